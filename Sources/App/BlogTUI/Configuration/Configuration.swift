@@ -1,13 +1,13 @@
 /// The configuration from files, environment variables and options.
 package struct Configuration: Hashable, Sendable, Codable {
   package var settings: Settings
-  /// Keys that mean something else than usual.
+  /// The key bindings that differ from the default ones.
   package var keys: [KeyOverride]
-  /// The themes beside those that are built in.
+  /// The themes in addition to the built-in ones.
   package var themes: [Theme]
-  /// The file, as problems name it.
+  /// The name of the file in problems.
   package var source: String
-  /// What is wrong with the files.
+  /// The problems of the files.
   package var problems: [ConfigurationProblem]
 
   /// Makes a configuration.
@@ -25,7 +25,7 @@ package struct Configuration: Hashable, Sendable, Codable {
     self.problems = problems
   }
 
-  /// All themes, those of files last: they win over built-in ones of the same name.
+  /// All themes; those of files come last and override built-in ones with the same name.
   package var allThemes: [Theme] { Theme.builtIn + themes }
 
   /// The names of all themes, each once.
@@ -34,20 +34,20 @@ package struct Configuration: Hashable, Sendable, Codable {
     return allThemes.map(\.name).filter { seen.insert($0).inserted }
   }
 
-  /// The theme of the settings.
+  /// The theme that the settings select.
   package var theme: Theme {
     let name = settings.word(.theme)
     return allThemes.last { $0.name == name } ?? .dark
   }
 }
 
-/// What is wrong with a line of a configuration file; the line has no effect.
+/// A problem with a line of a configuration file; the line has no effect.
 package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible, Codable {
-  /// The file, or where else the value comes from.
+  /// The file, or another source of the value.
   package let source: String
-  /// The line, counted from 1; nil where there are no lines.
+  /// The line, counted from 1; nil if the source has no lines.
   package let line: Int?
-  /// What is wrong and what would be right.
+  /// What is wrong, and what would be right.
   package let reason: String
 
   /// Makes a problem.

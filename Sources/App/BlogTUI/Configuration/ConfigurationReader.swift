@@ -1,14 +1,14 @@
 /// Builds a configuration from files, environment variables and options.
 ///
 /// Later sources override earlier ones: files, then variables, then options. Invalid input never
-/// aborts reading: it is listed as a problem and has no effect.
+/// stops reading: it is listed as a problem and has no effect.
 package struct ConfigurationReader {
   package struct ThemeFile: Sendable {
     /// The name of the theme.
     package let name: String
-    /// The file, as problems name it.
+    /// The name of the file in problems.
     package let source: String
-    /// What is in it.
+    /// The content of the file.
     package let text: String
 
     /// Makes a theme file.
@@ -21,24 +21,24 @@ package struct ConfigurationReader {
 
   private var configuration: Configuration
 
-  /// Begins with what a configuration file says.
+  /// Starts with the content of the configuration file and of the theme files.
   ///
   /// - Parameters:
   ///   - text: The text of the file; nil if there is none.
-  ///   - source: The file, as problems name it.
-  ///   - themes: The files with themes.
+  ///   - source: The name of the file in problems.
+  ///   - themes: The theme files.
   package init(text: String?, source: String, themes: [ThemeFile] = []) {
     configuration = Configuration(source: source)
     for file in themes { readTheme(file) }
     if let text { readFile(text) }
   }
 
-  /// The variable of the environment for a setting.
+  /// The environment variable for a setting.
   package static func variable(of setting: Setting) -> String {
     "HEARTH_" + setting.rawValue.uppercased().replacing("-", with: "_")
   }
 
-  /// Adds what variables of the environment say.
+  /// Applies the environment variables.
   package mutating func read(environment: [String: String]) {
     if environment["COLORFGBG"].map(Self.isLight) == true {
       configuration.settings.choose(.word("light"), for: .theme, from: .standard)
@@ -50,20 +50,20 @@ package struct ConfigurationReader {
     }
   }
 
-  /// Adds what an option of the command line says.
+  /// Applies a command-line option.
   ///
   /// - Parameters:
   ///   - text: The value.
-  ///   - setting: What is set.
-  ///   - option: The option as it was typed.
+  ///   - setting: The setting that it sets.
+  ///   - option: The option as typed.
   package mutating func read(_ text: String, for setting: Setting, option: String) {
     choose(text, for: setting, from: .commandLine(option), source: option, line: nil)
   }
 
-  /// What all sources together say.
+  /// The configuration from all sources.
   package var result: Configuration { configuration }
 
-  /// Whether terminals that tell their colours have a light background.
+  /// Whether `COLORFGBG`, which some terminals set, indicates a light background.
   private static func isLight(_ text: String) -> Bool {
     guard let last = text.split(separator: ";").last, let number = Int(last) else { return false }
     return number == 7 || number == 15
@@ -141,13 +141,13 @@ package struct ConfigurationReader {
   }
 }
 
-/// The text of theme files: a line for each part that has a style of its own.
+/// The text of theme files: one line for each part that has a style of its own.
 package enum ThemeText {
-  /// Reads a theme; lines that are wrong have no effect.
+  /// Parses a theme; invalid lines have no effect.
   ///
   /// - Parameters:
-  ///   - file: The file.
-  ///   - problems: Gets what is wrong with it.
+  ///   - file: The theme file.
+  ///   - problems: Receives the problems of the file.
   /// - Returns: The theme.
   static func theme(
     of file: ConfigurationReader.ThemeFile,
@@ -173,7 +173,7 @@ package enum ThemeText {
     return Theme(name: file.name, styles: styles)
   }
 
-  /// The file of a theme.
+  /// The text of a theme file for a theme.
   package static func text(of theme: Theme) -> String {
     let heading = """
       # The theme "\(theme.name)". A copy of this file in $XDG_CONFIG_HOME/hearth/themes, under

@@ -1,6 +1,6 @@
-/// The text of configuration files, as the program writes it.
+/// The text of configuration files as the program writes them.
 package enum ConfigurationText {
-  /// All effective values with their origins, in a form that can be read again.
+  /// All effective values with their origins, in a form that the program can read again.
   package static func text(of configuration: Configuration) -> String {
     var text = "# What holds now, and where it comes from; hearth-config(5) explains it all.\n"
     for setting in Setting.allCases {
@@ -19,7 +19,7 @@ package enum ConfigurationText {
     return text
   }
 
-  /// The values that a setting can have, in words.
+  /// The allowed values of a setting, in words.
   package static func values(of setting: Setting) -> String {
     switch setting.kind {
     case .flag: "true or false"
@@ -29,13 +29,13 @@ package enum ConfigurationText {
     }
   }
 
-  /// The text of a file in which a setting has another value; nothing else changes.
+  /// Changes the value of a setting in the text of a file and leaves everything else unchanged.
   ///
   /// - Parameters:
-  ///   - setting: The setting.
+  ///   - setting: The setting to change.
   ///   - value: Its new value.
-  ///   - text: The file as it was.
-  /// - Returns: The file as it is to be.
+  ///   - text: The previous text of the file.
+  /// - Returns: The new text of the file.
   package static func setting(_ setting: Setting, to value: SettingValue, in text: String) -> String
   {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -56,7 +56,7 @@ package enum ConfigurationText {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The comment at the end of a line, with a blank before it.
+  /// The comment at the end of a line, preceded by blanks.
   private static func comment(of rest: Substring) -> String {
     var quote: Character?
     for index in rest.indices {

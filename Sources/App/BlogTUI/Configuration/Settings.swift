@@ -1,32 +1,32 @@
 /// A user preference.
 package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
-  /// The colours.
+  /// The name of the theme.
   case theme
   /// When colours are used.
   case color
-  /// ASCII only.
+  /// Whether to draw only ASCII.
   case ascii
   case mouse
   case bell
-  /// Whole frames at once.
+  /// Whether to show whole frames at once.
   case synchronized = "synchronized-output"
-  /// Links that the terminal can open.
+  /// Whether to write links that the terminal can open.
   case hyperlinks
-  /// Where the cursor is while nothing is typed.
+  /// Where the cursor is while no text is being typed.
   case cursor
-  /// The number of columns of text.
+  /// The largest width of text, in columns.
   case textWidth = "text-width"
-  /// How many lines a post has in a list.
+  /// The number of lines of each post in a list.
   case density
-  /// How times are shown.
+  /// How times are displayed.
   case times
-  /// A line between days.
+  /// Whether to draw a line between days.
   case dayRules = "day-rules"
-  /// List and post side by side.
+  /// Whether to show list and post side by side.
   case split
-  /// Typing is told to others.
+  /// Whether others see that the user is writing.
   case sendTyping = "send-typing"
-  /// Typing of others is shown.
+  /// Whether to show that others are writing.
   case showTyping = "show-typing"
   case notifications
 
@@ -36,13 +36,13 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case flag
     /// One of these words.
     case choice([String])
-    /// A number between these, which are allowed too.
+    /// A number in this range.
     case number(ClosedRange<Int>)
     /// The name of a theme.
     case theme
   }
 
-  /// The values it can have.
+  /// The values that the setting can have.
   package var kind: Kind {
     switch self {
     case .theme: .theme
@@ -59,7 +59,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     }
   }
 
-  /// The value for those who choose nothing.
+  /// The default value.
   package var standard: SettingValue {
     switch self {
     case .theme: .word("dark")
@@ -100,12 +100,12 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
 }
 
 package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable {
-  /// Yes or no.
+  /// True or false.
   case flag(Bool)
   case word(String)
   case number(Int)
 
-  /// The value as it is typed.
+  /// The value as the user types it.
   package var description: String {
     switch self {
     case .flag(let isOn): isOn ? "true" : "false"
@@ -114,7 +114,7 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
     }
   }
 
-  /// The value as a configuration file writes it.
+  /// The value as written in a configuration file.
   package var tomlText: String {
     switch self {
     case .word(let word): "\"\(word)\""
@@ -123,9 +123,9 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
   }
 }
 
-/// Why a value cannot be the value of a setting.
+/// Why a value is invalid for a setting.
 package struct SettingProblem: Error, Hashable, Sendable {
-  /// What is wrong and what would be right.
+  /// What is wrong, and what would be right.
   package let reason: String
 
   /// Makes a problem.
@@ -136,16 +136,16 @@ package struct SettingProblem: Error, Hashable, Sendable {
 
 /// The user's preferences and the origin of each value.
 package struct Settings: Hashable, Sendable, Codable {
-  /// Where a value comes from; later ones win over earlier ones.
+  /// The origin of a value; later origins override earlier ones.
   package enum Origin: Hashable, Sendable, Comparable, Codable {
-    /// Nobody chose.
+    /// The default value.
     case standard
     /// The configuration file.
     case file(String, line: Int?)
-    /// A variable of the environment.
+    /// An environment variable.
     case environment(String)
     case commandLine(String)
-    /// The running program.
+    /// A choice in the running program.
     case session
 
     private var rank: Int {
@@ -158,7 +158,7 @@ package struct Settings: Hashable, Sendable, Codable {
       }
     }
 
-    /// Whether the other one wins.
+    /// Whether the other origin overrides this one.
     package static func < (left: Origin, right: Origin) -> Bool { left.rank < right.rank }
 
     /// The origin in words.
@@ -173,7 +173,7 @@ package struct Settings: Hashable, Sendable, Codable {
     }
   }
 
-  /// What was chosen for a setting, and by whom.
+  /// The value chosen for a setting, and its origin.
   struct Choice: Hashable, Sendable, Codable {
     let value: SettingValue
     let origin: Origin
@@ -181,26 +181,26 @@ package struct Settings: Hashable, Sendable, Codable {
 
   private var choices: [Setting: Choice] = [:]
 
-  /// Makes settings in which nobody has chosen anything.
+  /// Makes settings with default values.
   package init() {}
 
-  /// The value that holds.
+  /// The effective value of a setting.
   package subscript(setting: Setting) -> SettingValue {
     choices[setting]?.value ?? setting.standard
   }
 
-  /// What was chosen for a setting; nil where nobody has chosen.
+  /// The choice for a setting; nil if it has its default value.
   subscript(choiceOf setting: Setting) -> Choice? {
     get { choices[setting] }
     set { choices[setting] = newValue }
   }
 
-  /// Where the value comes from.
+  /// The origin of the effective value.
   package func origin(of setting: Setting) -> Origin {
     choices[setting]?.origin ?? .standard
   }
 
-  /// Chooses a value, unless a stronger origin has chosen before.
+  /// Sets a value, unless an origin that overrides this one has set it.
   package mutating func choose(_ value: SettingValue, for setting: Setting, from origin: Origin) {
     guard origin >= self.origin(of: setting) else { return }
     choices[setting] = Choice(value: value, origin: origin)
@@ -209,10 +209,10 @@ package struct Settings: Hashable, Sendable, Codable {
   /// Whether a flag is on.
   package func isOn(_ setting: Setting) -> Bool { self[setting] == .flag(true) }
 
-  /// The word of a setting.
+  /// The value of a setting as a word.
   package func word(_ setting: Setting) -> String { self[setting].description }
 
-  /// The number of a setting.
+  /// The value of a setting as a number; 0 if it is not a number.
   package func number(_ setting: Setting) -> Int {
     guard case .number(let number) = self[setting] else { return 0 }
     return number
@@ -220,12 +220,12 @@ package struct Settings: Hashable, Sendable, Codable {
 }
 
 extension Setting {
-  /// Reads a typed value.
+  /// Parses a typed value.
   ///
   /// - Parameters:
-  ///   - text: What was typed.
+  ///   - text: The text as typed.
   ///   - themes: The names of all themes.
-  /// - Returns: The value, or what is wrong with it.
+  /// - Returns: The value, or why it is invalid.
   package func value(of text: String, themes: [String]) -> Result<SettingValue, SettingProblem> {
     switch kind {
     case .flag:

@@ -1,22 +1,22 @@
 import TOMLKit
 
-/// A TOML file that may contain invalid lines: they are skipped, and the rest is read.
+/// A TOML document that may contain invalid lines: these are skipped, and the rest is read.
 ///
-/// The parser tells where text is no TOML, but not where a value stands; that is found by looking
-/// for the keys of each table.
+/// The parser reports the location of errors but not of values; these are located by searching for
+/// the keys of each table.
 struct TOMLDocument {
-  /// Something wrong with a line.
+  /// An error on a line.
   struct Fault {
     let line: Int
     let reason: String
   }
 
-  /// A value and where it stands.
+  /// A value and its location.
   struct Entry {
-    /// The names of the tables it is in.
+    /// The names of the enclosing tables.
     let table: [String]
     let key: String
-    /// The value; nil if it is of a kind that no setting has.
+    /// The value; nil if its type is not that of any setting.
     let value: String?
     /// The line, counted from 1; nil if it was not found.
     let line: Int?
@@ -24,9 +24,9 @@ struct TOMLDocument {
 
   private static let faultLimit = 100
 
-  /// All values, in the order of the file.
+  /// All values, in the order in which they appear in the file.
   private(set) var entries: [Entry] = []
-  /// What is no TOML.
+  /// The errors in the text.
   private(set) var faults: [Fault] = []
 
   init(_ text: String) {
@@ -55,7 +55,7 @@ struct TOMLDocument {
     }
   }
 
-  /// The line to leave out: the reported one, or the last before it that has any text.
+  /// The line to skip: the reported one, or the last non-empty line before it.
   private static func faultyLine(_ reported: Int, in lines: [String]) -> Int {
     var line = min(max(1, reported), max(1, lines.count))
     while line > 1, lines[line - 1].isEmpty { line -= 1 }
@@ -89,7 +89,7 @@ struct TOMLDocument {
     }
   }
 
-  /// The first line of each key, by the names of its tables and itself.
+  /// The line on which each key first appears, by the names of its tables and its own name.
   private static func lineNumbers(of lines: [String]) -> [[String]: Int] {
     var lineNumbers: [[String]: Int] = [:]
     var table: [String] = []
@@ -109,12 +109,12 @@ struct TOMLDocument {
   }
 }
 
-/// The keys of TOML: bare words and quoted strings, with dots between them.
+/// The keys of TOML: bare words and quoted strings, separated by dots.
 enum TOMLKey {
-  /// Reads a key and the blanks around it from the start of a line.
+  /// Reads a key and the blanks around it from the beginning of a line.
   ///
-  /// - Parameter text: Loses what was read.
-  /// - Returns: The parts of the key; none if there is no key.
+  /// - Parameter text: The text of the line; what was read is removed.
+  /// - Returns: The parts of the key; empty if there is no key.
   static func read(_ text: inout Substring) -> [String] {
     var names: [String] = []
     while true {
@@ -143,7 +143,7 @@ enum TOMLKey {
         text = rest
         return name
       }
-      // The only escapes that names of keys need are those of the quote and of the backslash.
+      // Key names need no escapes other than those of the quote and the backslash.
       if next == "\\", first == "\"", let escaped = rest.popFirst() {
         name.append(escaped)
       } else {
@@ -153,14 +153,14 @@ enum TOMLKey {
     return nil
   }
 
-  /// The key as a file writes it.
+  /// The key as written in a file.
   static func text(_ name: String) -> String {
     let isBare = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     guard !isBare || name.isEmpty else { return name }
     return quoted(name)
   }
 
-  /// A string as a file writes it.
+  /// The string as written in a file.
   static func quoted(_ text: String) -> String {
     "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }

@@ -1,46 +1,46 @@
-/// The styles of all parts; colour never carries meaning that words or signs do not also carry.
+/// The styles of all parts; colour never carries meaning that words or symbols do not also carry.
 package struct Theme: Hashable, Sendable, Codable {
   /// A part that has a style of its own.
   package enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     /// The name of the program or of the page.
     case brand
-    /// The list that is shown.
+    /// The tab of the list that is shown.
     case activeTab = "active-tab"
-    /// The other lists.
+    /// The tabs of the other lists.
     case tab
     /// Thin lines between parts.
     case rule
-    /// The edge of what is not selected.
+    /// The edge of an unselected item.
     case border
-    /// The edge of what is selected.
+    /// The edge of the selected item.
     case selectedBorder = "selected-border"
     /// Titles and headings.
     case title
     case text
     /// Names of people.
     case author
-    /// What matters less.
+    /// Less important text.
     case dim
     /// Stars that were given.
     case star
     /// The selected row.
     case selected
-    /// What is new.
+    /// New items.
     case notice
-    /// Good to know.
+    /// Messages that are good to know.
     case note
-    /// What went wrong.
+    /// Messages about failures.
     case failure
     case question
     /// Keys in hints.
     case key
-    /// Connected, done.
+    /// Connected, or done.
     case good
-    /// Under way.
+    /// In progress.
     case waiting
-    /// Not connected, refused.
+    /// Disconnected, or refused.
     case bad
-    /// What fits what was typed.
+    /// The characters that match the typed text.
     case match
   }
 
@@ -80,10 +80,10 @@ package struct Theme: Hashable, Sendable, Codable {
 }
 
 extension Theme {
-  /// The themes that need no file.
+  /// The themes that do not come from a file.
   package static let builtIn: [Theme] = [dark, light, highContrast, mono]
 
-  /// For dark backgrounds, with colours that every terminal has.
+  /// For dark backgrounds, with colours that every terminal supports.
   package static let dark = Theme(
     name: "dark",
     styles: [
@@ -133,7 +133,7 @@ extension Theme {
     ]
   )
 
-  /// Nothing faint, no colour that could be hard to read, and more underlines.
+  /// No faint text, no colours that could be hard to read, and more underlines.
   package static let highContrast = Theme(
     name: "high-contrast",
     styles: [
@@ -155,13 +155,13 @@ extension Theme {
     ]
   )
 
-  /// No colours at all.
+  /// No colours.
   package static let mono = Theme(
     name: "mono",
     styles: dark.attributesOnly
   )
 
-  /// The same attributes without any colour.
+  /// The theme with its attributes only, without any colours.
   package var withoutColors: Theme {
     Theme(name: name, styles: attributesOnly)
   }

@@ -1,4 +1,5 @@
-/// The manual pages that follow from the tables of keys, commands, settings and themes alone.
+/// The manual pages that are generated solely from the tables of keys, commands, settings and
+/// themes.
 package enum ManualPages {
   /// hearth-keys(7): all keys, actions and commands.
   package static var keys: String {
@@ -160,12 +161,12 @@ extension ManualPages {
   ]
 }
 
-/// The text of a manual page, piece by piece, in the macros that every `man` knows.
+/// Builds the text of a manual page piece by piece, with macros that every `man` supports.
 package struct Roff {
-  /// What was added so far.
+  /// The text so far.
   package private(set) var text: String
 
-  /// Begins a page.
+  /// Begins a manual page.
   ///
   /// - Parameters:
   ///   - name: The name of the page, such as `hearth-keys`.
@@ -182,7 +183,7 @@ package struct Roff {
     text += ".SH \(Self.escaped(title).uppercased())\n"
   }
 
-  /// Begins a part of a section.
+  /// Begins a subsection.
   package mutating func subheading(_ title: String) {
     text += ".SS \"\(Self.escaped(title))\"\n"
   }
@@ -192,7 +193,7 @@ package struct Roff {
     text += ".PP\n\(Self.escaped(words))\n"
   }
 
-  /// Adds a term and what it means.
+  /// Adds a term and its meaning.
   package mutating func item(_ term: String, meaning: String) {
     text += ".TP\n.B \"\(Self.escaped(term).replacing("\"", with: "\\(dq"))\"\n"
     text += "\(Self.escaped(meaning))\n"

@@ -1,17 +1,19 @@
 import CNcurses
 
-/// The sequence that puts a text into the clipboard of the terminal, also from far away.
+/// The escape sequence that copies text to the clipboard of the terminal, even over a remote
+/// session.
 ///
-/// It only ever writes: what is in the clipboard is nobody's business.
+/// It only ever writes: the program has no reason to read the clipboard.
 enum Clipboard {
-  /// The number of bytes that terminals take for certain.
+  /// The number of bytes that terminals reliably accept.
   static let limit = 74_994
 
-  /// The sequence.
+  /// Makes the sequence.
   ///
   /// - Parameters:
-  ///   - text: What is to be copied.
-  ///   - isInScreen: Whether `screen` is in between, which passes on only what is wrapped for it.
+  ///   - text: The text to copy.
+  ///   - isInScreen: Whether GNU `screen` is in between, which passes on only sequences wrapped for
+  ///     it.
   /// - Returns: The bytes to write; nil if the text is too long.
   static func sequence(_ text: String, isInScreen: Bool) -> [UInt8]? {
     let bytes = Array(text.utf8)
@@ -40,17 +42,17 @@ enum Clipboard {
 }
 
 extension NcursesTerminal {
-  /// Rings the bell, and shows a notification on the desktop where the terminal can do that.
+  /// Rings the bell, and shows a desktop notification if the terminal supports it.
   ///
-  /// The sequence is the one of iTerm2 that several terminals have taken over, or that of rxvt; others
-  /// ignore it.
+  /// The sequence is that of rxvt, or else that of iTerm2, which several terminals have adopted;
+  /// others ignore it.
   package func notify(_ text: SafeText) {
     bell()
     guard isOpen, nc_is_ansi() != 0 else { return }
     writeDirectly(Self.notification(text, on: Self.environment("TERM") ?? ""))
   }
 
-  /// The sequence that shows a notification on a type of terminal.
+  /// The sequence that shows a notification on the given type of terminal.
   static func notification(_ text: SafeText, on type: String) -> String {
     let isRxvt = type.hasPrefix("rxvt")
     return "\u{1B}]" + (isRxvt ? "777;notify;Hearth;" : "9;") + text.string + "\u{07}"

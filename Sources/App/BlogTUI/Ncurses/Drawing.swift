@@ -1,9 +1,9 @@
 import CNcurses
 
-/// Turns colours into the numbers of a terminal with so many of them.
+/// Turns colours into the colour numbers of a terminal, depending on how many it has.
 ///
 /// A terminal with more than 256 colours takes red, green and blue as one number, of which only the
-/// first eight stand for the basic colours.
+/// first eight denote the basic colours.
 enum ColorTable {
   private typealias Components = (red: Int, green: Int, blue: Int)
 
@@ -18,7 +18,7 @@ enum ColorTable {
   private static let levels = [0, 95, 135, 175, 215, 255]
   private static let paletteCount = 256
 
-  /// The number of a colour; -1 is the terminal's own.
+  /// The number of a colour; -1 is the terminal's default.
   static func number(of color: Color, count: Int) -> Int32 {
     switch color {
     case .standard: -1
@@ -45,7 +45,8 @@ enum ColorTable {
 
   private static func number(of color: Components, count: Int) -> Int32 {
     guard count >= 8 else { return -1 }
-    // The first eight numbers are names there: a blue that is nearly black becomes black.
+    // The first eight numbers denote the basic colours, so a blue that is nearly black becomes
+    // black.
     if count > paletteCount {
       let value = color.red << 16 | color.green << 8 | color.blue
       return value < 8 ? 0 : Int32(value)
@@ -54,7 +55,7 @@ enum ColorTable {
     return nearest(to: color, in: basic)
   }
 
-  /// Leaves out the first sixteen entries, which users often change.
+  /// Skips the first sixteen entries, which users often change.
   private static func nearestInPalette(_ color: Components) -> Int32 {
     let (red, green, blue) = (level(color.red), level(color.green), level(color.blue))
     let cube = 16 + 36 * red + 6 * green + blue
@@ -79,7 +80,7 @@ enum ColorTable {
     return r * r + g * g + b * b
   }
 
-  /// The components that the palette of 256 colours has by convention.
+  /// The standard components of an entry of the 256-colour palette.
   private static func components(of index: Int) -> Components {
     if index >= 232 {
       let level = 8 + 10 * (index - 232)
@@ -93,9 +94,9 @@ enum ColorTable {
 }
 
 extension NcursesTerminal {
-  /// Shows the screen; only what differs from the screen before reaches the terminal.
+  /// Shows the screen; only the differences from the previous screen are sent to the terminal.
   ///
-  /// What does not fit into the terminal is left out.
+  /// Whatever does not fit into the terminal is left out.
   package func render(_ next: Screen) {
     guard isOpen, !isHungUp else { return }
     let window = nc_stdscr()
@@ -131,13 +132,13 @@ extension NcursesTerminal {
     showCursor(true)
   }
 
-  /// Makes the next ``render(_:)`` draw every cell again, whatever the terminal shows now.
+  /// Makes the next ``render(_:)`` draw every cell, whatever the terminal currently shows.
   package func redraw() {
     shown = nil
     clearok(nc_stdscr(), true)
   }
 
-  /// Says that something else may have shown or hidden the cursor.
+  /// Notes that something else may have shown or hidden the cursor.
   func cursorWasChanged() {
     cursorIsVisible = nil
   }
@@ -167,7 +168,7 @@ extension NcursesTerminal {
     flush(&text, at: Position(row: change.row, column: start), style: style)
   }
 
-  /// Writes the text, all of one style, and empties it.
+  /// Writes the text in a single style, and empties it.
   private func flush(_ text: inout String, at position: Position, style: Style) {
     guard !text.isEmpty else { return }
     let attributes = attributes(of: style)

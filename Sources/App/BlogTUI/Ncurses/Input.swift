@@ -17,13 +17,13 @@ package final class Waker: Sendable {
     close(descriptor)
   }
 
-  /// Ends the current wait immediately, or else the next one; never blocks.
+  /// Ends the current wait immediately, or otherwise the next one; never blocks.
   package func wake() {
     var one: UInt64 = 1
     _ = write(descriptor, &one, 8)
   }
 
-  /// Forgets all calls so far; true if there was any.
+  /// Clears all calls so far; returns whether there were any.
   func drain() -> Bool {
     var count: UInt64 = 0
     return read(descriptor, &count, 8) == 8
@@ -31,19 +31,19 @@ package final class Waker: Sendable {
 }
 
 extension NcursesTerminal {
-  /// The number of keys that one call returns at most, so that a flood cannot stop the drawing.
+  /// The largest number of events in one call, so that a flood of keys cannot block drawing.
   private static let batchLimit = 4_096
-  /// The number of reports of the mouse that ncurses keeps.
+  /// The number of mouse reports that ncurses keeps.
   private static let mouseQueueLength = 8
-  /// How long the end of a paste is waited for, in milliseconds.
+  /// How long to wait for the end of a paste, in milliseconds.
   private static let pasteTimeout: Int32 = 1_000
 
   /// Waits for something to happen and returns all of it, in order.
   ///
   /// - Parameters:
-  ///   - timeout: How long to wait; nil waits for ever.
-  ///   - waker: Ends the wait from elsewhere, which is reported as ``TerminalEvent/woken``.
-  /// - Returns: What happened; nothing when the time is over.
+  ///   - timeout: How long to wait; nil waits forever.
+  ///   - waker: Ends the wait from another thread, which is reported as ``TerminalEvent/woken``.
+  /// - Returns: What happened; empty after a timeout.
   package func nextEvents(timeout: Duration? = nil, waker: Waker? = nil) -> [TerminalEvent] {
     TerminalGuard.unblockSignals()
     var descriptors = [
@@ -58,7 +58,7 @@ extension NcursesTerminal {
     if descriptors[0].revents & Int16(POLLIN) != 0 || mayHoldInput {
       readKeys(&events)
     } else if ready == 0, let ended = paste, !isHungUp {
-      // The mark at the end got lost: better the text than a program that seems to hang.
+      // The end mark was lost: deliver the text rather than seem to hang.
       paste = nil
       events.append(.key(.paste(ended.text)))
     }
@@ -75,7 +75,7 @@ extension NcursesTerminal {
     if mayHoldInput { limit = 0 }
     let count = nfds_t(descriptors.count)
     let ready = poll(&descriptors, count, limit)
-    // A signal ended the wait; our own handlers have left a byte in the pipe by now.
+    // A signal ended the wait; this program's handler has already written a byte to the pipe.
     return ready < 0 ? poll(&descriptors, count, 0) : ready
   }
 
@@ -133,7 +133,7 @@ extension NcursesTerminal {
     mayHoldInput = true
   }
 
-  /// Reads bytes until they are a key or a character; one that is cut in two waits for its rest.
+  /// Reads bytes until they form a key or a character; an incomplete character waits for its rest.
   ///
   /// The wide function of ncurses would lose the first part.
   private func nextInput() -> KeyInput {
@@ -161,7 +161,7 @@ extension NcursesTerminal {
     }
   }
 
-  /// The reports that one key code stands for, oldest first; ncurses hands out the newest first.
+  /// The reports behind one key code, oldest first; ncurses returns the newest first.
   private func mouseKeys() -> [KeyEvent] {
     var keys: [KeyEvent] = []
     var event = MEVENT()
@@ -177,7 +177,8 @@ extension NcursesTerminal {
     events.append(.key(.paste(ended.text)))
   }
 
-  /// A key right after an escape was typed with Alt; ncurses has already waited for it.
+  /// Reads a key right after an escape, which was typed with Alt; ncurses has already waited for
+  /// it.
   private func readAfterEscape(_ events: inout [TerminalEvent]) {
     switch nextInput() {
     case .nothing:
@@ -194,7 +195,7 @@ extension NcursesTerminal {
     }
   }
 
-  /// Whether the code is no key that can be typed with Alt.
+  /// Whether the code cannot be a key that was typed with Alt.
   private static func followsEscape(_ code: Int32) -> Bool {
     code == KEY_MOUSE || code == KEY_RESIZE || code == KeyDecoder.Code.pasteStart
       || code == KeyDecoder.Code.pasteEnd

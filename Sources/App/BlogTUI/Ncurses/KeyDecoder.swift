@@ -1,18 +1,19 @@
 import CNcurses
 
-/// One thing that ncurses read.
+/// One input read by ncurses.
 enum KeyInput: Hashable {
-  /// Nothing is waiting.
+  /// No input is available.
   case nothing
-  /// A sequence that stands for a key.
+  /// The code of a recognised sequence.
   case code(Int32)
   /// A character.
   case scalar(Unicode.Scalar)
 }
 
-/// Turns what ncurses reads into keys.
+/// Turns input from ncurses into keys.
 enum KeyDecoder {
-  /// Codes of our own for sequences that ncurses is told about; far above those it makes itself.
+  /// The program's own codes for sequences defined in ncurses; far above those that ncurses
+  /// assigns.
   enum Code {
     static let pasteStart: Int32 = 4_000
     static let pasteEnd: Int32 = 4_001
@@ -26,7 +27,7 @@ enum KeyDecoder {
     static let firstMeasure: Int32 = 4_100
   }
 
-  /// Sequences that terminals send although their terminfo entry does not say so.
+  /// Sequences that terminals send even though their terminfo entries lack them.
   static let sequences: [(String, Int32)] = [
     ("\u{1B}[200~", Code.pasteStart), ("\u{1B}[201~", Code.pasteEnd),
     ("\u{1B}[A", KEY_UP), ("\u{1B}[B", KEY_DOWN), ("\u{1B}[C", KEY_RIGHT), ("\u{1B}[D", KEY_LEFT),
@@ -41,10 +42,10 @@ enum KeyDecoder {
     ("\u{1B}[?2026;4$y", Code.cannotSynchronize),
   ]
 
-  /// What begins a report of the mouse that has no limit of columns.
+  /// The start of a mouse report in the format without a column limit.
   static let mouseReportStart = "\u{1B}[<"
 
-  /// The key of a code that ncurses made of a sequence, or nil if it is of no use.
+  /// The key of an ncurses key code; nil if the program does not use it.
   static func key(code: Int32) -> KeyEvent? {
     switch code {
     case KEY_UP: .up
@@ -69,7 +70,7 @@ enum KeyDecoder {
     }
   }
 
-  /// The key of a character, or nil if it is none.
+  /// The key of a character; nil if it has none.
   static func key(scalar: Unicode.Scalar) -> KeyEvent? {
     let value = scalar.value
     switch value {
@@ -85,7 +86,7 @@ enum KeyDecoder {
     }
   }
 
-  /// The event of a mouse report, or nil if it is of no use.
+  /// The event of a mouse report; nil if the program does not use it.
   static func key(mouse event: MEVENT) -> KeyEvent? {
     let position = Position(row: Int(event.y), column: Int(event.x))
     let kinds: [(mmask_t, MouseEvent.Kind)] = [
@@ -101,20 +102,20 @@ enum KeyDecoder {
   }
 }
 
-/// A report of the mouse in decimal numbers, of which the start has come: `0;301;5M`.
+/// A mouse report in decimal numbers whose start has been read: `0;301;5M`.
 ///
-/// Terminals that terminfo describes with the old reports cannot tell of columns beyond 223.
+/// It is used where terminfo describes the old reports, which cannot express columns beyond 223.
 struct MouseReport {
-  /// The number of characters that a report has at most.
+  /// The largest number of characters in a report.
   private static let limit = 24
 
   private var text = ""
 
-  /// What became of a report after one more character.
+  /// The state of a report after one more character.
   enum Outcome: Hashable {
-    /// There is more to come.
+    /// More characters have to follow.
     case incomplete
-    /// It is complete; nil if it is of no use.
+    /// The report is complete; nil if the program does not use it.
     case complete(KeyEvent?)
   }
 
@@ -144,12 +145,12 @@ struct MouseReport {
   }
 }
 
-/// Text that comes from the clipboard, from the mark at its start to the mark at its end.
+/// Pasted text, from the mark at its start to the mark at its end.
 struct PasteBuffer {
-  /// The number of scalars that one paste can have; what follows is dropped.
+  /// The largest number of scalars in one paste; any further ones are dropped.
   static let limit = 1 << 20
 
-  /// What has come so far.
+  /// The text so far.
   private(set) var text = ""
   private var count = 0
 
@@ -161,19 +162,19 @@ struct PasteBuffer {
   }
 }
 
-/// Makes characters of bytes that arrive one by one.
+/// Assembles characters from bytes that arrive one by one.
 struct ScalarAssembler {
   private let isUTF8: Bool
   private var value: UInt32 = 0
   private var missing = 0
   private var least: UInt32 = 0
 
-  /// Makes an assembler; without UTF-8 only ASCII is understood.
+  /// Makes an assembler; without UTF-8 it accepts only ASCII.
   init(isUTF8: Bool) {
     self.isUTF8 = isUTF8
   }
 
-  /// Takes a byte and returns the character that it completes, if any; malformed bytes vanish.
+  /// Takes a byte and returns the character that it completes, if any; drops malformed bytes.
   mutating func append(_ byte: UInt8) -> Unicode.Scalar? {
     if byte < 0x80 {
       missing = 0

@@ -1,32 +1,32 @@
 import CNcurses
 import Glibc
 
-/// How a terminal is used.
+/// The options for using a terminal.
 package struct TerminalOptions: Hashable, Sendable {
   /// Whether colours are used.
   package enum ColorMode: Hashable, Sendable {
-    /// Unless the terminal has none or `NO_COLOR` is set and not empty.
+    /// Colours, unless the terminal has none or `NO_COLOR` is set and not empty.
     case automatic
-    /// Unless the terminal has none.
+    /// Colours, unless the terminal has none.
     case always
-    /// Never; bold, reverse and underline stay.
+    /// No colours; bold, reverse and underline stay.
     case never
   }
 
   /// Whether colours are used.
   package var colorMode: ColorMode
-  /// Whether the wheel and clicks are reported; if not, they stay with the terminal.
+  /// Whether the program receives clicks and the wheel; otherwise the terminal handles them.
   package var usesMouse: Bool
-  /// Whether only ASCII is drawn although the terminal could show more.
+  /// Whether only ASCII is drawn, even if the terminal can show more.
   package var usesOnlyASCII: Bool
-  /// Whether each change is shown at once where the terminal can do that.
+  /// Whether each change appears all at once, on terminals that support it.
   package var usesSynchronizedOutput: Bool
-  /// Whether links of texts become links of the terminal, if it is known to open them.
+  /// Whether links in texts become links of the terminal, if it is known to open them.
   package var usesLinks: Bool
-  /// Whether the terminal draws emoji that belong together in two cells; nil if it is to be asked.
+  /// Whether the terminal draws joined emoji in two cells; nil to ask the terminal.
   package var joinsEmoji: Bool?
 
-  /// Makes options; those left out are what most users want.
+  /// Makes options; the defaults suit most users.
   package init(
     colorMode: ColorMode = .automatic,
     usesMouse: Bool = true,
@@ -56,10 +56,10 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   case typeIsTooSimple(String)
   /// The terminal database has no entry for the type.
   case typeIsUnknown(String)
-  /// The system refused something; the first string names what.
+  /// A system or library call failed; the string is its name.
   case systemFailure(String, code: Int32)
 
-  /// One line for the user: what is wrong and what helps.
+  /// One line for the user: what is wrong, and what helps.
   package var description: String {
     switch self {
     case .inputIsNoTerminal:
@@ -83,14 +83,14 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The terminal of the process: draws screens and reads keys, and alone calls curses functions.
+/// The terminal of the process: it draws screens, reads keys, and is the only caller of curses.
 ///
-/// States: open → (suspended → open)* → closed. While it is open nothing else may write to the
+/// States: open → (suspended → open)* → closed. While it is open, nothing else may write to the
 /// terminal. ncurses keeps its state in globals, so everything happens on the main actor, and only
 /// one terminal can be open at a time.
 @MainActor
 package final class NcursesTerminal {
-  /// The characters that are drawn; others show as `?`.
+  /// The characters that are drawn; others appear as `?`.
   package private(set) var repertoire: CharacterRepertoire
   /// The number of colours in use; 0 if there are none.
   package let colorCount: Int
@@ -111,28 +111,29 @@ package final class NcursesTerminal {
   var cursorIsVisible: Bool?
   private var usesMouse: Bool
   var usesSynchronizedOutput: Bool
-  /// Whether the terminal has said that it can show whole frames at once.
+  /// Whether the terminal has reported that it can show whole frames at once.
   var canSynchronize = false
-  /// Whether an answer of the terminal may still be under way.
+  /// Whether a reply from the terminal may still be on its way.
   private var awaitsAnswer = false
-  /// Whether links are written, as the user wants them and the terminal opens them.
+  /// Whether links are written: the user wants them and the terminal opens them.
   private(set) var drawsLinks = false
   private let opensLinks: Bool
-  /// Whether the terminal draws emoji that belong together in two cells.
+  /// Whether the terminal draws joined emoji in two cells.
   private(set) var joinsEmoji = false
-  /// The answers about emoji that have not come yet; empty if nothing was asked, or all is known.
+  /// The emoji probes without a reply so far; empty if none was sent or the result is known.
   private var openMeasures: Set<Int> = []
-  /// Hears what the terminal has answered, whether emoji can be joined.
+  /// Called with the result of the emoji probes: whether the terminal joins emoji.
   package var didMeasure: ((Bool) -> Void)?
 
-  /// The signs for the program's own chrome.
+  /// The symbols that the program itself draws.
   package var glyphs: GlyphSet { .of(repertoire) }
 
   /// Takes over the terminal of standard input and output.
   ///
-  /// It is a programmer error to open it again before ``close()``.
+  /// Opening it again before ``close()`` is a programmer error.
   ///
-  /// - Throws: ``TerminalError`` if it is none, or cannot show screens; nothing was changed then.
+  /// - Throws: ``TerminalError`` if there is no terminal or it cannot show screens; nothing has
+  ///   been changed then.
   package static func open(
     _ options: TerminalOptions = TerminalOptions()
   ) throws(TerminalError) -> NcursesTerminal {
@@ -146,15 +147,15 @@ package final class NcursesTerminal {
     precondition(!TerminalGuard.isActive, "the terminal is open already")
     let type = try usableType(of: device)
     setlocale(LC_ALL, "")
-    // Numbers are read and written for machines, whatever the user's language is.
+    // Numbers are read and written for machines, whatever the user's language.
     setlocale(LC_NUMERIC, "C")
     try TerminalGuard.prepare(terminal: device.output)
     return try NcursesTerminal(options, device: device, type: type)
   }
 
-  /// Why the terminal of standard input and output cannot show screens, or nil when it can.
+  /// Why the terminal of standard input and output cannot show screens; nil if it can.
   ///
-  /// It reads the terminal database and changes nothing.
+  /// It only reads the terminal database.
   package static func problem() -> TerminalError? {
     do throws(TerminalError) {
       _ = try usableType(of: .standard)
@@ -195,7 +196,8 @@ package final class NcursesTerminal {
   ) throws(TerminalError) {
     input = device.input
     output = device.output
-    // A set LINES or COLUMNS would keep ncurses from ever resizing; the kernel knows better.
+    // LINES or COLUMNS in the environment would keep ncurses from ever resizing; the kernel knows
+    // better.
     unsetenv("LINES")
     unsetenv("COLUMNS")
     var out: UnsafeMutablePointer<FILE>?
@@ -250,7 +252,7 @@ package final class NcursesTerminal {
     mouseinterval(0)
   }
 
-  /// Lets ncurses write a frame when all of it is drawn, and not look for keys in between.
+  /// Makes ncurses write a frame only when it is complete, and not check for keys in between.
   private static func beginBuffering(_ stream: Int32) {
     typeahead(-1)
     _ = nc_leave_unseen(stream)
@@ -261,12 +263,12 @@ package final class NcursesTerminal {
     mousemask(isOn ? mask : 0, nil)
   }
 
-  /// Whether terminfo knows of old reports only, although the terminal can do better.
+  /// Whether terminfo describes only the old mouse reports, although the terminal can do better.
   private static var usesOwnMouseReports: Bool {
     nc_is_ansi() != 0 && nc_string("kmous").map { String(cString: $0) } == "\u{1B}[M"
   }
 
-  /// Whether a terminal of that type answers questions, or at least keeps silent about them.
+  /// Whether terminals of that type reply to queries, or at least ignore them silently.
   private static func understandsQueries(_ type: String) -> Bool {
     let families = ["xterm", "tmux", "screen", "foot", "alacritty", "kitty", "wezterm", "contour"]
     return families.contains { type.hasPrefix($0) }
@@ -284,7 +286,7 @@ package final class NcursesTerminal {
     return bytes + [0x0D]
   }
 
-  /// A capability without its `$<…>` delays.
+  /// The capability without its `$<…>` delays.
   private static func withoutPadding(_ text: String) -> String {
     var result = ""
     var isPadding = false
@@ -296,7 +298,7 @@ package final class NcursesTerminal {
     return result
   }
 
-  /// Gives the terminal back as it was; later calls do nothing.
+  /// Restores the terminal; later calls do nothing.
   package func close() {
     guard isOpen else { return }
     isOpen = false
@@ -304,7 +306,7 @@ package final class NcursesTerminal {
       setExtraModes(false)
       nc_set_cursor(1)
       endwin()
-      // An answer that comes too late would end up in the shell.
+      // A reply that came too late would end up in the shell.
       if awaitsAnswer { tcflush(input, TCIFLUSH) }
       TerminalGuard.restoreModes()
     }
@@ -314,7 +316,7 @@ package final class NcursesTerminal {
     if let `in` = streams.1 { fclose(`in`) }
   }
 
-  /// Turns on what ncurses does not know of: bracketed paste, and the mouse beyond column 223.
+  /// Sets modes unknown to ncurses: bracketed paste, and the mouse beyond column 223.
   func setExtraModes(_ areOn: Bool) {
     guard nc_is_ansi() != 0 else { return }
     let end = areOn ? "h" : "l"
@@ -337,13 +339,13 @@ package final class NcursesTerminal {
     writeDirectly("\u{1B}[?2026$p")
   }
 
-  /// Takes the answer.
+  /// Handles the reply about synchronized output.
   func wasAnswered(canSynchronize: Bool) {
     awaitsAnswer = false
     self.canSynchronize = canSynchronize
   }
 
-  /// Uses what is known of the terminal, or asks it.
+  /// Uses what is known about the terminal, or asks it.
   private func prepareEmoji(_ known: Bool?, type: String) {
     if let known {
       joinsEmoji = known
@@ -356,7 +358,7 @@ package final class NcursesTerminal {
     }
   }
 
-  /// Takes an answer about emoji; whoever asked for all of them hears once.
+  /// Handles one reply about emoji; calls ``didMeasure`` once the result is known.
   func wasMeasured(_ number: Int, isRight: Bool) {
     guard openMeasures.remove(number) != nil else { return }
     if !isRight { openMeasures = [] }
@@ -366,13 +368,13 @@ package final class NcursesTerminal {
     didMeasure?(isRight)
   }
 
-  /// Follows what the user has chosen meanwhile.
+  /// Applies settings that the user has changed.
   ///
   /// - Parameters:
   ///   - usesMouse: Whether the wheel and clicks are reported.
   ///   - usesOnlyASCII: Whether only ASCII is drawn.
-  ///   - usesSynchronizedOutput: Whether each change is shown at once where that is possible.
-  ///   - usesLinks: Whether links of texts become links of the terminal.
+  ///   - usesSynchronizedOutput: Whether each change appears all at once where that is possible.
+  ///   - usesLinks: Whether links in texts become links of the terminal.
   package func apply(
     usesMouse: Bool,
     usesOnlyASCII: Bool,
@@ -396,7 +398,8 @@ package final class NcursesTerminal {
     if Self.usesOwnMouseReports { writeDirectly("\u{1B}[?1006\(usesMouse ? "h" : "l")") }
   }
 
-  /// Puts a text into the clipboard of the terminal; false if it is too long for that.
+  /// Copies a text to the clipboard of the terminal; returns false if it cannot, or if it is too
+  /// long.
   @discardableResult
   package func copy(_ text: String) -> Bool {
     let isInScreen = Self.environment("STY") != nil
@@ -407,7 +410,7 @@ package final class NcursesTerminal {
     return true
   }
 
-  /// Reads the size of the window and tells ncurses; true if it changed.
+  /// Reads the size of the window and passes it to ncurses; returns whether it changed.
   @discardableResult
   func adoptSize() -> Bool {
     var rows: Int32 = 0
@@ -423,15 +426,16 @@ package final class NcursesTerminal {
 }
 
 extension NcursesTerminal {
-  /// Gives the terminal back while the body runs, for another program that uses it.
+  /// Releases the terminal to another program while the body runs.
   ///
-  /// - Throws: What the body throws.
-  /// - Returns: What the body returns.
+  /// - Throws: Any error of the body.
+  /// - Returns: The result of the body.
   package func withSuspendedScreen<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     leaveScreen()
-    // What stops or interrupts the other program is not meant for this one, which waits for it.
+    // Signals that stop or interrupt the other program are not meant for this one, which waits for
+    // it.
     TerminalGuard.yieldKeys()
     defer {
       TerminalGuard.reclaimKeys()
@@ -441,9 +445,10 @@ extension NcursesTerminal {
     return try body()
   }
 
-  /// Stops the process, as the suspend key does, and takes the terminal again when it goes on.
+  /// Stops the process, as the suspend key does, and takes over the terminal again once it
+  /// continues.
   ///
-  /// Where no shell could make it go on, the system does not stop it, and this returns at once.
+  /// If no shell could continue it, the system does not stop it, and this returns at once.
   package func suspend() {
     leaveScreen()
     TerminalGuard.stopProcess()
@@ -451,7 +456,7 @@ extension NcursesTerminal {
     adoptSize()
   }
 
-  /// The same, with what the program must learn of it.
+  /// Suspends, and adds the resulting events.
   func suspend(_ events: inout [TerminalEvent]) {
     let before = size
     suspend()
@@ -459,7 +464,7 @@ extension NcursesTerminal {
     if size != before { events.append(.key(.resize(size))) }
   }
 
-  /// Rings the bell, or flashes where there is none.
+  /// Rings the bell; a terminal without one flashes.
   package func bell() {
     beep()
   }
@@ -472,7 +477,7 @@ extension NcursesTerminal {
     TerminalGuard.restoreModes()
   }
 
-  /// Takes the terminal again after something else had it.
+  /// Takes over the terminal again after another program has used it.
   func resume() {
     reset_prog_mode()
     setExtraModes(true)

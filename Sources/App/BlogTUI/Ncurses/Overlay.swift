@@ -1,17 +1,17 @@
 import CNcurses
 import Glibc
 
-/// What ncurses cannot draw: links that a terminal can open, and emoji that it joins.
+/// Draws what ncurses cannot: links that a terminal can open, and joined emoji.
 ///
-/// ncurses draws the screen first, with the plain text of each cell. Right behind it, the cells that are
-/// more than that are written once more, each at its place, and the terminal's cursor and attributes are
-/// as they were. ncurses never learns of it, and what it knows of the screen stays true: the cells, their
-/// widths and their colours are the same.
+/// ncurses draws the screen first, with the plain text of each cell. Directly after that, the
+/// special cells are written again, each at its position, and the terminal's cursor and attributes
+/// are restored. ncurses does not know about this, but its picture of the screen stays correct: the
+/// cells, their widths and their colours are the same.
 extension NcursesTerminal {
-  /// Writes the cells of some rows that are more than ncurses has drawn, and those that no longer are.
+  /// Writes the special cells of the changed rows, and rewrites cells that are no longer special.
   func drawBeyond(_ changes: [ScreenChange], before: Screen, next: Screen) {
     guard drawsLinks || joinsEmoji else { return }
-    // On its way to a place, ncurses may write cells again that it passes.
+    // To move the cursor, ncurses may rewrite the cells that it passes.
     var rows = Set(changes.map(\.row))
     if let cursor = next.cursor?.row { rows.insert(cursor) }
     var text = ""
@@ -24,7 +24,8 @@ extension NcursesTerminal {
       writeRow(row, of: next, also: Set(gone), to: &text)
     }
     guard !text.isEmpty else { return }
-    // The cursor is hidden meanwhile by the frame, or by its speed.
+    // The cursor is hidden during this by synchronized output, or else the write is too fast to
+    // see.
     writeDirectly("\u{1B}7" + text + "\u{1B}8")
   }
 
@@ -40,7 +41,7 @@ extension NcursesTerminal {
     for (column, cell) in cells.enumerated() where !cell.isContinuation {
       guard column + cell.width <= size.width else { break }
       guard isSpecial(cell, on: screen) || others.contains(column) else { continue }
-      // What a terminal measures in its own way does not move what follows.
+      // A cell that the terminal measures differently must not move the cells after it.
       if column != end || style != cell.style {
         if style != nil { closeLink(of: style, to: &text) }
         text += "\u{1B}[\(row + 1);\(column + 1)H" + sequence(of: cell.style)
@@ -63,10 +64,10 @@ extension NcursesTerminal {
 
   // MARK: Links
 
-  /// The address of a cell was checked when the screen took it; nothing in it can end the sequence.
+  /// The screen has checked the address of a cell; nothing in it can end the sequence.
   private func openLink(of cell: Cell, on screen: Screen, to text: inout String) {
     guard drawsLinks, let address = screen.address(of: cell) else { return }
-    // The parts of a link that goes on in the next line light up together.
+    // The shared identifier makes a terminal highlight all parts of a wrapped link together.
     text += "\u{1B}]8;id=h\(cell.style.link);\(address)\u{1B}\\"
   }
 
@@ -76,7 +77,7 @@ extension NcursesTerminal {
 
   // MARK: Colours and attributes
 
-  /// The sequence that sets the colours and attributes as ncurses does.
+  /// The sequence that sets the colours and attributes in the same way as ncurses.
   private func sequence(of style: Style) -> String {
     var codes = ["0"]
     let attributes: [(Style.Attributes, String)] = [

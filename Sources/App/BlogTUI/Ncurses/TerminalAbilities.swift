@@ -1,20 +1,20 @@
-/// What a terminal can do beyond what terminfo tells.
+/// The abilities of a terminal that terminfo does not describe.
 package enum TerminalAbilities {
   /// Whether the terminal of this environment is known to open links (OSC 8).
   ///
-  /// Those that do not know the sequence mostly ignore it, but some write it on the screen. A terminal
-  /// that is not known therefore gets none.
+  /// Most terminals without this feature ignore the sequence, but some print it. An unknown
+  /// terminal therefore gets no links.
   ///
   /// - Parameters:
   ///   - type: The value of `TERM`.
-  ///   - environment: The value of a variable, or nil.
-  /// - Returns: Whether it is one of those that do.
+  ///   - environment: Returns the value of an environment variable, or nil.
+  /// - Returns: Whether the terminal is known to open them.
   package static func opensLinks(type: String, _ environment: (String) -> String?) -> Bool {
     func version(_ name: String) -> (Int, Int) {
       let numbers = (environment(name) ?? "").split { !$0.isNumber }.map { Int($0) ?? 0 }
       return (numbers.first ?? 0, numbers.dropFirst().first ?? 0)
     }
-    // Inside another program, that program decides, whatever is around it.
+    // Inside a multiplexer, the multiplexer decides, whatever terminal is around it.
     if environment("STY") != nil || type.hasPrefix("screen") && environment("TMUX") == nil {
       return false
     }
@@ -30,47 +30,47 @@ package enum TerminalAbilities {
       || environment("WT_SESSION") != nil || environment("KITTY_WINDOW_ID") != nil
   }
 
-  /// What names the terminal of this environment, as far as it tells.
+  /// A text that identifies the terminal of this environment, as far as it is known.
   package static func identity(type: String, _ environment: (String) -> String?) -> String {
     let names = [
       "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "VTE_VERSION", "KONSOLE_VERSION", "COLORTERM",
     ]
     let parts = [type] + names.compactMap { name in environment(name).map { "\(name)=\($0)" } }
-    // A terminal within a terminal measures in its own way.
+    // A terminal inside another one measures text in its own way.
     let within = ["TMUX", "STY"].filter { environment($0) != nil }
     return String((parts + within).joined(separator: " ").prefix(300))
   }
 
-  /// What the terminal of this process is asked: whether it opens links.
+  /// Whether the terminal of this process is known to open links.
   package static func opensLinks() -> Bool {
     opensLinks(type: NcursesTerminal.environment("TERM") ?? "") { NcursesTerminal.environment($0) }
   }
 
-  /// What names the terminal of this process.
+  /// A text that identifies the terminal of this process.
   package static func identity() -> String {
     identity(type: NcursesTerminal.environment("TERM") ?? "") { NcursesTerminal.environment($0) }
   }
 }
 
-/// Asks a terminal how wide it draws emoji that belong together.
+/// Asks a terminal how wide it draws joined emoji.
 ///
-/// It writes three of them, each at the beginning of a line, and asks behind each where the cursor is.
-/// The first frame wipes them away. Nothing waits for the answers: until they are there, and where none
-/// comes, the first emoji of each group stands for it.
+/// It writes three sequences, each at the beginning of a line, and requests the cursor position
+/// after each. The first frame wipes them away. Nothing waits for the replies: until they arrive,
+/// and if none does, each joined emoji is shown as the first of its parts.
 enum EmojiMeasure {
-  /// What is measured: a family, a skin tone, and a heart as a picture.
+  /// The emoji that are measured: a family, a skin tone, and a heart as a picture.
   static let probes = ["👨\u{200D}👩\u{200D}👧", "👋🏽", "❤\u{FE0F}"]
-  /// The line of the first; the answer for the first line could be the report of a key.
+  /// The row of the first probe; a reply for row 1 could be mistaken for a key.
   static let firstRow = 2
-  /// The columns that an answer may name.
+  /// The columns that a reply may report.
   static let columns = 1...12
-  /// The right column: behind two cells.
+  /// The column that a reply should report: after two cells.
   static let rightColumn = 3
 
-  /// What is written to a terminal with so many rows; nil if it is too low.
+  /// The bytes to write to a terminal with that many rows; nil if there are too few.
   static func question(rows: Int) -> String? {
     guard rows > firstRow + probes.count else { return nil }
-    // Concealed, as the first frame may be a moment away.
+    // The emoji are concealed, since the first frame may take a moment.
     let all = probes.enumerated().map { number, probe in
       let row = firstRow + number
       return "\u{1B}[\(row);1H\u{1B}[8m\(probe)\u{1B}[0m\u{1B}[6n\r\u{1B}[2K"
@@ -78,7 +78,7 @@ enum EmojiMeasure {
     return all.joined() + "\u{1B}[H"
   }
 
-  /// The sequences of all answers, with the codes that stand for them.
+  /// The sequences of all possible replies, with their codes.
   static let answers: [(String, Int32)] = probes.indices.flatMap { number in
     columns.map { column in
       ("\u{1B}[\(firstRow + number);\(column)R", code(number: number, column: column))
@@ -89,7 +89,7 @@ enum EmojiMeasure {
     KeyDecoder.Code.firstMeasure + Int32(number * 16 + column)
   }
 
-  /// What an answer says: the number of the probe, and whether it took two cells.
+  /// The meaning of a reply: the index of the probe, and whether it took two cells.
   static func answer(of code: Int32) -> (number: Int, isRight: Bool)? {
     let offset = Int(code - KeyDecoder.Code.firstMeasure)
     guard offset >= 0, probes.indices.contains(offset / 16) else { return nil }

@@ -1,28 +1,28 @@
 import CNcurses
 import Glibc
 
-/// Where a terminal is: its descriptors, and the type that the environment gives it.
+/// The descriptors of a terminal, and its type according to the environment.
 struct TerminalDescriptors {
-  /// Where keys come from.
+  /// The descriptor from which keys are read.
   let input: Int32
-  /// Where screens go.
+  /// The descriptor to which screens are written.
   let output: Int32
   /// The name of its terminfo entry.
   let type: String?
 
-  /// The terminal that the process was started in.
+  /// The terminal in which the process was started.
   static var standard: TerminalDescriptors {
     let type = getenv("TERM").map { String(cString: $0) }
     return TerminalDescriptors(input: STDIN_FILENO, output: STDOUT_FILENO, type: type)
   }
 }
 
-/// Puts the terminal right on every way out of the process, and turns signals into bytes of a pipe.
+/// Restores the terminal on every way out of the process, and turns signals into bytes in a pipe.
 ///
-/// What the handlers need is prepared before they are installed; they call nothing but `write`,
-/// `tcsetattr`, `sigaction` and `raise`, which are safe at any moment.
+/// Everything that the handlers need is prepared before they are installed; they call only `write`,
+/// `tcsetattr`, `sigaction` and `raise`, which are async-signal-safe.
 enum TerminalGuard {
-  /// What signal handlers may read.
+  /// The state that signal handlers may read.
   struct State {
     var isActive = false
     var terminal: Int32 = -1
@@ -34,13 +34,14 @@ enum TerminalGuard {
     var hasExitHandler = false
   }
 
-  /// Signals of the system that end up as bytes in the pipe.
+  /// Signals that are reported as bytes in the pipe.
   static let reported = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT]
-  /// Signals that end the process at once, most of them because it went wrong.
+  /// Signals that end the process immediately, most of them because of a crash.
   static let fatal = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGQUIT, SIGSYS]
 
-  // Safety: written by the main actor only, while no handler is installed or with `isActive` as the
-  // last (first) store; handlers only read it. The memory lives as long as the process.
+  // Safety: only the main actor writes it, either while no handler is installed or with `isActive`
+  // as the last (or first) store; handlers only read it, apart from clearing `isActive`. The memory
+  // lives as long as the process.
   private nonisolated(unsafe) static let state: UnsafeMutablePointer<State> = {
     let pointer = UnsafeMutablePointer<State>.allocate(capacity: 1)
     pointer.initialize(to: State())
@@ -49,13 +50,13 @@ enum TerminalGuard {
 
   @MainActor private static var previousActions: [Int32: sigaction] = [:]
 
-  /// Whether the terminal has to be brought back if the process ends now.
+  /// Whether the terminal has to be restored if the process ends.
   static var isActive: Bool { state.pointee.isActive }
 
-  /// The end of the pipe that the event loop polls and reads.
+  /// The read end of the pipe, which the event loop polls.
   static var reader: Int32 { state.pointee.pipeReader }
 
-  /// Remembers the modes of the terminal, as they are now, and the actions of all signals.
+  /// Saves the current modes of the terminal and the current actions of all signals.
   @MainActor
   static func prepare(terminal: Int32) throws(TerminalError) {
     if state.pointee.pipeReader < 0 {
@@ -74,7 +75,7 @@ enum TerminalGuard {
     }
   }
 
-  /// Installs the handlers; from now on the bytes are what brings the terminal back.
+  /// Installs the handlers; from then on, these bytes restore the terminal.
   @MainActor
   static func activate(restoring bytes: [UInt8]) {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
@@ -93,7 +94,7 @@ enum TerminalGuard {
     for signal in fatal { install(signal, flags: flags, handler: restoreAndDie) }
   }
 
-  /// Gives all signals back to whom they belonged before.
+  /// Restores the previous actions of all signals.
   @MainActor
   static func deactivate() {
     for (signal, action) in previousActions {
@@ -103,15 +104,15 @@ enum TerminalGuard {
     state.pointee.isActive = false
   }
 
-  /// Gives the terminal its old modes back.
+  /// Restores the original modes of the terminal.
   @MainActor
   static func restoreModes() {
     tcsetattr(state.pointee.terminal, TCSADRAIN, &state.pointee.modes)
   }
 
-  /// Stops the process as the terminal's suspend key would, and returns when it goes on.
+  /// Stops the process as the terminal's suspend key would, and returns when it continues.
   ///
-  /// The default action does nothing in a process that no shell could ever continue.
+  /// In a process that no shell could continue, the default action does nothing.
   @MainActor
   static func stopProcess() {
     var standard = sigaction()
@@ -121,16 +122,16 @@ enum TerminalGuard {
     install(SIGTSTP, flags: SA_RESTART, handler: reportSignal)
   }
 
-  /// Leaves the keys that interrupt and stop to another program in the foreground.
+  /// Leaves the interrupt and suspend keys to another program in the foreground.
   ///
-  /// An interruption reaches only that program, a stop stops both.
+  /// An interrupt reaches only that program; a stop signal stops both.
   @MainActor
   static func yieldKeys() {
     for signal in [SIGINT, SIGQUIT] { setAction(of: signal, SIG_IGN) }
     setAction(of: SIGTSTP, SIG_DFL)
   }
 
-  /// Takes those keys back, and forgets what came meanwhile.
+  /// Takes these keys back, and discards the signals that arrived in between.
   @MainActor
   static func reclaimKeys() {
     for signal in [SIGINT, SIGTSTP] { install(signal, flags: SA_RESTART, handler: reportSignal) }
@@ -150,9 +151,9 @@ enum TerminalGuard {
     sigaction(signal, &action, nil)
   }
 
-  /// Lets the signals reach this thread.
+  /// Lets the signals reach the current thread.
   ///
-  /// Threads of the dispatch library block them, and one of those may run the main actor.
+  /// Threads of the dispatch library block them, and one of these may run the main actor.
   @MainActor
   static func unblockSignals() {
     var signals = sigset_t()
@@ -161,7 +162,7 @@ enum TerminalGuard {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
-  /// Takes one signal out of the pipe.
+  /// Reads one signal from the pipe; nil if there is none.
   static func nextSignal() -> Int32? {
     var byte: UInt8 = 0
     return read(state.pointee.pipeReader, &byte, 1) == 1 ? Int32(byte) : nil
@@ -176,7 +177,7 @@ enum TerminalGuard {
     tcsetattr(state.pointee.terminal, TCSANOW, &state.pointee.modes)
   }
 
-  /// Outside of any actor: a process can end on any thread.
+  /// It belongs to no actor, since a process can end on any thread.
   private static let restoreAtExit: @convention(c) () -> Void = { restore() }
 
   private static let reportSignal: @convention(c) (Int32) -> Void = { signal in
@@ -188,7 +189,7 @@ enum TerminalGuard {
 
   private static let restoreAndDie: @convention(c) (Int32) -> Void = { signal in
     restore()
-    // The kernel has reset the action to the default one before it called this handler.
+    // The kernel resets the action to the default before it calls this handler.
     raise(signal)
   }
 
@@ -204,7 +205,7 @@ enum TerminalGuard {
     sigaction(signal, &action, nil)
   }
 
-  /// Lets handlers run after the main thread's stack has overflowed.
+  /// Lets handlers run even after the main thread's stack has overflowed.
   private static func installAlternateStack() {
     let size = 64 * 1024
     var stack = stack_t()

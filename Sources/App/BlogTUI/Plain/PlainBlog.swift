@@ -1,14 +1,14 @@
 package import BlogModel
 
-/// The blog as lines of text, for screen readers: a line for each event, what matters first.
+/// The blog as lines of text for screen readers: one line for each event, what matters first.
 ///
-/// States: list ⇄ post; in both, title → text → list while a post is written.
+/// States: list ⇄ post; in either, title → text → list while a post is written.
 package struct PlainBlog: Sendable {
-  /// What a typed line leads to.
+  /// The result of a typed line.
   package struct Answer: Equatable, Sendable {
-    /// What is printed.
+    /// The lines to print.
     package var lines: [String] = []
-    /// What has to be done.
+    /// The work to be done.
     package var effects: [Effect] = []
   }
 
@@ -27,14 +27,14 @@ package struct PlainBlog: Sendable {
   private var toldProblem: String?
   private var mode = Mode.commands
 
-  /// Makes a blog of which nothing is known yet.
+  /// Makes a blog without any posts yet.
   package init(me: Author) {
     self.me = me
   }
 
   // MARK: Events
 
-  /// What is said about an event.
+  /// Returns the lines that describe an event.
   package mutating func take(_ event: BlogEvent) -> [String] {
     switch event {
     case .feed(.recent, let new): return take(new)
@@ -75,8 +75,8 @@ package struct PlainBlog: Sendable {
         lines.append("\(Self.count(post.starCount, "star")) for \(post.title).")
       }
     }
-    // The list holds a hundred posts, so the oldest leaves when a new one arrives; that is no
-    // deletion.
+    // The list is limited to a hundred posts, so the oldest leaves when a new one arrives; that is
+    // not a deletion.
     if new.count < posts.count {
       lines += posts.filter { !now.contains($0.id) }.map { "Deleted post: \($0.title)." }
     }
@@ -98,7 +98,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ problem: ConnectionProblem?) -> [String] {
-    // What it is tried again for is told once, and not after each attempt.
+    // The reason for being offline is reported once, not after each attempt to connect.
     guard let problem, problem.reason != toldProblem else {
       if problem == nil { toldProblem = nil }
       return []
@@ -108,7 +108,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ state: ConnectionState) -> [String] {
-    // An attempt between two failures is no news.
+    // An attempt between two failures is not worth a line.
     guard state != .connecting else { return [] }
     defer { connection = state }
     switch (state, connection) {
@@ -148,7 +148,7 @@ package struct PlainBlog: Sendable {
 
   // MARK: Commands
 
-  /// The commands and what they do, as `help` says it.
+  /// The commands and their descriptions, as printed by `help`.
   package static let commands: [(name: String, help: String)] = [
     ("list", "the posts, newest first, each with a number"),
     ("open N", "read a post and its comments"),
@@ -160,7 +160,7 @@ package struct PlainBlog: Sendable {
     ("quit", "leave"),
   ]
 
-  /// Does what a typed line says.
+  /// Handles a typed line: a command, or the title or text of a post.
   package mutating func run(_ line: String) -> Answer {
     switch mode {
     case .commands: return command(line)
@@ -212,7 +212,7 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  /// Does something with the post of that number, or with the open one.
+  /// Calls the body with the post of that number or, without a number, with the open post.
   private mutating func with(
     _ number: String,
     _ body: (inout PlainBlog, Post) -> Answer

@@ -5,7 +5,7 @@ import Synchronization
 /// A lock-free stack: senders push onto its head, and the program takes the whole stack at once and
 /// reverses it. Neither side ever waits for the other.
 package final class Mailbox<Event: Sendable>: Sendable {
-  /// One event, and those that came before it.
+  /// One event, linked to the one added before it.
   private final class Entry: Sendable {
     let event: Event
     let earlier: Unmanaged<Entry>?
@@ -21,8 +21,8 @@ package final class Mailbox<Event: Sendable>: Sendable {
 
   /// Makes an empty mailbox.
   ///
-  /// - Parameter wake: Ends the wait of the terminal; called from any thread when the mailbox was
-  ///   empty and no longer is.
+  /// - Parameter wake: Ends the terminal's wait; called from any thread when the mailbox stops
+  ///   being empty.
   package init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }
@@ -31,7 +31,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
     _ = takeAll()
   }
 
-  /// Adds an event after all others; called from any thread.
+  /// Adds an event after all others; may be called from any thread.
   package func add(_ event: Event) {
     var earlier = latest.load(ordering: .relaxed)
     while true {
@@ -49,7 +49,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
     if earlier == nil { wake() }
   }
 
-  /// Takes out all events, in the order in which they were added.
+  /// Removes and returns all events, in the order in which they were added.
   ///
   /// - Complexity: O(n) in the number of events.
   package func takeAll() -> [Event] {

@@ -3,8 +3,8 @@ package import BlogModel
 /// The loop that connects a terminal, the screens and a blog until the user leaves.
 ///
 /// Loop: wait for keys, for events of the blog or for the next minute → update the model → perform
-/// its effects → draw → perform the effects that can wait. It is the only owner of the model and
-/// everything happens on the main actor; the blog's events cross over in an ``Inbox``.
+/// its effects → draw → perform the effects that can wait. The program is the only owner of the
+/// model, and everything happens on the main actor; the blog's events cross over in an ``Inbox``.
 @MainActor
 package final class Program<Terminal: TerminalDevice> {
   /// What is on the screen.
@@ -29,13 +29,13 @@ package final class Program<Terminal: TerminalDevice> {
   /// Makes a program; nothing happens before ``run()``.
   ///
   /// - Parameters:
-  ///   - terminal: The terminal; the program takes it as it is and never closes it.
+  ///   - terminal: The terminal; the program uses it as it is and never closes it.
   ///   - repository: The blog.
-  ///   - wake: Ends the wait of the terminal from any thread.
-  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
-  ///   - configuration: What files, variables and options say.
+  ///   - wake: Ends the terminal's wait; may be called from any thread.
+  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
+  ///   - configuration: What the files, variables and options say.
   ///   - history: Commands that were typed earlier.
-  ///   - environment: What the program can do outside of the terminal and the blog.
+  ///   - environment: What the program can do outside the terminal and the blog.
   package init(
     terminal: Terminal,
     repository: any BlogRepository,
@@ -65,14 +65,14 @@ package final class Program<Terminal: TerminalDevice> {
     send(.configured(configuration))
   }
 
-  /// Adds an event from outside the loop; can be called from any thread.
+  /// Adds an event from outside the loop; may be called from any thread.
   package nonisolated func add(_ event: Event) {
     inbox.add(event)
   }
 
-  /// Runs until the user leaves or the terminal is gone, and tells which; blocks the caller.
+  /// Runs until the user leaves or the terminal is gone, and returns which; blocks the caller.
   ///
-  /// What was typed and not sent is in the ``model`` afterwards: see ``Model/unsent``.
+  /// Afterwards ``Model/unsent`` holds what was typed and not sent.
   package func run() -> Ending {
     begin()
     while true {
@@ -80,7 +80,7 @@ package final class Program<Terminal: TerminalDevice> {
     }
   }
 
-  /// Follows the blog and draws the first screen: what ``run()`` does first.
+  /// Follows the blog and draws the first screen: the first step of ``run()``.
   ///
   /// For callers that run several programs at once and call ``turn(_:)`` instead of ``run()``.
   package func begin() {
@@ -106,7 +106,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .key(let key):
       repository.probe()
       send(.key(key))
-      // The blog often answers immediately; the next key then sees the result.
+      // The blog often answers immediately, so the next key sees the result.
       takeInbox()
     case .resumed:
       send(.resumed)
@@ -243,7 +243,7 @@ package final class Program<Terminal: TerminalDevice> {
 }
 
 extension Program {
-  /// What reaches beyond the blog and the screen.
+  /// Performs the effects that reach beyond the blog and the screen.
   private func performOutside(_ effect: Effect) {
     switch effect {
     case .editExternally(let draft):
@@ -288,7 +288,7 @@ extension Program {
 private let keepInterval: Int64 = 250
 
 extension Program {
-  /// What an event is about: a later event with the same subject replaces an earlier one.
+  /// What an event is about: a later event on the same subject replaces an earlier one.
   private enum Subject: Hashable {
     case feed(FeedKind)
     case extent(FeedKind)
@@ -307,7 +307,7 @@ extension Program {
     case pendingWrites
   }
 
-  /// Drops events whose whole content a later one replaces.
+  /// Drops events whose whole content is replaced by a later event.
   ///
   /// A burst then costs one update, and a row that leaves and returns does not flicker.
   static func withoutOvertaken(_ events: [Event]) -> [Event] {
@@ -344,7 +344,7 @@ extension Program {
 }
 
 extension Effect {
-  /// Whether the blog reports its success or refusal.
+  /// Whether the blog reports its success or failure.
   var isWrite: Bool {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .followAuthor:
@@ -360,7 +360,7 @@ extension Effect {
     }
   }
 
-  /// Whether it only requests more data, which can wait until the known data is drawn.
+  /// Whether it only requests more data, which can wait until the known data has been drawn.
   var canWait: Bool {
     switch self {
     case .read, .watchComments: true

@@ -1,18 +1,18 @@
 package import BlogModel
 
-/// One thing that a recording holds.
+/// One entry of a recording.
 package enum RecordingEntry: Equatable, Sendable {
-  /// A program began, the first one or another after it.
+  /// A program started: the first one, or one that followed it.
   case start(RecordingStart)
-  /// The program took notice of an event.
+  /// The program received an event.
   case event(Event)
 }
 
 /// The state in which a program started; together with its events it determines all screens.
 package struct RecordingStart: Hashable, Sendable, Codable {
-  /// Who the user is.
+  /// The user.
   package var me: Author
-  /// Which database it is.
+  /// The name of the database.
   package var databaseName: String
   /// The number of columns and rows.
   package var size: Size
@@ -20,7 +20,7 @@ package struct RecordingStart: Hashable, Sendable, Codable {
   package var isASCII: Bool
   /// The time by the server's clock, in milliseconds since 1970.
   package var now: Int64
-  /// What was typed and not sent earlier.
+  /// What was typed earlier and not sent.
   package var unsent: Unsent
   /// Commands that were typed earlier.
   package var history: [String]
@@ -46,7 +46,7 @@ package struct RecordingStart: Hashable, Sendable, Codable {
 }
 
 extension Model {
-  /// Makes the state before the first event, live and in a replay.
+  /// Makes the state before the first event, both live and in a replay.
   package init(_ start: RecordingStart) {
     self.init(
       me: start.me,

@@ -1,13 +1,13 @@
 /// The loop that connects a terminal and the sign-in screens until the user is known.
 @MainActor
 package final class SignInProgram<Terminal: TerminalDevice> {
-  /// Why the screens were left.
+  /// Why the user left the screens.
   package enum Ending: Hashable, Sendable {
-    /// It is known who uses the blog.
+    /// The user is known.
     case done
-    /// The user goes on without an account.
+    /// The user continues without an account.
     case withoutAccount
-    /// The user goes back to the blog as before.
+    /// The user returns to the blog, with nothing changed.
     case back
     /// The user left, or the terminal is gone.
     case left(BlogTUI.Ending)
@@ -23,10 +23,10 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   /// Makes a program; nothing happens before ``run()``.
   ///
   /// - Parameters:
-  ///   - terminal: The terminal; the program takes it as it is and never closes it.
+  ///   - terminal: The terminal; the program uses it as it is and never closes it.
   ///   - signIn: The first page.
-  ///   - mailbox: Brings the answers of the server.
-  ///   - perform: Asks the server, without waiting for its answer.
+  ///   - mailbox: Delivers the server's responses.
+  ///   - perform: Sends a request to the server, without waiting for the response.
   package init(
     terminal: Terminal,
     signIn: SignIn,

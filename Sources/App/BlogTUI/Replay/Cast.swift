@@ -3,8 +3,8 @@ private import Foundation
 
 /// A recording as an asciicast (version 2), which web pages and terminals can play.
 ///
-/// Its first line is a header, each further one an event: `[seconds, "o", bytes]` for output and
-/// `[seconds, "r", "80x24"]` for a new size.
+/// Its first line is a header; each further line is an event: `[seconds, "o", bytes]` for output,
+/// or `[seconds, "r", "80x24"]` for a new size.
 package enum Cast {
   private struct Header: Encodable {
     let version = 2
@@ -15,13 +15,13 @@ package enum Cast {
     let env = ["TERM": "xterm-256color"]
   }
 
-  /// Gives out the lines of the film, each with its newline.
+  /// Writes the lines of the cast, each with its newline.
   ///
   /// - Parameters:
-  ///   - recording: What is filmed.
-  ///   - idleLimit: The longest time between two pictures, in milliseconds.
-  ///   - write: Takes the lines.
-  /// - Throws: What `write` throws.
+  ///   - recording: The recording to convert.
+  ///   - idleLimit: The longest time between two frames, in milliseconds.
+  ///   - write: Receives the lines.
+  /// - Throws: Any error of `write`.
   package static func write<Failure: Error>(
     _ recording: Recording,
     idleLimit: Int64,
@@ -42,7 +42,7 @@ package enum Cast {
     var time: Int64 = 0
     var before: Int64 = 0
     while true {
-      // One terminal shows one picture for all that happens at the same time.
+      // Events with the same time share one frame.
       while !replay.isAtEnd, replay.elapsed(at: replay.position + 1) == replay.elapsed {
         replay.move(by: 1)
         if replay.model.size != size { break }
@@ -82,17 +82,17 @@ package enum Cast {
   }
 }
 
-/// Screens as the bytes that make any common terminal show them.
+/// Turns screens into the bytes that make any common terminal show them.
 package struct ANSIPicture {
   private var shown: Screen?
   private var style = Style.plain
 
-  /// Makes pictures for a terminal of which nothing is known.
+  /// Starts with a terminal in an unknown state.
   package init() {}
 
-  /// The bytes that make the terminal show this screen; empty if it already does.
+  /// The bytes that make the terminal show this screen; empty if it shows it already.
   ///
-  /// - Complexity: O(n) in the number of cells.
+  /// - Complexity: O(n) in the number of cells
   package mutating func text(for screen: Screen) -> String {
     var text = ""
     if shown?.size != screen.size {
@@ -123,7 +123,7 @@ package struct ANSIPicture {
     return move(row: position.row, column: position.column) + "\u{1B}[?25h"
   }
 
-  /// Selects a style, if it is not selected already.
+  /// The codes that select a style; empty if it is selected already.
   private mutating func select(_ new: Style) -> String {
     guard new != style else { return "" }
     style = new

@@ -3,45 +3,45 @@ private import Foundation
 
 /// A line of a recording in its file format; absent values are omitted.
 struct RecordingLine: Codable {
-  /// The newest form of the lines that is understood here, and the one that is written.
+  /// The version of the line format that is read and written.
   static let version = 1
-  /// What the first line calls the file.
+  /// The name of the format on the first line.
   static let format = "hearth recording"
 
-  /// The kind of the file, on its first line.
+  /// The name of the format; only on the first line.
   var format: String?
-  /// The form of the lines, on the first one.
+  /// The version of the line format; only on the first line.
   var version: Int?
-  /// What a program began with.
+  /// The state in which a program started.
   var start: RecordingStart?
   /// The time by the server's clock.
   var time: Int64?
-  /// What happened, unless a list has changed.
+  /// The event, unless it is a changed list.
   var event: Event?
-  /// The list that has changed.
+  /// The list that changed.
   var feed: FeedKind?
-  /// What that list is now.
+  /// The new posts of that list.
   var posts: [PostRun]?
 }
 
-/// Why a recording cannot be replayed.
+/// Why a recording cannot be read.
 package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line, counted from 1.
   package let line: Int
-  /// What is wrong with it.
+  /// The problem with the line.
   package let reason: String
 
   /// The line and the reason.
   package var description: String { "line \(line): \(reason)" }
 }
 
-/// Everything one terminal handled, in order; its screens can be reproduced from it.
+/// Everything that one terminal handled, in order; its screens can be reproduced from it.
 package struct Recording: Sendable {
-  /// What the program began with.
+  /// The state in which the program started.
   package let start: RecordingStart
-  /// What came then.
+  /// The steps that followed.
   package let steps: [RecordedStep]
-  /// Whether the last line was cut off, as by the end of a program that was killed.
+  /// Whether the last line was cut off, for example because the program was killed.
   package let isTorn: Bool
 
   /// Makes a recording.
@@ -51,14 +51,14 @@ package struct Recording: Sendable {
     self.isTorn = isTorn
   }
 
-  /// Reads a file.
+  /// Parses a file.
   ///
-  /// - Throws: ``RecordingError`` for the first line that cannot be understood; a last line without
-  ///   its end is no error.
+  /// - Throws: ``RecordingError`` for the first invalid line; an incomplete last line is not an
+  ///   error.
   package init(_ bytes: [UInt8]) throws(RecordingError) {
     let newline = UInt8(ascii: "\n")
     var lines = bytes.split(separator: newline, omittingEmptySubsequences: false)
-    // Behind the last newline there is nothing, or a line that was cut off.
+    // After the last newline there is nothing, or a line that was cut off.
     let rest = lines.popLast() ?? []
     var reader = LineReader()
     for (index, line) in lines.enumerated() { try reader.read(line, number: index + 1) }
@@ -78,7 +78,7 @@ package struct Recording: Sendable {
   }
 }
 
-/// Reads the lines of a recording, of which each builds on those before.
+/// Reads the lines of a recording, each of which builds on the previous ones.
 private struct LineReader {
   var start: RecordingStart?
   var steps: [RecordedStep] = []
@@ -139,24 +139,23 @@ private struct LineReader {
   }
 }
 
-/// Makes the lines of a recording, one by one as things happen.
+/// Produces the lines of a recording one by one as events happen.
 ///
-/// Each call returns whole lines, so whatever ends the program leaves a file that can be read.
+/// Each call returns whole lines, so the file is readable however the program ends.
 package struct RecordingWriter {
   private var posts: [FeedKind: [Post]] = [:]
-  /// The time that waits for what happens then.
+  /// The time that the next event's line will record.
   private var time: Int64?
   private var hasBegun = false
   private let encoder: JSONEncoder
 
-  /// Makes a writer of an empty file.
+  /// Makes a writer for an empty file.
   package init() {
     encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   }
 
-  /// The lines for what has happened, each with a newline; empty while there is nothing to write
-  /// yet.
+  /// The lines for an entry, each with a newline; empty if there is nothing to write yet.
   package mutating func lines(for entry: RecordingEntry) -> String {
     switch entry {
     case .start(let start):
@@ -182,7 +181,7 @@ package struct RecordingWriter {
     }
   }
 
-  /// The line for the time that has passed since the last event, if it was not told yet.
+  /// The line for the time that has passed since the last event, if it has not been written yet.
   package mutating func finish() -> String {
     takeTime().map { text(RecordingLine(time: $0)) } ?? ""
   }
@@ -201,17 +200,17 @@ package struct RecordingWriter {
   }
 }
 
-/// A part of a list of posts: posts that were in the list before, or a post that is new or changed.
+/// A part of a list: a run of posts from the previous list, or a single new or changed post.
 ///
-/// A list of hundreds of posts in which one has another star costs a line of two hundred bytes.
+/// When one post in a list of hundreds gets another star, the line takes two hundred bytes.
 enum PostRun: Hashable {
-  /// So many posts of the list before, from that place.
+  /// A number of posts from the previous list, beginning at an index.
   case kept(start: Int, count: Int)
   case post(Post)
 
-  /// Tells a list by what has changed since it was told last.
+  /// Describes a list by its differences from the previous list.
   ///
-  /// - Complexity: O(n) in the posts of both lists.
+  /// - Complexity: O(n) in the number of posts of both lists
   static func runs(of posts: [Post], since before: [Post]) -> [PostRun] {
     var indices: [PostID: Int] = [:]
     for (index, post) in before.enumerated() { indices[post.id] = index }
@@ -230,7 +229,7 @@ enum PostRun: Hashable {
     return runs
   }
 
-  /// The list again; nil when the runs do not belong to the list before.
+  /// Restores the list; nil if the runs do not match the previous list.
   static func posts(of runs: [PostRun], since before: [Post]) -> [Post]? {
     var posts: [Post] = []
     for run in runs {

@@ -1,8 +1,8 @@
-/// One line of a recording: the passing of time, something that happened then, or both.
+/// One line of a recording: the passing of time, an entry, or both.
 package struct RecordedStep: Equatable, Sendable {
-  /// The time by the server's clock, in milliseconds since 1970, if it was told anew.
+  /// The time by the server's clock, in milliseconds since 1970; nil if it has not changed.
   package var time: Int64?
-  /// What happened; nil when only time has passed.
+  /// What happened; nil if only time has passed.
   package var entry: RecordingEntry?
 
   /// Makes a step.
@@ -21,32 +21,32 @@ package struct RecordedStep: Equatable, Sendable {
 
 /// A recording at one of its steps: forward by applying events, back by restoring snapshots.
 ///
-/// A snapshot is kept every so many steps, so that stepping back replays only a few events.
+/// A snapshot is kept at regular intervals, so that stepping back replays only a few events.
 package struct Replay: Sendable {
-  /// What is replayed.
+  /// The recording that is replayed.
   package let recording: Recording
-  /// The number of steps that have happened.
+  /// The number of steps before the current position.
   package private(set) var position = 0
-  /// The number of steps executed so far, including replayed ones.
+  /// The number of steps executed so far, including repeated ones.
   private(set) var carriedOut = 0
-  /// What is on the screen then.
+  /// The model at the current position.
   package private(set) var model: Model
 
-  /// The time of each position, which never goes back even where a clock did.
+  /// The time of each position, which never decreases, even where a clock did.
   private let times: [Int64]
   private let interval: Int
   private var snapshots: [Model]
-  /// The facts of the steps executed so far, from the first step on without a gap.
+  /// The facts of the executed steps, from the first step on without a gap.
   private var facts: [[ReplayFact]] = []
 
-  /// Makes a replay before the first step.
+  /// Makes a replay positioned before the first step.
   ///
   /// - Parameters:
-  ///   - recording: What is replayed.
-  ///   - interval: After how many steps the model is kept.
+  ///   - recording: The recording to replay.
+  ///   - interval: The number of steps between two snapshots.
   package init(_ recording: Recording, interval: Int = 64) {
     self.recording = recording
-    // A thousand snapshots are enough to make every step back quick.
+    // A thousand snapshots are enough to make every step back fast.
     self.interval = max(1, interval, recording.steps.count / 1_000)
     model = Model(recording.start)
     snapshots = [model]
@@ -68,9 +68,9 @@ package struct Replay: Sendable {
 
   /// The number of steps.
   package var count: Int { recording.steps.count }
-  /// Whether all steps have happened.
+  /// Whether the position is after the last step.
   package var isAtEnd: Bool { position == count }
-  /// The milliseconds from the beginning to the present position.
+  /// The milliseconds from the beginning to the current position.
   package var elapsed: Int64 { elapsed(at: position) }
   /// The milliseconds from the beginning to the end.
   package var duration: Int64 { elapsed(at: count) }
@@ -80,9 +80,9 @@ package struct Replay: Sendable {
   package var lastFacts: [ReplayFact] { position == 0 ? [] : facts[position - 1] }
   package var screen: Screen { view(model) }
 
-  /// Goes to a position; beyond the ends is at the ends.
+  /// Moves to a position, limited to the range of the recording.
   ///
-  /// - Complexity: O(steps forward); backward O(interval).
+  /// - Complexity: O(number of steps) forward, O(interval) backward
   package mutating func move(to target: Int) {
     let target = max(0, min(target, count))
     if target < position {
@@ -93,10 +93,10 @@ package struct Replay: Sendable {
     while position < target { advance() }
   }
 
-  /// Goes that many steps on, or back.
+  /// Moves forward by that many steps, or back if the number is negative.
   package mutating func move(by steps: Int) { move(to: position + steps) }
 
-  /// Goes on or back by a time.
+  /// Moves forward by a time, or back if it is negative, but always by at least one step.
   package mutating func move(byMilliseconds time: Int64) {
     let goal = times[position] + time
     if time >= 0 {
@@ -107,7 +107,7 @@ package struct Replay: Sendable {
     }
   }
 
-  /// Goes on to the next step that does a thing of one of these kinds; false if there is none.
+  /// Moves to the next step with a fact of these kinds; returns false if there is none.
   package mutating func moveToNext(_ kinds: Set<ReplayFact.Kind>) -> Bool {
     let current = position
     while !isAtEnd {
@@ -118,7 +118,7 @@ package struct Replay: Sendable {
     return false
   }
 
-  /// Goes back to the step before that does a thing of one of these kinds; false if there is none.
+  /// Moves back to the previous step with a fact of these kinds; returns false if there is none.
   package mutating func moveToPrevious(_ kinds: Set<ReplayFact.Kind>) -> Bool {
     guard position > 1,
       let step = (0..<(position - 1)).last(where: { does(kinds, at: $0) })
@@ -135,7 +135,7 @@ package struct Replay: Sendable {
     let step = recording.steps[position]
     if facts.count == position { facts.append(ReplayFact.facts(of: step, before: model)) }
     if case .start(let start)? = step.entry { model = Model(start) }
-    // The effects were performed during the recording, and their results were recorded too.
+    // The effects were performed during the recording, and their results were recorded as events.
     for event in step.events { _ = update(&model, with: event) }
     position += 1
     carriedOut += 1
@@ -144,7 +144,7 @@ package struct Replay: Sendable {
 }
 
 extension RandomAccessCollection {
-  /// The first index of what satisfies a condition that everything behind it satisfies too.
+  /// The first index whose element satisfies the condition, which must hold for all later ones too.
   ///
   /// - Complexity: O(log n)
   fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
@@ -164,7 +164,7 @@ extension RandomAccessCollection {
   }
 }
 
-/// A time since the beginning of a recording in words.
+/// Formats times since the beginning of a recording.
 package enum ReplayClock {
   /// Minutes, seconds and milliseconds, such as `2:05.250`.
   package static func text(_ milliseconds: Int64) -> String {
@@ -178,12 +178,12 @@ package enum ReplayClock {
   }
 }
 
-/// The screens of a recording as text, which a test compares with a text kept in a file.
+/// The screens of a recording as text, for comparison with a text from a file.
 package enum ReplayGolden {
-  /// Returns every screen that differs from the previous one, each headed by a line naming its
+  /// Writes every screen that differs from the previous one, each under a line that names its
   /// cause.
   ///
-  /// - Throws: What `write` throws.
+  /// - Throws: Any error of `write`.
   package static func write<Failure: Error>(
     _ recording: Recording,
     to write: (String) throws(Failure) -> Void

@@ -2,19 +2,19 @@ import BlogModel
 
 /// Who did what in a step of a recording.
 package struct ReplayFact: Hashable, Sendable {
-  /// What kind of thing happened, which one can jump to.
+  /// The kinds of facts, to which the user can jump.
   package enum Kind: CaseIterable, Hashable, Sendable {
     /// The user of the terminal pressed a key.
     case key
-    /// Somebody wrote, changed or deleted a post.
+    /// A post was written, changed or deleted.
     case post
-    /// Somebody starred or unstarred a post.
+    /// A post was starred or unstarred.
     case star
-    /// Somebody wrote, changed or deleted a comment.
+    /// A comment was written, changed or deleted.
     case comment
-    /// Somebody came or left.
+    /// A person came or left.
     case people
-    /// The connection came or went.
+    /// The connection was established or lost.
     case connection
     /// Something was refused.
     case refusal
@@ -22,7 +22,7 @@ package struct ReplayFact: Hashable, Sendable {
     case other
   }
 
-  /// What kind of thing happened.
+  /// The kind of the fact.
   package let kind: Kind
   /// One line about it.
   package let text: SafeText
@@ -34,7 +34,7 @@ package struct ReplayFact: Hashable, Sendable {
 }
 
 extension ReplayFact {
-  /// What a step does to a model; nothing for what nobody does, such as the passing of time.
+  /// The facts of a step; none for a step that nobody caused, such as the passing of time.
   static func facts(of step: RecordedStep, before model: Model) -> [ReplayFact] {
     switch step.entry {
     case nil: return []
@@ -104,7 +104,7 @@ extension ReplayFact {
       let former = feed.posts.index(of: post.id, near: number).map { feed.posts[$0] }
       guard former != post, !isKnown(post, to: model) else { return [] }
       guard let before = model.knownPost(post.id) else {
-        // What was made earlier was only read later.
+        // Older posts were only loaded later, not just written.
         guard (post.createdAt ?? 0) >= model.now - recent else { return [] }
         return [ReplayFact(.post, text: "\(post.author) wrote \(quoted(post.title))")]
       }
@@ -128,7 +128,7 @@ extension ReplayFact {
     return isKnown(post, to: model) ? [] : changes(of: before, to: post, in: model)
   }
 
-  /// Whether one of the lists, or what is open, has the post in this form already.
+  /// Whether one of the lists, or the open post, already has this version of the post.
   private static func isKnown(_ post: Post, to model: Model) -> Bool {
     model.openPost?.post == post || model.allFeeds.contains { model[$0].post(post.id) == post }
   }
@@ -209,5 +209,5 @@ extension ReplayFact {
   }
 }
 
-/// How long ago a post may have been made that counts as written now, in milliseconds.
+/// The largest age of a post that counts as just written, in milliseconds.
 private let recent: Int64 = 60_000

@@ -1,8 +1,8 @@
 /// A replay under the user's control: the recorded screen with a time scrubber below it.
 ///
-/// States: standing ⇄ playing at one of the speeds. At the end it stands.
+/// States: paused ⇄ playing at one of the speeds. It pauses at the end.
 package struct ReplayPlayer: Sendable {
-  /// What a key asks of the player.
+  /// The commands of the player.
   enum Command: Hashable, Sendable {
     case step(Int)
     case minutes(Int64)
@@ -15,26 +15,26 @@ package struct ReplayPlayer: Sendable {
     case quit
   }
 
-  /// The speeds, as multiples of the real one.
+  /// The speeds, as multiples of real time.
   static let speeds: [Int64] = [1, 4, 16]
-  /// The longest pause during playback, in milliseconds; longer ones are shortened.
+  /// The longest pause during playback, in milliseconds; longer pauses are shortened.
   static let longestPause: Int64 = 2_000
 
-  /// Where the replay stands.
+  /// The replay at its current position.
   package private(set) var replay: Replay
   /// The number of columns and rows of the terminal.
   package private(set) var size: Size
-  /// Whether time passes by itself.
+  /// Whether the replay advances on its own.
   package private(set) var isPlaying = false
-  /// How fast.
+  /// The current speed, as a multiple of real time.
   package private(set) var speed: Int64 = 1
-  /// What the user is told until the next key.
+  /// A message that is shown until the next key.
   package private(set) var notice: SafeText?
   /// Whether the user has left.
   package private(set) var hasEnded = false
   private let glyphs: GlyphSet
 
-  /// Makes a player that stands at the beginning.
+  /// Makes a player, paused at the beginning.
   package init(_ recording: Recording, size: Size, glyphs: GlyphSet = .unicode) {
     replay = Replay(recording)
     self.size = size
@@ -42,21 +42,21 @@ package struct ReplayPlayer: Sendable {
     if recording.isTorn { notice = "The last line of the recording was cut off, and is left out." }
   }
 
-  /// How long the screen stays as it is; nil for ever.
+  /// How long the screen stays unchanged; nil means forever.
   package var pause: Duration? {
     guard isPlaying, !replay.isAtEnd else { return nil }
     let time = replay.elapsed(at: replay.position + 1) - replay.elapsed
     return .milliseconds(min(time, Self.longestPause) / speed)
   }
 
-  /// Goes on when the ``pause`` is over.
+  /// Advances the replay; called when the ``pause`` is over.
   package mutating func play() {
     guard isPlaying else { return }
     repeat { replay.move(by: 1) } while !replay.isAtEnd && pause == .zero
     if replay.isAtEnd { isPlaying = false }
   }
 
-  /// Does what a key asks for.
+  /// Performs the command of a key.
   package mutating func handle(_ key: KeyEvent) {
     if case .resize(let new) = key {
       size = new
@@ -104,7 +104,7 @@ package struct ReplayPlayer: Sendable {
     }
   }
 
-  /// A small letter goes on to the next of a kind, the capital one back.
+  /// A lower-case letter jumps to the next fact of a kind, its capital to the previous one.
   private static func jump(_ letter: Character) -> Command? {
     let kinds: [Character: ReplayFact.Kind] = [
       "k": .key, "p": .post, "s": .star, "c": .comment, "w": .people, "o": .connection,
@@ -141,7 +141,7 @@ extension ReplayPlayer {
   private static let hints: SafeText =
     "[ ] step  { } minute  Home End  Space play  f speed  p s c k o w x next, capitals back  q quit"
 
-  /// A line as long as the recording, with a thumb where it stands.
+  /// Paints a line that represents the whole recording, with a thumb at the current position.
   private func paintScrubber(on screen: inout Screen, row: Int, _ theme: Theme) {
     let sign: SafeText = isPlaying ? glyphs.right : (glyphs.repertoire == .ascii ? "=" : "‖")
     let facts: SafeText =
@@ -160,7 +160,7 @@ extension ReplayPlayer {
     guard track.width > 1, let thumb = glyphs.scrollThumb.clusters.first else { return }
     let share = replay.duration > 0 ? Double(replay.elapsed) / Double(replay.duration) : 0
     let even = replay.count > 0 ? Double(replay.position) / Double(replay.count) : 0
-    // A script's clock stands still: then the steps tell where it is.
+    // A script's clock may stand still; the steps then determine the position.
     let fraction = replay.duration > 0 ? share : even
     let column = track.column + Int(fraction * Double(track.width - 1))
     screen.fill(
@@ -184,7 +184,7 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
     player = ReplayPlayer(recording, size: terminal.size, glyphs: terminal.glyphs)
   }
 
-  /// Runs until the user leaves or the terminal is gone, and tells which; blocks the caller.
+  /// Runs until the user leaves or the terminal is gone, and returns which; blocks the caller.
   package func run() -> Ending {
     while true {
       draw()

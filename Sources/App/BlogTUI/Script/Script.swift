@@ -1,12 +1,12 @@
-/// A written-down user session: one file serves as a test, a demonstration and a bug report.
+/// A scripted user session: one file serves as a test, a demonstration and a bug report.
 package struct Script: Hashable, Sendable {
-  /// One thing to do.
+  /// One step of a script.
   package enum Step: Hashable, Sendable {
     /// Type keys.
     case keys([KeyEvent])
-    /// Do what a command says.
+    /// Run a command.
     case command(String)
-    /// Give the terminal another size.
+    /// Change the size of the terminal.
     case size(Size)
     /// Let that much time pass, in milliseconds.
     case pause(Int64)
@@ -18,23 +18,23 @@ package struct Script: Hashable, Sendable {
     case expect(String)
     /// Fail if the screen shows the text.
     case refuse(String)
-    /// Let somebody else do something.
+    /// Let another user do something.
     case other(String, Act)
   }
 
-  /// A step and where it stands.
+  /// A step and its position in the file.
   package struct Line: Hashable, Sendable {
     /// The line, counted from 1.
     package let number: Int
-    /// What to do.
+    /// The step on that line.
     package let step: Step
   }
 
-  /// Why a script cannot be run, or has failed.
+  /// Why a script cannot be run, or why it has failed.
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, counted from 1.
     package let line: Int
-    /// What is wrong.
+    /// The reason.
     package let reason: String
 
     /// The line and the reason.
@@ -44,9 +44,9 @@ package struct Script: Hashable, Sendable {
   /// The steps, in order.
   package let lines: [Line]
 
-  /// Reads a script.
+  /// Parses a script.
   ///
-  /// - Throws: ``Failure`` for the first line that is no step.
+  /// - Throws: ``Failure`` for the first invalid line.
   package init(_ text: String) throws(Failure) {
     var lines: [Line] = []
     let all = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -100,7 +100,7 @@ package struct Script: Hashable, Sendable {
     }
   }
 
-  /// `\n` is a line break and `\\` a backslash.
+  /// Replaces `\n` by a line break and `\\` by a backslash.
   private static func unescaped(_ text: String) -> String {
     var result = ""
     var rest = text[...]
@@ -116,24 +116,24 @@ package struct Script: Hashable, Sendable {
 }
 
 extension Script {
-  /// What somebody else does, who has a connection of their own.
+  /// An act of another user, who has a connection of their own.
   package enum Act: Hashable, Sendable {
-    /// Comes, so that they are here.
+    /// Goes online.
     case join
-    /// Leaves.
+    /// Goes offline.
     case leave
     /// Writes a post.
     case post(title: String, body: String)
-    /// Comments on the post of that title.
+    /// Comments on the post with that title.
     case comment(title: String, text: String)
-    /// Stars the post of that title, or takes the star back.
+    /// Stars (true) or unstars (false) the post with that title.
     case star(title: String, Bool)
-    /// Deletes the post of that title.
+    /// Deletes the post with that title.
     case delete(title: String)
-    /// Begins to write a comment on the post of that title.
+    /// Starts writing a comment on the post with that title.
     case type(title: String)
 
-    /// The title of the post that has to be there; nil for none.
+    /// The title of the post that has to exist; nil if none is needed.
     package var subject: String? {
       switch self {
       case .join, .leave, .post: nil
@@ -141,7 +141,7 @@ extension Script {
       }
     }
 
-    /// Reads what follows the name; nil if it is nothing that somebody can do.
+    /// Parses the text after the user's name; nil if it is not an act.
     init?(_ text: String) {
       let words = text.split(separator: " ", maxSplits: 1).map(String.init)
       let rest = words.count > 1 ? words[1] : ""
@@ -160,13 +160,13 @@ extension Script {
     }
   }
 
-  /// How far somebody else is with what they do.
+  /// The progress of another user's act.
   package enum Progress: Hashable, Sendable {
     /// Not done yet.
     case underWay
-    /// Done, and the database has it.
+    /// Done, and stored by the database.
     case done
-    /// Refused, for that reason.
+    /// Refused, for the given reason.
     case refused(String)
   }
 }

@@ -1,29 +1,29 @@
 /// A terminal whose user is a script.
 ///
-/// Its screen is shown to nobody, or to a spectator at a real terminal. Time passes only where
+/// Its screen is not shown, or is shown to a spectator at a real terminal. Time passes only where
 /// the script says so, which makes runs reproducible.
 @MainActor
 package final class ScriptTerminal: TerminalDevice {
-  /// What the script needs of the world around it.
+  /// What the script needs from its environment.
   @MainActor
   package struct World {
-    /// Waits for something to happen, for a short time at most.
+    /// Waits for something to happen, but only for a short time.
     package var wait: () -> Void
-    /// Lets time pass, in milliseconds.
+    /// Lets the given time pass, in milliseconds.
     package var pass: (Int64) -> Void
-    /// Whether nothing is under way.
+    /// Whether nothing is in progress.
     package var isIdle: () -> Bool
-    /// Gives the program an event.
+    /// Sends an event to the program.
     package var send: (Event) -> Void
-    /// Whether the last wait has taken too long by now.
+    /// Whether the current wait has taken too long.
     package var isLate: (_ isFirstLook: Bool) -> Bool
-    /// Lets somebody else do something, or tells how far they are; asked again until it is done.
+    /// Starts an act of another user, or returns its progress; called again until it is done.
     package var act: (_ name: String, Script.Act, _ isFirstLook: Bool) -> Script.Progress
-    /// Gives whoever looks on so many milliseconds to do so; returns why to stop, if they want
-    /// that.
+    /// Gives a spectator that many milliseconds to watch; returns the event that ends the run if
+    /// the spectator wants to stop.
     package var look: (Int64) -> TerminalEvent? = { _ in nil }
 
-    /// Makes a world in which nobody looks on.
+    /// Makes a world without a spectator.
     package init(
       wait: @escaping () -> Void,
       pass: @escaping (Int64) -> Void,
@@ -41,12 +41,12 @@ package final class ScriptTerminal: TerminalDevice {
     }
   }
 
-  /// How long a pause of the script lasts at most for whoever looks on, in milliseconds.
+  /// The longest time that a spectator waits during a pause of the script, in milliseconds.
   private static let longestLook: Int64 = 3_000
 
   package private(set) var size: Size
   package let glyphs: GlyphSet
-  /// What has failed, if anything.
+  /// The step that failed, if one did.
   package private(set) var failure: Script.Failure?
   /// The world; set before the program runs.
   package var world: World?
@@ -62,11 +62,11 @@ package final class ScriptTerminal: TerminalDevice {
   /// Makes a terminal.
   ///
   /// - Parameters:
-  ///   - script: What the user does.
-  ///   - size: The number of columns and rows, until the script says otherwise.
-  ///   - glyphs: The signs that can be shown.
-  ///   - mirror: A terminal that shows the same.
-  ///   - pace: The milliseconds before each key, for whoever looks on.
+  ///   - script: The actions of the user.
+  ///   - size: The number of columns and rows, until the script changes it.
+  ///   - glyphs: The symbols that can be shown.
+  ///   - mirror: A terminal that shows the same screens.
+  ///   - pace: The pause before each key for a spectator, in milliseconds.
   package init(
     _ script: Script,
     size: Size = Size(width: 80, height: 24),
@@ -102,7 +102,7 @@ package final class ScriptTerminal: TerminalDevice {
     case .waitFor(let text):
       return wait(until: shows(text), at: line, failure: "\"\(text)\" did not appear")
     case .waitIdle:
-      // One look may come between a key and what it begins; two in a row do not.
+      // A single idle look may fall between a key and its effects; several in a row cannot.
       quietLooks = world?.isIdle() == true ? quietLooks + 1 : 0
       return wait(until: quietLooks > 2, at: line, failure: "something is still under way")
     case .expect(let text):
@@ -149,7 +149,7 @@ package final class ScriptTerminal: TerminalDevice {
     mirror?.render(screen)
   }
 
-  /// Shows the last screen again, where it was lost.
+  /// Shows the last screen again, after the mirror has lost it.
   package func showAgain() {
     mirror?.redraw()
     if let screen { mirror?.render(screen) }

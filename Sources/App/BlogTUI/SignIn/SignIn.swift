@@ -1,39 +1,39 @@
-/// Something that happened and concerns the sign-in screens.
+/// An event that concerns the sign-in screens.
 package enum SignInEvent: Sendable {
-  /// The user did something, or the terminal has a new size.
+  /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
-  /// What was asked for did not succeed.
+  /// A request failed, for the given reason.
   case failed(String)
-  /// The server has sent a code, or an administrator has to give one.
+  /// The server has sent a code; without mail, an administrator provides it.
   case codeSent
-  /// There is a new password.
+  /// The new password was set.
   case passwordSet
-  /// Whoever has signed in has no user name in this blog yet.
+  /// The user has signed in, but has no user name in this blog yet.
   case nameNeeded(suggestion: String)
-  /// Someone was signed out on this machine, and these are left.
+  /// A user was signed out on this machine, and these remain.
   case accounts([SignIn.Account])
-  /// It is known who uses the blog.
+  /// The user is known.
   case done
 }
 
-/// Work for the program outside of the sign-in screens.
+/// Work for the program outside the sign-in screens.
 package enum SignInEffect: Hashable, Sendable {
-  /// Go on as someone who is signed in on this machine.
+  /// Continue as a user who is signed in on this machine.
   case use(uid: String)
-  /// Sign someone out on this machine.
+  /// Sign a user out on this machine.
   case signOut(uid: String)
   case signIn(email: String, password: String)
-  /// Make an account.
+  /// Create an account.
   case signUp(userName: String, email: String, password: String)
-  /// Have a code sent.
+  /// Request that a code be sent.
   case sendCode(email: String)
   /// Set a new password.
   case setPassword(code: String, password: String)
-  /// Keep the user name of whoever has signed in.
+  /// Save the user name of the user who has signed in.
   case setUserName(String)
-  /// Go on with nobody signed in.
+  /// Continue without signing in.
   case goOn
-  /// Go back to the blog, as whoever was there before.
+  /// Go back to the blog as the user who was there before.
   case goBack
   /// Draw every cell again.
   case redraw
@@ -48,11 +48,11 @@ package enum SignInEffect: Hashable, Sendable {
 /// A page with choices leads to forms: choices ⇄ form → waiting for the server → form with the
 /// reason, another form, or the end.
 package struct SignIn: Sendable {
-  /// Someone who is signed in on this machine.
+  /// A user who is signed in on this machine.
   package struct Account: Hashable, Sendable {
     /// The identifier.
     package let uid: String
-    /// The user name and the email address, as far as they are known.
+    /// The user name and the email address, if they are known.
     package let title: String
 
     /// Makes an account.
@@ -62,60 +62,60 @@ package struct SignIn: Sendable {
     }
   }
 
-  /// Who came here from the blog, and can go back to it.
+  /// The user who came here from the blog, and can go back to it.
   package enum Visitor: Hashable, Sendable {
-    /// Someone who is signed in, as long as they stay so.
+    /// A user who is signed in; going back is possible until that user is signed out.
     case account(uid: String)
-    /// Someone without an account.
+    /// A user without an account.
     case nobody
   }
 
-  /// What can be chosen on the first page.
+  /// A choice on the first page.
   package enum Choice: Hashable, Sendable {
-    /// Go on as someone who is signed in on this machine.
+    /// Continue as a user who is signed in on this machine.
     case account(uid: String)
     /// Sign in with an email address.
     case signIn
-    /// Make an account.
+    /// Create an account.
     case signUp
     /// Set a new password.
     case forgotten
-    /// Go on without signing in.
+    /// Continue without signing in.
     case withoutAccount
   }
 
-  /// Which database this is.
+  /// The name of the database.
   package let databaseName: String
-  /// The signs that the terminal can show.
+  /// The symbols that the terminal can show.
   package let glyphs: GlyphSet
   /// The styles of all parts.
   package let theme: Theme
   /// Whether the database may be used without an account.
   package let allowsNobody: Bool
-  /// Who came here from the blog; nil before the blog was opened.
+  /// The user who came here from the blog; nil if the blog was not open yet.
   package let visitor: Visitor?
   /// The number of columns and rows.
   package internal(set) var size: Size
-  /// Who is signed in on this machine, the last one first.
+  /// The users who are signed in on this machine, the latest first.
   package internal(set) var accounts: [Account]
-  /// The choices.
+  /// The list of choices.
   package internal(set) var list = ListView<Choice>()
-  /// The form in front of the choices.
+  /// The open form, in front of the choices.
   package internal(set) var form: SignInForm?
-  /// What the user is told until the next key.
+  /// The message that is shown until the next key.
   package internal(set) var message: Message?
-  /// The request in progress, until the server answers.
+  /// The request in progress, until the server responds.
   package internal(set) var activity: SafeText?
 
   /// Makes the first page.
   ///
   /// - Parameters:
-  ///   - databaseName: Which database this is.
-  ///   - accounts: Who is signed in on this machine, the last one first.
+  ///   - databaseName: The name of the database.
+  ///   - accounts: The users who are signed in on this machine, the latest first.
   ///   - allowsNobody: Whether the database may be used without an account.
-  ///   - visitor: Who came here from the blog; nil before the blog was opened.
+  ///   - visitor: The user who came here from the blog; nil if the blog was not open yet.
   ///   - size: The number of columns and rows.
-  ///   - glyphs: The signs that the terminal can show.
+  ///   - glyphs: The symbols that the terminal can show.
   ///   - theme: The styles of all parts.
   package init(
     databaseName: String,
@@ -136,13 +136,13 @@ package struct SignIn: Sendable {
     showChoices()
   }
 
-  /// What can be chosen, in the order in which it is shown.
+  /// The choices in the order in which they are shown.
   var choices: [Choice] {
     accounts.map { .account(uid: $0.uid) } + [.signIn, .signUp, .forgotten]
       + (allowsNobody ? [.withoutAccount] : [])
   }
 
-  /// Whether the blog can be opened again as before: not for an account that was signed out here.
+  /// Whether the user can go back to the blog: not if that account was signed out here.
   var canGoBack: Bool {
     switch visitor {
     case .account(let uid)?: accounts.contains { $0.uid == uid }
@@ -174,7 +174,7 @@ package struct SignIn: Sendable {
     relayout()
   }
 
-  /// Tells every part how much room it has.
+  /// Tells every part how much space it has.
   mutating func relayout() {
     let frame = Frame(size)
     list.resize(to: frame.page.size)
@@ -183,7 +183,7 @@ package struct SignIn: Sendable {
 }
 
 extension SignIn {
-  /// Changes the screens as the event demands, and tells what has to be done outside of them.
+  /// Updates the screens for an event, and returns the work to be done outside them.
   package mutating func update(_ event: SignInEvent) -> [SignInEffect] {
     switch event {
     case .key(let key): return handle(key)
@@ -222,13 +222,13 @@ extension SignIn {
     if key == .control("l") { return [.redraw] }
     if key == .control("z") { return [.suspend] }
     if key == .control("c") { return [.quit] }
-    // While waiting for the server, the user can only leave.
+    // While a request is in progress, the user can only leave.
     guard activity == nil else { return [] }
     message = nil
     return form == nil ? handleInList(key) : handleInForm(key)
   }
 
-  /// A click does what the part under it stands for, and the wheel goes through the choices.
+  /// Handles the mouse: a click acts on the part under it, and the wheel moves through the choices.
   private mutating func handle(_ event: MouseEvent) -> [SignInEffect] {
     guard activity == nil else { return [] }
     switch event.kind {

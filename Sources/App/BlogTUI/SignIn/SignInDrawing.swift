@@ -1,15 +1,15 @@
-/// A part of the screens of the sign-in that a pointer can mean.
+/// A part of the sign-in screens that can be clicked.
 enum SignInPart: Hashable {
   /// A choice of the first page.
   case choice(SignIn.Choice)
-  /// A field of the form, by its number.
+  /// A field of the form, by its index.
   case field(Int)
-  /// A hint of what a key does.
+  /// A hint that shows what a key does.
   case key(KeyEvent)
 }
 
 extension SignIn {
-  /// Draws the screens of the sign-in.
+  /// Draws the sign-in screens.
   package func view() -> Screen {
     var painter = SignInPainter(self)
     painter.paint()
@@ -17,12 +17,12 @@ extension SignIn {
   }
 }
 
-/// Draws the screens of the sign-in part by part.
+/// Draws the sign-in screens part by part.
 struct SignInPainter {
   private let signIn: SignIn
   private let frame: Frame
   private(set) var screen: Screen
-  /// What was drawn where.
+  /// Where each clickable part was drawn.
   private(set) var hits = HitMap<SignInPart>()
 
   private var theme: Theme { signIn.theme }
@@ -80,7 +80,7 @@ struct SignInPainter {
   private mutating func paint(_ form: SignInForm) {
     let isSpaced = frame.page.height >= 2 * form.fields.count
     let step = isSpaced ? 2 : 1
-    // On a low screen the form scrolls so that the focused field stays in view.
+    // On a screen with few rows, the form scrolls to keep the focused field in view.
     let first = max(0, form.focus * step + 1 - frame.page.height)
     for (index, field) in form.fields.enumerated() {
       let row = frame.page.row + index * step - first
@@ -92,7 +92,7 @@ struct SignInPainter {
     }
   }
 
-  /// One field with its label; returns where the text is.
+  /// Paints a field with its label; returns the rectangle of the text.
   private mutating func paint(
     _ field: SignInForm.Field,
     of form: SignInForm,
@@ -126,7 +126,7 @@ struct SignInPainter {
     return room
   }
 
-  /// A field of the same length and cursor position whose characters are masked.
+  /// A field with the same length and cursor position, whose characters are masked.
   private func hidden(_ field: TextField, width: Int) -> TextField {
     let count = field.text.count
     let sign = glyphs.repertoire == .ascii ? "*" : "•"
@@ -147,7 +147,7 @@ struct SignInPainter {
     }
   }
 
-  /// A message that may be longer than the footer: it grows upwards, over the content.
+  /// Paints a message that may be taller than the footer: it grows upwards, over the content.
   private mutating func paint(_ message: Message) {
     let style = message.kind == .failure ? theme.failure : theme.note
     let lines = message.text.wrapped(width: frame.footer.width - 2).prefix(4)

@@ -1,46 +1,46 @@
 import BlogModel
 
-/// What is asked for on one page: fields, one below the other.
+/// A form on one page: fields, one below another.
 package struct SignInForm: Sendable {
-  /// What the form is for.
+  /// The purpose of a form.
   package enum Kind: Hashable, Sendable {
-    /// Someone has an account.
+    /// Signing in with an account.
     case signIn
-    /// Someone wants an account.
+    /// Creating an account.
     case signUp
-    /// Someone has forgotten their password.
+    /// Requesting a code for a forgotten password.
     case forgotten
-    /// Someone has got a code for a new password.
+    /// Setting a new password with a code.
     case newPassword
-    /// Someone has an account and no user name in this blog.
+    /// Choosing a user name in this blog for an existing account.
     case userName
   }
 
-  /// What is asked for.
+  /// The content of a field.
   package enum Item: Hashable, Sendable {
     /// The name that others see.
     case userName
     /// The email address.
     case email
-    /// The code of a mail, or of an administrator.
+    /// The code from a mail or from an administrator.
     case code
     case password
-    /// The password once more, as it cannot be seen.
+    /// The password once more, because it is not visible.
     case repetition
   }
 
-  /// A line of the form.
+  /// A field of the form.
   struct Field: Sendable {
     let item: Item
     var text: TextField
   }
 
-  /// What the form is for.
+  /// The purpose of the form.
   package let kind: Kind
   private(set) var fields: [Field]
   private(set) var focus = 0
 
-  /// Makes a form; what is known already need not be typed again.
+  /// Makes a form with the known values filled in.
   init(_ kind: Kind, known: [Item: String] = [:]) {
     self.kind = kind
     fields = Self.items(kind).map { Field(item: $0, text: TextField(text: known[$0] ?? "")) }
@@ -57,12 +57,12 @@ package struct SignInForm: Sendable {
     }
   }
 
-  /// What was typed into a field, or nothing where there is no such field.
+  /// The text of a field; empty if the form has no such field.
   package func text(_ item: Item) -> String {
     fields.first { $0.item == item }?.text.text ?? ""
   }
 
-  /// The first invalid field and why; nil if the form can be sent to the server.
+  /// The first invalid field and the reason; nil if the form can be sent to the server.
   func problem() -> (field: Int, text: String)? {
     for (index, field) in fields.enumerated() {
       if let problem = problem(with: field) { return (index, problem) }
@@ -105,13 +105,13 @@ package struct SignInForm: Sendable {
     _ = fields[focus].text.handle(key)
   }
 
-  /// Moves the cursor of the focused field to a click, except in a secret, whose layout is hidden.
+  /// Moves the cursor of the focused field to a click; a masked field does not match its text.
   mutating func moveCursor(toColumn column: Int) {
     guard !fields[focus].item.isSecret else { return }
     fields[focus].text.moveCursor(toColumn: column)
   }
 
-  /// Clears secrets, which must not stay on an unattended screen.
+  /// Clears the secrets, which must not stay on an unattended screen.
   mutating func clearSecrets() {
     for index in fields.indices where fields[index].item.isSecret {
       fields[index].text = TextField()
@@ -122,7 +122,7 @@ package struct SignInForm: Sendable {
 
   private var room = Size(width: 80, height: 24)
 
-  /// The cells that labels take.
+  /// The width of the labels in cells.
   static let labelWidth = 18
 
   mutating func resize(to size: Size) {
@@ -135,7 +135,7 @@ package struct SignInForm: Sendable {
 }
 
 extension SignInForm.Item {
-  /// Whether it is not shown as it is typed.
+  /// Whether the text is masked.
   var isSecret: Bool {
     switch self {
     case .userName, .email, .code: false
@@ -143,7 +143,7 @@ extension SignInForm.Item {
     }
   }
 
-  /// What stands before the field.
+  /// The label in front of the field.
   func label(_ kind: SignInForm.Kind) -> SafeText {
     switch self {
     case .userName: "User name"

@@ -1,12 +1,13 @@
-/// What a key or a command means; its name is its identity.
+/// The meaning of a key or a command; its name is its identity.
 ///
-/// What an action does, where, and with which keys is declared once, as a ``BoundAction``, in the
-/// file of the screen that it belongs to. Only names that several files mention are listed here.
+/// What an action does, in which contexts and with which keys, is declared once, as a
+/// ``BoundAction``, in the folder of the screen to which it belongs. Only names that several files
+/// use are listed here.
 package struct Action: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The name in commands, configuration files and manual pages.
   package let name: String
 
-  /// Makes the action of that name.
+  /// Makes the action with that name.
   package init(stringLiteral name: String) {
     self.name = name
   }
@@ -36,16 +37,16 @@ extension Action {
   static let palette: Action = "palette"
 }
 
-/// Why an action does not apply at the moment.
+/// Why an action does not apply in the current state.
 enum Obstacle: Equatable {
-  /// There is nothing to act on, which the user can see.
+  /// There is nothing to act on, and the user can see that.
   case nothingThere
-  /// The user is told this.
+  /// The user gets this text as a note.
   case note(String)
-  /// The user is told this as a failure.
+  /// The user gets this text as a failure.
   case failure(String)
 
-  /// What the user is told.
+  /// The message for the user; nil if none is needed.
   var message: Message? {
     switch self {
     case .nothingThere: nil
@@ -58,13 +59,13 @@ enum Obstacle: Equatable {
 /// An action in one or more contexts: its keys, its description, when it applies, and what it does.
 ///
 /// The key table, the help page, the hints in the footer, the palette, the completions of the
-/// command line, the names in configuration files and the manual pages all follow from these
+/// command line, the names in configuration files and the manual pages are all derived from these
 /// declarations.
 struct BoundAction: Sendable {
   typealias Condition = @Sendable (Model) -> Obstacle?
   typealias Change = @Sendable (inout Model) -> [Effect]
 
-  /// A hint in the footer: those with lower ranks come first, as far as there is room.
+  /// A hint in the footer: lower ranks come first, as far as there is room.
   struct Hint: Sendable {
     let rank: Int
     let text: SafeText
@@ -77,21 +78,21 @@ struct BoundAction: Sendable {
 
   let binding: KeyBinding<Action, Context>
   let hint: Hint?
-  /// Tells why the action does not apply now; nil if it does.
+  /// Returns why the action does not apply in the current state; nil if it does.
   let obstacle: Condition
-  /// What the action does where it applies.
+  /// What the action does if it applies.
   let perform: Change
 
-  /// Declares an action that has effects outside of the model.
+  /// Declares an action that has effects outside the model.
   ///
   /// - Parameters:
   ///   - action: The name.
   ///   - keys: The default keys; hints show the first.
-  ///   - contexts: Where the action exists.
+  ///   - contexts: The contexts in which the action exists.
   ///   - help: The description.
-  ///   - hint: How the footer hints at it; nil if it does not.
-  ///   - obstacle: Tells why it does not apply now.
-  ///   - perform: Changes the model, and tells what has to be done outside of it.
+  ///   - hint: Its hint in the footer; nil for none.
+  ///   - obstacle: Returns why it does not apply in the current state.
+  ///   - perform: Changes the model, and returns what has to be done outside it.
   init(
     _ action: Action,
     keys: [KeySequence],
@@ -138,10 +139,10 @@ extension BoundAction {
   /// Declares the keys that move through something longer than the screen.
   ///
   /// - Parameters:
-  ///   - context: Where they exist.
-  ///   - toTop: The keys that lead to the top, and their description.
-  ///   - hints: How the footer hints at some of them.
-  ///   - move: Moves.
+  ///   - context: The context in which they work.
+  ///   - toTop: The keys that move to the top, and their description.
+  ///   - hints: The hints in the footer for some of the motions.
+  ///   - move: Performs a motion.
   /// - Returns: A declaration for each motion.
   static func motions(
     in context: Context,

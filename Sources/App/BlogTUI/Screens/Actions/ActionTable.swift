@@ -1,13 +1,13 @@
-/// Where keys are typed: the same key may mean different things in different contexts.
+/// A context for keys: the same key may mean different things in different contexts.
 package struct Context: Hashable, Sendable {
   /// The name in configuration files and manual pages.
   package let name: String
-  /// The heading of the help page.
+  /// The heading on the help page.
   package let title: SafeText
-  /// Whether characters are typed as text here.
+  /// Whether characters are typed as text in this context.
   package let isTyping: Bool
 
-  /// Declares a context; each has a name of its own.
+  /// Declares a context; each has a unique name.
   init(_ name: String, title: SafeText, isTyping: Bool = false) {
     self.name = name
     self.title = title
@@ -40,18 +40,18 @@ extension Context: CaseIterable {
   package static let confirm = Context("question", title: "Answering a question")
   /// A page of text, such as the help page.
   package static let help = Context("page", title: "In a page such as this help")
-  /// The line in which something is looked for in a page.
+  /// The line in which a search text for a page is typed.
   package static let find = Context("find", title: "Searching a page", isTyping: true)
   /// The line in which a command is typed.
   package static let command = Context("command", title: "Typing a command", isTyping: true)
-  /// A choice between many things, such as the palette.
+  /// A picker with many items, such as the palette.
   package static let chooser = Context("chooser", title: "Choosing", isTyping: true)
-  /// The settings, narrowed by typing.
+  /// The settings, filtered by typing.
   package static let settings = Context("settings", title: "In the settings", isTyping: true)
   package static let inspector = Context("inspector", title: "In the inspector")
 }
 
-/// All actions there are.
+/// All actions.
 enum ActionTable {
   /// The declarations, in the order of the help page.
   static let all: [BoundAction] =
@@ -72,12 +72,12 @@ enum ActionTable {
     }
   }
 
-  /// What an action is in a context; nil if it has no meaning there.
+  /// The declaration of an action in a context; nil if it does not exist there.
   static func declaration(of action: Action, in context: Context) -> BoundAction? {
     declarations[context]?[action]
   }
 
-  /// The hints of each context, the most important first; those of one rank by their names.
+  /// The hints of each context, the most important first; equal ranks are ordered by name.
   static let hints: [Context: [(action: Action, text: SafeText)]] = declarations.mapValues {
     $0.values.compactMap { declaration in
       declaration.hint.map { (rank: $0.rank, action: declaration.binding.action, text: $0.text) }

@@ -8,7 +8,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
     return bindings.map(\.action).filter { seen.insert($0).inserted }
   }
 
-  /// The action of that name.
+  /// The action with that name; nil if there is none.
   package func action(named name: String) -> Action? {
     actions.first { $0.name == name }
   }
@@ -18,12 +18,12 @@ extension KeyMap where Meaning == Action, Mode == Context {
     bindings.filter { $0.action == action }.reduce(into: []) { $0.formUnion($1.contexts) }
   }
 
-  /// The table with the key bindings of a configuration file; invalid ones are skipped.
+  /// The table after applying the key bindings of a configuration file; invalid ones are skipped.
   ///
   /// - Parameters:
-  ///   - overrides: The bindings, in the order of the file.
+  ///   - overrides: The bindings, in the order in which they appear in the file.
   ///   - source: The name of the file.
-  ///   - problems: Collects what is wrong with them.
+  ///   - problems: Receives the problems of invalid bindings.
   /// - Returns: The new table.
   package func applying(
     _ overrides: [KeyOverride],
@@ -110,7 +110,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
     return .success(Resolved(sequence: sequence, action: action, contexts: others))
   }
 
-  /// What is wrong with the names of keys.
+  /// The reason why these key names are invalid.
   private static func problem(withKeys keys: String) -> String {
     let names = keys.split(separator: " ")
     if names.count > KeySequence.longest {
@@ -130,7 +130,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
     Context.allCases.filter(contexts.contains)
   }
 
-  /// The table with the keys bound to this action alone in the context.
+  /// The table in which the keys are bound only to this action in the context.
   private func binding(_ sequence: KeySequence, to action: Action?, in context: Context) -> KeyTable
   {
     var rows: [KeyBinding<Action, Context>] = []

@@ -111,7 +111,7 @@ enum ProgramActions {
     )
   }
 
-  /// Ends the pause before the next attempt to connect, or an attempt that gets no answer.
+  /// Ends the pause before the next attempt to connect, or an attempt that gets no response.
   private static func connect(
     in contexts: Set<Context>,
     hint: BoundAction.Hint? = nil

@@ -2,26 +2,26 @@ import BlogModel
 
 /// A screen: what it shows, what keys and clicks do to it, and how it is drawn.
 ///
-/// A screen owns its state and reads the ``Session``, which all screens share. What its actions do
-/// is declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens,
-/// of which the one in front takes the keys.
+/// A screen owns its state and reads the ``Session``, which all screens share. Its actions are
+/// declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens, and
+/// the one in front receives the keys.
 protocol AppScreen: Sendable {
-  /// What the screen can stand in front of.
+  /// The layer of the screen in the stack.
   static var layer: ScreenLayer { get }
 
   /// Handles a click on a row of the screen.
   static func pick(_ row: Int, in model: inout Model) -> [Effect]
 
-  /// Whether the screen fills the content; otherwise what is behind it stays in view.
+  /// Whether the screen fills the content area; otherwise the screen behind it stays visible.
   var fillsContent: Bool { get }
 
-  /// Where keys are typed while the screen is in front.
+  /// The context in which keys are interpreted while the screen is in front.
   func context(in session: Session) -> Context
 
-  /// Takes a key that is bound to no action.
+  /// Handles a key that is bound to no action.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome
 
-  /// Moves the cursor of a field to a click.
+  /// Moves the cursor of a field to the position of a click.
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session)
 
   /// Scrolls by one step of the wheel; nil leaves it to the screen behind.
@@ -30,7 +30,7 @@ protocol AppScreen: Sendable {
   ///   - direction: 1 is down, -1 is up.
   ///   - target: What is under the pointer.
   ///   - session: What all screens share.
-  /// - Returns: What the program has to do, or nil.
+  /// - Returns: What the program has to do, or nil to leave the event to the screen behind.
   mutating func scroll(
     by direction: Int,
     over target: ClickTarget?,
@@ -38,27 +38,27 @@ protocol AppScreen: Sendable {
   )
     -> [Effect]?
 
-  /// Follows the size of the terminal and the settings.
+  /// Adapts to the size of the terminal and to the settings.
   mutating func resize(in session: Session)
 
-  /// The line below the content, as far as the screen leaves room for it.
+  /// The rule below the content, as much of it as the screen leaves free.
   func lowerRule(in session: Session) -> Rect
 
   /// Draws the header and the content.
   func draw(on painter: inout Painter)
 
-  /// Draws the line below the content.
+  /// Draws the footer; by default the hints of keys.
   func drawFooter(on painter: inout Painter)
 
-  /// Draws what stands over everything else.
+  /// Draws what covers everything else.
   func drawOverlay(on painter: inout Painter)
 }
 
 /// What a screen did with a key that is bound to no action.
 enum TypingOutcome {
-  /// It took the key.
+  /// It used the key.
   case taken([Effect])
-  /// It has no use for the key.
+  /// It does not handle the key.
   case ignored
   /// The screen closes.
   case closed
@@ -71,11 +71,11 @@ enum ScreenLayer: Int, Comparable {
   /// Forms.
   case form
   case inspector
-  /// Pages that are read and left again.
+  /// Pages that the user reads and leaves again.
   case page
-  /// Choices.
+  /// Pickers.
   case chooser
-  /// Lines in which something is typed.
+  /// Input lines.
   case line
   /// Modal questions.
   case question
@@ -83,7 +83,7 @@ enum ScreenLayer: Int, Comparable {
   static func < (left: ScreenLayer, right: ScreenLayer) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// How far the wheel scrolls a text.
+/// How many lines of a text one step of the wheel scrolls.
 let wheelStep = 3
 
 extension AppScreen {
@@ -114,15 +114,15 @@ extension AppScreen {
   func drawOverlay(on painter: inout Painter) {}
 }
 
-/// The screens, one in front of the other; the list of posts is always behind all others.
+/// The screens, one in front of the other; the list of posts is always behind all the others.
 struct ScreenStack: Sendable {
-  /// No type of screen twice, ordered by layer, and within a layer by when it was opened.
+  /// Holds each type of screen at most once, ordered by layer, and within a layer by opening time.
   private var screens: [any AppScreen] = [ListScreen()]
 
-  /// The screen that takes the keys.
+  /// The screen that receives the keys.
   var front: any AppScreen { screens.last ?? ListScreen() }
 
-  /// The screen that is seen in the content.
+  /// The screen that is visible in the content area.
   var content: any AppScreen { screens.last { $0.fillsContent } ?? ListScreen() }
 
   /// The frontmost screen below a layer.
@@ -130,7 +130,7 @@ struct ScreenStack: Sendable {
     screens.last { Swift.type(of: $0).layer < layer } ?? ListScreen()
   }
 
-  /// The screen of that type; a new one goes in front of its layer, and nil closes it.
+  /// The screen of that type; setting a new one puts it in front of its layer, and nil closes it.
   subscript<S: AppScreen>(type: S.Type) -> S? {
     get {
       for screen in screens { if let screen = screen as? S { return screen } }
@@ -138,7 +138,7 @@ struct ScreenStack: Sendable {
     }
     set { place(newValue, at: take(type)?.index) }
     _modify {
-      // The screen leaves the stack during the change, so that nothing is copied on write.
+      // The screen leaves the stack during the change, to avoid a copy on write.
       let taken = take(type)
       var screen = taken?.screen
       defer { place(screen, at: taken?.index) }
@@ -164,12 +164,12 @@ struct ScreenStack: Sendable {
   /// Whether the screen of that type is open.
   func contains<S: AppScreen>(_ type: S.Type) -> Bool { screens.contains { $0 is S } }
 
-  /// The type of the screen that drew a part.
+  /// The type of the screen that drew the part with this identifier.
   func type(of id: ScreenID) -> (any AppScreen.Type)? {
     screens.map { Swift.type(of: $0) }.first { ScreenID($0) == id }
   }
 
-  /// Gives a key to the screen in front.
+  /// Passes a key to the screen in front.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     let index = screens.count - 1
     let outcome = screens[index].type(key, session: &session)
@@ -177,7 +177,7 @@ struct ScreenStack: Sendable {
     return outcome
   }
 
-  /// Gives a turn of the wheel to the frontmost screen that has a use for it.
+  /// Passes a step of the wheel to the frontmost screen that handles it.
   mutating func scroll(
     by direction: Int,
     over target: ClickTarget?,
@@ -204,13 +204,13 @@ struct ScreenStack: Sendable {
     }
   }
 
-  /// Tells all screens that the terminal or the settings have changed.
+  /// Tells all screens that the terminal size or the settings have changed.
   mutating func resize(in session: Session) {
     for index in screens.indices { screens[index].resize(in: session) }
   }
 }
 
-/// The type of a screen, as what was drawn remembers it.
+/// The identity of a screen's type, as recorded for the parts that it has drawn.
 struct ScreenID: Hashable, Sendable {
   private let type: ObjectIdentifier
 
@@ -219,21 +219,21 @@ struct ScreenID: Hashable, Sendable {
   }
 }
 
-/// A part of the screen that a pointer can mean.
+/// A part of the screen that can be clicked.
 enum ClickTarget: Hashable {
   /// A tab of the header.
   case tab(FeedKind)
-  /// The list of posts, beside its rows.
+  /// The list of posts, outside its rows.
   case list
-  /// A row of the list, or the post shown beside it.
+  /// A row of the list, or the post shown next to it.
   case post(PostID)
   /// An answer to the question.
   case answer(Answer)
-  /// A hint of what a key does.
+  /// A hint that shows what a key does.
   case action(Action)
-  /// A row of a screen, by its number.
+  /// A row of a screen, by its index.
   case row(Int, of: ScreenID)
-  /// A field of a screen, by its number.
+  /// A field of a screen, by its index.
   case field(Int, of: ScreenID)
 
   static func row(_ number: Int, of type: any AppScreen.Type) -> ClickTarget {

@@ -1,8 +1,8 @@
 import BlogModel
 
-/// What happens to the blog.
+/// Events from the blog.
 extension Model {
-  /// Takes over what happened to the blog.
+  /// Updates the model for an event of the blog.
   mutating func handle(_ event: BlogEvent) -> [Effect] {
     for person in event.people { session.names.learn(person) }
     switch event {
@@ -24,7 +24,7 @@ extension Model {
       session.reading.takeAnswerToMark()
       noteReadState()
     case .notice(let notice):
-      // A reader of the post sees the change there.
+      // A user who has the post open sees the change there.
       return openPost?.id == notice.post ? [] : session.take(notice)
     case .notices(let entries):
       return take(entries)
@@ -81,7 +81,7 @@ extension Model {
     session.forgetIntent(of: action)
   }
 
-  /// Reports what was refused, why, and what to do; typed text is restored.
+  /// Reports what was refused, why, and what to do; restores typed text.
   private mutating func fail(_ action: BlogAction, reason: String) {
     let why = Self.clause(reason)
     switch action {
@@ -110,7 +110,7 @@ extension Model {
     }
   }
 
-  /// Restores a refused comment as what it was: a comment, an answer, or a change of a comment.
+  /// Restores a refused comment as what it was: a comment, an answer, or an edit of a comment.
   private mutating func restore(
     _ draft: CommentDraft,
     editing comment: String? = nil,
@@ -134,7 +134,7 @@ extension Model {
     let why = Self.clause(reason)
     let problem = "Not saved: \(why). Change it, or send it again."
     let draft = Draft(title: title, body: body, problem: problem)
-    // The form only opens where it does not interrupt typing, reading or answering.
+    // The form opens only where it does not interrupt typing, reading or answering.
     if composer?.draft.isEmpty == true || context == .list {
       composer = Composer(draft)
       relayout()
@@ -150,7 +150,7 @@ extension Model {
     )
   }
 
-  /// Logs the problem, and shows it as a message if it does not fit into the form.
+  /// Logs the problem, and also shows it as a message if it does not fit into the form.
   private mutating func explain(_ problem: String) {
     let failure = Message.failure(problem)
     if failure.text.width > session.composeFrame.problem.width - 2 {
@@ -160,7 +160,7 @@ extension Model {
     }
   }
 
-  /// A reason as part of a sentence, without the period at its end.
+  /// A reason as part of a sentence, without its final period.
   static func clause(_ reason: String) -> String {
     let text = SafeText(untrusted: reason, limit: 1_000).string
     return text.hasSuffix(".") ? String(text.dropLast()) : text
@@ -168,7 +168,7 @@ extension Model {
 }
 
 extension BlogEvent {
-  /// Everybody whose name the event tells.
+  /// Everyone whose name the event contains.
   fileprivate var people: [Author] {
     switch self {
     case .feed(_, let posts): posts.map { Author(uid: $0.uid, name: $0.author) }

@@ -1,7 +1,7 @@
 import BlogModel
 
 extension Painter {
-  /// The most pressing of: a question, the keys of a sequence, a message, what is typed, hints.
+  /// Paints the most urgent of these: a question, pending keys, a message, typed text, hints.
   mutating func paintFooter() {
     let front = model.stack.front
     if type(of: front).layer == .question {
@@ -15,7 +15,7 @@ extension Painter {
     }
   }
 
-  /// A text that may be longer than the footer: it grows upwards, over the content.
+  /// Paints a text that may be taller than the footer: it grows upwards, over the content.
   mutating func paintText(_ text: SafeText, style: Style) {
     let width = frame.footer.width - 2
     let all = text.wrapped(width: width)
@@ -25,10 +25,10 @@ extension Painter {
     paintLines(lines, style: style)
   }
 
-  /// The number of lines that the footer may have.
+  /// The largest number of lines of the footer.
   var footerLimit: Int { max(1, min(5, session.size.height / 2)) }
 
-  /// Lines at the bottom; all but the last stand over the content.
+  /// Paints lines at the bottom; all but the last cover the content.
   mutating func paintLines(_ lines: [SafeText], style: Style) {
     for (index, line) in lines.enumerated() {
       let row = Rect(
@@ -47,7 +47,7 @@ extension Painter {
     SafeText(number) + " " + (number == 1 ? one : many)
   }
 
-  /// The keys of a sequence that has begun, and what can follow.
+  /// Paints the first keys of a sequence, and what can follow them.
   private mutating func paintPendingKeys() {
     let typed = session.keys.pendingKeys.map(\.description).joined(separator: " ")
     var text = SafeText(untrusted: typed) + " " + glyphs.ellipsis
@@ -63,14 +63,15 @@ extension Painter {
     )
   }
 
-  /// What keys do here and now, as far as there is room.
+  /// Paints what the keys do in the current context, as far as there is room.
   mutating func paintHints() {
     var column = frame.footer.column + 1
     let context = model.context
     for (action, name) in ActionTable.hints[context] ?? [] {
-      // Where text is typed, what applies changes with each letter, and the hints would flicker.
+      // While text is typed, the applicable actions change with each letter; the hints would
+      // flicker.
       guard context.isTyping || model.applies(action, in: context) else { continue }
-      // The way to help always stays visible, whatever the configuration removed.
+      // The way to help always stays visible, whatever key bindings the configuration removed.
       let key = session.keys.keyText(for: action, in: context)
       guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }
       let width = keyText.width + 1 + name.width
@@ -86,7 +87,7 @@ extension Painter {
 }
 
 extension Painter {
-  /// Paints the user and database at the left, and the connection state at the right.
+  /// Paints the user and the database on the left, and the state of the connection on the right.
   mutating func paintStatus() {
     let row = frame.status
     let gap = isNarrow ? 1 : 2
@@ -101,7 +102,7 @@ extension Painter {
       let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
       right.append((text, theme.waiting))
     }
-    // Who I am is told as well, if only in short, unless there is hardly any room.
+    // The user's name is shown as well, if only shortened, unless there is hardly any room.
     let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit).width
     let identity = row.width < 30 ? 0 : min(name, isNarrow ? 6 : 12) + gap
     let taken = right.reduce(identity) { $0 + $1.0.width + gap }
@@ -116,7 +117,7 @@ extension Painter {
     paintIdentity(in: Rect(row: row.row, column: row.column + 1, width: limit, height: row.height))
   }
 
-  /// The number of people here, the age of the last event, and the latency.
+  /// The number of people online, the age of the last event, and the latency.
   private func facts(_ width: Int) -> [(SafeText, Style)] {
     var facts: [(SafeText, Style)] = []
     if width >= 80, session.reading.people.count > 1 {
@@ -163,7 +164,7 @@ extension Painter {
     return (all.first { $0.width <= room } ?? all.last ?? glyph, style)
   }
 
-  /// The sign of the connection, its style, and what there is to say, the longest first.
+  /// The symbol of the connection, its style, and the possible texts, longest first.
   private var connectionWords: (SafeText, Style, [SafeText]) {
     if let seconds = session.silentSeconds, !session.isCutOff {
       return silenceWords(seconds)
@@ -180,7 +181,8 @@ extension Painter {
 
   private var isNarrow: Bool { frame.status.width < 60 }
 
-  /// A server that answers nothing: at first that is told, then it counts as being offline.
+  /// The text for a server that does not answer: at first a warning; after a while it counts as
+  /// offline.
   private func silenceWords(_ seconds: Int) -> (SafeText, Style, [SafeText]) {
     let count = SafeText(seconds) + " s"
     guard Int64(seconds) * 1_000 >= Silence.patience else {

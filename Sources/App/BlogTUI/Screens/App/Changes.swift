@@ -1,37 +1,37 @@
 package import BlogModel
 
-/// Something I did that can be taken back.
+/// Something the user did that can be undone.
 package enum Change: Hashable, Sendable {
-  /// A star was given (true) or taken back.
+  /// A star was given (true) or removed.
   case star(PostID, Bool)
-  /// A post was changed; this is what it was before.
+  /// A post was changed; these are its previous title and text.
   case edit(PostID, title: String, body: String)
-  /// A comment was changed; this is what it was before.
+  /// A comment was changed; this is its previous text.
   case editComment(PostID, commentID: String, text: String)
-  /// Something is about to disappear.
+  /// Something is about to be deleted.
   case deletion(Deletion.Subject)
 }
 
 /// A deletion that can still be undone for a short time.
 package struct Deletion: Hashable, Sendable {
-  /// What disappears.
+  /// What is deleted.
   package enum Subject: Hashable, Sendable {
     /// A post with its comments.
     case post(PostID)
     case comment(PostID, commentID: String)
   }
 
-  /// How long it can be taken back, in milliseconds.
+  /// How long the deletion can be undone, in milliseconds.
   package static let delay: Int64 = 5_000
 
-  /// What disappears.
+  /// What is deleted.
   package let subject: Subject
-  /// When, in milliseconds since 1970.
+  /// When the deletion is sent, in milliseconds since 1970.
   package let deadline: Int64
-  /// Whether the deletion was sent; until the answer arrives the item stays hidden.
+  /// Whether the deletion was sent; the item stays hidden until the response arrives.
   package internal(set) var isSent = false
 
-  /// The key of what disappears.
+  /// The key of the deleted item.
   var id: String {
     switch subject {
     case .post(let id): id
@@ -39,7 +39,7 @@ package struct Deletion: Hashable, Sendable {
     }
   }
 
-  /// What has to be done when the time is over.
+  /// What has to be done once the deadline has passed.
   var effect: Effect {
     switch subject {
     case .post(let id): .deletePost(id)
@@ -48,10 +48,10 @@ package struct Deletion: Hashable, Sendable {
   }
 }
 
-// MARK: Taking back
+// MARK: Undoing
 
 extension Model {
-  /// Takes the last change back.
+  /// Undoes the last change.
   mutating func undo() -> [Effect] {
     guard let change = session.reading.changes.popLast() else { return [] }
     switch change {
@@ -80,7 +80,7 @@ extension Model {
 
   // MARK: Deleting
 
-  /// Hides something of mine immediately and schedules its deletion, so that it can be undone.
+  /// Hides an item of the user's immediately and schedules its deletion, so that it can be undone.
   mutating func delete(_ subject: Deletion.Subject) {
     let deletion = Deletion(subject: subject, deadline: session.now + Deletion.delay)
     session.reading.deletions.append(deletion)
@@ -91,7 +91,7 @@ extension Model {
     session.message = .note("Deleting in \(seconds) s; u undoes")
   }
 
-  /// Hides the comments that disappear soon, and shows all others.
+  /// Hides the comments with a pending deletion, and shows all others.
   mutating func hideDeleted() {
     let hidden = session.reading.hidden
     openPost?.hide(hidden)
@@ -99,7 +99,7 @@ extension Model {
 
   // MARK: Changing
 
-  /// Opens what I wrote for a change.
+  /// Opens the user's own post or comment for editing.
   mutating func edit() {
     if let comment = openPost?.selectedComment { return edit(comment) }
     guard let post = currentPost else { return }
@@ -119,9 +119,10 @@ extension Model {
     relayout()
   }
 
-  /// Writes the changed post.
+  /// Sends the changed post.
   mutating func sendEdit(of post: Post, title: String, body: String) -> [Effect] {
-    // The form sanitises some characters; text that was not edited keeps its original characters.
+    // The form sanitises some characters; text that was not edited keeps its original
+    // characters.
     let shown = Composer(Draft(title: post.title, body: post.body))
     let title = title == shown.title.text ? post.title : title
     let body = body == shown.body.text ? post.body : body
@@ -141,7 +142,7 @@ extension Model {
     return [.edit(post.id, title: title, body: body)]
   }
 
-  /// Whether a post of a list is still there, as far as that is known here.
+  /// Whether a post still exists, as far as this terminal knows.
   private func isPresent(_ id: PostID) -> Bool {
     if let openPost, openPost.id == id { return !openPost.isGone }
     return knownPost(id) != nil
@@ -149,10 +150,10 @@ extension Model {
 }
 
 extension Session {
-  /// The latest time that counts as one, in milliseconds since 1970.
+  /// The latest time that is accepted, in milliseconds since 1970.
   private static let latestTime: Int64 = 1 << 53
 
-  /// Advances the clock: delivery signs expire, and due deletions are carried out.
+  /// Advances the clock: delivery symbols expire, and due deletions are carried out.
   mutating func pass(to time: Int64) -> [Effect] {
     // Clamped, so that no arithmetic with times can overflow.
     now = max(-Self.latestTime, min(time, Self.latestTime))
@@ -174,14 +175,14 @@ extension Session {
     return effects
   }
 
-  /// Ends a deletion when the database has answered.
+  /// Ends a deletion once the database has answered.
   fileprivate mutating func endDeletion(_ id: String) {
     guard reading.deletions.contains(where: { $0.isSent && $0.id == id }) else { return }
     reading.deletions.removeAll { $0.isSent && $0.id == id }
     refilter()
   }
 
-  /// Writes the changed comment.
+  /// Sends the changed comment.
   mutating func sendEdit(of comment: Comment, on post: PostID, text: String) -> [Effect] {
     guard text != comment.text else {
       message = .note("Nothing changed")
@@ -193,7 +194,8 @@ extension Session {
     return [.editComment(post, commentID: comment.id, text: text)]
   }
 
-  /// Toggles my star; toggling twice restores it even before the first write is acknowledged.
+  /// Toggles the user's star; toggling twice restores it even before the first write is
+  /// acknowledged.
   mutating func star(_ post: Post) -> [Effect] {
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
     starIntents[post.id] = isStarred
@@ -207,7 +209,7 @@ extension Session {
     return [.star(post.id, isStarred)]
   }
 
-  /// Forgets a pending star once the database has answered it.
+  /// Forgets a pending star once the database has acknowledged or refused it.
   mutating func forgetIntent(of action: BlogAction) {
     guard case .star(let id, let isStarred) = action, starIntents[id] == isStarred else { return }
     starIntents[id] = nil
@@ -216,21 +218,21 @@ extension Session {
 
 // MARK: Deliveries
 
-/// How far something I did has got.
+/// The delivery state of a change that the user made.
 package enum Delivery: Hashable, Sendable {
-  /// Noted here; there is no connection.
+  /// Recorded locally; there is no connection.
   case local
   /// On its way to the server.
   case sent
-  /// Stored by the server, since that time in milliseconds.
+  /// Stored by the server, at that time in milliseconds since 1970.
   case acknowledged(at: Int64)
   /// Refused by the server.
   case refused
 
-  /// How long the sign of a stored change stays, in milliseconds.
+  /// How long the symbol of a stored change stays visible, in milliseconds.
   static let showsFor: Int64 = 5_000
 
-  /// Whether it is no longer worth a sign.
+  /// Whether its symbol is no longer shown.
   func isOver(now: Int64) -> Bool {
     switch self {
     case .acknowledged(let at): now >= at + Self.showsFor
@@ -238,7 +240,7 @@ package enum Delivery: Hashable, Sendable {
     }
   }
 
-  /// The sign: noted here, on its way, stored, refused.
+  /// The symbol: recorded locally, on its way, stored, refused.
   func sign(_ glyphs: GlyphSet) -> SafeText {
     switch self {
     case .local: glyphs.repertoire == .ascii ? "~" : "·"
@@ -248,7 +250,7 @@ package enum Delivery: Hashable, Sendable {
     }
   }
 
-  /// The style of that sign, which only repeats its meaning.
+  /// The style of that symbol, which only repeats its meaning.
   func style(_ theme: Theme) -> Style {
     switch self {
     case .local, .sent: theme.waiting
@@ -259,12 +261,12 @@ package enum Delivery: Hashable, Sendable {
 }
 
 extension Session {
-  /// Notes that something of mine is on its way.
+  /// Notes that a change of the user's is on its way.
   mutating func note(_ id: String) {
     reading.deliveries[id] = connection == .online ? .sent : .local
   }
 
-  /// Notes how something of mine ended.
+  /// Notes the outcome of a change of the user's.
   mutating func note(_ action: BlogAction, succeeded: Bool) {
     let id: String
     switch action {
@@ -296,7 +298,7 @@ extension Session {
     }
   }
 
-  /// How far my last change of a post or comment has got.
+  /// The delivery state of the user's last change to a post or comment.
   func delivery(of id: String) -> Delivery? {
     if let delivery = reading.deliveries[id] { return delivery.isOver(now: now) ? nil : delivery }
     guard pendingWrites > 0, feed.extent.pending.contains(id) else { return nil }

@@ -5,7 +5,7 @@ package struct Draft: Hashable, Sendable, Codable {
   package var title: String
   /// The text.
   package var body: String
-  /// Why it came back, if it was sent.
+  /// Why it was refused; nil if it was not.
   package var problem: String?
 
   /// Makes a draft.
@@ -23,7 +23,7 @@ package struct Draft: Hashable, Sendable, Codable {
 package struct CommentDraft: Hashable, Sendable {
   /// The text.
   package var text: String
-  /// The comment that it answers; nil for one about the post.
+  /// The comment that it answers; nil if it is about the post itself.
   package var answered: Comment?
 
   /// Makes a draft.
@@ -38,7 +38,7 @@ extension CommentDraft: ExpressibleByStringLiteral {
   package init(stringLiteral text: String) { self.init(text) }
 }
 
-/// A draft that answers nothing is written as its text alone, as recordings have always had it.
+/// A draft that answers no comment is encoded as its text alone, the format that recordings use.
 extension CommentDraft: Codable {
   private enum CodingKeys: String, CodingKey {
     case text
@@ -75,23 +75,23 @@ package struct Unsent: Hashable, Sendable, Codable {
   /// Comments, by the post that they are about; the last one is offered first.
   package var comments: [PostID: [CommentDraft]]
 
-  /// Makes a collection of texts.
+  /// Makes a collection of unsent texts.
   package init(posts: [Draft] = [], comments: [PostID: [CommentDraft]] = [:]) {
     self.posts = posts
     self.comments = comments
   }
 
-  /// Whether there is nothing.
+  /// Whether there are no unsent texts.
   package var isEmpty: Bool { posts.isEmpty && comments.isEmpty }
 
-  /// Adds what another run has left.
+  /// Adds what another run of the program has left.
   package mutating func append(_ other: Unsent) {
     posts += other.posts
     comments.merge(other.comments) { $0 + $1 }
   }
 }
 
-/// How long texts may be, as the rules of the database count: in UTF-16 code units.
+/// The longest allowed texts, in UTF-16 code units, as the rules of the database count.
 enum PostLimits {
   /// The longest title.
   static let title = BlogBounds.title
@@ -99,7 +99,7 @@ enum PostLimits {
   static let body = BlogBounds.body
   /// The longest comment.
   static let comment = BlogBounds.comment
-  /// The limit of editors: far above what can be sent, so that no paste is cut.
+  /// The limit of the editors: far above what can be sent, so that no paste is cut off.
   static let editor = 1_000_000
 
   /// What is wrong with a post; nil if it can be sent.

@@ -1,22 +1,22 @@
-/// Where the parts of every screen are.
+/// The rectangles of the parts of every screen.
 package struct Frame: Hashable, Sendable {
   /// The smallest size at which the screens can be used.
   package static let smallest = Size(width: 20, height: 6)
 
   /// The tabs.
   package let header: Rect
-  /// The thin line below the tabs, with notices; empty on low screens.
+  /// The thin line below the tabs, with notices; empty on screens with few rows.
   package let upperRule: Rect
-  /// What the screen is about.
+  /// The content of the screen.
   package let content: Rect
-  /// The thin line below the content; empty on low screens.
+  /// The thin line below the content; empty on screens with few rows.
   package let lowerRule: Rect
   /// Hints, messages and questions.
   package let footer: Rect
-  /// Who, where, and whether the database can be reached.
+  /// The user, the database, and the state of the connection.
   package let status: Rect
 
-  /// Divides a screen.
+  /// Divides the screen into its parts.
   package init(_ size: Size) {
     let rule: Length = size.height >= 10 ? .fixed(1) : .fixed(0)
     let rows = Layout.rows(
@@ -31,7 +31,7 @@ package struct Frame: Hashable, Sendable {
     status = rows[5]
   }
 
-  /// Where a search is typed, behind its slash.
+  /// Where a search is typed, after its slash.
   var searchField: Rect {
     let width = footer.width - 1 - searchCount.width
     return Rect(row: footer.row, column: 1, width: width, height: footer.height)
@@ -48,15 +48,15 @@ package struct Frame: Hashable, Sendable {
     )
   }
 
-  /// Where the text of a page is.
+  /// The text of a page.
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
-  /// Where a command is typed, behind its colon.
+  /// Where a command is typed, after its colon.
   var commandField: Rect {
     Rect(row: footer.row, column: 1, width: footer.width - 1, height: footer.height)
   }
 
-  /// Whether a screen of that size can be used.
+  /// Whether the screens can be used at that size.
   package static func isLargeEnough(_ size: Size) -> Bool {
     size.width >= smallest.width && size.height >= smallest.height
   }

@@ -1,4 +1,4 @@
-/// One thing to tell the user, shown until the next key.
+/// A message to the user, shown until the next key.
 package struct Message: Hashable, Sendable {
   /// How much it matters.
   package enum Kind: Hashable, Sendable {
@@ -24,9 +24,9 @@ package struct Message: Hashable, Sendable {
   }
 }
 
-/// What the user was told, also after the next key has hidden it.
+/// The messages that the user got, including those that a later key has hidden.
 package struct MessageLog: Hashable, Sendable {
-  /// A message and when it came.
+  /// A message and the time at which it appeared.
   package struct Entry: Hashable, Sendable {
     /// The time in milliseconds since 1970.
     package let time: Int64
@@ -45,7 +45,7 @@ package struct MessageLog: Hashable, Sendable {
     if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }
   }
 
-  /// The messages as lines of a file.
+  /// The messages as the lines of a file.
   package var text: String {
     entries.map { entry in
       "\(Clock.text(entry.time)) \(entry.message.kind == .failure ? "failure" : "note") "

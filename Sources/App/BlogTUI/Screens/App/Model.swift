@@ -13,12 +13,12 @@ package struct Model: Sendable {
   /// Makes the state before anything is known.
   ///
   /// - Parameters:
-  ///   - me: Who I am.
-  ///   - databaseName: Which database this is.
+  ///   - me: The user.
+  ///   - databaseName: The name of the database.
   ///   - size: The number of columns and rows.
-  ///   - glyphs: The signs that the terminal can show.
+  ///   - glyphs: The symbols that the terminal can show.
   ///   - now: The time in milliseconds since 1970.
-  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
   package init(
     me: Author,
     databaseName: String,
@@ -38,12 +38,12 @@ package struct Model: Sendable {
     relayout()
   }
 
-  /// What all screens share can be read as if it belonged to the model itself.
+  /// Reads a property of the session as if it belonged to the model itself.
   package subscript<Value>(dynamicMember path: KeyPath<Session, Value>) -> Value {
     session[keyPath: path]
   }
 
-  /// What all screens share can be changed as if it belonged to the model itself.
+  /// Reads or changes a property of the session as if it belonged to the model itself.
   subscript<Value>(dynamicMember path: WritableKeyPath<Session, Value>) -> Value {
     get { session[keyPath: path] }
     _modify { yield &session[keyPath: path] }
@@ -55,7 +55,7 @@ package struct Model: Sendable {
     _modify { yield &session[feed] }
   }
 
-  /// Tells every screen how much room it has.
+  /// Tells every screen how much space it has.
   mutating func relayout() {
     session.resizeLists()
     stack.resize(in: session)
@@ -65,16 +65,16 @@ package struct Model: Sendable {
 // MARK: Where the user is
 
 extension Model {
-  /// Where keys are typed now.
+  /// The context in which keys are interpreted.
   package var context: Context { stack.front.context(in: session) }
 
-  /// Where commands have their effect: behind the line or the choice in which they are named.
+  /// The context in which commands act: that of the screen behind the command line or picker.
   var commandContext: Context { stack.screen(below: .chooser).context(in: session) }
 
   /// The post that keys act on: the open one, or the selected one.
   var currentPost: Post? { openPost?.post ?? (openPost == nil ? session.feed.selectedPost : nil) }
 
-  /// The post of that key as any of the screens knows it.
+  /// The post with that key, as any of the screens knows it.
   func knownPost(_ id: PostID) -> Post? {
     if let openPost, openPost.id == id, let post = openPost.post { return post }
     return session.feed.post(id)
@@ -82,15 +82,15 @@ extension Model {
   }
 }
 
-// MARK: What is not finished
+// MARK: Unfinished work
 
 extension Model {
-  /// Posts that were typed and not sent, the one in the form last.
+  /// Posts that were typed and not sent; the one in the form comes last.
   package var unsentDrafts: [Draft] {
     session.drafts + (composer.map { $0.draft.isEmpty ? [] : [$0.draft] } ?? [])
   }
 
-  /// Everything that was typed and not sent, as it is kept for another run.
+  /// Everything that was typed and not sent, in the form in which it is saved for the next run.
   package var unsent: Unsent {
     var comments = session.commentDrafts
     if let openPost, !openPost.field.isEmpty {
@@ -105,12 +105,13 @@ extension Model {
     return session.commentDrafts.values.flatMap { $0.map(\.text) } + typed
   }
 
-  /// Whether something is typed and not sent, or written and not acknowledged.
+  /// Whether something was typed and not sent, or written and not acknowledged.
   var hasOpenEnds: Bool {
     !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.pendingWrites > 0
   }
 
-  /// Whether nothing is under way: connected, all acknowledged, and all that is shown has come.
+  /// Whether nothing is pending: connected, all writes acknowledged, and everything shown has
+  /// loaded.
   package var isQuiet: Bool {
     guard session.connection == .online, session.pendingWrites == 0, session.starIntents.isEmpty
     else { return false }
@@ -119,7 +120,7 @@ extension Model {
     return openPost.comments != nil && (openPost.post != nil || openPost.isGone)
   }
 
-  /// How long the screen stays accurate if nothing happens; nil means for ever.
+  /// How long the screen stays accurate if nothing happens; nil means forever.
   package var nextTick: Duration? {
     if let seconds = session.secondsUntilRetry, seconds > 0 { return .seconds(1) }
     if session.silence != nil { return .seconds(1) }
@@ -128,7 +129,7 @@ extension Model {
     return showsAges ? .seconds(30) : nil
   }
 
-  /// When the next transient thing on the screen expires: a deletion, a sign, somebody's typing.
+  /// When the next transient item on the screen expires: a deletion, a symbol, a person's typing.
   private var nextChange: Int64? {
     var times = session.reading.deletions.filter { !$0.isSent }.map(\.deadline)
     for delivery in session.reading.deliveries.values {
@@ -138,14 +139,14 @@ extension Model {
     return times.filter { $0 > session.now }.min()
   }
 
-  /// Leaves, or asks first when something would be lost, until nothing would be.
+  /// Leaves; asks first if something would be lost, and then leaves once nothing would be.
   mutating func quit() -> [Effect] {
     guard hasOpenEnds else { return leaveForGood() }
     question = .quit
     return []
   }
 
-  /// Leaves; what was to be deleted is deleted.
+  /// Leaves, and first carries out the pending deletions.
   mutating func leaveForGood() -> [Effect] {
     session.carryOutDeletions(until: .max) + [.quit]
   }

@@ -9,12 +9,12 @@ struct Painter {
   let theme: Theme
   let glyphs: GlyphSet
   let isASCII: Bool
-  /// Between facts on one line.
+  /// The separator between facts on one line.
   let separator: SafeText
   var screen: Screen
-  /// The rows of the list as they were drawn before.
+  /// The rows of the list from the previous drawing.
   var drawnRows: DrawnRows
-  /// What was drawn where.
+  /// Where each clickable part was drawn.
   var hits = HitMap<ClickTarget>()
 
   init(_ model: Model, drawnRows: DrawnRows = DrawnRows()) {
@@ -50,7 +50,7 @@ struct Painter {
     screen.put(lines: lines, in: screen.bounds)
   }
 
-  /// The line between list and post, over the full height.
+  /// Paints the line between list and post, over the full height.
   mutating func paintSplitLine() {
     let border = session.postFrame.border
     let line = Rect(
@@ -62,7 +62,7 @@ struct Painter {
     screen.verticalLine(in: line, glyphs: glyphs, style: theme.border)
   }
 
-  /// The tabs, and what is true as long as it is shown.
+  /// Paints the tabs, and the notices that hold as long as they are shown.
   mutating func paintHeader() {
     let bar = TabBar(session)
     screen.put(bar.brand, at: frame.header.origin, style: theme.brand, clip: frame.header)
@@ -83,7 +83,7 @@ struct Painter {
     paintNotices(after: end, leaving: used)
   }
 
-  /// Notices stand in the upper rule, or at the right of the tabs where there is no rule.
+  /// Paints notices into the upper rule, or to the right of the tabs where there is no rule.
   private mutating func paintNotices(after column: Int, leaving used: Int) {
     let mark = unseenMark
     if frame.upperRule.isEmpty {
@@ -114,7 +114,7 @@ struct Painter {
     screen.put(text, at: position, style: theme.notice, clip: room)
   }
 
-  /// A notice that holds as long as it is shown, unlike a message.
+  /// A notice, which unlike a message stays for as long as it holds.
   private var notice: SafeText? {
     if model.openPost?.isGone == true { return "This post was deleted." }
     if case .failed(let reason) = session.feed.phase, model.openPost == nil {
@@ -159,18 +159,18 @@ struct Painter {
 
 // MARK: Views
 
-/// Draws the model; equal models give equal screens of exactly the model's size.
+/// Draws the model; equal models produce equal screens, exactly as large as the model says.
 package func view(_ model: Model) -> Screen {
   var painter = Painter(model)
   painter.paint()
   return painter.screen
 }
 
-/// Draws the model like ``view(_:)``, but reuses the rows of the list that look the same.
+/// Draws the model like ``view(_:)``, but reuses list rows that look the same as before.
 ///
 /// - Parameters:
 ///   - model: What is drawn.
-///   - rows: The rows as they were drawn last; they are replaced by those that are drawn now.
+///   - rows: The rows from the previous drawing; they are replaced by the current ones.
 /// - Returns: The screen.
 package func view(_ model: Model, reusing rows: inout DrawnRows) -> Screen {
   var painter = Painter(model, drawnRows: rows)

@@ -1,56 +1,56 @@
 package import BlogModel
 
-/// What readers see besides the posts themselves, and what they can undo.
+/// What readers see apart from the posts themselves, and what they can undo.
 package struct Reading: Equatable, Sendable {
-  /// How many changes can be taken back.
+  /// How many changes can be undone.
   static let changeLimit = 100
-  /// How often notifications ring, in milliseconds.
+  /// The shortest time between two notifications that ring, in milliseconds.
   static let noticePause: Int64 = 5_000
-  /// How often others are told that I go on typing, in milliseconds.
+  /// How often others are told that the user is still typing, in milliseconds.
   static let typingPause: Int64 = 10_000
 
-  /// How far what I did has got, by the key of the post or comment.
+  /// The delivery state of the user's changes, by the key of the post or comment.
   package internal(set) var deliveries: [String: Delivery] = [:]
-  /// The terminals that are here.
+  /// The terminals that are online.
   package internal(set) var people: [Presence] = []
-  /// What I have read; nil as long as nobody knows.
+  /// What the user has read; nil until it is known.
   package private(set) var state: ReadState?
-  /// What the blog told last; older than ``state`` as long as a mark of mine is not answered.
+  /// The state that the blog reported last; older than ``state`` while a mark is unacknowledged.
   private var told: ReadState?
-  /// How many marks of mine are not answered.
+  /// The number of the user's marks that are not acknowledged yet.
   private var unansweredMarks = 0
-  /// What others did to what I wrote, and to me, newest first; nil as long as nobody knows.
+  /// What others did that concerns the user, newest first; nil until it is known.
   package internal(set) var notices: [NoticeEntry]?
   /// The newest comments on posts in view, oldest first.
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
-  /// The posts whose newest comments the blog was asked for.
+  /// The posts whose newest comments have been requested from the blog.
   var watched: Set<PostID> = []
-  /// How long the server took to answer last, in milliseconds.
+  /// The latency of the server's last response, in milliseconds.
   package internal(set) var roundTrip: Int?
-  /// When the server told something last, in milliseconds since 1970.
+  /// When the last event from the server arrived, in milliseconds since 1970.
   package internal(set) var lastEventAt: Int64?
-  /// What I did, the last one last.
+  /// The changes that can be undone, oldest first.
   package internal(set) var changes: [Change] = []
-  /// What disappears soon.
+  /// The deletions that are pending.
   package internal(set) var deletions: [Deletion] = []
-  /// Whose posts the additional list has.
+  /// The author whose posts the additional list shows.
   package internal(set) var author: Author?
-  /// The tag whose posts the additional list has.
+  /// The tag whose posts the additional list shows.
   package internal(set) var tag: String?
-  /// Whom I follow, by identifier.
+  /// The identifiers of the people whom the user follows.
   package internal(set) var following: Set<String> = []
   /// The list that was shown before the additional one.
   package internal(set) var tabBefore = FeedKind.recent
-  /// Whether texts are shown as they were written, without their markup.
+  /// Whether texts are shown as written, with their markup uninterpreted.
   package internal(set) var showsSource = false
-  /// When a notification rang last.
+  /// When the last notification rang.
   var noticeAt: Int64?
-  /// Whether the blog was asked for notifications.
+  /// Whether notifications have been requested from the blog.
   var hearsNotices = false
-  /// The post on which others see me typing, and since when.
+  /// The post on which others see the user typing, and since when.
   var typing: (post: PostID, at: Int64)?
 
-  /// Changes what I have read before the blog knows of it.
+  /// Changes what the user has read, before the blog knows about it.
   mutating func mark(_ change: (inout ReadState) -> Void) {
     guard var marked = state else { return }
     change(&marked)
@@ -58,26 +58,26 @@ package struct Reading: Equatable, Sendable {
     unansweredMarks += 1
   }
 
-  /// Adopts the blog's state once it includes all marks made here: an echo of an older mark
-  /// would briefly undo a newer one.
+  /// Adopts the blog's state once it includes all marks made here: an echo of an older mark would
+  /// briefly undo a newer one.
   mutating func take(_ state: ReadState) {
     told = state
     if unansweredMarks == 0 { self.state = state }
   }
 
-  /// Takes note that the blog has stored or refused a mark of mine.
+  /// Notes that the blog has stored or refused one of the user's marks.
   mutating func takeAnswerToMark() {
     unansweredMarks = max(0, unansweredMarks - 1)
     if unansweredMarks == 0, let told { state = told }
   }
 
-  /// Notes something that can be taken back.
+  /// Records a change that can be undone.
   mutating func add(_ change: Change) {
     changes.append(change)
     if changes.count > Self.changeLimit { changes.removeFirst() }
   }
 
-  /// The keys of all that disappears soon.
+  /// The keys of all items with a pending deletion.
   var hidden: Set<String> { Set(deletions.map(\.id)) }
 
   /// Compares only what affects the screen.
@@ -92,19 +92,19 @@ package struct Reading: Equatable, Sendable {
   }
 }
 
-// MARK: What was read
+// MARK: Read and unread
 
-/// How many comments a post has, as far as that was looked at.
+/// The number of comments on a post, as far as they were looked at.
 struct CommentCount: Equatable {
   let number: Int
-  /// Whether there may be more than that.
+  /// Whether there may be more.
   let isAtLeast: Bool
 
   var text: SafeText { SafeText(number) + (isAtLeast ? "+" : "") }
 }
 
 extension Session {
-  /// How many comments the list can show for a post; nil when that is not known.
+  /// The number of comments that the list can show for a post; nil if it is unknown.
   func commentCount(on id: PostID) -> CommentCount? {
     guard let comments = reading.latestComments[id] else { return nil }
     let isAtLeast = comments.count >= NewComments.limit
@@ -113,7 +113,7 @@ extension Session {
     return CommentCount(number: number, isAtLeast: isAtLeast)
   }
 
-  /// Whether the post is to be read by me.
+  /// Whether the user has yet to read the post.
   func isUnread(_ post: Post) -> Bool {
     post.uid != me.uid && reading.state?.isUnread(post) == true
   }
@@ -129,7 +129,7 @@ extension Session {
 }
 
 extension Model {
-  /// How many comments are to be read on a post whose text I have read.
+  /// The number of unread comments on a post whose text the user has read.
   func newComments(on post: Post) -> NewComments {
     guard let state = session.reading.state, let comments = session.reading.latestComments[post.id],
       openPost?.id != post.id, tellsWhatIsNew(on: post, state)
@@ -137,10 +137,11 @@ extension Model {
     return state.newComments(among: comments, on: post.id, for: session.me.uid)
   }
 
-  /// Whether there is something to read: the post itself, or comments on it.
+  /// Whether there is something unread: the post itself, or comments on it.
   func hasNews(_ post: Post) -> Bool { session.isUnread(post) || newComments(on: post).count > 0 }
 
-  /// Whether it is known which comments on a post I have read: it was opened, or it is mine.
+  /// Whether it is known which comments on a post the user has read: it was opened, or is the
+  /// user's.
   private func tellsWhatIsNew(on post: Post, _ state: ReadState) -> Bool {
     switch state.marks[post.id] {
     case .read: true
@@ -149,17 +150,17 @@ extension Model {
     }
   }
 
-  /// Asks for the newest comments on the posts in view, and on those around it.
+  /// Requests the newest comments on the posts in view, and on those around them.
   mutating func watchComments() -> [Effect] {
-    // An open post hides the list, and the same posts come back with it.
-    // While a search is typed, what is in view changes with each letter.
+    // An open post hides the list, and the same posts return when it closes.
+    // While a search is typed, the posts in view change with each letter.
     guard openPost == nil || session.isSplit, session.feed.phase == .loaded,
       session.search?.isEditing != true
     else { return [] }
     let list = session.feed.list
-    // This runs after every key, and most keys show no row that is not watched.
+    // This runs after every key, and most keys reveal no row that is not watched yet.
     guard !list.visibleIDs.allSatisfy(session.reading.watched.contains) else { return [] }
-    // Half a page above and below, so that scrolling does not ask anew with each row.
+    // Half a page above and below, so that scrolling does not send a request for each row.
     let visible = list.visibleRange
     let margin = visible.count / 2
     let range =
@@ -172,12 +173,12 @@ extension Model {
     return [.watchComments(wanted)]
   }
 
-  /// Takes over what all my terminals have read.
+  /// Adopts what has been read on all of the user's terminals.
   mutating func take(_ readState: ReadState) -> [Effect] {
     let isFirst = session.reading.state == nil
     session.reading.take(readState)
     noteReadState()
-    // Later on, another terminal may have marked the post as unread on purpose.
+    // After the first report, another terminal may have marked the post as unread on purpose.
     let marks = isFirst && openPost?.comments != nil ? markOpenPostRead() : []
     return isFirst ? marks + session.noteOldStars() : marks
   }
@@ -189,7 +190,7 @@ extension Model {
     openPost?.noteRead(state, me: me)
   }
 
-  /// Notes that the open post was read with all its comments.
+  /// Marks the open post as read with all its comments.
   mutating func markOpenPostRead() -> [Effect] {
     guard let state = session.reading.state, let open = openPost, open.post != nil,
       !open.staysUnread
@@ -213,7 +214,7 @@ extension Model {
     return [.mark(post.id, mark)]
   }
 
-  /// To the first comment that was not read, or to the next unread post of the list.
+  /// Selects the first unread comment of the open post, or the next unread post of the list.
   mutating func showNextUnread() {
     if openPost != nil {
       guard openPost?.selectFirstUnread() == true else {
@@ -240,10 +241,10 @@ extension Model {
   }
 }
 
-// MARK: Others
+// MARK: Other people
 
 extension Session {
-  /// A name as displayed, with a mark of the account if another account could be mistaken for it.
+  /// A name as displayed, with a mark of the account if it could be mistaken for another account.
   func shownName(of uid: String, named name: String) -> SafeText {
     let shown = names.shown(Author(uid: uid, name: name))
     return SafeText(untrusted: shown, limit: SafeText.nameLimit)
@@ -254,7 +255,7 @@ extension Session {
     shownName(of: uid, named: name).string
   }
 
-  /// Tells of what others have just done to what I wrote, or to me.
+  /// Tells the user what others have just done that concerns the user.
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications) else { return [] }
     let text: String
@@ -274,7 +275,7 @@ extension Session {
     return [.notify(text)]
   }
 
-  /// Asks the blog for notices, once the first list is there and can no longer be delayed by them.
+  /// Requests notices from the blog, once the first list has loaded and they cannot delay it.
   mutating func hearNotices() -> [Effect] {
     guard !reading.hearsNotices else { return [] }
     switch feed.phase {

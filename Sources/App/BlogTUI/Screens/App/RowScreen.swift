@@ -1,8 +1,9 @@
-/// A screen that is a list of rows, each two lines high where there is room unless the screen says otherwise.
+/// A screen that is a list of rows, each two lines high if there is room and the screen does not
+/// say otherwise.
 protocol RowScreen: AppScreen {
   associatedtype RowID: Hashable & Sendable
 
-  /// The rows, and which of them is selected.
+  /// The rows, and the selected one.
   var list: ListView<RowID> { get set }
 }
 

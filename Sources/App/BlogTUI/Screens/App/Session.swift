@@ -1,45 +1,46 @@
 package import BlogModel
 
-/// What all screens share: who I am, the database, the connection, the clock, the lists of posts,
+/// What all screens share: the user, the database, the connection, the clock, the lists of posts,
 /// the settings, and what was not sent yet.
 ///
 /// Screens read it, and their actions change it.
 package struct Session: Sendable {
-  /// Who I am.
+  /// The user.
   package let me: Author
-  /// Which database this is.
+  /// The name of the database.
   package let databaseName: String
-  /// The signs that the terminal can show.
+  /// The symbols that the terminal can show.
   package let terminalGlyphs: GlyphSet
 
   /// The number of columns and rows.
   package internal(set) var size: Size
   /// The time by the server's clock, in milliseconds since 1970.
   package internal(set) var now: Int64
-  /// How the database can be reached.
+  /// The state of the connection to the database.
   package internal(set) var connection = ConnectionState.connecting
-  /// Why there is no connection, as far as it is known.
+  /// Why there is no connection, as far as that is known.
   package internal(set) var connectionProblem: ConnectionProblem?
-  /// Since when the server answers nothing.
+  /// The current period in which the server answers nothing, if there is one.
   package internal(set) var silence: Silence?
   /// Whether the user has disconnected this terminal.
   package internal(set) var isCutOff = false
-  /// When the connection entered that state.
+  /// When the state of the connection last changed.
   package internal(set) var connectionChangedAt: Int64
   /// The number of writes that are not acknowledged.
   package internal(set) var pendingWrites = 0
   /// The list in view, or behind the screens in front.
   package internal(set) var tab = FeedKind.recent
-  /// The search that limits the lists.
+  /// The search that filters the lists.
   package internal(set) var search: Search?
-  /// The search through what is not loaded, once Enter was pressed.
+  /// The search through the posts that are not loaded; it begins when Enter is pressed.
   package internal(set) var restSearch: RestSearch?
-  /// The number of the last search, and of the one that the blog was asked for last.
+  /// The number of the last search.
   var lastSearch = 0
+  /// The number of the search that the blog is running; nil if it runs none.
   var toldSearch: Int?
-  /// How many posts a list had when all of it was searched last.
+  /// The number of posts in each list when all of it was last searched.
   var listLengths: [FeedKind: Int] = [:]
-  /// What the user is told until the next key.
+  /// The message that is shown until the next key.
   package internal(set) var message: Message? {
     didSet { if let message { messageLog.add(message, at: now) } }
   }
@@ -47,23 +48,23 @@ package struct Session: Sendable {
   package internal(set) var drafts: [Draft]
   /// Comments that were not sent or were refused.
   package internal(set) var commentDrafts: [PostID: [CommentDraft]] = [:]
-  /// The key table and the first key of a sequence.
+  /// The key table and the first keys of a pending sequence.
   package internal(set) var keys = KeyTable.standard
   /// What files, variables and options say about the screens.
   package internal(set) var configuration = Configuration()
   /// The styles of all parts.
   package internal(set) var theme = Theme.dark
-  /// What was typed into the command line before, oldest first.
+  /// The commands typed earlier, oldest first.
   package internal(set) var commandHistory: [String] = []
-  /// What goes over the wire.
+  /// The traffic on the wire.
   package internal(set) var inspector = Inspector()
-  /// What the user was told so far.
+  /// All messages so far.
   package internal(set) var messageLog = MessageLog()
-  /// What readers are told beside the posts.
+  /// What readers see apart from the posts.
   package internal(set) var reading = Reading()
-  /// Everybody's names, so that people with the same name can be told apart.
+  /// Everyone's names, so that people with the same name can be told apart.
   package internal(set) var names = NameBook()
-  /// The stars given and taken back here that the database has not acknowledged.
+  /// The stars that were given or removed here and that the database has not acknowledged.
   var starIntents: [PostID: Bool] = [:]
 
   private var feeds: [FeedKind: Feed] = [:]
@@ -71,12 +72,12 @@ package struct Session: Sendable {
   /// Makes the state before anything is known.
   ///
   /// - Parameters:
-  ///   - me: Who I am.
-  ///   - databaseName: Which database this is.
+  ///   - me: The user.
+  ///   - databaseName: The name of the database.
   ///   - size: The number of columns and rows.
-  ///   - glyphs: The signs that the terminal can show.
+  ///   - glyphs: The symbols that the terminal can show.
   ///   - now: The time in milliseconds since 1970.
-  ///   - unsent: What was typed and not sent earlier; the last post is offered first.
+  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
   init(
     me: Author,
     databaseName: String,
@@ -108,20 +109,20 @@ package struct Session: Sendable {
     set { self[tab] = newValue }
   }
 
-  /// What the user has chosen.
+  /// The user's settings.
   package internal(set) var settings: Settings {
     get { configuration.settings }
     set { configuration.settings = newValue }
   }
 
-  /// The signs that are drawn.
+  /// The symbols that are drawn.
   package var glyphs: GlyphSet { settings.isOn(.ascii) ? .ascii : terminalGlyphs }
 
   /// The lists that are followed.
   package var followedFeeds: [FeedKind] { allFeeds.filter { self[$0].phase != .idle } }
 
-  /// All lists: those that everybody has, and those of whom I follow, of an author, of a tag if there
-  /// are such.
+  /// All lists: the standard ones and, where they exist, those of the followed people, of an author
+  /// and of a tag.
   var allFeeds: [FeedKind] {
     var all = FeedKind.tabs
     if !reading.following.isEmpty || tab == .following { all.append(.following) }
@@ -130,20 +131,20 @@ package struct Session: Sendable {
     return all
   }
 
-  /// How many seconds the server has not answered, by the present time.
+  /// For how many seconds the server has not answered.
   package var silentSeconds: Int? {
     silence.map { silence in
       Int(clamping: max(0, now.subtractingReportingOverflow(silence.since).partialValue / 1_000))
     }
   }
 
-  /// Whether there is a connection, and the server has not been silent for so long that it counts as
-  /// none.
+  /// Whether there is a connection and the server has not been silent for so long that it counts as
+  /// offline.
   package var isOnline: Bool {
     connection == .online && silentSeconds.map { Int64($0) * 1_000 < Silence.patience } ?? true
   }
 
-  /// The seconds until another attempt to connect, by the present time.
+  /// The seconds until the next attempt to connect.
   package var secondsUntilRetry: Int? {
     guard case .offline(let seconds?) = connection else { return nil }
     let passed = now.subtractingReportingOverflow(connectionChangedAt).partialValue / 1_000

@@ -5,7 +5,7 @@ extension Model {
   /// Applies a new configuration.
   mutating func apply(_ new: Configuration) -> [Effect] {
     var next = new
-    // What was chosen here and not kept stays.
+    // Values that were chosen in this session and not saved remain.
     for setting in Setting.allCases where session.settings.origin(of: setting) == .session {
       next.settings.choose(session.settings[setting], for: setting, from: .session)
     }
@@ -24,7 +24,7 @@ extension Model {
     return settingsChanged()
   }
 
-  /// Chooses a value by name and keeps it.
+  /// Sets a setting by its name and saves it; without a value, shows the current one.
   mutating func set(_ name: String, to text: String?) -> [Effect] {
     guard let setting = Setting(rawValue: name) else {
       let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
@@ -48,7 +48,7 @@ extension Model {
     }
   }
 
-  /// Makes everything follow the settings.
+  /// Applies the settings everywhere.
   mutating func settingsChanged() -> [Effect] {
     let chosen = session.configuration.theme
     session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
@@ -57,7 +57,7 @@ extension Model {
     return [.configureTerminal(session.settings)]
   }
 
-  /// Chooses the next value of a setting, until the program ends.
+  /// Switches a setting to its next value, for this session only.
   mutating func chooseNextValue(of setting: Setting) {
     let words = setting.suggestions(themes: [])
     let index = words.firstIndex(of: session.settings.word(setting)) ?? 0
@@ -79,7 +79,7 @@ extension Session {
     return [.configureTerminal(settings)]
   }
 
-  /// Disconnects or reconnects this terminal; without a word it reports the state.
+  /// Disconnects or reconnects this terminal; with an empty word, reports the state.
   mutating func network(_ word: String) -> [Effect] {
     switch word {
     case "off":
@@ -98,7 +98,7 @@ extension Session {
     return []
   }
 
-  /// Why connecting anew would be of no use.
+  /// Why an attempt to reconnect would be pointless.
   var connectingObstacle: Obstacle? {
     if isCutOff { return .note("This terminal is cut off. :net on connects again.") }
     guard silence == nil else { return nil }

@@ -4,13 +4,13 @@ enum Age {
   private static let hour: Int64 = 3_600
   private static let day: Int64 = 86_400
 
-  /// `now`, `3m`, `2h`, `5d`, and the date once it is more than a year; empty if nobody knows.
+  /// `now`, `3m`, `2h`, `5d`, and the date after more than a year; empty if the time is unknown.
   ///
   /// - Parameters:
-  ///   - created: When it was, in milliseconds since 1970.
-  ///   - now: The present time, in milliseconds since 1970.
-  ///   - isShort: Whether only the year is shown of a date.
-  /// - Returns: At most 4 cells if short, else at most 10 for times of this era.
+  ///   - created: The time to format, in milliseconds since 1970.
+  ///   - now: The current time, in milliseconds since 1970.
+  ///   - isShort: Whether a date is reduced to its year.
+  /// - Returns: At most 4 cells if short, otherwise at most 10 for times of this era.
   static func text(_ created: Int64?, now: Int64, isShort: Bool = false) -> SafeText {
     guard let created else { return .empty }
     let difference = now.subtractingReportingOverflow(created)
@@ -22,12 +22,12 @@ enum Age {
     return date(created, isShort: isShort)
   }
 
-  /// The day and the time of day by the calendar of UTC; empty if nobody knows.
+  /// The day and the time of day in UTC; empty if the time is unknown.
   ///
   /// - Parameters:
-  ///   - created: When it was, in milliseconds since 1970.
+  ///   - created: The time to format, in milliseconds since 1970.
   ///   - isShort: Whether only the month and the day are shown.
-  /// - Returns: At most 5 cells if short, else at most 16 for times of this era.
+  /// - Returns: At most 5 cells if short, otherwise at most 16 for times of this era.
   static func exactText(_ created: Int64?, isShort: Bool = false) -> SafeText {
     guard let created else { return .empty }
     let day = date(created, isShort: false)
@@ -36,10 +36,10 @@ enum Age {
     return day + " " + SafeText(untrusted: String(Clock.text(created).prefix(5)))
   }
 
-  /// The day by the calendar of UTC, such as `2024-05-03`.
+  /// The day in UTC, such as `2024-05-03`.
   static func day(_ created: Int64) -> SafeText { date(created, isShort: false) }
 
-  /// The day by the calendar of UTC.
+  /// The day in UTC, or only its year.
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
     let date = CalendarDay(milliseconds)
     guard (0...9_999).contains(date.year) else { return "?" }
@@ -54,7 +54,7 @@ enum Age {
   }
 }
 
-/// A day by the calendar of UTC.
+/// A day of the calendar, in UTC.
 struct CalendarDay: Hashable {
   private static let millisecondsPerDay: Int64 = 86_400_000
 
@@ -66,10 +66,10 @@ struct CalendarDay: Hashable {
   /// The day of the month, counted from 1.
   let day: Int64
 
-  /// The day of a time in milliseconds since 1970.
+  /// The day that contains a time, given in milliseconds since 1970.
   init(_ milliseconds: Int64) {
     number = Self.number(of: milliseconds)
-    // Years that begin in March make leap days the last of a year; 146,097 days are 400 years.
+    // In years that begin in March, leap days come last; 146,097 days are 400 years.
     let shifted = number + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097
@@ -82,14 +82,14 @@ struct CalendarDay: Hashable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// The days from 1970 to a time in milliseconds; cheaper than the whole day.
+  /// The number of days from 1970 to a time in milliseconds; cheaper than computing the whole date.
   static func number(of milliseconds: Int64) -> Int64 {
     let rest = milliseconds % millisecondsPerDay
     return milliseconds / millisecondsPerDay - (rest < 0 ? 1 : 0)
   }
 
-  /// The day in words, such as `Thursday 19 November`, with the year unless it is that of the
-  /// other.
+  /// The day in words, such as `Thursday 19 November`, with the year unless the other day is in the
+  /// same year.
   func text(besides other: CalendarDay) -> String {
     let weekday = Self.weekdays[Int(((number + 3) % 7 + 7) % 7)]
     let name = "\(weekday) \(day) \(Self.months[Int(month - 1)])"
@@ -107,7 +107,7 @@ struct CalendarDay: Hashable {
   ]
 }
 
-/// The time of day by the calendar of UTC.
+/// The time of day in UTC.
 enum Clock {
   /// Hours, minutes and seconds, such as `09:05:59`.
   static func text(_ milliseconds: Int64) -> String {
@@ -120,7 +120,7 @@ enum Clock {
 
 /// Numbers in at most four cells.
 enum ShortNumber {
-  /// The number, or so many thousands, millions or milliards; nothing below zero.
+  /// The number, or the number of thousands, millions or billions; negative numbers become zero.
   static func text(_ number: Int) -> SafeText {
     let number = max(0, number)
     let units: [(Int, String)] = [(1_000_000_000, "G"), (1_000_000, "M"), (10_000, "k")]

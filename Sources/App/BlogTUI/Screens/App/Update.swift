@@ -2,23 +2,23 @@ package import BlogModel
 
 /// Something that happened and may change the screen.
 package enum Event: Equatable, Sendable, Codable {
-  /// The program begins.
+  /// The program started.
   case started
-  /// The user did something, or the terminal has a new size.
+  /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
   /// Something happened to the blog.
   case blog(BlogEvent)
-  /// The time is now this, in milliseconds since 1970 by the server's clock.
+  /// The current time, in milliseconds since 1970 by the server's clock.
   case tick(now: Int64)
-  /// The post of an ``Effect/post(title:body:)`` has this key.
+  /// The key of the post that an ``Effect/post(title:body:)`` created.
   case posted(PostID)
-  /// The comment of an ``Effect/comment(_:text:)`` has this key.
+  /// The key of the comment that an ``Effect/comment(_:text:answering:)`` created.
   case commented(PostID, commentID: String)
-  /// The program was stopped and goes on.
+  /// The process continues after it was stopped.
   case resumed
-  /// The draft of an ``Effect/editExternally(_:)`` is now this.
+  /// The draft of an ``Effect/editExternally(_:)`` as the editor has left it.
   case edited(Draft)
-  /// The text of an ``Effect/editTextExternally(_:)`` is now this.
+  /// The text of an ``Effect/editTextExternally(_:)`` as the editor has left it.
   case editedText(String)
   /// An operation outside the program succeeded; the text says what.
   case succeeded(String)
@@ -26,59 +26,59 @@ package enum Event: Equatable, Sendable, Codable {
   case failed(String)
   /// The configuration was read, again or for the first time.
   case configured(Configuration)
-  /// These happened on the wire.
+  /// Events on the wire.
   case wire([WireEvent])
-  /// Run a command, as if it had been typed.
+  /// A command to run, as if it had been typed.
   case command(String)
 }
 
-/// Work for the program outside of the model, in response to an event.
+/// Work for the program outside the model, in response to an event.
 package enum Effect: Hashable, Sendable {
   /// Follow a list.
   case follow(FeedKind)
-  /// No longer follow a list.
+  /// Stop following a list.
   case stopFollowing(FeedKind)
-  /// Tell the blog how far down a list the reader is.
+  /// Tell the blog the reader's position in a list.
   case read(FeedKind, at: PostID)
   /// Go to the beginning of a list.
   case showFirst(FeedKind)
-  /// Search a whole list; ``BlogEvent/found(_:)`` tells how it goes.
+  /// Search a whole list; ``BlogEvent/found(_:)`` reports the progress.
   case search(SearchRequest)
   /// End the search.
   case stopSearching
   /// Follow a post and its comments.
   case open(PostID)
-  /// No longer follow a post.
+  /// Stop following a post and its comments.
   case close(PostID)
-  /// Write a post, and tell its key with ``Event/posted(_:)``.
+  /// Write a post, and report its key with ``Event/posted(_:)``.
   case post(title: String, body: String)
-  /// Write a comment, or an answer to one, and tell its key with ``Event/commented(_:commentID:)``.
+  /// Write a comment, or an answer to one; ``Event/commented(_:commentID:)`` reports its key.
   case comment(PostID, text: String, answering: Comment? = nil)
   /// Star (true) or unstar (false) a post.
   case star(PostID, Bool)
-  /// Change a post of mine.
+  /// Change one of the user's posts.
   case edit(PostID, title: String, body: String)
-  /// Change a comment of mine.
+  /// Change one of the user's comments.
   case editComment(PostID, commentID: String, text: String)
-  /// Tell the newest comments on these posts, and on no others.
+  /// Report the newest comments on these posts, and on no others.
   case watchComments([PostID])
-  /// Note that a post was read, or is to be read again.
+  /// Record that a post was read, or that it is to be read again.
   case mark(PostID, ReadState.Mark)
-  /// Count everything up to now as read.
+  /// Mark everything up to now as read.
   case markAllRead
-  /// Note how many stars of others on posts of mine I know of.
+  /// Record how many stars on the user's posts the user has seen.
   case markStars([PostID: Int])
-  /// Tell others whether I am writing a comment.
+  /// Tell others whether the user is writing a comment.
   case typing(PostID, Bool)
-  /// Start or stop notices of what others do to what I wrote, and to me.
+  /// Start or stop notices of what others do that concerns the user.
   case hearNotices(Bool)
-  /// Follow (true) a person, or no longer.
+  /// Follow (true) or unfollow (false) a person.
   case followAuthor(uid: String, Bool)
   /// Notify the user, who may be looking elsewhere.
   case notify(String)
-  /// Delete a post of mine.
+  /// Delete one of the user's posts.
   case deletePost(PostID)
-  /// Delete a comment of mine.
+  /// Delete one of the user's comments.
   case deleteComment(PostID, commentID: String)
   /// Draw every cell again.
   case redraw
@@ -94,25 +94,25 @@ package enum Effect: Hashable, Sendable {
   case editExternally(Draft)
   /// Open a comment in the user's editor; ``Event/editedText(_:)`` brings it back.
   case editTextExternally(String)
-  /// Put a text into the clipboard of the terminal.
+  /// Copy a text to the clipboard of the terminal.
   case copy(String)
   /// Open a link in the user's browser.
   case openLink(String)
   /// Write a text to a file.
   case write(String, file: String)
-  /// Keep the lines that were typed into the command line.
+  /// Save the history of the command line.
   case keepHistory([String])
-  /// Keep a value in the configuration file.
+  /// Save a value in the configuration file.
   case keepSetting(Setting, SettingValue)
-  /// Use the terminal as the settings say.
+  /// Apply the settings to the terminal.
   case configureTerminal(Settings)
-  /// Connect to the database (true), or stay disconnected (false).
+  /// Connect to the database (true), or disconnect and stay disconnected (false).
   case network(Bool)
   /// Start or stop watching the wire.
   case watchWire(Bool)
 }
 
-/// Updates the model for an event, and returns the work to be done outside of it.
+/// Updates the model for an event, and returns the work to be done outside it.
 ///
 /// - Parameters:
 ///   - model: What is on the screen.
@@ -172,7 +172,7 @@ extension Model {
       relayout()
       return []
     }
-    // Releasing the button is not another key: it answers nothing and hides no message.
+    // Releasing the button is not another key: it answers no question and hides no message.
     if case .mouse(let event) = key, event.kind == .release { return [] }
     let context = self.context
     if !Frame.isLargeEnough(session.size), !context.isTyping {
@@ -218,7 +218,7 @@ extension Model {
     return declaration.perform(&self)
   }
 
-  /// Whether an action has an effect now.
+  /// Whether an action would have an effect in the current state.
   func applies(_ action: Action, in context: Context) -> Bool {
     ActionTable.declaration(of: action, in: context).map { $0.obstacle(self) == nil } ?? false
   }
@@ -227,9 +227,9 @@ extension Model {
 // MARK: The mouse
 
 extension Model {
-  /// Handles a click or a turn of the wheel.
+  /// Handles a click or a step of the wheel.
   ///
-  /// The target is resolved by painting, so it is exactly what the user sees.
+  /// The target is resolved by painting, so it matches exactly what the user sees.
   private mutating func handle(_ event: MouseEvent) -> [Effect] {
     var painter = Painter(self)
     painter.paint()

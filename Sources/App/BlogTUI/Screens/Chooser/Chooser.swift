@@ -1,14 +1,14 @@
 import BlogModel
 
-/// Where the parts of a choice are.
+/// The rectangles of the parts of a chooser.
 struct ChooserFrame: Hashable {
-  /// The mark before the field.
+  /// The mark in front of the field.
   let prompt: Rect
-  /// What is typed.
+  /// The field in which the filter is typed.
   let field: Rect
-  /// The things to choose.
+  /// The items.
   let list: Rect
-  /// What is said about the selected one; empty where nothing is.
+  /// The explanation of the selected item; empty if there is none.
   let note: Rect
 
   init(_ frame: Frame, noteHeight: Int = 0) {
@@ -22,16 +22,16 @@ struct ChooserFrame: Hashable {
   }
 }
 
-/// A choice between many items, narrowed by typing a few letters.
+/// A picker for one of many items, filtered by typing a few letters.
 package struct Chooser: Equatable, Sendable {
-  /// What is chosen between.
+  /// The kinds of items that a chooser offers.
   package enum Kind: Hashable, Sendable {
-    /// Commands.
+    /// The actions and commands of the current context.
     case palette
     case settings
-    /// Links of a post, and its tags.
+    /// The links of a post or comment.
     case links
-    /// The tags of a post.
+    /// The tags of a post or comment.
     case tags
   }
 
@@ -44,15 +44,15 @@ package struct Chooser: Equatable, Sendable {
     case tag(String)
   }
 
-  /// One thing to choose.
+  /// One item of a chooser.
   package struct Item: Hashable, Sendable {
-    /// What it is called.
+    /// The name that is shown.
     package let title: String
-    /// What is shown at its right.
+    /// The text to its right.
     package let detail: String
     let choice: Choice
 
-    /// The name by which it can be typed exactly.
+    /// The name with which it can be typed exactly.
     var name: String? {
       switch choice {
       case .action(let action): action.name
@@ -63,15 +63,15 @@ package struct Chooser: Equatable, Sendable {
     }
   }
 
-  /// What is chosen between.
+  /// The kind of its items.
   package let kind: Kind
-  /// Everything there is.
+  /// All items, including those that do not match.
   package private(set) var items: [Item]
-  /// What is typed.
+  /// The filter that is typed.
   package private(set) var field = TextField(limit: 100)
-  /// The numbers of the items that fit, best first.
+  /// The indices of the matching items, best first.
   package internal(set) var list = ListView<Int>()
-  /// The settings that are tried out; nil where something else is chosen.
+  /// The settings that are being tried out; nil for all other kinds.
   var trial: Trial?
 
   init(_ kind: Kind, items: [Item]) {
@@ -90,7 +90,7 @@ package struct Chooser: Equatable, Sendable {
     return link
   }
 
-  /// The heading.
+  /// The heading of the screen.
   package var title: SafeText {
     switch kind {
     case .palette: "Commands"
@@ -100,30 +100,31 @@ package struct Chooser: Equatable, Sendable {
     }
   }
 
-  /// How the typed letters fit a title.
+  /// How the typed letters match the title of an item.
   package func match(_ item: Item) -> FuzzyMatch? {
     FuzzyMatch(field.text, in: item.title)
   }
 
-  /// How the typed letters fit what is shown beside a title, where they do not fit the title.
+  /// How the typed letters match an item's detail; nil if they match its title but not its name.
   func detailMatch(_ item: Item) -> FuzzyMatch? {
     match(item) == nil || nameRank(of: item) > 0 ? FuzzyMatch(field.text, in: item.detail) : nil
   }
 
-  /// Whether what was typed stands in the title as it is.
+  /// Whether the title contains the typed text literally.
   private func hasWords(_ item: Item) -> Bool {
     let typed = field.text.lowercased().trimmingBlanks
     return !typed.isEmpty && item.title.lowercased().contains(typed)
   }
 
-  /// Whether the name of an item is what was typed, or begins with it.
+  /// A rank that is higher if the item's name begins with the typed text, and highest if it is
+  /// equal.
   private func nameRank(of item: Item) -> Int {
     let typed = field.text.lowercased().trimmingBlanks
     guard !typed.isEmpty, let name = item.name, name.hasPrefix(typed) else { return 0 }
     return name == typed ? 4 : 2
   }
 
-  /// Shows other items under the same number.
+  /// Replaces the items and keeps the index of the selected one.
   mutating func update(items new: [Item]) {
     let index = list.selectedIndex
     items = new
@@ -131,7 +132,7 @@ package struct Chooser: Equatable, Sendable {
     if let index { list.move(to: index) }
   }
 
-  /// Shows what fits what was typed, best first.
+  /// Lists the items that match the typed text, best first.
   private mutating func filter() {
     let fitting = items.indices.compactMap { index -> (index: Int, rank: Int, score: Int)? in
       let item = items[index]
@@ -153,7 +154,7 @@ package struct Chooser: Equatable, Sendable {
 extension Chooser: RowScreen {
   static let layer = ScreenLayer.chooser
 
-  /// A click on an item chooses it.
+  /// Chooses the item that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     if model.chooser?.kind == .settings { return model.clickSetting(row) }
     model.chooser?.list.select(row)
@@ -179,7 +180,7 @@ extension Chooser: RowScreen {
 
   func draw(on painter: inout Painter) { painter.paint(self) }
 
-  /// Where the parts are.
+  /// The rectangles of the parts.
   func frame(in session: Session) -> ChooserFrame {
     let frame = Frame(session.size)
     guard kind == .settings else { return ChooserFrame(frame) }
@@ -189,7 +190,7 @@ extension Chooser: RowScreen {
 }
 
 extension Model {
-  /// A choice between many things, in front of everything but lines and questions.
+  /// The open chooser, in front of everything except input lines and questions.
   package internal(set) var chooser: Chooser? {
     get { stack[Chooser.self] }
     _modify { yield &stack[Chooser.self] }
@@ -216,7 +217,7 @@ extension Model {
     show(Chooser(.palette, items: actions + commands))
   }
 
-  /// Shows the open a link of the post or comment that is selected.
+  /// Shows the links of the selected comment or, without one, of the post and its comments.
   mutating func openLinks() {
     guard let post = postInView else { return }
     let comments = openPost?.comments?.map(\.text) ?? []
@@ -233,7 +234,7 @@ extension Model {
     show(Chooser(.links, items: items))
   }
 
-  /// Shows the tags of the post or comment that is selected; a single one needs no choice.
+  /// Shows the tags of the selected post or comment; a single tag is opened at once.
   mutating func chooseTag() -> [Effect] {
     let tags = tagsInView
     if tags.count == 1 { return showTag(tags[0]) }
@@ -247,7 +248,7 @@ extension Model {
     relayout()
   }
 
-  /// Does what the selected item stands for.
+  /// Performs the choice of the selected item.
   mutating func chooseItem() -> [Effect] {
     guard let item = chooser?.selection else { return [] }
     switch item.choice {
@@ -270,7 +271,7 @@ extension Model {
   }
 }
 
-/// The actions of a choice.
+/// The actions of a chooser.
 enum ChooserActions {
   private static let both: Set<Context> = [.chooser, .settings]
 

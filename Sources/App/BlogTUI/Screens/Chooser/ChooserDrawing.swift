@@ -1,5 +1,5 @@
 extension Painter {
-  /// A choice between many things, with what was typed to find it.
+  /// Paints a chooser with its filter and its items.
   mutating func paint(_ chooser: Chooser) {
     let areas = chooser.frame(in: session)
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
@@ -40,7 +40,7 @@ extension Painter {
     )
   }
 
-  /// What the selected item is about, in full where there is room.
+  /// Paints the explanation of the selected item, in full if there is room.
   private mutating func paintNote(of chooser: Chooser, in rect: Rect) {
     guard !rect.isEmpty, let text = chooser.explanation(in: session) else { return }
     let lines = text.wrapped(width: rect.width)

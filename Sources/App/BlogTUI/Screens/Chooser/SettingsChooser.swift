@@ -1,10 +1,10 @@
-/// The settings as a choice: arrows try values out, Enter keeps them, and going back undoes them.
+/// The settings as a chooser: arrows try values out, Enter keeps them, and going back undoes them.
 extension Chooser {
-  /// Values that are tried out and not kept.
+  /// Values that are being tried out and are not kept yet.
   struct Trial: Equatable, Sendable {
-    /// What held when the settings were opened, or kept last.
+    /// The settings when the chooser was opened, or when they were last kept.
     var before: Settings
-    /// The settings that have another value now.
+    /// The settings whose values have been changed since.
     var changed: Set<Setting> = []
   }
 
@@ -14,7 +14,7 @@ extension Chooser {
     return setting
   }
 
-  /// All about the selected setting: what it does, what it can be, and where its value comes from.
+  /// An explanation of the selected setting: what it does, its possible values, and their origin.
   func explanation(in session: Session) -> SafeText? {
     selectedSetting.map { Self.explanation(of: $0, in: session) }
   }
@@ -33,7 +33,7 @@ extension Chooser {
     return SafeText(untrusted: text, limit: 1_000)
   }
 
-  /// How many lines the longest explanation takes, so that the list stays where it is.
+  /// The number of lines of the longest explanation; it keeps the list in a fixed position.
   static func explanationHeight(in session: Session, width: Int) -> Int {
     Setting.allCases.map { explanation(of: $0, in: session).wrapped(width: max(1, width)).count }
       .max() ?? 0
@@ -41,7 +41,7 @@ extension Chooser {
 }
 
 extension Settings {
-  /// Takes back what was chosen for a setting.
+  /// Restores the earlier choice for a setting.
   fileprivate mutating func restore(_ setting: Setting, from before: Settings) {
     self[choiceOf: setting] = before[choiceOf: setting]
   }
@@ -65,7 +65,7 @@ extension Model {
     }
   }
 
-  /// Gives the selected setting its next value, or the one before; only Enter keeps it.
+  /// Switches the selected setting to its next or previous value; only Enter keeps it.
   mutating func tryValue(by step: Int) -> [Effect] {
     guard let setting = chooser?.selectedSetting,
       let value = session.settings.neighbour(
@@ -79,7 +79,7 @@ extension Model {
     return refreshSettings()
   }
 
-  /// Keeps what was tried out; a number of which nothing was tried out can be typed.
+  /// Keeps the values that were tried out; without any, lets the user type the value of a number.
   mutating func keepTrial() -> [Effect] {
     guard let trial = chooser?.trial, let setting = chooser?.selectedSetting else { return [] }
     guard !trial.changed.isEmpty else {
@@ -98,7 +98,7 @@ extension Model {
     return kept.map { .keepSetting($0, settings[$0]) }
   }
 
-  /// Leaves the settings as they were when they were kept last.
+  /// Leaves the settings as they were when they were last kept.
   mutating func leaveSettings() -> [Effect] {
     guard let trial = chooser?.trial else { return [] }
     chooser = nil
@@ -108,7 +108,8 @@ extension Model {
     return settingsChanged()
   }
 
-  /// A click on the selected setting gives it its next value and keeps it; others are selected.
+  /// Selects a clicked setting; if it is selected already, switches it to its next value and keeps
+  /// it.
   mutating func clickSetting(_ row: Int) -> [Effect] {
     guard chooser?.list.selection == row else {
       chooser?.list.select(row)
@@ -127,10 +128,10 @@ extension Model {
 }
 
 extension Settings {
-  /// How far an arrow moves a number.
+  /// The amount by which an arrow changes a number.
   private static let step = 10
 
-  /// The value beside the one that holds; words and flags go round, numbers stay in their range.
+  /// The value next to the current one; words and flags wrap around, numbers stay in their range.
   func neighbour(of setting: Setting, by step: Int, themes: [String]) -> SettingValue? {
     if case .number(let range) = setting.kind {
       let number = number(setting) + step * Self.step

@@ -1,8 +1,8 @@
 import BlogModel
 
-/// A command of the command line that is no action, or that takes words: all about it in one place.
+/// A command that is not an action, or that takes arguments: all about it in one place.
 package struct Command: Sendable {
-  /// One of the words that can be typed for a command.
+  /// One of the words that a command accepts as an argument.
   struct Word {
     let name: String
     let detail: String
@@ -14,15 +14,15 @@ package struct Command: Sendable {
   }
 
   package let name: String
-  /// The words that follow the name, for help.
+  /// The arguments after the name, for help.
   package let arguments: String
   /// What the command does, for help and manual pages.
   package let help: String
-  /// Whether the command does nothing useful without more words.
+  /// Whether the command needs arguments.
   let needsArguments: Bool
-  /// What can be typed as the last of these words, of which the first is the name.
+  /// The candidates for the last of the typed words; the first word is the name of the command.
   let completions: @Sendable (_ words: [String], _ session: Session) -> [Word]
-  /// Does what the command says with the words behind its name.
+  /// Runs the command with the text after its name.
   let run: @Sendable (_ model: inout Model, _ rest: String) -> [Effect]
 
   private init(
@@ -40,10 +40,10 @@ package struct Command: Sendable {
     self.run = run
   }
 
-  /// The command that only scripts need.
+  /// A command that only scripts need.
   package static let waitIdle = "wait-idle"
 
-  /// The command of that name.
+  /// The command with that name; nil if there is none.
   static func named(_ name: String) -> Command? { all.first { $0.name == name } }
 
   /// All commands, in the order of the help page.

@@ -1,8 +1,8 @@
-/// One way to go on with a command that is being typed.
+/// One way to complete the command that is being typed.
 package struct Completion: Hashable, Sendable {
-  /// The whole line with what is completed.
+  /// The whole line after completion.
   package let line: String
-  /// What is shown for it.
+  /// The text that represents it in the list.
   package let title: SafeText
   /// What it does.
   package let detail: SafeText
@@ -14,15 +14,15 @@ package struct Completion: Hashable, Sendable {
   }
 }
 
-/// The line in which a command is typed, with what fits and what was typed before.
+/// The line in which a command is typed, with its completions and the history.
 package struct CommandLine: Equatable, Sendable {
-  /// What is typed.
+  /// The text of the line.
   package private(set) var field: TextField
-  /// What fits what was typed.
+  /// The completions of the typed text.
   package private(set) var completions: [Completion] = []
-  /// The completion that the line shows now.
+  /// The index of the completion that the line shows; nil if it shows the typed text.
   package private(set) var selected: Int?
-  /// Where the command will have its effect.
+  /// The context in which the command will act.
   private let target: Context
   private var recalled: Int?
   private var typed: String
@@ -35,7 +35,7 @@ package struct CommandLine: Equatable, Sendable {
     complete(in: session)
   }
 
-  /// Finds what fits what is typed.
+  /// Finds the completions of the typed text.
   private mutating func complete(in session: Session) {
     typed = field.text
     recalled = nil
@@ -43,7 +43,7 @@ package struct CommandLine: Equatable, Sendable {
     completions = session.completions(of: typed, in: target)
   }
 
-  /// Shows the next completion, or the one before; past the end is what was typed.
+  /// Shows the next or previous completion; past either end is the typed text.
   mutating func complete(by step: Int) {
     guard !completions.isEmpty else { return }
     let count = completions.count + 1
@@ -53,14 +53,14 @@ package struct CommandLine: Equatable, Sendable {
     field.setText(selected.map { completions[$0].line } ?? typed)
   }
 
-  /// Shows the completion of that number.
+  /// Shows the completion with that index.
   mutating func take(completion number: Int) {
     guard completions.indices.contains(number) else { return }
     selected = number
     field.setText(completions[number].line)
   }
 
-  /// Shows an older or a newer line of those that begin like what was typed.
+  /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recall(by step: Int, from history: [String]) {
     let fitting = history.filter { $0.hasPrefix(typed) && $0 != typed }
     let number = (recalled ?? fitting.count) + step
@@ -80,7 +80,7 @@ package struct CommandLine: Equatable, Sendable {
 extension CommandLine: AppScreen {
   static let layer = ScreenLayer.line
 
-  /// A click on a completion takes it.
+  /// Takes the completion that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     model.commandLine?.take(completion: row)
     return []
@@ -126,19 +126,19 @@ extension CommandLine: AppScreen {
 extension Model {
   private static let historyLimit = 200
 
-  /// The line in which a command is typed, in front of everything but a question.
+  /// The open command line, in front of everything except a question.
   package internal(set) var commandLine: CommandLine? {
     get { stack[CommandLine.self] }
     _modify { yield &stack[CommandLine.self] }
   }
 
-  /// Begins to type a command.
+  /// Opens the command line.
   mutating func openCommandLine(_ text: String = "") {
     commandLine = CommandLine(text, target: commandContext, session: session)
     relayout()
   }
 
-  /// Shows an older or a newer command of those that begin like what was typed.
+  /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recallCommand(by step: Int) {
     let history = session.commandHistory
     commandLine?.recall(by: step, from: history)
@@ -154,7 +154,7 @@ extension Model {
     return [.keepHistory(session.commandHistory)] + run(text)
   }
 
-  /// Does what a typed command says.
+  /// Runs a command as typed.
   package mutating func run(_ text: String) -> [Effect] {
     let words = text.split(separator: " ", maxSplits: 1).map(String.init)
     guard let typed = words.first else { return [] }
@@ -166,7 +166,7 @@ extension Model {
     return perform(action, in: context)
   }
 
-  /// The name that is meant; says so when there is none, or more than one.
+  /// The full name of an abbreviated command; reports a failure if there is none, or several.
   private mutating func fullName(of typed: String, in context: Context) -> String? {
     let here = session.keys.bindings(in: context).map(\.action.name)
     let names = Command.all.map(\.name) + here
@@ -200,7 +200,7 @@ extension Model {
     return command.run(&self, rest)
   }
 
-  /// Gives keys another meaning until the program ends.
+  /// Binds keys to an action until the program ends.
   mutating func bind(_ text: String) {
     let words = text.split(separator: " ").map(String.init)
     guard words.count >= 3, let context = words.first, let action = words.last else {
@@ -221,7 +221,7 @@ extension Model {
 // MARK: Completing
 
 extension Session {
-  /// What fits a line that is being typed.
+  /// The completions of a line that is being typed.
   func completions(of text: String, in context: Context) -> [Completion] {
     let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard words.count > 1, let command = words.first else {
@@ -260,7 +260,7 @@ extension Session {
 }
 
 extension String {
-  /// The text without blanks at both ends.
+  /// The text without blanks at either end.
   var trimmingBlanks: String {
     let start = drop { $0 == " " }
     return String(start.reversed().drop { $0 == " " }.reversed())

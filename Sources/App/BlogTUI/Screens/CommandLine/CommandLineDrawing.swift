@@ -1,7 +1,7 @@
 extension Painter {
   private static let completionLimit = 8
 
-  /// What is typed behind the colon.
+  /// Paints the command line with its colon.
   mutating func paint(_ line: CommandLine) {
     screen.put(":", at: frame.footer.origin, style: theme.key, clip: frame.footer)
     hits.add(.field(of: CommandLine.self), at: frame.commandField)
@@ -13,7 +13,7 @@ extension Painter {
     )
   }
 
-  /// What fits what was typed, above the line.
+  /// Paints the completions of the typed text above the line.
   mutating func paintCompletions(of line: CommandLine) {
     let height = min(line.completions.count, Self.completionLimit, frame.content.height)
     guard height > 0 else { return }

@@ -1,13 +1,13 @@
-/// Where the parts of the form for a post are.
+/// The rectangles of the parts of the form for a post.
 struct ComposeFrame: Hashable {
-  /// The name of the first field; empty on low screens.
+  /// The label of the first field; empty on screens with few rows.
   let titleLabel: Rect
   let title: Rect
-  /// The name of the second field; empty on low screens.
+  /// The label of the second field; empty on screens with few rows.
   let bodyLabel: Rect
   /// The text.
   let body: Rect
-  /// What is wrong; the last row of the content, empty on low screens.
+  /// The problem with the post; the last row of the content, empty on screens with few rows.
   let problem: Rect
 
   init(_ frame: Frame, textWidth: Int) {
@@ -82,7 +82,7 @@ extension Painter {
     screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
   }
 
-  /// How much of each field is used, and what is too long; the focused field alone when narrow.
+  /// Paints how much of the focused field is used, and what is too long, as detailed as fits.
   private mutating func paintCount(_ form: Composer, after column: Int) {
     let title = form.title.text.utf16.count
     let body = form.body.utf16Count

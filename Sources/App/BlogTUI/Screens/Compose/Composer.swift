@@ -12,15 +12,15 @@ package struct Composer: Equatable, Sendable {
   package internal(set) var title: TextField
   /// The text.
   package internal(set) var body: TextArea
-  /// The field that takes the keys.
+  /// The field that receives the keys.
   package internal(set) var focus = Field.title
-  /// What is wrong with the draft, or why it was refused.
+  /// The problem with the draft, or why it was refused.
   package internal(set) var problem: SafeText?
 
-  /// The post that is changed; nil for a new one.
+  /// The post that is being edited; nil for a new one.
   package let editing: Post?
 
-  /// Makes a form with a draft, or with a post of mine to edit.
+  /// Makes a form with a draft, or with one of the user's posts to edit.
   init(_ draft: Draft, editing: Post? = nil) {
     self.editing = editing
     title = TextField(text: draft.title, limit: PostLimits.editor)
@@ -29,10 +29,10 @@ package struct Composer: Equatable, Sendable {
     focus = draft.title.isEmpty ? .title : .body
   }
 
-  /// What was typed.
+  /// The text typed so far.
   package var draft: Draft { Draft(title: title.text, body: body.text) }
 
-  /// Gives the keys to the other field.
+  /// Moves the focus to the other field.
   mutating func switchField() {
     focus = focus == .title ? .body : .title
   }
@@ -114,7 +114,7 @@ extension Composer: AppScreen {
 
   func draw(on painter: inout Painter) { painter.paint(self) }
 
-  /// On a low screen the problem has no row of its own.
+  /// On a screen with few rows, the problem has no row of its own and goes into the footer.
   func drawFooter(on painter: inout Painter) {
     if let problem, painter.session.composeFrame.problem.isEmpty {
       painter.paintText(problem, style: painter.theme.failure)
@@ -125,7 +125,7 @@ extension Composer: AppScreen {
 }
 
 extension Session {
-  /// Where the parts of the form for a post are.
+  /// The rectangles of the parts of the form for a post.
   var composeFrame: ComposeFrame {
     ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
   }
@@ -138,7 +138,7 @@ extension Model {
     _modify { yield &stack[Composer.self] }
   }
 
-  /// Opens the form, with the last draft if there is one.
+  /// Opens the form, with the latest draft if there is one.
   mutating func openComposer() {
     composer = Composer(session.drafts.popLast() ?? Draft(title: "", body: ""))
     relayout()

@@ -1,10 +1,10 @@
 import BlogModel
 
-/// What was typed and not sent: posts and comments, one in each row.
+/// The drafts: posts and comments that were typed and not sent, one in each row.
 struct DraftsScreen: RowScreen {
   static let layer = ScreenLayer.page
 
-  /// A text that was not sent.
+  /// An unsent text.
   enum Item: Hashable {
     /// A post.
     case post(Draft)
@@ -12,10 +12,10 @@ struct DraftsScreen: RowScreen {
     case comment(PostID, CommentDraft)
   }
 
-  /// The rows, by the numbers of the items.
+  /// The rows, identified by the indices of the items.
   var list = ListView<Int>()
   fileprivate(set) var items: [Item] = []
-  /// What was thrown away here and can be taken back, the last one last.
+  /// The drafts that were discarded on this screen and can be restored, latest last.
   fileprivate var removed: [Item] = []
 
   init(_ session: Session) {
@@ -23,14 +23,14 @@ struct DraftsScreen: RowScreen {
     resize(in: session)
   }
 
-  /// A click selects a row, and a click on the selected one goes on with it.
+  /// A click selects a row; a click on the selected row continues that draft.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     if model.draftsScreen?.list.selection == row { return model.openDraft() }
     model.draftsScreen?.list.select(row)
     return []
   }
 
-  /// The last draft comes first, as it is what `c` goes on with.
+  /// The latest draft comes first, as it is the one that `c` continues.
   fileprivate mutating func update(_ session: Session) {
     items = session.drafts.reversed().map { .post($0) }
     for (post, drafts) in session.commentDrafts.sorted(by: { $0.key > $1.key }) {
@@ -49,7 +49,7 @@ extension Context {
 }
 
 extension Session {
-  /// Takes a text out of those that were not sent.
+  /// Removes a text from the drafts.
   fileprivate mutating func remove(_ item: DraftsScreen.Item) {
     switch item {
     case .post(let draft):
@@ -61,7 +61,7 @@ extension Session {
     }
   }
 
-  /// Puts a text where it is offered first.
+  /// Adds a text to the drafts, in the position that is offered first.
   fileprivate mutating func add(_ item: DraftsScreen.Item) {
     switch item {
     case .post(let draft): drafts.append(draft)
@@ -85,7 +85,7 @@ extension Model {
     return screen.items[number]
   }
 
-  /// Goes on with a draft: a post in its form, a comment below its post.
+  /// Continues a draft: a post in its form, a comment on its post.
   fileprivate mutating func openDraft() -> [Effect] {
     guard let item = selectedDraft else { return [] }
     draftsScreen = nil
@@ -97,7 +97,7 @@ extension Model {
       return []
     case .comment(let post, _):
       let effects = closePost()
-      // What is offered first is what the post opens with.
+      // The post opens with the draft that is offered first.
       session.remove(item)
       session.add(item)
       let opening = open(post)
@@ -127,7 +127,7 @@ extension Model {
   }
 }
 
-/// What keys do with drafts.
+/// The actions of the drafts.
 enum DraftsActions {
   static let motions = BoundAction.motions(in: .drafts) { model, motion in
     model.draftsScreen?.list.move(motion)

@@ -1,22 +1,22 @@
 import RealtimeCore
 
-/// A frame in a few words: which request it is, or which one it answers, and about what.
+/// A frame in a few words: the request that it makes or answers, and the path it concerns.
 struct FrameSummary: Equatable {
-  /// What the frame is.
+  /// The role of the frame.
   enum Role: Equatable {
-    /// A request of that number.
+    /// A request with that number.
     case request(Int64)
-    /// The answer to the request of that number.
+    /// The response to the request with that number.
     case answer(Int64)
-    /// Neither: told without being asked.
+    /// Neither: sent by the server on its own initiative.
     case push
   }
 
   let role: Role
-  /// What it says.
+  /// The content in a few words.
   let text: String
 
-  /// Reads a frame; nil when it is cut off, or of an unknown form.
+  /// Parses a frame; nil if it is cut off or of an unknown form.
   ///
   /// - Complexity: O(n) in the length of the frame
   init?(_ frame: String) {
@@ -43,13 +43,13 @@ struct FrameSummary: Equatable {
     }
   }
 
-  /// What clients ask for, by the letters of the protocol.
+  /// The requests of clients, by their letters in the protocol.
   private static let requests = [
     "q": "listen", "n": "stop listening", "g": "get", "p": "set", "m": "update",
     "o": "set at the end", "om": "update at the end", "oc": "cancel what is due at the end",
     "auth": "sign in", "gauth": "sign in", "unauth": "sign out", "s": "statistics",
   ]
-  /// What servers tell, by the letters of the protocol.
+  /// The messages of servers, by their letters in the protocol.
   private static let pushes = [
     "d": "data", "m": "changes", "rm": "ranges of data", "c": "the listen ended",
     "ac": "signed out", "sd": "a note",
@@ -61,24 +61,24 @@ struct FrameSummary: Equatable {
   }
 }
 
-/// Which requests are not answered, so that an answer can be told with what it is about.
+/// The unanswered requests, so that a response can be shown with its request.
 struct OpenRequests: Equatable, Sendable {
   private struct Request: Equatable {
     let text: String
     let time: Int64
   }
 
-  /// How many are remembered; a server that never answers must not fill the memory.
+  /// The largest number that is remembered, so that a server that never answers cannot fill memory.
   private static let limit = 10_000
 
   private var requests: [Int64: Request] = [:]
 
-  /// Tells a frame in words: of an answer, what it answers and how long that took.
+  /// Puts a frame into words; for a response, these include its request and how long it took.
   mutating func described(_ event: WireEvent) -> WireEvent {
     switch event.kind {
     case .sent, .received: break
     case .connection:
-      // Numbers begin anew with each connection.
+      // Each connection numbers its requests from the start.
       requests = [:]
       return event
     case .event, .listener, .write, .transaction: return event

@@ -1,15 +1,15 @@
-/// JSON with a member on each line, for people; text that is cut off is indented as far as it goes.
+/// Formats JSON for people, one member on each line; handles text that is cut off as well.
 enum IndentedJSON {
   /// The longest array or object that stays on one line.
   private static let shortLength = 48
 
-  /// A line of details: a name and a colon may stand before the JSON.
+  /// Formats a line of details, in which a name and a colon may precede the JSON.
   ///
   /// - Complexity: O(n) in the length of the text
   static func lines(of detail: String) -> [String] {
     guard let start = detail.firstIndex(where: { $0 == "{" || $0 == "[" }) else { return [detail] }
     let name = detail[..<start]
-    // A bracket within words is no JSON.
+    // A bracket within words does not begin JSON.
     guard name.isEmpty || name.hasSuffix(": ") else { return [detail] }
     return lines(Array(detail[start...]), after: String(name))
   }
@@ -52,14 +52,14 @@ enum IndentedJSON {
     return line.contains { $0 != " " } ? lines + [line] : lines
   }
 
-  /// The end of the string that begins there, behind its quote.
+  /// The index after the closing quote of the string that begins at an index.
   private static func endOfString(_ text: [Character], from start: Int) -> Int {
     var index = start + 1
     while index < text.count, text[index] != "\"" { index += text[index] == "\\" ? 2 : 1 }
     return min(text.count, index + 1)
   }
 
-  /// The end of an array or object that begins there, if it is empty or short and has no other in it.
+  /// The end of the array or object at an index, if it is short and contains no other.
   private static func endOfShort(_ text: [Character], from start: Int) -> Int? {
     var index = start + 1
     while index < min(text.count, start + shortLength) {

@@ -1,14 +1,14 @@
-/// One thing that happened between this program and the database.
+/// An event between this program and the database.
 package struct WireEvent: Hashable, Sendable, Codable {
-  /// What kind of thing.
+  /// The kind of an event.
   package enum Kind: String, CaseIterable, Hashable, Sendable, Codable {
-    /// A frame that went to the server.
+    /// A frame that was sent to the server.
     case sent
-    /// A frame that came from the server.
+    /// A frame that was received from the server.
     case received
     /// Data that changed for an observer.
     case event
-    /// A path that is now listened to, or no longer.
+    /// A path to which the program starts or stops listening.
     case listener
     /// A write: made, acknowledged or refused.
     case write
@@ -17,25 +17,25 @@ package struct WireEvent: Hashable, Sendable, Codable {
     case connection
   }
 
-  /// What became of a listener or a write.
+  /// The beginning or end of a listener or a write.
   package enum Change: Hashable, Sendable, Codable {
-    /// It exists now.
+    /// It has begun.
     case begun(String)
-    /// It no longer exists.
+    /// It has ended.
     case ended(String)
   }
 
   /// The time in milliseconds since 1970.
   package let time: Int64
-  /// What kind of thing.
+  /// The kind of the event.
   package let kind: Kind
-  /// One line about it.
+  /// A summary on one line.
   package let title: String
-  /// All details, of any number of lines.
+  /// All details, on any number of lines.
   package let detail: String
-  /// What became of a listener or a write, each with a name of its own.
+  /// The change to a listener or a write, each of which has a name of its own.
   package let change: Change?
-  /// The name that all events of one transaction have; nil for others.
+  /// The name that all events of one transaction share; nil for other events.
   package let group: String?
 
   /// Makes an event.
@@ -56,26 +56,26 @@ package struct WireEvent: Hashable, Sendable, Codable {
   }
 }
 
-/// What goes over the wire, as a list that follows its end until it is paused.
+/// The traffic on the wire, as a list that follows its end until it is paused.
 ///
-/// States: closed ⇄ open ⇄ paused. While the ``InspectorScreen`` is closed, nothing is told to it,
-/// and it keeps its events. When the screen is opened again, what has happened meanwhile comes in
-/// behind them, as far back as it was noted.
+/// States: closed ⇄ open ⇄ paused. While the ``InspectorScreen`` is closed, the inspector keeps its
+/// events and receives no new ones. When the screen is opened again, the events recorded in between
+/// are appended, as far back as the record goes.
 package struct Inspector: Equatable, Sendable {
-  /// The number of events that are kept.
+  /// The largest number of events that are kept.
   static let limit = 2_000
 
-  /// Whether new events stay out of view.
+  /// Whether new events are held back.
   package private(set) var isPaused = false
-  /// The only kind that is shown; nil shows all.
+  /// The only kind that is shown; nil means all.
   package private(set) var kind: WireEvent.Kind?
   /// The events, oldest first, numbered from ``first``.
   package private(set) var events: [WireEvent] = []
-  /// The rows, by the numbers of their events.
+  /// The rows, identified by the numbers of their events.
   package internal(set) var list = ListView<Int>()
-  /// The places that are listened to.
+  /// The paths that have listeners.
   package private(set) var listeners: Set<String> = []
-  /// The writes that are not answered.
+  /// The writes that are not acknowledged or refused yet.
   package private(set) var writes: Set<String> = []
 
   private var first = 0
@@ -90,7 +90,7 @@ package struct Inspector: Equatable, Sendable {
     events.indices.contains(number - first) ? events[number - first] : nil
   }
 
-  /// Adds events; a view of the end stays at the end.
+  /// Adds events; if the last row is selected, the selection moves to the new end.
   mutating func add(_ new: [WireEvent]) {
     for event in new { follow(event) }
     let new = new.map { requests.described($0) }
@@ -129,7 +129,7 @@ package struct Inspector: Equatable, Sendable {
     if follows { list.move(to: list.ids.count - 1) }
   }
 
-  /// Pauses the list, or resumes with everything that arrived in the meantime.
+  /// Pauses the list, or resumes with everything that arrived in between.
   mutating func togglePause() {
     isPaused.toggle()
     guard !isPaused else { return }
@@ -138,7 +138,7 @@ package struct Inspector: Equatable, Sendable {
     show(missed)
   }
 
-  /// Shows the next kind only, and all kinds after the last.
+  /// Shows only the next kind; after the last kind, shows all.
   mutating func showNextKind() {
     let all = WireEvent.Kind.allCases
     let index = kind.flatMap { all.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
@@ -146,7 +146,7 @@ package struct Inspector: Equatable, Sendable {
     filter(follows: true)
   }
 
-  /// Forgets all events.
+  /// Removes all events.
   mutating func clear() {
     first += events.count
     events = []
@@ -159,7 +159,7 @@ package struct Inspector: Equatable, Sendable {
     list.resize(to: Size(width: size.width, height: max(1, size.height - 1)))
   }
 
-  /// The events that are shown, as lines of a file.
+  /// The events that are shown, as the lines of a file.
   package var text: String {
     list.ids.compactMap { event($0) }.map { event in
       let heading = "\(Clock.text(event.time)) \(event.kind.rawValue) \(event.title)\n"
@@ -179,11 +179,11 @@ extension WireEvent {
 
 // MARK: The screen
 
-/// The screen that shows the ``Inspector`` of the session, which goes on to keep its events.
+/// The screen that shows the ``Inspector`` of the session, which outlives the screen.
 struct InspectorScreen: AppScreen {
   static let layer = ScreenLayer.inspector
 
-  /// A click on an event selects it, and a click on the selected one shows all about it.
+  /// A click on an event selects it; a click on the selected event shows its details.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     if model.session.inspector.list.selection == row {
       model.showSelectedWireEvent()
@@ -213,7 +213,7 @@ extension Model {
   /// Whether the inspector is open.
   package var isInspecting: Bool { stack.contains(InspectorScreen.self) }
 
-  /// Shows the inspector, or leaves it.
+  /// Opens or closes the inspector.
   mutating func toggleInspector() -> [Effect] {
     guard !isInspecting else { return closeInspector() }
     stack[InspectorScreen.self] = InspectorScreen()

@@ -1,5 +1,5 @@
 extension Painter {
-  /// What goes over the wire, a line for each event.
+  /// Paints the traffic on the wire, one line for each event.
   mutating func paintInspector() {
     let inspector = session.inspector
     screen.put(" Inspector", at: frame.header.origin, style: theme.brand, clip: frame.header)
@@ -53,7 +53,7 @@ extension Painter {
   private func paint(_ event: WireEvent, isSelected: Bool, in row: Rect, on screen: inout Screen) {
     let style = isSelected ? theme.selected : theme.text
     if isSelected { screen.fill(row, style: style) }
-    // A narrow screen shows what happened rather than when.
+    // A narrow screen leaves out the time in favour of the event.
     let isNarrow = row.width < 36
     let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
     let used = screen.put(time, at: row.origin, style: isSelected ? style : theme.dim, clip: row)
@@ -66,7 +66,7 @@ extension Painter {
     screen.put(title, in: rest, style: style, ellipsis: glyphs.ellipsis)
   }
 
-  /// A sign and a word: neither colour nor sign alone tells the kinds apart.
+  /// A symbol and a word, so that the kinds differ in more than colour or symbol.
   private func sign(of kind: WireEvent.Kind) -> SafeText {
     let arrow: SafeText
     switch kind {

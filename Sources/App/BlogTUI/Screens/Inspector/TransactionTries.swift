@@ -1,8 +1,8 @@
-/// The tries of a transaction side by side: what each would have changed in what it had read.
+/// The tries of a transaction side by side: what each would have changed in the data it had read.
 struct TransactionTries: Equatable, Sendable {
-  /// One call of the function of a transaction.
+  /// One call of the transaction's function.
   struct Try: Equatable, Sendable {
-    /// When, in milliseconds since the first one.
+    /// When it happened, in milliseconds since the first try.
     let time: Int64
     /// The lines of the data that it read.
     let read: [String]
@@ -10,11 +10,11 @@ struct TransactionTries: Equatable, Sendable {
     let proposed: [String]?
   }
 
-  /// The narrowest column in which something can be read.
+  /// The smallest legible column width.
   private static let narrowest = 26
 
   private let tries: [Try]
-  /// How the transaction began and how it ended, as far as that was told.
+  /// How the transaction began and ended, as far as events report it.
   private let frame: [String]
 
   /// Collects the events of one transaction; nil if none of them is a try.
@@ -49,7 +49,7 @@ struct TransactionTries: Equatable, Sendable {
     lines.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
   }
 
-  /// The lines of the page, with as many tries beside each other as there is room for.
+  /// The lines of the page, with as many tries next to each other as fit.
   func sections(width: Int, glyphs: GlyphSet) -> [(heading: SafeText?, rows: [SafeText])] {
     var sections: [(heading: SafeText?, rows: [SafeText])] = [
       (nil, frame.flatMap { SafeText(untrusted: $0).wrapped(width: width) })
@@ -87,7 +87,7 @@ struct TransactionTries: Equatable, Sendable {
 }
 
 extension TransactionTries.Try {
-  /// The lines that go and come, and a mark for what stays.
+  /// The removed and added lines, with a mark for unchanged ones.
   fileprivate var changes: [String] {
     guard let proposed else { return ["gives up after reading"] + read.map { "  " + $0 } }
     let difference = proposed.difference(from: read)

@@ -4,40 +4,40 @@ package import BlogModel
 ///
 /// States: idle → loading → loaded ⇄ failed. Posts stay in view when a list can no longer be read.
 package struct Feed: Equatable, Sendable {
-  /// What is known of the list.
+  /// The loading state of the list.
   package enum Phase: Hashable, Sendable {
-    /// Nobody has looked at it yet.
+    /// The list has not been requested yet.
     case idle
-    /// The first answer has not come.
+    /// The first response has not arrived.
     case loading
-    /// The posts are what the database says.
+    /// The posts are those in the database.
     case loaded
-    /// The list can no longer be read, for that reason.
+    /// The list can no longer be read, for the given reason.
     case failed(String)
   }
 
-  /// How many rows before an end of the loaded posts more are requested.
+  /// The distance in rows from an end of the loaded posts at which more are requested.
   static let margin = 50
-  /// The number of posts from which on the blog drops posts far from the reader.
+  /// The length above which the blog drops posts far from the reader.
   static let longList = 600
-  /// The distance from the last reported position at which a new one is reported.
+  /// The distance from the last reported position at which a new position is reported.
   static let step = 50
 
-  /// What is known of the list.
+  /// The loading state of the list.
   package internal(set) var phase = Phase.idle
-  /// All posts, in the order of the list, each identifier once.
+  /// All loaded posts, in the order of the list, each identifier once.
   package private(set) var posts = OrderedPosts()
-  /// The posts that rows are made of: those, and what a search has found elsewhere in the list.
+  /// The posts from which rows are made: the loaded ones, and those that a search has found.
   package private(set) var listed = OrderedPosts()
-  /// What a search has found, in the order of the list, loaded or not.
+  /// The posts that a search has found, in the order of the list, loaded or not.
   private var found: [Post] = []
-  /// Whether the list goes on beyond those posts.
+  /// Whether the list continues beyond the loaded posts.
   package internal(set) var extent = FeedExtent()
-  /// The rows in view and the selected one; fewer than the posts during a search.
+  /// The rows and the selected one; during a search there are fewer rows than posts.
   package internal(set) var list = ListView<PostID>()
   /// The post to select as soon as it arrives.
   package internal(set) var awaited: PostID?
-  /// Whether the list stays at the newest posts; otherwise the reader's position is kept.
+  /// Whether the list stays at the newest posts; otherwise it keeps the reader's position.
   package internal(set) var isFollowing = false
   /// Whether to select the first row as soon as it arrives.
   package internal(set) var awaitsFirst = false
@@ -48,14 +48,14 @@ package struct Feed: Equatable, Sendable {
     let lines: Int
   }
 
-  /// How many lines the texts of the posts take, where each row takes what it needs.
+  /// The number of lines that the texts of the posts need, where rows differ in height.
   private var textHeights: [PostID: TextHeight] = [:]
   private var foundIsByStars = false
   private var unseen: Set<PostID> = []
   /// The last reported position, and the number of posts at that time.
   private var asked: (id: PostID, count: Int)?
 
-  /// The post of that key, if it is in the list; found at once if it is near the selected one.
+  /// The post with that key, if it is in the list; the lookup is fast near the selected post.
   package func post(_ id: PostID) -> Post? {
     listed.index(of: id, near: list.selectedIndex ?? 0).map { listed[$0] }
   }
@@ -67,7 +67,7 @@ package struct Feed: Equatable, Sendable {
     unseen.isEmpty ? 0 : list.ids[..<list.top].count { unseen.contains($0) }
   }
 
-  /// Replaces the posts; the selected one stays on its line of the screen.
+  /// Replaces the posts; the selected one stays on the same line of the screen.
   mutating func update(_ new: [Post], matching filter: PostFilter) {
     let isFirst = phase == .loading || phase == .idle
     let before = posts
@@ -87,7 +87,7 @@ package struct Feed: Equatable, Sendable {
     markSeen()
   }
 
-  /// Shows only the posts that pass.
+  /// Shows only the posts that pass the filter.
   mutating func filter(_ filter: PostFilter) {
     listed = found.isEmpty ? posts : posts.merged(with: found, isByStars: foundIsByStars)
     let shown = filter.passesAll ? Array(listed) : listed.filter { filter.passes($0) }
@@ -97,9 +97,9 @@ package struct Feed: Equatable, Sendable {
     list.update(ids: shown.map(\.id), sectionStarts: starts, heights: heights)
   }
 
-  /// The number of lines of each post: its title, as much of its text as there is room for, a blank.
+  /// The number of lines of each post: its title, as much of its text as fits, and a blank line.
   ///
-  /// - Complexity: O(n) in the number of posts, and in the length of those that are new
+  /// - Complexity: O(n) in the number of posts, and in the length of the texts of new posts
   private mutating func rowHeights(of posts: [Post], in room: Size) -> [PostID: Int] {
     let known = textHeights
     textHeights = [:]
@@ -115,7 +115,7 @@ package struct Feed: Equatable, Sendable {
     return textHeights.mapValues { $0.lines + 2 }
   }
 
-  /// Adds posts that a search has found; they are shown with the next filter.
+  /// Adds posts that a search has found; they appear with the next filtering.
   mutating func add(found posts: [Post], isByStars: Bool) {
     foundIsByStars = isByStars
     found += posts
@@ -125,14 +125,15 @@ package struct Feed: Equatable, Sendable {
   /// Forgets what a search has found.
   mutating func forgetFound() { found = [] }
 
-  /// Notes what has become of a post that a search has found; false if it has found no such post.
+  /// Applies a change to a post that a search has found; returns false if it has found no such
+  /// post.
   mutating func updateFound(_ id: PostID, to post: Post?) -> Bool {
     guard let index = found.firstIndex(where: { $0.id == id }) else { return false }
     if let post { found[index] = post } else { found.remove(at: index) }
     return true
   }
 
-  /// A post that a search has found and that is not loaded, so that nobody tells of its changes.
+  /// A post that a search has found and that is not loaded, so that no events report its changes.
   func foundOnly(_ id: PostID) -> Post? {
     guard !found.isEmpty, posts.index(of: id, near: 0) == nil else { return nil }
     return found.first { $0.id == id }
@@ -159,8 +160,8 @@ package struct Feed: Equatable, Sendable {
 
   /// The post to report to the blog as the reader's position, if a report is due.
   ///
-  /// A report is due when few posts are left before or behind the reader, and every so many rows
-  /// when the list is so long that the blog drops posts far from the reader.
+  /// A report is due when few posts are left before or after the reader, and every `step` rows when
+  /// the list is so long that the blog drops posts far from the reader.
   mutating func positionToTell(isFiltered: Bool) -> PostID? {
     guard let selected = list.selectedIndex, let selection = list.selection else { return nil }
     let wantsOlder = selected >= list.ids.count - Self.margin && extent.hasOlder
@@ -191,12 +192,12 @@ package struct Feed: Equatable, Sendable {
 
 /// The posts of a list in order, each identifier once, with fast lookup near a known index.
 ///
-/// Every change delivers the whole list again, but only a few of its posts are looked up: those
-/// in view, one after the other.
+/// Every change delivers the whole list again, but only a few of its posts are looked up: those in
+/// view, one after another.
 package struct OrderedPosts: Equatable, Sendable {
   private let posts: [Post]
 
-  /// Makes a list; of several posts with one identifier, the first is kept.
+  /// Makes a list; of several posts with the same identifier, the first is kept.
   ///
   /// - Complexity: O(n)
   package init(_ posts: [Post] = []) {
@@ -209,11 +210,11 @@ package struct OrderedPosts: Equatable, Sendable {
   /// The index of a post; nil if it is not in the list.
   ///
   /// - Parameters:
-  ///   - id: The post.
-  ///   - guess: About where it may be; the search goes both ways from there.
-  ///   - distance: How far from there it is looked for.
-  /// - Returns: The number of the post.
-  /// - Complexity: O(d) in the distance from the guess, O(n) for what is not in the list
+  ///   - id: The identifier of the post.
+  ///   - guess: The index near which the post is expected; the search goes both ways from there.
+  ///   - distance: The largest distance from the guess that is searched.
+  /// - Returns: The index, or nil.
+  /// - Complexity: O(d) in the distance from the guess; O(n) for a post that is not in the list
   package func index(of id: PostID, near guess: Int, within distance: Int = .max) -> Int? {
     let start = Swift.min(Swift.max(guess, 0), posts.count)
     var above = start - 1
@@ -233,12 +234,12 @@ package struct OrderedPosts: Equatable, Sendable {
     return nil
   }
 
-  /// These posts and others, each once, in the order of the list; what is in both is taken from here.
+  /// Merges these posts with others, each once, in list order; of duplicates, these posts win.
   ///
   /// - Parameters:
   ///   - others: Posts in the order of the list.
   ///   - isByStars: Whether stars decide the order; otherwise the keys do.
-  /// - Returns: All of them.
+  /// - Returns: The merged list.
   /// - Complexity: O(n)
   func merged(with others: [Post], isByStars: Bool) -> OrderedPosts {
     let known = Set(posts.map(\.id))
@@ -260,7 +261,7 @@ package struct OrderedPosts: Equatable, Sendable {
 
   /// The posts inserted above the lowest remaining post of an earlier list.
   ///
-  /// - Complexity: O(n), of which only what the lists do not have in one run needs a set
+  /// - Complexity: O(n); only the posts outside the run that both lists share go into a set
   func added(since before: OrderedPosts) -> [Post] {
     guard let first = posts.first, let formerFirst = before.posts.first else { return [] }
     let start = index(of: formerFirst.id, near: 0)

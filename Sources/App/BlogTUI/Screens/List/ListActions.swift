@@ -9,7 +9,7 @@ enum ListActions {
     model.session.moveInList(motion)
   }
 
-  /// Where posts are read.
+  /// The contexts in which posts are read.
   static let reading: Set<Context> = [.list, .post]
 
   static let all: [BoundAction] = [
@@ -307,7 +307,7 @@ enum ReadingActions {
     ),
   ]
 
-  /// Declares an action that chooses the next value of a setting, until the program ends.
+  /// Declares an action that switches a setting to its next value, for this session only.
   private static func look(
     _ name: Action,
     of setting: Setting,

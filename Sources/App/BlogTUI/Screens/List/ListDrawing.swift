@@ -15,7 +15,7 @@ extension Painter {
     }
   }
 
-  /// The rows of the list that are in view: where they are, what they show, what they have in
+  /// The rows of the list that are in view: their positions, their contents, and what they have in
   /// common.
   private var rowsInView: ([ListView<PostID>.Row], [PostRow], PostRowLook) {
     let room = session.listRect
@@ -24,7 +24,7 @@ extension Painter {
     var visible: [ListView<PostID>.Row] = []
     var rows: [PostRow] = []
     // The last post is the oldest in most lists; measuring it keeps the columns stable while the
-    // list is scrolled.
+    // list scrolls.
     let oldest = time(feed.listed.last?.createdAt, isShort: isShort)
     var ageWidth = max(oldest.width, isShort ? 3 : 4)
     var guess = feed.list.top
@@ -71,7 +71,7 @@ extension Painter {
     )
   }
 
-  /// The line above the first post of another day.
+  /// Paints the line above the first post of another day.
   private mutating func paintDayRule(above post: Post?, in rect: Rect) {
     screen.horizontalLine(in: rect, glyphs: glyphs, style: theme.rule)
     guard let created = post?.createdAt else { return }
@@ -81,14 +81,14 @@ extension Painter {
     screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
 
-  /// A time as the user wants to see it.
+  /// A time in the format that the user has chosen.
   func time(_ created: Int64?, isShort: Bool = false) -> SafeText {
     session.settings.word(.times) == "date"
       ? Age.exactText(created, isShort: isShort)
       : Age.text(created, now: session.now, isShort: isShort)
   }
 
-  /// The selected row and the number of rows, if not all rows fit.
+  /// Paints the number of the selected row and of all rows, if not all rows fit.
   private mutating func paintPosition() {
     let list = session.feed.list
     guard let index = list.selectedIndex, list.ids.count > list.capacity else { return }
@@ -100,7 +100,7 @@ extension Painter {
     screen.put(text, at: position, style: theme.dim, clip: frame.lowerRule)
   }
 
-  /// Explains why a list is empty and what to do.
+  /// Explains why the list is empty, and what to do.
   private mutating func paintEmptyList() {
     let area = session.listRect
     let lines = emptyListText.flatMap { $0.wrapped(width: max(1, area.width - 4)) }
@@ -147,7 +147,7 @@ extension Painter {
     }
   }
 
-  /// The line in which a search is typed.
+  /// Paints the line in which a search is typed.
   mutating func paintSearchLine() {
     guard let search = session.search else { return }
     screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
@@ -185,7 +185,7 @@ struct TabBar {
     var texts: [SafeText] = []
     for detail in Detail.allCases {
       brand = detail.brand
-      // A loop and not a closure, which would copy the whole session.
+      // A loop, because a closure would copy the whole session.
       texts = []
       for kind in kinds { texts.append(Self.text(of: kind, detail: detail, in: session)) }
       if texts.reduce(brand.width, { $0 + $1.width }) <= header.width { break }
@@ -199,7 +199,7 @@ struct TabBar {
     }
   }
 
-  /// How much there is room for, from the most to the least.
+  /// The levels of detail, from the most to the least.
   private enum Detail: CaseIterable {
     case everything
     case names
@@ -242,7 +242,8 @@ struct TabBar {
     }
   }
 
-  /// The key that shows the list; an author's list has none, since it is reached from a post.
+  /// The key that shows the list; an author's or a tag's list has none, since it is reached from a
+  /// post.
   private static func number(_ kind: FeedKind) -> SafeText {
     switch kind {
     case .following: "5"

@@ -1,8 +1,8 @@
 import BlogModel
 
-/// The list of posts, which lies behind all other screens, and its search line.
+/// The list of posts, which is behind all other screens, and its search line.
 ///
-/// The lists and the search that limits them belong to the ``Session``, since other screens show
+/// The lists and the search that filters them belong to the ``Session``, since other screens show
 /// and change them too.
 struct ListScreen: AppScreen {
   static let layer = ScreenLayer.reading
@@ -58,12 +58,12 @@ extension Session {
   /// The minimum width at which list and post fit side by side.
   static let splitWidth = 140
 
-  /// Whether list and post are side by side.
+  /// Whether list and post are shown side by side.
   package var isSplit: Bool {
     size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
   }
 
-  /// Where the list is.
+  /// The rectangle of the list.
   var listRect: Rect {
     let content = Frame(size).content
     guard isSplit else { return content }
@@ -75,7 +75,7 @@ extension Session {
     )
   }
 
-  /// Tells the lists how much room they have.
+  /// Tells the lists how much space they have.
   mutating func resizeLists() {
     if Density(settings) == .full { refilter() }
     for kind in allFeeds {
@@ -91,7 +91,7 @@ extension Session {
 // MARK: Moving through lists
 
 extension Session {
-  /// What a list shows of its posts.
+  /// The filter that decides which posts of a list are shown.
   func filter(of kind: FeedKind) -> PostFilter {
     PostFilter(
       pattern: search?.pattern,
@@ -103,7 +103,7 @@ extension Session {
     )
   }
 
-  /// Shows the list by the present filter.
+  /// Applies the current filter to the list.
   mutating func refilter() {
     feed.filter(filter(of: tab))
     feed.markSeen()
@@ -118,7 +118,7 @@ extension Session {
     return tellPosition()
   }
 
-  /// Moves to the first row, and loads the beginning of the list if it is not there.
+  /// Moves to the first row, and loads the beginning of the list if it is not loaded.
   mutating func showFirst() -> [Effect] {
     feed.list.move(to: 0)
     feed.markSeen()
@@ -129,7 +129,7 @@ extension Session {
 
   /// Reports the reader's position to the blog if it needs to load or drop posts.
   mutating func tellPosition() -> [Effect] {
-    // A search of the whole list needs nothing more of it.
+    // A search of the whole list needs no more loaded posts.
     guard restSearch == nil,
       let id = feed.positionToTell(isFiltered: search?.pattern != nil)
     else { return [] }
@@ -146,7 +146,7 @@ extension Session {
     return feed.isFollowing ? showFirst() : []
   }
 
-  /// Shows a list; it stays subscribed from then on, so that coming back is instant.
+  /// Shows a list; it stays subscribed from then on, so that returning to it is instant.
   mutating func select(tab kind: FeedKind) -> [Effect] {
     tab = kind
     refilter()
@@ -155,7 +155,7 @@ extension Session {
     return [.follow(kind)]
   }
 
-  /// Shows the next list, or the one before.
+  /// Shows the next or previous list.
   mutating func selectNeighbour(by step: Int) -> [Effect] {
     let all = allFeeds
     let index = (all.firstIndex(of: tab) ?? 0) + step
@@ -168,7 +168,7 @@ extension Session {
     return [.stopFollowing(tab), .follow(tab)]
   }
 
-  /// Shows my new post at the top of the newest posts, or of my posts.
+  /// Shows the user's new post at the top of the newest posts, or of the user's posts.
   mutating func showPosted(_ id: PostID) -> [Effect] {
     search = nil
     let kind: FeedKind
@@ -187,7 +187,7 @@ extension Session {
 
   // MARK: The posts of an author
 
-  /// Closes the list of an author's posts, or of those with a tag.
+  /// Closes the list of an author's posts, or of posts with a tag.
   mutating func leaveAuthor() -> [Effect] {
     let author = reading.author.map { FeedKind.author(uid: $0.uid) }
     let open = [author, reading.tag.map { .tag($0) }].compactMap(\.self)
@@ -197,7 +197,7 @@ extension Session {
     return open.map { .stopFollowing($0) }
   }
 
-  /// Whether the list that is shown has one of those lists behind which another one waits.
+  /// Whether the list that is shown is one of those lists, from which the user returns to another.
   private var isAdditional: Bool {
     switch tab {
     case .author, .tag: true
@@ -205,7 +205,7 @@ extension Session {
     }
   }
 
-  /// Opens the list of an author's posts, or of those with a tag.
+  /// Opens the list of an author's posts, or of posts with a tag.
   mutating func showAdditional(_ kind: FeedKind, author: Author? = nil) -> [Effect] {
     let before = isAdditional ? reading.tabBefore : tab
     let effects = leaveAuthor()
@@ -216,7 +216,7 @@ extension Session {
     return effects + select(tab: kind)
   }
 
-  /// Returns from an author's list, or from that of a tag, if one is shown.
+  /// Returns from the list of an author or a tag, if one is shown.
   mutating func backFromAuthor() -> [Effect]? {
     guard isAdditional else { return nil }
     let before = reading.tabBefore
@@ -256,7 +256,7 @@ extension Session {
     feed.markSeen()
   }
 
-  /// Moves by that many matches, wrapping around at the ends.
+  /// Moves by the given number of matches, wrapping around at the ends.
   mutating func moveToMatch(by step: Int) -> [Effect] {
     guard let index = feed.list.selectedIndex else { return [] }
     let count = feed.list.ids.count
@@ -269,7 +269,7 @@ extension Session {
 // MARK: Opening
 
 extension Model {
-  /// Shows the posts of the author of the current one.
+  /// Shows the posts of the current post's author.
   mutating func showAuthor() -> [Effect] {
     guard let post = currentPost, !post.uid.isEmpty else { return [] }
     let kind = FeedKind.author(uid: post.uid)
@@ -292,13 +292,13 @@ extension Model {
     return effects
   }
 
-  /// The tags of the post or comment that is selected.
+  /// The tags in the selected post or comment.
   var tagsInView: [String] {
     if let comment = openPost?.selectedComment { return TextMarks(of: comment.text).tags }
     return postInView.map { TextMarks(of: $0.title, $0.body).tags } ?? []
   }
 
-  /// Follows the author of the current post, or no longer.
+  /// Follows or unfollows the author of the current post.
   mutating func toggleFollow() -> [Effect] {
     guard let post = currentPost else { return [] }
     let isFollowed = !session.reading.following.contains(post.uid)
@@ -324,7 +324,7 @@ extension Model {
     return session.tellPosition()
   }
 
-  /// Searches the list that is shown.
+  /// Searches the list.
   mutating func searchPosts(for text: String) -> [Effect] {
     let effects = closeInspector()
     help = nil

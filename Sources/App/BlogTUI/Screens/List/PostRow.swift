@@ -2,19 +2,19 @@ import BlogModel
 
 /// How many lines a list shows of each post.
 package enum Density: String, CaseIterable, Hashable, Sendable {
-  /// A line: the title, and the beginning of the text if there is room.
+  /// One line: the title, and the beginning of the text if there is room.
   case compact
-  /// Two lines: the beginning of the text has its own.
+  /// Two lines: the beginning of the text has a line of its own.
   case normal
-  /// As many lines of the text as it needs, up to eight, and a blank one.
+  /// As many lines of the text as it needs, up to eight, and a blank line.
   case full
 
-  /// What the user has chosen.
+  /// The density that the user has chosen.
   init(_ settings: Settings) {
     self = Density(rawValue: settings.word(.density)) ?? .compact
   }
 
-  /// The largest number of lines of the text that are shown below the title.
+  /// The largest number of lines of text below the title.
   package var textHeight: Int {
     switch self {
     case .compact: 0
@@ -23,7 +23,7 @@ package enum Density: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The number of lines of a post, where it does not depend on its text.
+  /// The number of lines of a post, if it does not depend on the text.
   package var rowHeight: Int {
     switch self {
     case .compact: 1
@@ -33,23 +33,23 @@ package enum Density: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// What a list shows of a post; equal rows look the same in lists of the same look.
+/// What a list shows of a post; equal rows look the same in lists with the same look.
 struct PostRow: Equatable {
   let id: PostID
   let title: String
   let body: String
   let author: String
   let starCount: Int
-  /// Whether I gave it a star.
+  /// Whether the user has starred it.
   let isStarred: Bool
   let isSelected: Bool
   /// When it was written, in the user's format.
   let age: SafeText
-  /// How far my last change of it has got.
+  /// The delivery state of the user's last change to it.
   let delivery: Delivery?
-  /// How many comments on it are to be read.
+  /// The number of unread comments on it.
   let newComments: NewComments
-  /// How many comments it has; nil when that is not known.
+  /// The number of comments; nil if it is unknown.
   let commentCount: CommentCount?
   /// Whether the post or a comment on it is unread.
   let hasNews: Bool
@@ -75,7 +75,7 @@ struct PostRowColumns {
   let title: Rect
   let author: Rect
   let age: Rect
-  /// The number of comments, behind its sign; empty on narrow screens.
+  /// The number of comments, after its symbol; empty on narrow screens.
   let comments: Rect
   let star: Rect
   let count: Rect
@@ -101,7 +101,7 @@ struct PostRowColumns {
     )
     border = parts[0]
     line = row
-    // Without room for a column of its own, the sign takes the column of the selection mark.
+    // Without room for a column of its own, the symbol takes the column of the selection mark.
     sign = isWide ? parts[1] : parts[0]
     title = parts[2]
     self.author = parts[4]
@@ -112,13 +112,13 @@ struct PostRowColumns {
     self.showsExcerpt = isWide && look.density == .compact
   }
 
-  /// From how many columns on there is room for the number of comments.
+  /// The smallest width with room for the number of comments.
   private static let commentsWidth = 60
 
   /// The column at which titles and texts begin in a list of that width.
   private static func textColumn(_ width: Int) -> Int { width >= 60 ? 2 : 1 }
 
-  /// The room for the text of a post in a list, if it takes no more than it needs.
+  /// The size available for the text of a post, where a row is only as high as its text needs.
   static func textRoom(in list: Size) -> Size {
     let height = min(Density.full.textHeight, max(1, list.height - 2))
     return Size(width: max(1, list.width - textColumn(list.width) - 1), height: height)
@@ -166,7 +166,7 @@ struct PostRowPainter {
     return screen
   }
 
-  /// The number of comments; nothing where there are none, or where that is not known.
+  /// Paints the number of comments; nothing if there are none or the number is unknown.
   private func paintCommentCount(_ row: PostRow, on screen: inout Screen) {
     guard let count = row.commentCount, count.number > 0 else { return }
     let text = glyphs.comment + " " + count.text
@@ -174,12 +174,12 @@ struct PostRowPainter {
     screen.put(text, in: columns.comments, style: style, aligned: .trailing)
   }
 
-  /// The style of a part; a selected row has one style throughout.
+  /// The style of a part; a selected row has a single style throughout.
   private func style(_ style: Style, of row: PostRow) -> Style {
     row.isSelected ? theme.selected : style
   }
 
-  /// The delivery of my last change of the post, or else whether the post is unread.
+  /// Paints the delivery state of the user's last change, or otherwise whether the post is unread.
   private func paintSign(_ row: PostRow, on screen: inout Screen) {
     guard columns.sign != columns.border || !row.isSelected else { return }
     if let delivery = row.delivery {
@@ -191,7 +191,7 @@ struct PostRowPainter {
     }
   }
 
-  /// The title, and behind it the beginning of the text if there is room.
+  /// Paints the title, and after it the beginning of the text if there is room.
   private func paintTitle(_ row: PostRow, on screen: inout Screen) {
     let title = SafeText(untrusted: row.title, mode: .singleLine, limit: 300)
     let titleStyle = style(theme.title, of: row).with(.bold)
@@ -209,7 +209,7 @@ struct PostRowPainter {
     screen.put(excerpt, in: room, style: dim, ellipsis: glyphs.ellipsis)
   }
 
-  /// The number of unread comments, behind the title; returns its width.
+  /// Paints the number of unread comments after the title; returns its width.
   private func paintNewComments(
     _ row: PostRow,
     after used: Int,
@@ -220,14 +220,14 @@ struct PostRowPainter {
     let number = SafeText(new.count) + (new.isAtLeast ? "+" : "")
     let long = !columns.comments.isEmpty && columns.title.width >= 20
     let text = long ? separator + number + " new" : " +" + SafeText(new.count)
-    // A long title is cut to make room: a title can be guessed, a number cannot.
+    // A long title is cut off to make room: a title can be guessed, a number cannot.
     let start = min(used, max(0, columns.title.width - text.width))
     let position = Position(row: 0, column: columns.title.column + start)
     screen.put(text, at: position, style: style(theme.notice, of: row), clip: columns.title)
     return start + text.width - used
   }
 
-  /// The beginning of the text on lines of its own, as many as the user wants.
+  /// Paints the beginning of the text on lines of its own, as many as the user has chosen.
   private func paintText(_ row: PostRow, on screen: inout Screen) {
     let count = look.density == .full ? max(0, row.height - 2) : look.density.textHeight
     let indent = columns.title.column
@@ -239,7 +239,7 @@ struct PostRowPainter {
     }
   }
 
-  /// The beginning of a text, on as many lines as it needs and there is room for.
+  /// The beginning of a text, on as many lines as it needs and as there is room for.
   ///
   /// - Complexity: O(size of the room)
   static func textLines(
@@ -247,7 +247,7 @@ struct PostRowPainter {
     in room: Size,
     glyphs: GlyphSet = .of(.unicode)
   ) -> [SafeText] {
-    // One character more than fits tells whether something is left out.
+    // One character more than fits shows whether something is left out.
     let limit = room.width * room.height + 1
     let excerpt = Markup.excerpt(of: body, limit: limit, bullet: glyphs.bullet)
     let lines = excerpt.wrapped(width: room.width)
@@ -259,21 +259,21 @@ struct PostRowPainter {
 
 /// A cache of drawn rows, so that only rows that look different are drawn again.
 ///
-/// A key changes one or two of the rows in view, and redrawing all others would take most of
-/// the time until it can be seen.
+/// A key changes one or two of the rows in view, and redrawing all the others would account for
+/// most of the time until the change is visible.
 package struct DrawnRows {
   private var look: PostRowLook?
   private var drawn: [PostID: (row: PostRow, screen: Screen)] = [:]
 
-  /// Nothing was drawn yet.
+  /// Makes an empty cache.
   package init() {}
 
-  /// Draws rows, and forgets all others.
+  /// Draws rows, reuses those that have not changed, and forgets all others.
   ///
   /// - Parameters:
-  ///   - rows: The rows.
+  ///   - rows: The rows to draw.
   ///   - look: What they have in common.
-  /// - Returns: A screen for each row, of the width of the list and the height of a row.
+  /// - Returns: A screen for each row, as wide as the list and as high as the row.
   mutating func screens(of rows: [PostRow], _ look: PostRowLook) -> [Screen] {
     let before = look == self.look ? drawn : [:]
     let painter = PostRowPainter(look)

@@ -1,28 +1,28 @@
 package import BlogModel
 
-/// What to look for in a whole list.
+/// A search through a whole list.
 package struct SearchRequest: Hashable, Sendable {
-  /// Names the search in its reports.
+  /// The number that identifies the search in its reports.
   package let number: Int
-  /// The list.
+  /// The list to search.
   package let kind: FeedKind
-  /// What to look for.
+  /// The pattern to search for.
   package let pattern: SearchPattern
-  /// Who I am.
+  /// The identifier of the user.
   package let me: String
-  /// What I have read.
+  /// What the user has read.
   package let readState: ReadState?
-  /// Whom I follow.
+  /// The identifiers of the people whom the user follows.
   package var following: Set<String> = []
 
-  /// Whether a post is looked for.
+  /// Whether a post matches the search.
   ///
   /// - Complexity: O(n) in the length of the post
   package func matches(_ post: Post) -> Bool {
     isInList(post) && pattern.matches(post, me: me, readState: readState)
   }
 
-  /// Whether a post that was read is one of the list: tags and people followed are looked for in all.
+  /// Whether a post belongs to the list: tags and followed people are searched for in all posts.
   private func isInList(_ post: Post) -> Bool {
     switch kind {
     case .recent, .top, .mine, .myTop, .author: true
@@ -36,26 +36,27 @@ package struct SearchRequest: Hashable, Sendable {
 ///
 /// States: running → ended, or running → stopped. What it has found stays until the search ends.
 package struct RestSearch: Equatable, Sendable {
-  /// What is looked for.
+  /// The request that started it.
   package let request: SearchRequest
-  /// How many posts were looked at so far.
+  /// The number of posts searched so far.
   package fileprivate(set) var searched = 0
-  /// When the last of them was made, in milliseconds since 1970.
+  /// When the last searched post was written, in milliseconds since 1970.
   package fileprivate(set) var reached: Int64?
   /// How it ended; nil while it runs or was stopped.
   package fileprivate(set) var end: SearchProgress.End?
-  /// Whether the user has stopped it.
+  /// Whether the user stopped it.
   package fileprivate(set) var isStopped = false
 
-  /// Whether more may be found.
+  /// Whether it may still find more.
   package var isRunning: Bool { end == nil && !isStopped }
 }
 
 extension Session {
-  /// Starts, ends or goes on with the search behind the list, as the search line and the list say.
+  /// Starts, ends or continues the search of the rest of the list, to match the search line and
+  /// list.
   ///
-  /// While a search is typed, only what is loaded is searched: the rest may have to come from far
-  /// away, and is asked for once, with Enter.
+  /// While a search is typed, only the loaded posts are searched: the rest may have to come from
+  /// far away, and is requested once, when Enter is pressed.
   mutating func searchRest() -> [Effect] {
     if let rest = restSearch, rest.request.kind != tab || rest.request.pattern != search?.pattern {
       restSearch = nil
@@ -82,7 +83,7 @@ extension Session {
     return running.map { [.search($0)] } ?? [.stopSearching]
   }
 
-  /// Takes over what a search has found.
+  /// Adopts the results of a search.
   mutating func take(_ progress: SearchProgress) {
     guard let rest = restSearch, rest.isRunning, rest.request.number == progress.number else {
       return
@@ -97,7 +98,7 @@ extension Session {
     self[rest.request.kind].filter(filter(of: rest.request.kind))
   }
 
-  /// Stops the search behind the list; false if none is running.
+  /// Stops the search of the rest of the list; returns false if none is running.
   mutating func stopSearch() -> Bool {
     guard restSearch?.isRunning == true else { return false }
     restSearch?.isStopped = true
@@ -105,10 +106,10 @@ extension Session {
   }
 }
 
-// MARK: Words
+// MARK: Texts
 
 extension Painter {
-  /// The number of posts that a search found, of how many.
+  /// The number of posts that a search has found, and the number it has searched.
   var matchCount: SafeText {
     let found = SafeText(session.feed.list.ids.count)
     guard let rest = session.restSearch else {
@@ -122,7 +123,7 @@ extension Painter {
     }
   }
 
-  /// `12,000 of about 100,000`, without the second number where nobody has counted.
+  /// `12,000 of 100,000`, without the second number if the length of the list is unknown.
   private func searchedCount(_ rest: RestSearch) -> SafeText {
     let searched = Self.grouped(rest.searched)
     guard let length = session.listLengths[rest.request.kind], length >= rest.searched else {
@@ -131,7 +132,7 @@ extension Painter {
     return searched + " of " + Self.grouped(length)
   }
 
-  /// What a kept search has come to, and what Esc does.
+  /// The results of a kept search, and what Esc does.
   var searchNotice: SafeText? {
     guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
     let query = SafeText(untrusted: search.field.text, limit: 60)
@@ -146,7 +147,7 @@ extension Painter {
     return text + ". Esc shows all."
   }
 
-  /// What a list says in which a search has found nothing.
+  /// The text of a list in which a search has found nothing.
   func nothingFoundText(_ search: Search) -> [SafeText] {
     let query = "\"" + SafeText(untrusted: search.field.text, limit: 40) + "\""
     let extent = session.feed.extent

@@ -1,23 +1,23 @@
 package import BlogModel
 
-/// A search that limits the lists while posts come and go.
+/// A search that filters the lists while posts come and go.
 package struct Search: Equatable, Sendable {
-  /// What was typed.
+  /// The search as typed.
   package internal(set) var field = TextField(limit: 200)
-  /// Whether the line is still being typed.
+  /// Whether the search line is still being edited.
   package internal(set) var isEditing = true
-  /// The post that was selected before.
+  /// The post that was selected before the search.
   package let origin: PostID?
 
-  /// What to look for; nil while nothing was typed.
+  /// The pattern to search for; nil while nothing is typed.
   package var pattern: SearchPattern? { SearchPattern(field.text) }
 }
 
 /// A search pattern for posts; it ignores case.
 ///
-/// Adjacent words are searched as a phrase in title, author and text. `author:NAME`, `#TAG`,
-/// `title:TEXT`, `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` test one
-/// property; `!` negates a part; a part in quotes is text. All parts must match.
+/// Adjacent words match as a phrase in title, author and text. `author:NAME`, `#TAG`, `title:TEXT`,
+/// `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` test one property; `!`
+/// negates a part; a part in quotes is text. All parts must match.
 package struct SearchPattern: Hashable, Sendable {
   /// One part of a search.
   private struct Term: Hashable, Sendable {
@@ -29,7 +29,7 @@ package struct SearchPattern: Hashable, Sendable {
     case text(Needle)
     case author(Needle)
     case title(Needle)
-    /// A tag that begins so.
+    /// A tag that begins with this text.
     case tag(String)
     case stars(Comparison, Int)
     case mine
@@ -38,7 +38,7 @@ package struct SearchPattern: Hashable, Sendable {
   }
 
   private enum Comparison: String, Hashable, Sendable, CaseIterable {
-    // Two-character operators come first, so that none is mistaken for its prefix.
+    // Two-character operators come first, so that none is mistaken for its first character.
     case atLeast = ">="
     case atMost = "<="
     case more = ">"
@@ -83,7 +83,7 @@ package struct SearchPattern: Hashable, Sendable {
     self.terms = terms
   }
 
-  /// The parts of a search, separated by spaces outside of quotes.
+  /// The parts of a search, separated by spaces outside quotes.
   private static func parts(_ text: String) -> [Substring] {
     var isQuoted = false
     return text.split { character in
@@ -92,7 +92,7 @@ package struct SearchPattern: Hashable, Sendable {
     }
   }
 
-  /// The test that a part stands for; nil if it is plain text.
+  /// The test that a part denotes; nil if it is plain text.
   private static func test(_ part: Substring) -> Test? {
     if part.count > 1, part.first == "\"", part.last == "\"" {
       return .text(Needle(part.dropFirst().dropLast()))
@@ -122,7 +122,7 @@ package struct SearchPattern: Hashable, Sendable {
 
   /// Whether a post matches.
   ///
-  /// - Complexity: O(n) in the length of the post, for the patterns that people type.
+  /// - Complexity: O(n) in the length of the post, for the patterns that people type
   package func matches(_ post: Post, me: String = "", readState: ReadState? = nil) -> Bool {
     terms.allSatisfy { term in
       let isMatch =
@@ -143,7 +143,7 @@ package struct SearchPattern: Hashable, Sendable {
   }
 }
 
-/// Text that is looked for, in lower case.
+/// The text to search for, in lower case.
 private struct Needle: Hashable, Sendable {
   private let bytes: [UInt8]
 
@@ -162,7 +162,7 @@ private struct Needle: Hashable, Sendable {
 }
 
 extension Needle {
-  /// Whether it is in a text of ASCII characters, without a copy of it; nil for any other text.
+  /// Whether it occurs in an ASCII text, without copying that text; nil for any other text.
   private func isInASCII(_ hay: UnsafeBufferPointer<UInt8>) -> Bool? {
     guard hay.allSatisfy({ $0 < 0x80 }) else { return nil }
     guard let first = bytes.first else { return true }
@@ -178,19 +178,20 @@ extension Needle {
   }
 }
 
-/// Which posts a list shows: those that match the search and are not about to be deleted.
+/// Selects the posts that a list shows: those that match the search and are not about to be
+/// deleted.
 package struct PostFilter: Sendable {
-  /// What to look for; nil for everything.
+  /// The pattern to search for; nil for everything.
   package let pattern: SearchPattern?
-  /// Who I am.
+  /// The identifier of the user.
   package let me: String
-  /// What I have read.
+  /// What the user has read.
   package let readState: ReadState?
-  /// What disappears soon.
+  /// The keys of the items with a pending deletion.
   package let hidden: Set<String>
   /// Whether the list is divided by days.
   package let dividesDays: Bool
-  /// The room for the text of a post, where a row takes no more of it than it needs; nil elsewhere.
+  /// The space for the text of a post, where rows are only as high as needed; nil otherwise.
   package let textRoom: Size?
 
   /// Makes a filter.
@@ -210,10 +211,10 @@ package struct PostFilter: Sendable {
     self.textRoom = textRoom
   }
 
-  /// Whether nothing is left out.
+  /// Whether every post passes.
   var passesAll: Bool { pattern == nil && hidden.isEmpty }
 
-  /// Whether the post is shown.
+  /// Whether the post is shown; see ``PostFilter``.
   package func passes(_ post: Post) -> Bool {
     guard !hidden.contains(post.id) else { return false }
     return pattern?.matches(post, me: me, readState: readState) ?? true

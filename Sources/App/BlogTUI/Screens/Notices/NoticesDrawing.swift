@@ -24,7 +24,7 @@ extension Painter {
     }
   }
 
-  /// The mark before a selected row of a page.
+  /// Paints the mark in front of a selected row of a page.
   mutating func paintSelection(at row: Rect) {
     for line in 0..<row.height {
       let position = Position(row: row.row + line, column: row.column - 1)
@@ -46,7 +46,7 @@ extension Painter {
     }
   }
 
-  /// Who did what where and when, and below it what was said.
+  /// Paints who did what, on which post and when, and below it the text.
   private mutating func paint(_ entry: NoticeEntry, isSelected: Bool, in rect: Rect) {
     let isUnread = session.isUnread(entry)
     let line = rect.line(0)
@@ -97,7 +97,7 @@ extension Painter {
     }
   }
 
-  /// How many notices are to be read, at the right of a row with so much room; quiet, and only there.
+  /// Paints the number of unread notices at the right end of a row; returns the width used.
   mutating func paintNoticeMark(in room: Rect) -> Int {
     let count = session.unreadNotices
     guard count > 0 else { return 0 }

@@ -1,14 +1,14 @@
 import BlogModel
 
-/// What others did to what I wrote, and to me: comments, answers, stars, my name.
+/// What others did that concerns the user: comments, answers, stars, mentions.
 ///
-/// It stands behind the post that is opened from it, so that going back leads here again.
+/// It stays behind a post that is opened from it, so that closing the post returns to it.
 struct NoticesScreen: RowScreen {
   static let layer = ScreenLayer.reading
 
-  /// The rows, by the keys of the notices.
+  /// The rows, identified by the keys of the notices.
   var list = ListView<String>()
-  /// Stars that came while nobody knew when; they stay at the top as long as the list is open.
+  /// New stars of unknown time; they stay at the top while the list is open.
   private let pinned: Set<String>
 
   init(_ session: Session) {
@@ -20,7 +20,7 @@ struct NoticesScreen: RowScreen {
     resize(in: session)
   }
 
-  /// A click selects a row, and a click on the selected one opens it.
+  /// A click selects a row; a click on the selected row opens it.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     guard let list = model.noticesScreen?.list, list.ids.indices.contains(row) else { return [] }
     if list.selectedIndex == row { return model.openNotice() }
@@ -28,7 +28,7 @@ struct NoticesScreen: RowScreen {
     return []
   }
 
-  /// Follows what the blog tells; the selected row stays where it is.
+  /// Adopts the session's notices; the selected row stays in position.
   mutating func update(_ session: Session) {
     let entries = session.reading.notices ?? []
     let first = entries.filter { pinned.contains($0.id) }
@@ -46,15 +46,15 @@ extension Context {
 }
 
 extension Session {
-  /// Whether a notice is to be read.
+  /// Whether a notice is unread.
   func isUnread(_ entry: NoticeEntry) -> Bool { reading.state?.isUnread(entry) == true }
 
-  /// How many notices are to be read.
+  /// The number of unread notices.
   package var unreadNotices: Int {
     reading.notices?.count(where: isUnread) ?? 0
   }
 
-  /// Notes how many stars I know of: on a post, or on all of mine.
+  /// Records that the user knows the current number of stars, on one post or on all.
   mutating func noteStars(on post: PostID? = nil) -> [Effect] {
     let entries = (reading.notices ?? []).filter {
       $0.kind == .stars && (post == nil || $0.post == post)
@@ -62,7 +62,7 @@ extension Session {
     return note(entries.map { ($0.post, $0.stars) })
   }
 
-  /// Notes the stars of old posts, so that those that come from now on are new.
+  /// Records the stars of old posts, so that only later ones count as new.
   mutating func noteOldStars() -> [Effect] {
     guard let state = reading.state else { return [] }
     return note(
@@ -88,7 +88,7 @@ extension Model {
     _modify { yield &stack[NoticesScreen.self] }
   }
 
-  /// Takes over what others did.
+  /// Adopts the notices from the blog.
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
     session.reading.notices = entries
     let session = session
@@ -96,7 +96,7 @@ extension Model {
     return self.session.noteOldStars()
   }
 
-  /// Shows the notices, in front of a post that may be open.
+  /// Shows the notices, in front of any open post.
   fileprivate mutating func openNotices() {
     noticesScreen = nil
     noticesScreen = NoticesScreen(session)
@@ -107,7 +107,7 @@ extension Model {
     return session.reading.notices?.first { $0.id == id }
   }
 
-  /// Opens the post that a notice is about, at its comment.
+  /// Opens the post of a notice, at its comment.
   fileprivate mutating func openNotice() -> [Effect] {
     guard let entry = selectedNotice else { return [] }
     let effects = closePost() + open(entry.post)
@@ -115,7 +115,7 @@ extension Model {
     return effects + session.noteStars(on: entry.post)
   }
 
-  /// Counts a notice as read, with all that came before it on the same post.
+  /// Marks a notice as read, together with earlier ones on the same post.
   fileprivate mutating func markNoticeRead() -> [Effect] {
     guard let entry = selectedNotice, session.isUnread(entry) else { return [] }
     return markRead([entry])
@@ -138,7 +138,7 @@ extension Model {
       }
     }
     for (post, comment) in last.sorted(by: { $0.key < $1.key }) {
-      // What was read further than that stays read.
+      // The mark never moves back.
       let known = session.reading.state?.lastComment(on: post) ?? ""
       let mark = ReadState.Mark.read(lastComment: max(known, comment))
       session.reading.mark { $0.marks[post] = mark }
@@ -148,7 +148,7 @@ extension Model {
   }
 }
 
-/// What keys do with notices.
+/// The actions of the notices.
 enum NoticesActions {
   static let motions = BoundAction.motions(in: .notices) { model, motion in
     model.noticesScreen?.list.move(motion)

@@ -1,10 +1,10 @@
 import BlogModel
 
-/// A page of text in front of everything else: the table of all keys, what was said, a report.
+/// A page of text in front of the content: the table of keys, the messages, a report.
 package struct Page: Equatable, Sendable {
-  /// What the page is made of.
+  /// What the page shows.
   enum Content: Equatable, Sendable {
-    /// The keys, those of a place first.
+    /// The keys, starting with those of a context.
     case keys(Context)
     /// Headings and paragraphs.
     case text([Paragraph])
@@ -12,7 +12,7 @@ package struct Page: Equatable, Sendable {
     case tries(TransactionTries)
   }
 
-  /// A part of a text.
+  /// A heading or a paragraph.
   struct Paragraph: Equatable, Sendable {
     let text: SafeText
     let isHeading: Bool
@@ -20,15 +20,15 @@ package struct Page: Equatable, Sendable {
 
   /// The heading of the page.
   package let title: SafeText
-  /// What the page is made of.
+  /// What the page shows.
   let content: Content
-  /// How far it is scrolled; headings and rows are its lines.
+  /// The scroll position and the lines, which include headings.
   package internal(set) var scroll = ScrollView()
-  /// The numbers of the lines that are headings.
+  /// The indices of the lines that are headings.
   package private(set) var headings: Set<Int> = []
-  /// What is looked for in the page; only lines that contain it are shown.
+  /// The text to search for in the page; only lines that contain it are shown.
   package private(set) var field = TextField(limit: 100)
-  /// Whether keys go into the search.
+  /// Whether keys are typed into the search.
   package internal(set) var isSearching = false
 
   /// Makes a page; it has no lines before ``layout(keys:size:glyphs:)``.
@@ -38,7 +38,7 @@ package struct Page: Equatable, Sendable {
     field.setText(search)
   }
 
-  /// Makes the lines anew.
+  /// Rebuilds the lines.
   mutating func layout(keys: KeyTable, size: Size, glyphs: GlyphSet) {
     var sections: [(heading: SafeText?, rows: [SafeText])] = []
     switch content {
@@ -96,12 +96,12 @@ package struct Page: Equatable, Sendable {
     return result.filter { !$0.rows.isEmpty }
   }
 
-  /// The keys of a row, or the command for what has no key.
+  /// The keys of a row; without any, the action as a command.
   private static func keys(of binding: KeyBinding<Action, Context>) -> SafeText {
     binding.keys.isEmpty ? SafeText(untrusted: ":" + binding.action.name) : binding.keysText
   }
 
-  /// Keys at the left and their meaning at the right, both wrapped into their columns.
+  /// Lays out keys on the left and their meaning on the right, each wrapped in its column.
   private static func rows(
     _ keys: SafeText,
     help: SafeText,
@@ -163,7 +163,7 @@ extension Page: AppScreen {
 }
 
 extension Model {
-  /// A page of text, in front of everything but choices, lines and questions.
+  /// The open page of text, in front of everything except choosers, input lines and questions.
   package internal(set) var help: Page? {
     get { stack[Page.self] }
     _modify { yield &stack[Page.self] }
@@ -175,19 +175,19 @@ extension Model {
     relayout()
   }
 
-  /// Narrows the page that is shown to the lines with a text.
+  /// Reduces the page to the lines that contain a text.
   mutating func searchPage(for text: String) {
     let session = self.session
     help?.search(for: text, in: session)
   }
 
-  /// Shows all keys, those of the place where the user is first.
+  /// Shows all keys, starting with those of the current context.
   mutating func openHelp(search: String = "") {
     let context = stack.screen(below: Page.layer).context(in: session)
     show(Page(title: "All keys", content: .keys(context), search: search))
   }
 
-  /// Shows what the user was told so far, the newest first.
+  /// Shows all messages so far, newest first.
   mutating func openMessages() {
     let glyphs = session.glyphs
     let paragraphs = session.messageLog.entries.reversed().map { entry in
@@ -198,7 +198,7 @@ extension Model {
     show(Page(title: "Messages", content: .text(paragraphs)))
   }
 
-  /// Shows who is here.
+  /// Shows who is online.
   mutating func openPeople() {
     let people = session.reading.people.sorted {
       ($0.person.name, $0.id) < ($1.person.name, $1.id)
@@ -273,7 +273,7 @@ enum PageActions {
 }
 
 extension Painter {
-  /// A page of text: its lines in view, and how much there is above and below.
+  /// Paints the lines of a page that are in view, and how much there is above and below.
   mutating func paint(_ page: Page) {
     screen.put(" " + page.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
     paintPlace(in: page.scroll, after: page.title.width + 2)
@@ -289,7 +289,7 @@ extension Painter {
     screen.put(none, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
 
-  /// How far a text is scrolled, at the right of the header.
+  /// Paints the scroll position of a text at the right of the header.
   mutating func paintPlace(in scroll: ScrollView, after column: Int) {
     let last = scroll.visibleRange.upperBound
     let total = scroll.lines.count
@@ -306,7 +306,7 @@ extension Painter {
     screen.put(text, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
   }
 
-  /// What is looked for in a page.
+  /// Paints the search line of a page.
   mutating func paintSearch(of page: Page) {
     screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
     hits.add(.field(of: Page.self), at: frame.commandField)

@@ -1,34 +1,34 @@
 import BlogModel
 
-/// Puts answers below what they answer.
+/// Arranges comments so that answers follow the comments that they answer.
 enum CommentThreads {
-  /// A comment as it is shown.
+  /// A comment as displayed.
   struct Row: Equatable {
     let comment: Comment
-    /// How many comments it answers, directly and through others; 0 for those about the post.
+    /// The number of comments above it in its thread; 0 for a comment on the post.
     let depth: Int
-    /// How many answers there are to it, directly and through others.
+    /// The number of answers to it, direct and indirect.
     let answers: Int
-    /// Whether those are hidden.
+    /// Whether its answers are hidden.
     let isFolded: Bool
   }
 
-  /// The comments in the order in which they are shown: each followed by its answers, oldest first.
+  /// The comments in display order: each is followed by its answers, oldest first.
   ///
-  /// Whatever was written, no comment is lost: an answer counts only to an earlier comment that is
-  /// there, and is a comment like any other if there is none.
+  /// No comment is lost, whatever the database contains: an answer is attached only to an earlier
+  /// comment that exists; otherwise it is treated like any other comment.
   ///
   /// - Parameters:
   ///   - comments: The comments, oldest first, each key once.
   ///   - folded: The keys of the comments whose answers are hidden.
-  /// - Returns: The rows that are shown.
+  /// - Returns: The visible rows.
   /// - Complexity: O(n)
   static func rows(of comments: [Comment], folded: Set<String>) -> [Row] {
     var indices: [String: Int] = [:]
     var parents = [Int?](repeating: nil, count: comments.count)
     var children: [Int: [Int]] = [:]
     for (index, comment) in comments.enumerated() {
-      // Only what came before is in the table, so that no circle can be closed.
+      // Only earlier comments are in the table, so no cycle can arise.
       if let parent = comment.parent.flatMap({ indices[$0] }) {
         parents[index] = parent
         children[parent, default: []].append(index)
@@ -43,7 +43,7 @@ enum CommentThreads {
       if let parent = parents[index] { answers[parent] += answers[index] + 1 }
     }
     var rows: [Row] = []
-    // A stack instead of recursion: a chain of answers may be as long as somebody likes.
+    // A stack instead of recursion: a chain of answers may be arbitrarily long.
     var stack = comments.indices.reversed().filter { parents[$0] == nil }.map { ($0, 0) }
     while let (index, depth) = stack.popLast() {
       let comment = comments[index]
@@ -57,13 +57,13 @@ enum CommentThreads {
     return rows
   }
 
-  /// The keys of the comments that a comment answers, directly and through others.
+  /// The keys of the comments that a comment answers, directly or indirectly.
   ///
   /// - Complexity: O(n) in the number of comments.
   static func ancestors(of id: String, in comments: [Comment]) -> [String] {
     var found: [String] = []
     var wanted = id
-    // They all come before it, so that one look from the end finds them.
+    // They all come before it, so one pass from the end finds them.
     for comment in comments.reversed() where comment.id == wanted {
       if comment.id != id { found.append(comment.id) }
       guard let parent = comment.parent else { break }

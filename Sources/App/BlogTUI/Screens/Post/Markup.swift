@@ -1,6 +1,6 @@
 import BlogModel
 
-/// A line of text of which parts look different, and which a terminal can only display.
+/// A line of safe text whose parts may look different.
 package struct MarkedLine: Hashable, Sendable {
   /// How a part looks.
   package enum Look: Hashable, Sendable {
@@ -9,28 +9,28 @@ package struct MarkedLine: Hashable, Sendable {
     case code
     case heading
     case quote
-    /// A link, a tag or a name.
+    /// A link, a tag or a user name.
     case link
-    /// What the program has added, such as the host of a link.
+    /// Something that the program has added, such as the host of a link.
     case added
   }
 
-  /// A part of the clusters that looks different; parts do not overlap, and are in order.
+  /// A range of clusters that looks different; parts do not overlap and are in order.
   package struct Part: Hashable, Sendable {
-    /// The numbers of its clusters.
+    /// The indices of its clusters.
     package let range: Range<Int>
-    /// How it looks; more than one at a time, such as strong emphasis.
+    /// How it looks; looks can be combined, such as strong and emphasis.
     package let looks: Set<Look>
-    /// Where it leads, if it is a link or the host that is told behind one.
+    /// The target, if the part is a link.
     package let address: String?
   }
 
-  /// What is shown.
+  /// The text of the line.
   package let text: SafeText
   /// The parts that look different.
   package let parts: [Part]
 
-  /// Makes a line that looks like text everywhere.
+  /// Makes a line of plain text.
   package init(_ text: SafeText) {
     self.text = text
     parts = []
@@ -53,10 +53,10 @@ package struct MarkedLine: Hashable, Sendable {
   }
 }
 
-/// Draws the light markup that people write by themselves, as ``LightMarkdown`` reads it.
+/// Draws light markup, such as people write in plain text, as ``LightMarkdown`` parses it.
 ///
-/// It works on text that is safe already, takes signs away and adds a few of the program's own, and so
-/// nothing can get through that was not safe before.
+/// It works on text that is already safe, removes markup characters and adds a few of the program's
+/// own, so nothing unsafe can get through.
 package enum Markup {
   /// A cluster and how it looks.
   fileprivate struct Item {
@@ -65,13 +65,13 @@ package enum Markup {
     var address: String?
   }
 
-  /// The signs that the program draws instead of those that were typed.
+  /// The symbols that the program draws instead of the typed ones.
   package struct Signs: Sendable {
     let bullet: SafeText
     let bar: SafeText
     let rule: SafeText
 
-    /// Makes the signs that a terminal can show.
+    /// Makes the symbols that a terminal can show.
     package init(_ glyphs: GlyphSet) {
       bullet = glyphs.bullet
       bar = glyphs.vertical
@@ -79,12 +79,12 @@ package enum Markup {
     }
   }
 
-  /// The lines of a text, cut to a width.
+  /// The lines of a text, wrapped to a width.
   ///
   /// - Parameters:
-  ///   - text: A text of several lines.
+  ///   - text: A text, which may have several lines.
   ///   - width: The number of columns.
-  ///   - signs: What the program draws.
+  ///   - signs: The symbols that the program draws.
   /// - Returns: The lines; none if the width is not positive.
   /// - Complexity: O(n) in the number of clusters.
   package static func lines(of text: SafeText, width: Int, signs: Signs) -> [MarkedLine] {
@@ -94,7 +94,8 @@ package enum Markup {
     }
   }
 
-  /// The beginning of any text on one line, as it is meant: at most so many characters of it.
+  /// The beginning of any text on one line, with its markup interpreted: at most `limit`
+  /// characters.
   package static func excerpt(of text: String, limit: Int, bullet: SafeText) -> SafeText {
     let line = MarkupExcerpt.line(of: text, limit: limit, blank: .space, bullet: bullet.clusters) {
       SafeText(untrusted: $0, limit: .max).clusters
@@ -148,7 +149,7 @@ package enum Markup {
     runs.flatMap { run in
       let all = looks.union(run.looks.map(look))
       var items = run.units.map { Item(cluster: $0, looks: all, address: run.link?.text) }
-      // Where a link leads is always shown: a label may say anything.
+      // The target of a link is always shown, since a label may say anything.
       if let link = run.link, run.isLabel {
         let host = SafeText(untrusted: link.host, limit: 100)
         if run.units != host.clusters {
@@ -172,7 +173,7 @@ package enum Markup {
 
   // MARK: Lines
 
-  /// Cuts a line, with one thing before its first piece and another before those that follow.
+  /// Wraps a line, with one prefix for its first piece and another for the following pieces.
   private static func wrap(
     _ line: [Item],
     first: [Item],
@@ -180,7 +181,7 @@ package enum Markup {
     width: Int
   ) -> [MarkedLine] {
     let room = width - max(first.cells, others.cells)
-    // Where there is no room for signs, the words matter more.
+    // Where there is no room for the prefix, the words matter more.
     guard room >= 4 || first.isEmpty else { return wrap(line, first: [], others: [], width: width) }
     guard line.cells > room else { return [MarkedLine((first + line)[...])] }
     let box = Item(cluster: Cluster("□", width: 1))
@@ -213,7 +214,7 @@ extension SafeText {
 }
 
 extension Cluster: MarkupUnit {
-  /// The character, if there are no marks upon it.
+  /// The character, if it has no combining marks.
   package var plain: Unicode.Scalar? { hasMarks ? nil : base }
 
   package var isOfWord: Bool {

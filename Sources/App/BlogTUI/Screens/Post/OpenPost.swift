@@ -6,13 +6,13 @@ package import BlogModel
 package struct OpenPost: Equatable, Sendable {
   /// The key of the post.
   package let id: PostID
-  /// The post as it was last seen.
+  /// The last known version of the post.
   package private(set) var post: Post?
   /// Whether the post was deleted.
   package private(set) var isGone = false
-  /// The comments that are shown, each followed by its answers; nil until they arrive.
+  /// The visible comments, each followed by its answers; nil until they arrive.
   package private(set) var comments: [Comment]?
-  /// What is known of each of them: how deep it is, and how many answers it has.
+  /// The depth and the number of answers of each visible comment.
   private(set) var rows: [CommentThreads.Row] = []
   /// The comments whose answers are hidden.
   private(set) var folded: Set<String> = []
@@ -20,13 +20,13 @@ package struct OpenPost: Equatable, Sendable {
   package internal(set) var selection: String?
   /// The comment that is being written.
   package internal(set) var field: TextArea
-  /// How many lines it has on the screen.
+  /// The number of lines that it takes on the screen.
   package private(set) var fieldHeight = 1
-  /// The comment that it answers; nil for one about the post.
+  /// The comment that it answers; nil if it is about the post itself.
   package internal(set) var answered: Comment?
-  /// The comment to select as soon as it arrives, for those who come from a list of notices.
+  /// The comment to select as soon as it arrives, after the user has chosen a notice.
   var wanted: String?
-  /// Whether keys go into the comment.
+  /// Whether keys are typed into the comment.
   package internal(set) var isWriting = false
   /// How the texts are shown.
   private var source = PostLayout.SourceView.raw
@@ -36,27 +36,27 @@ package struct OpenPost: Equatable, Sendable {
   package internal(set) var top = 0
   /// The number of lines in view.
   package private(set) var capacity = 1
-  /// My new comment, to be scrolled into view as soon as it arrives.
+  /// The user's new comment, to be scrolled into view as soon as it arrives.
   package internal(set) var awaited: String?
 
   /// The comment that is being edited; nil for a new one.
   package internal(set) var editing: Comment?
-  /// Whether the post was marked as unread while open; then viewing it does not mark it as read.
+  /// Whether the post was marked as unread while open; viewing it then does not mark it as read.
   package internal(set) var staysUnread = false
   /// Who else is writing a comment.
   package internal(set) var typists: [Typist] = []
-  /// The first comment that was unread when the post was opened; the line above it stays there.
+  /// The first comment that was unread when the post was opened; the line above it does not move.
   package private(set) var firstUnread: String?
   /// The read state when the post was opened; nil until it is known.
   private var readBefore: ReadState?
-  /// All comments of the database, including those about to be deleted.
+  /// All comments in the database, including those about to be deleted.
   private var allComments: [Comment]?
-  /// Those that are not about to be deleted, oldest first, each once.
+  /// The comments that are not about to be deleted, oldest first, each once.
   private var present: [Comment] = []
   private var hidden: Set<String> = []
   private var me = ""
 
-  /// Opens a post, with what the list already knows of it.
+  /// Opens a post, with what the list already knows about it.
   init(id: PostID, known: Post?, comment: CommentDraft?) {
     self.id = id
     post = known
@@ -64,21 +64,21 @@ package struct OpenPost: Equatable, Sendable {
     answered = comment?.answered
   }
 
-  /// What is in the line, as it is kept.
+  /// The content of the comment line as a draft.
   var draft: CommentDraft { CommentDraft(field.text, answering: editing == nil ? answered : nil) }
 
-  /// Puts a draft into the line, or empties it.
+  /// Puts a draft into the comment line, or empties it.
   mutating func take(_ draft: CommentDraft?) {
     field.setText(draft?.text ?? "")
     answered = draft?.answered
   }
 
-  /// The number of the selected comment.
+  /// The index of the selected comment.
   package var selectedIndex: Int? {
     selection.flatMap { id in comments?.firstIndex { $0.id == id } }
   }
   package var selectedComment: Comment? { selectedIndex.flatMap { comments?[$0] } }
-  /// The numbers of the lines in view.
+  /// The indices of the lines in view.
   package var visibleRange: Range<Int> { top..<min(layout.lines.count, top + capacity) }
   /// The number of comments that begin below the last visible line.
   package var commentsBelow: Int {
@@ -87,13 +87,13 @@ package struct OpenPost: Equatable, Sendable {
   /// Whether the end of the text is in view.
   var isAtEnd: Bool { top + capacity >= contentCount }
 
-  /// The number of lines without the blank one at the end.
+  /// The number of lines, apart from a blank one at the end.
   private var contentCount: Int {
     layout.lines.last == .blank ? layout.lines.count - 1 : layout.lines.count
   }
   var lastTop: Int { max(0, contentCount - capacity) }
 
-  /// Updates the post; nil if it was deleted.
+  /// Updates the post; nil means that it was deleted.
   mutating func update(post new: Post?) {
     isGone = new == nil
     guard let new, new != post else { return }
@@ -118,8 +118,8 @@ package struct OpenPost: Equatable, Sendable {
     rows = shown
     comments = unique
     if let selection, !seen.contains(selection) {
-      // If the selected comment is folded away, what it answers is selected. If it is gone, the next
-      // one is selected, or else the previous one.
+      // If the selected comment is folded away, its nearest visible ancestor is selected. If it is
+      // gone, the next comment is selected, or otherwise the previous one.
       let index = min(neighbour ?? 0, unique.count - 1)
       let visible = CommentThreads.ancestors(of: selection, in: present).first(where: seen.contains)
       self.selection = visible ?? (index >= 0 ? unique[index].id : nil)
@@ -137,16 +137,17 @@ package struct OpenPost: Equatable, Sendable {
     }
   }
 
-  /// The number of comments, folded ones included; nil until they arrive.
+  /// The number of comments, including folded ones; nil until they arrive.
   package var commentCount: Int? { comments == nil ? nil : present.count }
-  /// The key of the newest comment, folded ones included.
+  /// The key of the newest comment, including folded ones.
   var newestComment: String? { present.last?.id }
 
   // MARK: Folding
 
   /// Hides the answers to the selected comment, or shows them again.
   ///
-  /// They are those of what it answers if it has none itself. False if there is nothing to hide.
+  /// If it has none, this applies to the comment that it answers. Returns false if there is nothing
+  /// to hide.
   mutating func toggleFold() -> Bool {
     guard let index = selectedIndex else { return false }
     let row = rows[index]
@@ -159,7 +160,7 @@ package struct OpenPost: Equatable, Sendable {
     return true
   }
 
-  /// Hides all answers, or shows all again if any is hidden; false if there are none.
+  /// Hides all answers, or shows all if any are hidden; returns false if there are none.
   mutating func toggleFolds() -> Bool {
     guard !folded.isEmpty || rows.contains(where: { $0.answers > 0 }) else { return false }
     folded =
@@ -169,7 +170,7 @@ package struct OpenPost: Equatable, Sendable {
     return true
   }
 
-  /// Shows a comment that may be hidden as an answer.
+  /// Unfolds whatever hides a comment.
   private mutating func unfold(to id: String) {
     folded.subtract(CommentThreads.ancestors(of: id, in: present))
   }
@@ -178,14 +179,14 @@ package struct OpenPost: Equatable, Sendable {
     if let allComments { update(comments: allComments) }
   }
 
-  /// Hides the comments that disappear soon.
+  /// Hides the comments with a pending deletion.
   mutating func hide(_ ids: Set<String>) {
     guard ids != hidden else { return }
     hidden = ids
     if let allComments { update(comments: allComments) }
   }
 
-  /// Learns the read state; only the first call counts, so that the line of unread comments stays.
+  /// Sets the read state; only the first call counts, so that the line of unread comments stays.
   mutating func noteRead(_ state: ReadState, me: String) {
     guard readBefore == nil else { return }
     readBefore = state
@@ -195,7 +196,7 @@ package struct OpenPost: Equatable, Sendable {
     rebuild(width: layout.width)
   }
 
-  /// Comments are ordered by key, so the first unread one is the first behind the last read one.
+  /// Comments are ordered by key, so the first unread one is the first after the last read one.
   private mutating func findFirstUnread() {
     guard let readBefore else { return }
     let last = readBefore.lastComment(on: id)
@@ -207,7 +208,7 @@ package struct OpenPost: Equatable, Sendable {
       }?.id
   }
 
-  /// Selects the first comment that was not read; false if there is none.
+  /// Selects the first unread comment; returns false if there is none.
   mutating func selectFirstUnread() -> Bool {
     if let firstUnread {
       unfold(to: firstUnread)
@@ -217,12 +218,12 @@ package struct OpenPost: Equatable, Sendable {
       return false
     }
     selection = firstUnread
-    // The line above it is shown as well.
+    // The line above the comment is shown as well.
     reveal(layout.ranges[index].lowerBound - 1..<layout.ranges[index].upperBound)
     return true
   }
 
-  /// Scrolls my new comment into view, now or as soon as it arrives.
+  /// Scrolls the user's new comment into view, immediately or as soon as it arrives.
   mutating func await(comment id: String) {
     guard let index = comments?.firstIndex(where: { $0.id == id }) else {
       awaited = id
@@ -238,14 +239,14 @@ package struct OpenPost: Equatable, Sendable {
 
   private var isLastSelected: Bool { selection != nil && selection == comments?.last?.id }
 
-  /// Gives the comment as many lines as it takes, up to a limit, at a width.
+  /// Gives the comment as many lines as it needs at a width, up to a limit.
   mutating func resizeField(width: Int, limit: Int) {
     field.resize(to: Size(width: width, height: fieldHeight))
     fieldHeight = max(1, field.height(upTo: limit))
     field.resize(to: Size(width: width, height: fieldHeight))
   }
 
-  /// Sets the room for the text, and how it is shown.
+  /// Sets the space for the text, and how the text is shown.
   mutating func resize(text: Size, source: PostLayout.SourceView) {
     capacity = max(1, text.height)
     if text.width != layout.width || source != self.source || layout.lines.isEmpty {
@@ -273,14 +274,14 @@ package struct OpenPost: Equatable, Sendable {
       width: width
     )
     if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
-      // The topmost line may be the blank one behind a comment.
+      // The topmost line may be the blank one after a comment.
       top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)
     }
     anchorIDs = (comments ?? []).map(\.id)
     top = max(0, min(top, lastTop))
   }
 
-  /// The identifiers of the comments of the present layout.
+  /// The identifiers of the comments in the current layout.
   private var anchorIDs: [String] = []
 }
 
@@ -333,19 +334,19 @@ extension OpenPost {
     }
   }
 
-  /// Scrolls by that many lines; the selection follows into view.
+  /// Scrolls by the given number of lines; the selection follows into view.
   mutating func page(by count: Int) {
     scroll(by: count)
     keepSelectionInView(goingDown: count > 0)
   }
 
-  /// To the first line.
+  /// Moves to the first line.
   private mutating func moveToTop() {
     selection = nil
     top = 0
   }
 
-  /// To the last line, and to the last comment.
+  /// Moves to the last line and the last comment.
   private mutating func moveToBottom() {
     selection = comments?.last?.id
     top = lastTop

@@ -64,7 +64,7 @@ extension Painter {
     }
   }
 
-  /// A line of which parts look different.
+  /// Paints a line whose parts may look different.
   private mutating func paint(_ line: MarkedLine, at position: Position, in row: Rect) {
     screen.put(line.text, at: position, style: theme.text, clip: row)
     guard !line.parts.isEmpty else { return }
@@ -84,7 +84,7 @@ extension Painter {
     }
   }
 
-  /// The style of a part; attributes add up, and the strongest colour wins.
+  /// The style of a part; attributes are combined, and the strongest colour wins.
   private func style(of looks: Set<MarkedLine.Look>) -> Style {
     var style = theme.text
     if looks.contains(.quote) { style = theme.note }
@@ -95,7 +95,7 @@ extension Painter {
     return style
   }
 
-  /// Who wrote a comment and when, how far it has got, and how many answers are folded below it.
+  /// Paints the author and time of a comment, its delivery state, and the number of folded answers.
   private mutating func paintHeading(
     _ shown: CommentThreads.Row,
     of open: OpenPost,
@@ -136,7 +136,7 @@ extension Painter {
     screen.put(arrow + count, at: position, style: theme.notice, clip: row)
   }
 
-  /// Who and when; returns the number of cells.
+  /// Paints the author and the time; returns the number of cells.
   @discardableResult
   private mutating func paintSignature(
     of uid: String,
@@ -176,7 +176,7 @@ extension Painter {
     screen.put(shown, at: position, style: isStarred ? theme.star : theme.text, clip: row)
   }
 
-  /// A line across the whole post with a text in it.
+  /// Paints a line across the whole post with a text in it.
   private mutating func paintRule(_ text: SafeText, style: Style, in row: Rect) {
     let all = session.postFrame.rule
     let line = Rect(row: row.row, column: all.column, width: all.width, height: 1)
@@ -185,7 +185,7 @@ extension Painter {
     screen.put(" " + text + " ", at: room.origin, style: style, clip: room)
   }
 
-  /// The selected post beside the list, before it is opened, with its newest comments.
+  /// Paints the selected post next to the list, before it is opened, with its newest comments.
   mutating func paintPreview() {
     let room = session.previewRect
     guard let post = session.feed.selectedPost else { return }
@@ -216,7 +216,7 @@ extension Painter {
     }
   }
 
-  /// Who else is writing a comment.
+  /// Paints who else is writing a comment.
   private mutating func paintTypists(_ open: OpenPost, in rule: Rect) {
     let now = session.now
     let names = open.typists.filter { $0.isWriting(now: now) }.map {
@@ -233,7 +233,7 @@ extension Painter {
     screen.put(" " + text + glyphs.ellipsis + " ", at: room.origin, style: theme.notice, clip: room)
   }
 
-  /// The line to write a comment, below everything else.
+  /// Paints the comment line, below everything else.
   private mutating func paintCommentLine(_ open: OpenPost, in areas: PostFrame) {
     screen.horizontalLine(in: areas.rule, glyphs: glyphs, style: theme.rule)
     paintTypists(open, in: areas.rule)
@@ -267,7 +267,7 @@ extension Painter {
     }
   }
 
-  /// What is to be written in the line.
+  /// The placeholder of the comment line.
   private func prompt(of open: OpenPost) -> String {
     if open.editing != nil { return "Your changed comment" }
     guard let answered = open.answered else { return "Your comment" }

@@ -1,22 +1,22 @@
 import BlogModel
 
-/// Where the parts of an open post are.
+/// The rectangles of the parts of an open post.
 struct PostFrame: Hashable {
   /// The text and the comments, without the border cells.
   let text: Rect
   /// The border cells, which content cannot reach.
   let border: Rect
-  /// The line between the comments and the field; empty on low screens.
+  /// The line between the comments and the field; empty on screens with few rows.
   let rule: Rect
-  /// The mark before the field.
+  /// The mark in front of the field.
   let prompt: Rect
   /// The comment that is being written.
   let field: Rect
 
-  /// Divides a part of the content.
+  /// Divides the content area, or the part of it next to the list.
   ///
-  /// Alone on the screen, the field takes the place of the lower rule. Beside a list, the rule goes
-  /// through under both, and the line between them goes down to it.
+  /// Alone on the screen, the field takes the place of the lower rule. Next to a list, the rule
+  /// runs below both, and the line between them reaches down to it.
   init(
     _ frame: Frame,
     in content: Rect,
@@ -54,19 +54,19 @@ struct PostFrame: Hashable {
 }
 
 extension Rect {
-  /// What is left without some columns at the left.
+  /// The rectangle without some columns on its left.
   fileprivate func cut(left count: Int) -> Rect {
     Rect(row: row, column: column + count, width: max(0, width - count), height: height)
   }
 }
 
-/// The lines of an open post and of its comments, cut to the width of the screen.
+/// The lines of an open post and of its comments, wrapped to the width of the screen.
 package struct PostLayout: Equatable, Sendable {
   /// One line of the screen.
   package enum Line: Equatable, Sendable {
     /// A part of the title.
     case title(SafeText)
-    /// Who wrote the post and when, and its stars.
+    /// The author of the post, the time, and its stars.
     case byline
     /// A part of the text.
     case body(MarkedLine)
@@ -74,11 +74,11 @@ package struct PostLayout: Equatable, Sendable {
     case blank
     /// The number of comments.
     case commentsHeading
-    /// The line above the first comment that was not read.
+    /// The line above the first unread comment.
     case unread
-    /// Who wrote the comment of that number and when.
+    /// The author and the time of the comment with that index.
     case commentHeading(Int)
-    /// A part of the comment of that number.
+    /// A part of the comment with that index.
     case comment(Int, MarkedLine)
   }
 
@@ -91,7 +91,7 @@ package struct PostLayout: Equatable, Sendable {
 
   /// All lines, from top to bottom.
   package private(set) var lines: [Line] = []
-  /// For each comment the lines it takes.
+  /// The lines of each comment.
   package private(set) var ranges: [Range<Int>] = []
   /// The number of columns of the text.
   package private(set) var width = 0
@@ -99,17 +99,17 @@ package struct PostLayout: Equatable, Sendable {
   private var blocks: [String: Block] = [:]
   private var source: SourceView?
 
-  /// How texts are shown: with their markup carried out, or as they were written.
+  /// Whether texts are shown with their markup interpreted or as written.
   package enum SourceView: Hashable, Sendable {
-    /// With the markup carried out, by the signs that the terminal can show.
+    /// With the markup interpreted, drawn with the symbols that the terminal can show.
     case marked(CharacterRepertoire)
-    /// As they were written.
+    /// As written.
     case raw
   }
 
   /// Rebuilds the lines; unchanged comments are not wrapped again.
   ///
-  /// - Complexity: O(n) in the number of lines, and in the length of what is new.
+  /// - Complexity: O(n) in the number of lines, and in the length of the new texts
   mutating func update(
     post: Post?,
     comments: [CommentThreads.Row]?,
@@ -146,7 +146,7 @@ package struct PostLayout: Equatable, Sendable {
     }
   }
 
-  /// How far a comment is indented that answers so many others: at most a third of the width.
+  /// The indentation of a comment at that depth in its thread; at most a third of the width.
   func indent(of depth: Int) -> Int { min(depth * 2, width / 6 * 2) }
 
   private static func block(
@@ -166,7 +166,7 @@ package struct PostLayout: Equatable, Sendable {
 }
 
 extension PostLayout.SourceView {
-  /// The lines of a text, cut to a width.
+  /// The lines of a text, wrapped to a width.
   fileprivate func lines(of text: SafeText, width: Int) -> [MarkedLine] {
     switch self {
     case .marked(let repertoire):

@@ -1,10 +1,10 @@
 package import BlogModel
 
-/// The open post is a screen: its text, its comments, and the line in which one is written.
+/// The screen of an open post: its text, its comments, and the line in which a comment is written.
 extension OpenPost: AppScreen {
   static let layer = ScreenLayer.reading
 
-  /// A click on a line selects the comment there.
+  /// Selects the comment on the line that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     model.openPost?.isWriting = false
     model.openPost?.select(lineInView: row)
@@ -28,7 +28,7 @@ extension OpenPost: AppScreen {
     return .taken([])
   }
 
-  /// Vertical keys that lead out of the comment scroll the post above it.
+  /// Vertical keys that leave the comment scroll the post above it.
   private mutating func scrollWhileWriting(_ key: KeyEvent) {
     if key == .up { move(.up) }
     if key == .down { move(.down) }
@@ -41,7 +41,7 @@ extension OpenPost: AppScreen {
     self.field.moveCursor(to: offset)
   }
 
-  /// In the split view, the list scrolls if the pointer is over it.
+  /// In the split view, the list scrolls when the pointer is over it.
   mutating func scroll(
     by direction: Int,
     over target: ClickTarget?,
@@ -64,7 +64,7 @@ extension OpenPost: AppScreen {
     resize(text: room, source: session.sourceView)
   }
 
-  /// The comment line takes the row of this line.
+  /// Outside the split view, the comment line takes the row of this rule.
   func lowerRule(in session: Session) -> Rect {
     session.isSplit ? Frame(session.size).lowerRule : .zero
   }
@@ -91,18 +91,18 @@ extension Model {
 }
 
 extension Session {
-  /// How texts are shown.
+  /// Whether texts are shown with their markup interpreted or as written.
   var sourceView: PostLayout.SourceView {
     reading.showsSource ? .raw : .marked(glyphs.repertoire)
   }
 
-  /// How many lines a comment may take while it is written.
+  /// The largest number of lines that a comment takes while it is written.
   var fieldLimit: Int { max(1, min(8, Frame(size).content.height / 3)) }
 
-  /// Where the post is, above a comment of one line.
+  /// The rectangles of the post, above a comment of one line.
   var postFrame: PostFrame { postFrame(fieldHeight: 1) }
 
-  /// Where the post is, above a comment of so many lines.
+  /// The rectangles of the post, above a comment with that many lines.
   func postFrame(fieldHeight: Int) -> PostFrame {
     let frame = Frame(size)
     let textWidth = settings.number(.textWidth)
@@ -130,7 +130,7 @@ extension Session {
     )
   }
 
-  /// Where the selected post is shown beside the list, before it is opened: it has no field.
+  /// The rectangle of the preview: the selected post next to the list, which has no comment line.
   var previewRect: Rect {
     let text = postFrame.text
     let height = Frame(size).content.height
@@ -166,13 +166,13 @@ extension Model {
 
   // MARK: Commenting
 
-  /// Whether there is a post to comment on, or a draft to go on with in its place.
+  /// Whether there is a post to comment on, or otherwise a draft to continue.
   var isCommentingPossible: Bool {
     guard let open = openPost, open.isGone else { return true }
     return !open.field.isEmpty || !session.drafts.isEmpty
   }
 
-  /// Begins a comment; on a post that was deleted, goes on with the draft that was kept.
+  /// Begins a comment; on a post that was deleted, opens the saved draft of a post instead.
   mutating func beginComment() {
     guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
       if openPost?.field.isEmpty == true { openPost?.answered = nil }
@@ -182,7 +182,7 @@ extension Model {
     openComposer()
   }
 
-  /// Why the comment that is written cannot be sent.
+  /// Why the comment cannot be sent.
   var obstacleToComment: Obstacle? {
     guard let open = openPost else { return .nothingThere }
     if open.isGone { return Self.goneObstacle }
@@ -214,7 +214,7 @@ extension Model {
     openPost?.isWriting = true
   }
 
-  /// Takes over what the editor has made of the comment.
+  /// Replaces the comment by the text from the external editor.
   mutating func takeEdited(_ text: String) {
     guard openPost?.isWriting == true else { return }
     openPost?.field.setText(text)
@@ -234,23 +234,23 @@ extension Model {
     return session.endTyping()
   }
 
-  // MARK: What keys act on
+  // MARK: The targets of keys
 
-  /// Why nothing can be done with a post that was deleted.
+  /// The obstacle to any action on a post that was deleted.
   static let goneObstacle = Obstacle.failure(
     "This post was deleted. What you typed stays here; Esc goes back."
   )
 
-  /// Why nothing can be done with the current post: there is none.
+  /// The obstacle if there is no current post.
   var noPostObstacle: Obstacle? { currentPost == nil ? .nothingThere : nil }
 
-  /// The open post, or the one that is selected behind it.
+  /// The open post, or otherwise the one that is selected in the list.
   var postInView: Post? { openPost?.post ?? session.feed.selectedPost }
 
-  /// Why nothing can be done with the post in view: there is none.
+  /// The obstacle if there is no post in view.
   var noPostInViewObstacle: Obstacle? { postInView == nil ? .nothingThere : nil }
 
-  /// Why I cannot do that to the current post: only its author can.
+  /// Why the user cannot change the current post: only its author can.
   func obstacleToPost(_ verb: String) -> Obstacle? {
     guard let post = currentPost else { return .nothingThere }
     guard post.uid != session.me.uid else { return nil }
@@ -258,7 +258,7 @@ extension Model {
     return .failure("Only \(author) can \(verb) this post.")
   }
 
-  /// Why I cannot do that to the selected comment, or else to the post.
+  /// Why the user cannot change the selected comment or, without one, the post.
   func obstacleToSelection(_ verb: String) -> Obstacle? {
     guard let comment = openPost?.selectedComment else { return obstacleToPost(verb) }
     guard comment.uid != session.me.uid else { return nil }
@@ -266,14 +266,14 @@ extension Model {
     return .failure("Only \(author) can \(verb) this comment.")
   }
 
-  /// Asks before my selected comment, or else my open post, is deleted.
+  /// Asks before deleting the selected comment or, without one, the open post.
   mutating func askToDeleteSelection() {
     guard let open = openPost else { return }
     question =
       open.selectedComment.map { .deleteComment(open.id, commentID: $0.id) } ?? .deletePost(open.id)
   }
 
-  /// Copies the selected comment, or else the post.
+  /// Copies the selected comment or, without one, the post.
   mutating func copySelection() -> [Effect] {
     if let comment = openPost?.selectedComment {
       session.message = .note("The comment is copied")
@@ -286,14 +286,14 @@ extension Model {
 }
 
 extension Session {
-  /// The comment on the post that was typed or came back last.
+  /// Removes and returns the latest comment on the post that was typed or refused.
   mutating func takeCommentDraft(_ id: PostID) -> CommentDraft? {
     let draft = commentDrafts[id]?.popLast()
     if commentDrafts[id]?.isEmpty == true { commentDrafts[id] = nil }
     return draft
   }
 
-  /// Reports a paste that did not fit; truncating silently would lose text.
+  /// Reports a paste that did not fit, since silent truncation would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
     guard case .paste(let text) = key, after == limit, after - before < text.count else { return }
     message = .failure("The paste was cut: this field takes \(limit) characters.")
@@ -301,7 +301,7 @@ extension Session {
 
   // MARK: Typing
 
-  /// Tells others that I am typing, at a limited rate.
+  /// Tells others that the user is typing, at a limited rate.
   mutating func tellTyping(on open: OpenPost) -> [Effect] {
     guard settings.isOn(.sendTyping) else { return [] }
     guard open.isWriting, open.editing == nil, !open.field.text.isBlank else {
@@ -316,7 +316,7 @@ extension Session {
     return [.typing(open.id, true)]
   }
 
-  /// Tells others that I am no longer typing.
+  /// Tells others that the user is no longer typing.
   mutating func endTyping() -> [Effect] {
     guard let typing = reading.typing else { return [] }
     reading.typing = nil

@@ -1,10 +1,10 @@
 package import BlogModel
 
-/// A modal question.
+/// A modal question to the user.
 package enum Question: Hashable, Sendable {
-  /// Whether the post is to be deleted.
+  /// Whether to delete the post.
   case deletePost(PostID)
-  /// Whether the comment is to be deleted.
+  /// Whether to delete the comment.
   case deleteComment(PostID, commentID: String)
   /// Whether to keep the draft in the form.
   case keepDraft
@@ -21,20 +21,20 @@ package enum Question: Hashable, Sendable {
   }
 }
 
-/// What can be answered to a question.
+/// An answer to a question.
 package enum Answer: Hashable, Sendable {
   /// Nothing changes.
   case cancel
-  /// What was asked about disappears.
+  /// The post or comment is deleted.
   case delete
-  /// What was typed is kept for later.
+  /// The draft is kept for later.
   case keep
-  /// What was typed is thrown away.
+  /// The draft is discarded.
   case discard
-  /// The program ends; what was typed is kept on disk.
+  /// The program ends; unsent texts are saved to disk.
   case quit
 
-  /// Whether the answer destroys something; a single key never gives such an answer.
+  /// Whether the answer destroys something; such an answer always needs a second key.
   var isDestructive: Bool {
     switch self {
     case .delete, .discard: true
@@ -43,10 +43,10 @@ package enum Answer: Hashable, Sendable {
   }
 }
 
-/// A question and its selected answer, which Enter gives; initially that is the harmless one.
+/// A question and its selected answer, which Enter gives; at first it is the harmless one.
 ///
-/// The key of a destructive answer only selects it, so that no single key does harm
-/// however often it is hit.
+/// The key of a destructive answer only selects it, so that no single key does harm, however often
+/// it is pressed.
 struct QuestionScreen: AppScreen {
   static let layer = ScreenLayer.question
 
@@ -64,7 +64,7 @@ struct QuestionScreen: AppScreen {
   /// Any other key changes nothing.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome { .closed }
 
-  /// Brings another answer to the front.
+  /// Selects another answer.
   mutating func moveAnswer(by step: Int) {
     let answers = question.answers
     guard let index = answers.firstIndex(of: answer) else { return }
@@ -77,7 +77,7 @@ struct QuestionScreen: AppScreen {
 }
 
 extension Model {
-  /// The question that has to be answered.
+  /// The open question.
   package internal(set) var question: Question? {
     get { stack[QuestionScreen.self]?.question }
     set {
@@ -86,7 +86,7 @@ extension Model {
     }
   }
 
-  /// The answer in front, which Enter gives.
+  /// The selected answer, which Enter gives.
   package var answer: Answer { stack[QuestionScreen.self]?.answer ?? .cancel }
 
   mutating func moveAnswer(by step: Int) {
@@ -100,9 +100,9 @@ extension Model {
     return []
   }
 
-  /// A click on an answer gives it; a destructive answer needs a second click once it is selected.
+  /// A click gives an answer; a destructive answer needs a second click once it is selected.
   ///
-  /// A click elsewhere cancels, like any other key.
+  /// A click outside the answers cancels, like any other key.
   mutating func clickInQuestion(_ target: ClickTarget?) -> [Effect] {
     guard case .answer(let chosen)? = target else { return give(.cancel) }
     return chosen == answer ? give(chosen) : choose(chosen)

@@ -1,7 +1,7 @@
 import BlogModel
 
 extension Painter {
-  /// Paints a question; its answers are never cut, however small the screen is.
+  /// Paints a question; its answers are never cut off, however small the screen is.
   mutating func paint(_ asked: QuestionScreen) {
     let question = asked.question
     let width = frame.footer.width - 2
@@ -36,7 +36,7 @@ extension Painter {
     }
   }
 
-  /// Answers on one line, and the columns of each.
+  /// The answers on one line, and the columns of each.
   private struct AnswerLine {
     private(set) var text: SafeText
     private(set) var areas: [(answer: Answer, columns: Range<Int>)]
@@ -53,7 +53,7 @@ extension Painter {
       areas.append((answer, start..<start + text.width))
     }
 
-    /// The same answers behind a text.
+    /// The same answers after a text.
     func behind(_ text: SafeText) -> AnswerLine {
       let start = text.width + 2
       var line = self
@@ -77,7 +77,7 @@ extension Painter {
     }
   }
 
-  /// The answers to a question with their keys, the one that Enter gives in brackets.
+  /// The answers to a question with their keys; the selected one is in brackets.
   private func answers(to asked: QuestionScreen) -> [(Answer, SafeText)] {
     let keys =
       [nil, session.keys.key(for: .yes, in: .confirm)?.description]
@@ -99,7 +99,7 @@ extension Painter {
     }
   }
 
-  /// What is not finished when leaving now.
+  /// What would be unfinished after leaving.
   private var openEnds: SafeText {
     let typed = model.unsentDrafts.count + model.unsentComments.count
     let pending = session.pendingWrites

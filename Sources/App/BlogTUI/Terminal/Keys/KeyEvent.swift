@@ -1,6 +1,6 @@
-/// One thing that a user or a terminal did: a key, a paste, the mouse, a new size.
+/// Something that the user or the terminal did: a key, a paste, the mouse, a new size.
 package enum KeyEvent: Hashable, Sendable {
-  /// A character that can be typed, a blank included.
+  /// A character that can be typed, including a blank.
   case character(Character)
   /// The control key with a lower-case letter or one of `@ [ \ ] ^ _`.
   case control(Character)
@@ -14,18 +14,18 @@ package enum KeyEvent: Hashable, Sendable {
   case left
   /// Arrow right.
   case right
-  /// The control key with the arrow left.
+  /// The control key with the left arrow.
   case controlLeft
-  /// The control key with the arrow right.
+  /// The control key with the right arrow.
   case controlRight
   case home
   case end
   case pageUp
   case pageDown
   case insert
-  /// Delete, which removes what follows the cursor.
+  /// Delete, which removes the character after the cursor.
   case delete
-  /// Backspace, which removes what precedes the cursor.
+  /// Backspace, which removes the character before the cursor.
   case backspace
   case tab
   /// Tab with the shift key.
@@ -36,16 +36,16 @@ package enum KeyEvent: Hashable, Sendable {
   case escape
   /// A function key, counted from 1.
   case function(Int)
-  /// Text that came from the clipboard at once, exactly as the terminal sent it.
+  /// Text pasted from the clipboard, exactly as the terminal sent it.
   case paste(String)
   case mouse(MouseEvent)
   /// The terminal has a new size.
   case resize(Size)
 }
 
-/// Something that the mouse did over a cell.
+/// An action of the mouse over a cell.
 package struct MouseEvent: Hashable, Sendable, Codable {
-  /// What the mouse did.
+  /// The action of the mouse.
   package enum Kind: Hashable, Sendable, Codable {
     /// The left button went down.
     case press
@@ -57,9 +57,9 @@ package struct MouseEvent: Hashable, Sendable, Codable {
     case wheelDown
   }
 
-  /// What the mouse did.
+  /// The action of the mouse.
   package let kind: Kind
-  /// The cell below the pointer.
+  /// The cell under the pointer.
   package let position: Position
 
   /// Makes an event.
@@ -73,13 +73,13 @@ package struct MouseEvent: Hashable, Sendable, Codable {
 package enum TerminalEvent: Hashable, Sendable {
   /// A key, a paste, the mouse or a new size.
   case key(KeyEvent)
-  /// The program was stopped and goes on; everything has to be drawn again.
+  /// The process was stopped and continues; everything has to be drawn again.
   case resumed
-  /// The waker woke the loop; whoever called it has left work somewhere.
+  /// Another thread called the waker, because it has left work for the program.
   case woken
-  /// The terminal is gone; the program should save and leave.
+  /// The terminal was closed; the program should save and exit.
   case hangUp
-  /// The system asks the program to leave with that signal.
+  /// The program received that signal and should exit.
   case terminate(signal: Int32)
 }
 
@@ -114,9 +114,9 @@ extension KeyEvent: CustomStringConvertible {
     }
   }
 
-  /// Makes the key of that name, or nil if no key has it.
+  /// Makes the key with that name; nil if no key has it.
   ///
-  /// Pastes, the mouse and sizes have no name that can be read back.
+  /// Pastes, mouse events and sizes have no name that can be read back.
   package init?(description: String) {
     if let key = Self.names.first(where: { $0.1 == description })?.0 {
       self = key
@@ -143,9 +143,9 @@ extension KeyEvent: Codable {
     case character, control, alt, function, paste, mouse, resize
   }
 
-  /// Reads a key: its name as a string, or what has no name as an object.
+  /// Decodes a key: a string with its name, or an object if it has no name.
   ///
-  /// - Throws: `DecodingError` when there is no such key.
+  /// - Throws: `DecodingError` if there is no such key.
   package init(from decoder: any Decoder) throws {
     if let name = try? decoder.singleValueContainer().decode(String.self) {
       guard let key = KeyEvent(description: name) else {
@@ -183,9 +183,9 @@ extension KeyEvent: Codable {
     .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: reason))
   }
 
-  /// Writes the key as ``init(from:)`` reads it.
+  /// Encodes the key in the format that ``init(from:)`` decodes.
   ///
-  /// - Throws: What the encoder throws.
+  /// - Throws: Any error of the encoder.
   package func encode(to encoder: any Encoder) throws {
     let name = description
     if KeyEvent(description: name) == self {

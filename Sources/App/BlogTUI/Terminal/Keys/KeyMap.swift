@@ -1,18 +1,18 @@
-/// One key, or a few keys typed one after the other.
+/// One key, or a few keys typed one after another.
 package struct KeySequence: Hashable, Sendable, CustomStringConvertible {
-  /// How many keys a sequence has at most.
+  /// The largest number of keys in a sequence.
   package static let longest = 4
 
   /// The keys in the order in which they are typed; never empty.
   package let keys: [KeyEvent]
 
-  /// Makes a sequence; it is a programmer error to give it more keys than ``longest``.
+  /// Makes a sequence; passing more keys than ``longest`` is a programmer error.
   package init(_ first: KeyEvent, _ rest: KeyEvent...) {
     precondition(rest.count < Self.longest, "a sequence of more than \(Self.longest) keys")
     keys = [first] + rest
   }
 
-  /// Makes the sequence of that name, such as `g g`, or nil if a key of it has no such name.
+  /// Makes the sequence with that name, such as `g g`; nil if one of the names belongs to no key.
   package init?(description: String) {
     let names = description.split(separator: " ")
     guard (1...Self.longest).contains(names.count) else { return nil }
@@ -21,12 +21,12 @@ package struct KeySequence: Hashable, Sendable, CustomStringConvertible {
     self.keys = keys
   }
 
-  /// The names of the keys with blanks between them.
+  /// The names of the keys, separated by blanks.
   package var description: String { keys.map(\.description).joined(separator: " ") }
 }
 
 extension KeySequence: ExpressibleByStringLiteral {
-  /// Makes the sequence of that name; it is a programmer error to name an unknown key.
+  /// Makes the sequence with that name; an unknown key is a programmer error.
   package init(stringLiteral value: StaticString) {
     guard let sequence = KeySequence(description: value.description) else {
       preconditionFailure("no such key: \(value)")
@@ -39,27 +39,27 @@ extension KeySequence {
   /// Whether the key is a part of the sequence.
   package func contains(_ key: KeyEvent) -> Bool { keys.contains(key) }
 
-  /// Whether those keys begin the sequence, and more have to follow.
+  /// Whether these keys begin the sequence and more have to follow.
   package func continues(_ typed: [KeyEvent]) -> Bool {
     keys.count > typed.count && keys.starts(with: typed)
   }
 
-  /// Whether the two cannot coexist in one context: they are equal, or one begins the other.
+  /// Whether the two cannot coexist in one context: they are equal, or one begins with the other.
   package func overlaps(_ other: KeySequence) -> Bool {
     keys.starts(with: other.keys) || other.keys.starts(with: keys)
   }
 }
 
-/// One row of a key table: which keys do what, in which contexts, and the description for the help
-/// page.
+/// One row of a key table: the keys, their action, the contexts in which they work, and the
+/// description for the help page.
 package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
-  /// The sequences that all do the same; the first is the one that hints show.
+  /// The sequences that perform the action; hints show the first one.
   package let keys: [KeySequence]
   /// What the keys do.
   package let action: Meaning
-  /// Where the keys work.
+  /// The contexts in which the keys work.
   package let contexts: Set<Mode>
-  /// What the help screen says about it.
+  /// The description on the help screen.
   package let help: SafeText
 
   /// Makes a row of the table.
@@ -75,30 +75,30 @@ package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendabl
     self.help = help
   }
 
-  /// The names of all the sequences, such as `j, Down`.
+  /// The names of all sequences, such as `j, Down`.
   package var keysText: SafeText {
     SafeText(untrusted: keys.map(\.description).joined(separator: ", "))
   }
 }
 
-/// What the key table says about a key.
+/// What a key means according to the key table.
 package enum KeyMatch<Meaning: Hashable & Sendable>: Hashable, Sendable {
   /// The key, or the sequence that it completes, performs this action.
   case action(Meaning)
   /// The key begins a sequence; the next key decides.
   case pending
-  /// The key does nothing here.
+  /// The key does nothing in this context.
   case unbound
 }
 
-/// A table of key bindings, and the first keys of a sequence that has begun.
+/// A table of key bindings, with the keys of a sequence that has begun.
 ///
 /// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) →
 /// idle. Keys that begin a longer sequence in one of the contexts always wait for the rest, even if
 /// they are also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
 /// does not continue it ends it.
 package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
-  /// An action where it is possible.
+  /// An action in a context.
   private struct Use: Hashable {
     let action: Meaning
     let context: Mode
@@ -106,14 +106,14 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
 
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding<Meaning, Mode>]
-  // Drawing one screen looks up a dozen of these.
+  // Drawing one screen looks up about a dozen of these.
   private let firstKeys: [Use: (sequence: KeySequence, text: SafeText)]
   private let rows: [Mode: [KeyBinding<Meaning, Mode>]]
-  /// What each sequence means in a context.
+  /// The action of each sequence, by context.
   private let actions: [Mode: [[KeyEvent]: Meaning]]
-  /// The keys that begin a longer sequence in a context.
+  /// The keys that begin a longer sequence, by context.
   private let beginnings: [Mode: Set<[KeyEvent]>]
-  /// The first keys of a sequence whose next key has not come yet.
+  /// The first keys of a sequence whose next key has not been typed yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
   /// Makes a table without pending keys.
@@ -144,7 +144,7 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
     self.beginnings = beginnings
   }
 
-  /// Tells what the key does in the first of the contexts that knows it.
+  /// Returns what the key does in the first of the contexts that binds it.
   ///
   /// A key that continues no sequence does nothing and resets the table.
   package mutating func match(_ key: KeyEvent, in contexts: [Mode]) -> KeyMatch<Meaning> {
@@ -165,7 +165,7 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
     pendingKeys = []
   }
 
-  /// What can follow the pending keys in the context: the keys that are left, and what they do.
+  /// What can follow the pending keys in the context: the remaining keys, and their binding.
   package func continuations(
     in context: Mode
   ) -> [(keys: [KeyEvent], binding: KeyBinding<Meaning, Mode>)] {
@@ -177,24 +177,24 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
     }
   }
 
-  /// The rows that work in the context, in the order of the table.
+  /// The rows that apply in the context, in the order of the table.
   package func bindings(in context: Mode) -> [KeyBinding<Meaning, Mode>] {
     rows[context] ?? []
   }
 
-  /// The first sequence that does this in the context, for hints.
+  /// The first sequence for the action in the context, for hints.
   package func key(for action: Meaning, in context: Mode) -> KeySequence? {
     firstKeys[Use(action: action, context: context)]?.sequence
   }
 
-  /// The name of that sequence.
+  /// The name of the first sequence for the action in the context.
   package func keyText(for action: Meaning, in context: Mode) -> SafeText? {
     firstKeys[Use(action: action, context: context)]?.text
   }
 
-  /// The sequences that have two meanings in one context, or that hide a longer one.
+  /// The sequences that have two meanings in one context, or that begin a longer one.
   ///
-  /// A good table has none.
+  /// A valid table has none.
   package func conflicts(in context: Mode) -> [KeySequence] {
     let sequences = bindings(in: context).flatMap(\.keys)
     var seen: Set<KeySequence> = []

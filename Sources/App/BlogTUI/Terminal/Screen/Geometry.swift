@@ -14,7 +14,7 @@ package struct Position: Hashable, Sendable, Codable {
 
 /// A width and a height in cells, neither of them negative.
 package struct Size: Hashable, Sendable, Codable {
-  /// A size without any cell.
+  /// A size without any cells.
   package static let zero = Size(width: 0, height: 0)
 
   /// The number of columns.
@@ -31,7 +31,7 @@ package struct Size: Hashable, Sendable, Codable {
 
 /// A rectangle of cells, possibly empty and possibly partly outside the screen.
 package struct Rect: Hashable, Sendable {
-  /// A rectangle without any cell.
+  /// A rectangle without any cells.
   package static let zero = Rect(row: 0, column: 0, width: 0, height: 0)
 
   /// The first row.
@@ -51,7 +51,7 @@ package struct Rect: Hashable, Sendable {
     self.height = max(0, height)
   }
 
-  /// Makes the rectangle of that size at the top left of the screen.
+  /// Makes a rectangle of that size at the top left of the screen.
   package init(size: Size) {
     self.init(row: 0, column: 0, width: size.width, height: size.height)
   }
@@ -62,18 +62,18 @@ package struct Rect: Hashable, Sendable {
   package var endColumn: Int { column + width }
   /// The width and the height.
   package var size: Size { Size(width: width, height: height) }
-  /// Whether the rectangle has no cell at all.
+  /// Whether the rectangle has no cells.
   package var isEmpty: Bool { width == 0 || height == 0 }
   /// The position of the top left cell.
   package var origin: Position { Position(row: row, column: column) }
 
-  /// Tells whether the cell at the position belongs to the rectangle.
+  /// Whether the cell at the position belongs to the rectangle.
   package func contains(_ position: Position) -> Bool {
     position.row >= row && position.row < endRow && position.column >= column
       && position.column < endColumn
   }
 
-  /// The part that both rectangles share; empty when they share nothing.
+  /// The part that both rectangles share; empty if they share nothing.
   package func intersection(_ other: Rect) -> Rect {
     let top = max(row, other.row)
     let left = max(column, other.column)
@@ -85,7 +85,7 @@ package struct Rect: Hashable, Sendable {
     )
   }
 
-  /// The rectangle without a margin of that many rows and columns on every side.
+  /// The rectangle without a margin of the given rows and columns on every side.
   package func inset(rows: Int, columns: Int) -> Rect {
     Rect(
       row: row + min(rows, height),
@@ -95,7 +95,7 @@ package struct Rect: Hashable, Sendable {
     )
   }
 
-  /// One row of the rectangle, counted from its top; empty when there is no such row.
+  /// One row of the rectangle, counted from its top; empty if there is no such row.
   package func line(_ index: Int) -> Rect {
     Rect(
       row: row + index,
@@ -105,7 +105,7 @@ package struct Rect: Hashable, Sendable {
     )
   }
 
-  /// A rectangle of at most that size in the middle of this one.
+  /// A rectangle of at most that size, centred in this one.
   package func centered(_ size: Size) -> Rect {
     let width = min(size.width, self.width)
     let height = min(size.height, self.height)
@@ -118,11 +118,11 @@ package struct Rect: Hashable, Sendable {
   }
 }
 
-/// How much of a rectangle one of its parts takes along the split axis.
+/// How much of a rectangle one of its parts takes along the axis of the division.
 package enum Length: Hashable, Sendable {
-  /// Exactly that many cells, or less when the rectangle is too small.
+  /// Exactly that many cells, or fewer if the rectangle is too small.
   case fixed(Int)
-  /// A share of what the fixed parts leave, in proportion to the weight.
+  /// A share of what the fixed parts leave, in proportion to its weight.
   case flexible(Int)
 }
 
@@ -137,7 +137,7 @@ package enum Layout {
     }
   }
 
-  /// Puts parts side by side from left to right; the result has one rectangle for each part.
+  /// Places parts side by side from left to right; the result has one rectangle for each part.
   package static func columns(_ parts: [Length], in rect: Rect) -> [Rect] {
     var column = rect.column
     return lengths(parts, total: rect.width).map { width in
@@ -146,7 +146,7 @@ package enum Layout {
     }
   }
 
-  /// The length of each part; together never more than the total.
+  /// The length of each part; their sum never exceeds the total.
   package static func lengths(_ parts: [Length], total: Int) -> [Int] {
     var left = max(0, total)
     var result = [Int](repeating: 0, count: parts.count)

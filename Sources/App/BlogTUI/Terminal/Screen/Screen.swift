@@ -12,21 +12,21 @@ package struct Cell: Hashable, Sendable {
   /// The number of cells that the text covers: 1, 2, or 0 for the right half of a wide cluster.
   package var width: Int { cluster.width }
 
-  /// Whether this is the right half of the cluster in the cell before.
+  /// Whether this is the right half of the cluster in the previous cell.
   package var isContinuation: Bool { width == 0 }
 
-  /// What the cell shows on a terminal that has only ASCII; as many characters as it covers cells.
+  /// What the cell shows on an ASCII-only terminal; as many characters as the cells it covers.
   package var asciiText: String {
     isContinuation ? "" : cluster.asciiForms.map(\.text).joined()
   }
 
-  /// What the cell shows on a terminal that cannot join emoji: the first one, in the same cells.
+  /// What the cell shows on a terminal that cannot join emoji: the first emoji, in the same cells.
   var plainText: String { cluster.plainText }
 
-  /// Whether it shows emoji that only some terminals join.
+  /// Whether it shows an emoji sequence that only some terminals join.
   var isJoined: Bool { cluster.isJoined }
 
-  /// Whether some terminals give the text another width than the table does.
+  /// Whether some terminals give the text a width other than that in the table.
   ///
   /// The rest of such a row may have to be drawn again.
   package var mayBeMisplaced: Bool {
@@ -47,18 +47,18 @@ package struct Cell: Hashable, Sendable {
   func restyled(_ style: Style) -> Cell { Cell(cluster: cluster, style: style) }
 }
 
-/// A grid of cells in memory: what a terminal is meant to show, and where its cursor is.
+/// A grid of cells in memory: what a terminal should show, and where its cursor is.
 ///
 /// Every drawing function clips at the edges and works on a screen of any size. A wide cluster
-/// always has both its halves: what overwrites one half blanks the other.
+/// always has both its halves: overwriting one half blanks the other.
 package struct Screen: Hashable, Sendable {
   /// The number of columns and rows.
   package let size: Size
   /// Where the cursor is shown; nil hides it.
   package var cursor: Position?
-  /// All the cells, row after row.
+  /// All cells, row after row.
   private(set) var cells: [Cell]
-  /// The addresses that cells lead to, by the numbers in their styles, from 1.
+  /// The addresses that cells link to; the link numbers in styles count from 1.
   private(set) var addresses: [String] = []
 
   /// Makes a screen of blank cells.
@@ -84,10 +84,10 @@ package struct Screen: Hashable, Sendable {
   /// Draws the first line of the text and returns the number of columns it took.
   ///
   /// - Parameters:
-  ///   - text: The text; what follows its first line break is not drawn.
+  ///   - text: The text; anything after its first line break is not drawn.
   ///   - position: Where the text begins, possibly outside the clip.
   ///   - style: The colours and attributes.
-  ///   - clip: Cells outside are left alone; the whole screen if nil.
+  ///   - clip: The cells outside it remain unchanged; nil means the whole screen.
   /// - Returns: The number of columns from the position to the end of what was drawn. Drawing stops
   ///   at the right edge, and a wide cluster that would cross it is drawn as a blank.
   @discardableResult
@@ -116,7 +116,8 @@ package struct Screen: Hashable, Sendable {
     return column - position.column
   }
 
-  /// Draws the first line of the text into the first row of the rectangle, cut with the ellipsis.
+  /// Draws the first line of the text into the first row of the rectangle, truncated with the
+  /// ellipsis.
   ///
   /// - Returns: The number of cells drawn.
   @discardableResult
@@ -141,19 +142,20 @@ package struct Screen: Hashable, Sendable {
     return drawn.isEmpty ? 0 : drawn.endColumn - rect.column
   }
 
-  /// Draws lines below each other from the top of the rectangle, as many as it has rows.
+  /// Draws lines one below another from the top of the rectangle, as many as it has rows.
   package mutating func put(lines: some Sequence<SafeText>, in rect: Rect, style: Style = .plain) {
     for (index, line) in zip(0..<rect.height, lines) {
       put(line, at: Position(row: rect.row + index, column: rect.column), style: style, clip: rect)
     }
   }
 
-  /// How many addresses one screen can have; the number has a byte in each cell.
+  /// The largest number of addresses on one screen; the number takes one byte in each cell.
   private static let addressLimit = 255
 
-  /// Has the cells of the rectangle lead to an address, on terminals that can do that.
+  /// Links the cells of the rectangle to an address, on terminals that support it.
   ///
-  /// Anything but printable ASCII is no address, and is left out; so is what is beyond the limit.
+  /// Does nothing if the address is empty or has characters other than printable ASCII, or if the
+  /// screen has too many addresses already.
   package mutating func link(_ rect: Rect, to address: String) {
     guard address.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !address.isEmpty,
       let number = number(of: address)
@@ -165,7 +167,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// The address that a cell leads to.
+  /// The address that a cell links to.
   func address(of cell: Cell) -> String? {
     let number = Int(cell.style.link)
     return number > 0 && number <= addresses.count ? addresses[number - 1] : nil
@@ -178,7 +180,7 @@ package struct Screen: Hashable, Sendable {
     return UInt8(addresses.count)
   }
 
-  /// The style of a cell of another screen, with the number that its address has here.
+  /// The style of another screen's cell, with the number that its address has on this screen.
   private mutating func adopted(_ style: Style, from other: Screen, of cell: Cell) -> Style {
     guard style.link != 0 else { return style }
     var style = style
@@ -186,7 +188,7 @@ package struct Screen: Hashable, Sendable {
     return style
   }
 
-  /// Draws another screen into the rectangle, cut at its edges; the cursor stays where it was.
+  /// Draws another screen into the rectangle, clipped at its edges; the cursor does not move.
   package mutating func put(_ other: Screen, in rect: Rect) {
     let area = bounds.intersection(rect)
     if rect.column >= 0, rect.endColumn <= size.width, other.size.width == rect.width,
@@ -212,8 +214,7 @@ package struct Screen: Hashable, Sendable {
     guard !area.isEmpty else { return }
     for row in area.row..<min(area.endRow, rect.row + other.size.height) {
       let start = row * size.width + rect.column
-      // What is left of wide clusters on both sides of the edges goes, as the other screen has
-      // none.
+      // Blanks wide clusters that straddle the edges; the other screen cannot have any there.
       set(.space, at: start, style: cells[start].style)
       set(.space, at: start + rect.width - 1, style: cells[start + rect.width - 1].style)
       let source = (row - rect.row) * rect.width
@@ -223,7 +224,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Makes every cell of the rectangle a blank (or the given narrow cluster) of the style.
+  /// Fills the rectangle with blanks (or the given narrow cluster) in the style.
   package mutating func fill(_ rect: Rect, with cluster: Cluster = .space, style: Style = .plain) {
     let area = bounds.intersection(rect)
     let filler = cluster.width == 1 ? cluster : .space
@@ -234,7 +235,7 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// Changes the style of every cell of the rectangle and keeps what the cells show.
+  /// Changes the style of every cell of the rectangle and keeps the texts of the cells.
   package mutating func restyle(_ rect: Rect, _ change: (Style) -> Style) {
     let area = bounds.intersection(rect)
     for row in area.row..<area.endRow {
@@ -283,7 +284,7 @@ extension Screen {
 
   /// Draws a frame along the inside of the rectangle's edge, with a title in its upper side.
   ///
-  /// - Returns: The rectangle inside the frame; empty when the frame leaves nothing.
+  /// - Returns: The rectangle inside the frame; empty if the frame leaves no room.
   @discardableResult
   package mutating func box(
     in rect: Rect,
@@ -316,20 +317,20 @@ extension Screen {
   }
 }
 
-/// A run of neighbouring cells of one row that have to be drawn again.
+/// A run of adjacent cells of one row that have to be drawn again.
 package struct ScreenChange: Hashable, Sendable {
-  /// The row of the run.
+  /// The row of the cells.
   package let row: Int
-  /// The column of its first cell, which is never the right half of a wide cluster.
+  /// The column of the first cell, which is never the right half of a wide cluster.
   package let column: Int
   /// The new cells.
   package let cells: [Cell]
 }
 
 extension Screen {
-  /// The runs of cells that differ from an older screen; everything if the sizes differ.
+  /// The runs of cells that differ from an older screen; all rows if the sizes differ.
   ///
-  /// - Complexity: O(n) in the number of cells.
+  /// - Complexity: O(n) in the number of cells
   package func diff(from old: Screen) -> [ScreenChange] {
     guard old.size == size else {
       return (0..<size.height).compactMap { number in
@@ -338,7 +339,7 @@ extension Screen {
       }
     }
     var changes: [ScreenChange] = []
-    // With other addresses, the same number means something else.
+    // If the addresses differ, the same link number can mean another address.
     let keepsAddresses = addresses == old.addresses
     for number in 0..<size.height {
       let (new, before) = (row(number), old.row(number))
@@ -368,7 +369,7 @@ extension Screen {
     return changes
   }
 
-  /// The screen as lines of text, for comparing it with a text kept in a file.
+  /// The screen as lines of text, for comparison with a text from a file.
   ///
   /// - Parameter trimsTrailingBlanks: Whether blanks at the end of each row are left out.
   /// - Returns: One line for each row, separated by newlines, without styles.

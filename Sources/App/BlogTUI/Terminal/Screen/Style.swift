@@ -1,7 +1,7 @@
-/// A colour as terminals know them: their own default, a name, a palette index, or red, green and
-/// blue.
+/// A colour as terminals know it: the terminal's default, a name, a palette index, or red, green
+/// and blue.
 package enum Color: Hashable, Sendable, Codable {
-  /// Whatever the terminal uses by itself.
+  /// The terminal's default.
   case standard
   case black
   case red
@@ -12,17 +12,17 @@ package enum Color: Hashable, Sendable, Codable {
   case cyan
   /// White, in most terminals light grey.
   case white
-  /// An entry of the palette of 256; terminals with fewer colours show the nearest basic one.
+  /// An entry of the 256-colour palette; terminals with fewer colours show the nearest basic one.
   case indexed(UInt8)
-  /// Red, green and blue; terminals without such colours show the nearest they have.
+  /// Red, green and blue; terminals without such colours show the nearest one they have.
   case rgb(UInt8, UInt8, UInt8)
 }
 
 extension Color {
-  /// How many bits tell a colour from all others.
+  /// The number of bits that represent a colour.
   static let bitCount: UInt64 = 26
 
-  /// The kinds of colours that have a value of their own; all others are names.
+  /// The kinds of colours that carry a value; all others are names.
   private static let indexedKind: UInt64 = 1 << 24
   private static let rgbKind: UInt64 = 2 << 24
 
@@ -30,7 +30,7 @@ extension Color {
     .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white,
   ]
 
-  /// The colour as a number.
+  /// The colour as a number; see ``init(bits:)``.
   var bits: UInt64 {
     switch self {
     case .standard: 0
@@ -48,7 +48,7 @@ extension Color {
     }
   }
 
-  /// The colour of a number; higher bits do not matter.
+  /// Makes the colour of a number, whose higher bits are ignored.
   init(bits: UInt64) {
     let low = UInt8(truncatingIfNeeded: bits)
     switch bits & (3 << 24) {
@@ -63,36 +63,37 @@ extension Color {
 
 /// The colours and attributes of a cell.
 package struct Style: Hashable, Sendable {
-  /// The attributes that a cell can have beside its colours.
+  /// The attributes that a cell can have in addition to its colours.
   package struct Attributes: OptionSet, Hashable, Sendable, Codable {
     /// The bits of the set.
     package let rawValue: UInt8
 
-    /// Makes the set of the given bits.
+    /// Makes a set from its bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Heavy or bright letters.
+    /// Bold or bright letters.
     package static let bold = Attributes(rawValue: 1)
     /// Faint letters.
     package static let dim = Attributes(rawValue: 2)
     /// A line below the letters.
     package static let underline = Attributes(rawValue: 4)
-    /// Foreground and background exchanged.
+    /// Foreground and background swapped.
     package static let reverse = Attributes(rawValue: 8)
   }
 
-  /// The terminal's own colours without attributes.
+  /// The terminal's default colours without attributes.
   package static let plain = Style()
 
   private static let attributesShift: UInt64 = 2 * Color.bitCount
   private static let attributesMask: UInt8 = 15
   private static let linkShift: UInt64 = 56
 
-  // The foreground, the background, the attributes and the link, from the lowest bit on: cells are
-  // compared and copied by the thousand for every key, and this way each is three words without gaps.
+  // The foreground, the background, the attributes and the link, from the lowest bit upwards:
+  // thousands of cells are compared and copied for every key, and this makes each cell three words
+  // without gaps.
   private var bits: UInt64
 
-  /// Makes a style; everything left out is the terminal's default.
+  /// Makes a style; parts that are left out have the terminal's default.
   package init(
     foreground: Color = .standard,
     background: Color = .standard,
@@ -124,7 +125,7 @@ package struct Style: Hashable, Sendable {
     set { self = Style(foreground: foreground, background: background, attributes: newValue) }
   }
 
-  /// The number of the link on its screen that a cell belongs to; 0 if it belongs to none.
+  /// The number of the link to which a cell belongs on its screen; 0 if it belongs to none.
   var link: UInt8 {
     get { UInt8(truncatingIfNeeded: bits >> Self.linkShift) }
     set { bits = bits & (1 << Self.linkShift - 1) | UInt64(newValue) << Self.linkShift }
@@ -145,7 +146,7 @@ extension Style: Codable {
     case attributes
   }
 
-  /// Reads a style that names all three parts.
+  /// Decodes a style, of which all three parts must be present.
   package init(from decoder: any Decoder) throws {
     let parts = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -155,7 +156,7 @@ extension Style: Codable {
     )
   }
 
-  /// Writes all three parts under their names.
+  /// Encodes all three parts under their names.
   package func encode(to encoder: any Encoder) throws {
     var parts = encoder.container(keyedBy: CodingKeys.self)
     try parts.encode(foreground, forKey: .foreground)
@@ -169,7 +170,7 @@ extension Style: CustomStringConvertible {
     (.bold, "bold"), (.dim, "dim"), (.underline, "underline"), (.reverse, "reverse"),
   ]
 
-  /// The style as theme files write it: `bold yellow on blue`; empty if there is nothing special.
+  /// The style as written in theme files, such as `bold yellow on blue`; empty for the plain style.
   package var description: String {
     var words = Self.attributeNames.filter { attributes.contains($0.0) }.map(\.1)
     if foreground != .standard { words.append(foreground.description) }
@@ -177,7 +178,7 @@ extension Style: CustomStringConvertible {
     return words.joined(separator: " ")
   }
 
-  /// Reads what ``description`` writes; nil if a word is neither an attribute nor a colour.
+  /// Reads the format of ``description``; nil if a word is neither an attribute nor a colour.
   package init?(description: String) {
     self.init()
     var isBackground = false
@@ -204,7 +205,7 @@ extension Color: CustomStringConvertible {
     (.white, "white"),
   ]
 
-  /// The colour as theme files write it: a name, `214`, or `#ff8700`.
+  /// The colour as written in theme files: a name, `214`, or `#ff8700`.
   package var description: String {
     if let name = Self.names.first(where: { $0.0 == self })?.1 { return name }
     switch self {
@@ -215,7 +216,7 @@ extension Color: CustomStringConvertible {
     }
   }
 
-  /// Reads what ``description`` writes; nil if it is no colour.
+  /// Reads the format of ``description``; nil if it is not a colour.
   package init?(description: String) {
     if let color = Self.names.first(where: { $0.1 == description })?.0 {
       self = color

@@ -2,21 +2,21 @@
 /// marks.
 ///
 /// Only the sanitiser makes clusters, so their text is always harmless to a terminal. A cluster is
-/// two words of plain data, without a reference: screens of thousands of cells are made, copied and
-/// compared for every key.
+/// two words of plain data without a reference, because screens of thousands of cells are made,
+/// copied and compared for every key.
 package struct Cluster: Hashable, Sendable {
   /// A single blank cell.
   package static let space = Cluster(" ", width: 1)
-  /// The right half of a wide cluster: no text, and no cell of its own.
+  /// The right half of a wide cluster: no text, and no width of its own.
   static let continuation = Cluster(low: 0, high: 0)
 
-  /// The bits that a scalar takes.
+  /// The number of bits of a scalar.
   fileprivate static let scalarBits: UInt64 = 21
   fileprivate static let scalarMask: UInt64 = 1 << scalarBits - 1
-  /// Where the width is in the second word.
+  /// The position of the width in the second word.
   fileprivate static let widthShift: UInt64 = 62
 
-  // Three scalars, then two more and the width; 0 where there is none, as no control is ever shown.
+  // Three scalars, then two more and the width; 0 means no scalar, as no control is ever shown.
   fileprivate var low: UInt64
   fileprivate var high: UInt64
 
@@ -25,7 +25,7 @@ package struct Cluster: Hashable, Sendable {
     self.high = high
   }
 
-  /// Makes a cluster of a character that the sanitiser has checked.
+  /// Makes a cluster from a character that the sanitiser has checked.
   ///
   /// - Parameters:
   ///   - base: The character; not U+0000.
@@ -35,13 +35,13 @@ package struct Cluster: Hashable, Sendable {
     high = UInt64(truncatingIfNeeded: width) << Self.widthShift
   }
 
-  /// The number of cells it covers, 1 or 2.
+  /// The number of cells that it covers: 1, 2, or 0 for the right half of a wide cluster.
   package var width: Int { Int(high >> Self.widthShift) }
 
   /// The character without its marks.
   var base: Unicode.Scalar? { Self.scalar(low) }
 
-  /// Whether there are combining marks after the base.
+  /// Whether anything follows the base: combining marks, or what joined emoji store there.
   var hasMarks: Bool { low >> Self.scalarBits != 0 }
 
   /// The characters: a base and at most ``SafeText/markLimit`` combining marks, or joined emoji.
@@ -60,7 +60,7 @@ package struct Cluster: Hashable, Sendable {
   /// Whether this is a blank at which a line may be broken.
   package var isSpace: Bool { !hasMarks && (base == " " || base == "\u{3000}") }
 
-  /// Adds a combining mark; at most ``SafeText/markLimit`` of them are kept, and none on joined emoji.
+  /// Adds a combining mark; keeps at most ``SafeText/markLimit`` of them, and none on joined emoji.
   mutating func add(_ mark: Unicode.Scalar) {
     guard !isJoined else { return }
     let value = UInt64(mark.value)
@@ -82,20 +82,20 @@ package struct Cluster: Hashable, Sendable {
   }
 }
 
-/// Emoji that belong together and take two cells: with a skin tone, as a picture, or as a family.
+/// Emoji that are joined and take two cells: with a skin tone, as a picture, or as a family.
 ///
-/// Each one is 17 bits: which, its tone, and whether it is asked to be a picture. The first is kept as the
-/// base of any other cluster is, so that everything that asks for the base sees an emoji; where its first
-/// mark would be is a number that is no scalar.
+/// Each emoji takes 17 bits: its number, its skin tone, and whether it has the picture selector.
+/// The first one is stored as the base, as in any other cluster, so that code that looks at the
+/// base sees an emoji; the position of its first mark holds a number that is not a scalar.
 extension Cluster {
-  /// One of the emoji.
+  /// One of the joined emoji.
   private struct Part {
     var base: Unicode.Scalar
-    /// From 1 to 5, or 0.
+    /// The skin tone from 1 to 5, or 0 for none.
     var tone: UInt64 = 0
     var isPicture = false
 
-    /// Fails for what is no emoji that can be kept.
+    /// Fails if the scalar is not an emoji that can be stored.
     init?(_ base: Unicode.Scalar) {
       guard Part.place(of: base) != nil else { return nil }
       self.base = base
@@ -111,15 +111,15 @@ extension Cluster {
     }
 
     var bits: UInt64 { (Part.place(of: base) ?? 0) | flags << 13 }
-    /// The tone, and whether it is a picture.
+    /// The tone and the picture selector.
     var flags: UInt64 { tone | (isPicture ? 8 : 0) }
 
-    /// Where it is among all emoji, in 13 bits.
+    /// The number of the emoji among all emoji, in 13 bits.
     private static func place(of scalar: Unicode.Scalar) -> UInt64? {
       let properties = scalar.properties
       guard properties.isEmoji, !properties.isEmojiModifier else { return nil }
       switch scalar.value {
-      // Letters of flags are emoji, but join by other rules.
+      // Flag letters are emoji, but join by other rules.
       case 0x1F1E6...0x1F1FF: return nil
       case 0x2010...0x2FFF: return UInt64(scalar.value - 0x2000)
       case 0x1F000...0x1FFFF: return UInt64(scalar.value - 0x1F000 + 0x1000)
@@ -137,13 +137,13 @@ extension Cluster {
 
   private static let joinedMark: UInt64 = scalarMask
   private static let partBits: UInt64 = 17
-  /// How many emoji can belong together.
+  /// The largest number of emoji that can be joined.
   private static let partLimit = 5
 
-  /// Whether it is emoji that belong together.
+  /// Whether the cluster consists of joined emoji.
   var isJoined: Bool { low >> Self.scalarBits & Self.scalarMask == Self.joinedMark }
 
-  /// Whether it can begin what belongs together.
+  /// Whether it can begin a sequence of joined emoji.
   var isEmoji: Bool { isJoined || !hasMarks && base.flatMap(Part.init) != nil }
 
   private var parts: [Part] {
@@ -177,14 +177,14 @@ extension Cluster {
     return text
   }
 
-  /// What stands for it where emoji are not joined: the first one, in as many cells.
+  /// The replacement where emoji are not joined: the first one, in the same number of cells.
   var plainText: String {
     guard isJoined, let base else { return text }
     let isNarrow = TextWidth.width(of: base) == 1
     return String(Character(base)) + (isNarrow ? " " : "")
   }
 
-  /// The last emoji as a picture; nil if there is nothing to ask for.
+  /// The cluster with the last emoji as a picture; nil if the selector does not apply to it.
   func asPicture() -> Cluster? {
     guard !hasMarks || isJoined else { return nil }
     var parts = parts
@@ -195,7 +195,7 @@ extension Cluster {
     return Cluster(parts)
   }
 
-  /// The last emoji with a skin tone; nil if it has no skin, or has a tone.
+  /// The cluster with a skin tone on the last emoji; nil if it takes none or already has one.
   func toned(_ tone: Unicode.Scalar) -> Cluster? {
     guard !hasMarks || isJoined, (0x1F3FB...0x1F3FF).contains(tone.value) else { return nil }
     var parts = parts
@@ -207,7 +207,8 @@ extension Cluster {
     return Cluster(parts)
   }
 
-  /// All of it joined with one more; nil if that is no emoji, or they become too many.
+  /// The cluster joined with another emoji; nil if the scalar is not an emoji or there are too
+  /// many.
   func joined(with scalar: Unicode.Scalar) -> Cluster? {
     guard !hasMarks || isJoined, let next = Part(scalar) else { return nil }
     let parts = parts

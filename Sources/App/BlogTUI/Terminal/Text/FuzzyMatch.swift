@@ -1,20 +1,20 @@
 /// How well typed letters match a name: all of them in order, ideally adjacent and at word starts.
 package struct FuzzyMatch: Hashable, Sendable {
-  /// The larger, the better.
+  /// The score; larger is better.
   package let score: Int
-  /// The numbers of the characters of the name that were typed.
+  /// The indices of the matched characters in the name.
   package let positions: [Int]
 
-  /// The length limit for names; it bounds the time spent on text that other users wrote.
+  /// The longest part of a name that is searched; it bounds the time spent on other users' texts.
   private static let limit = 200
 
-  /// Matches without regard to upper and lower case; nil if a letter is missing.
+  /// Matches without regard to case; nil if a letter is missing.
   ///
-  /// - Complexity: O(n · m) in the lengths of both.
+  /// - Complexity: O(n · m) in the lengths of both
   package init?(_ pattern: String, in name: String) {
     let needle = Array(pattern.lowercased().filter { !$0.isWhitespace })
     let hay = Array(name.lowercased().prefix(Self.limit))
-    // For each column of the last letter, the best score and the column of the letter before it.
+    // For each column of the last letter: the best score, and the column of the previous letter.
     var rows: [[(score: Int, previous: Int)?]] = []
     for (index, letter) in needle.enumerated() {
       var row = [(score: Int, previous: Int)?](repeating: nil, count: hay.count)

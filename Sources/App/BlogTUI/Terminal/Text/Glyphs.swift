@@ -1,14 +1,14 @@
 /// The characters that a terminal can show.
 package enum CharacterRepertoire: Hashable, Sendable {
-  /// Everything that the width table knows.
+  /// Everything in the width table.
   case unicode
   /// The 95 printable characters of ASCII.
   case ascii
 }
 
-/// The signs of the program's own chrome, in a form that the terminal can show.
+/// The symbols that the program itself draws, in a form that the terminal can show.
 package struct GlyphSet: Hashable, Sendable {
-  /// Signs for terminals that show Unicode.
+  /// Symbols for terminals that show Unicode.
   package static let unicode = GlyphSet(
     repertoire: .unicode,
     star: "★",
@@ -37,7 +37,7 @@ package struct GlyphSet: Hashable, Sendable {
     scrollThumb: "█"
   )
 
-  /// Signs for terminals that show ASCII only.
+  /// Symbols for terminals that show only ASCII.
   package static let ascii = GlyphSet(
     repertoire: .ascii,
     star: "*",
@@ -66,7 +66,7 @@ package struct GlyphSet: Hashable, Sendable {
     scrollThumb: "#"
   )
 
-  /// The signs for a terminal with that repertoire.
+  /// The symbols for a terminal with that repertoire.
   package static func of(_ repertoire: CharacterRepertoire) -> GlyphSet {
     switch repertoire {
     case .unicode: .unicode
@@ -74,17 +74,17 @@ package struct GlyphSet: Hashable, Sendable {
     }
   }
 
-  /// The characters that all the signs are made of.
+  /// The repertoire from which all the symbols come.
   package let repertoire: CharacterRepertoire
-  /// A star that was given.
+  /// A post that the user has starred.
   package let star: SafeText
-  /// A star that was not given.
+  /// A post that the user has not starred.
   package let emptyStar: SafeText
-  /// Before a number of comments.
+  /// The symbol before a number of comments.
   package let comment: SafeText
   /// The start of an item in a list.
   package let bullet: SafeText
-  /// The end of something cut.
+  /// The end of truncated text.
   package let ellipsis: SafeText
   /// An arrow upwards.
   package let up: SafeText
@@ -96,19 +96,19 @@ package struct GlyphSet: Hashable, Sendable {
   package let right: SafeText
   /// The mark before the selected row.
   package let selection: SafeText
-  /// A small sign between facts on one line.
+  /// A small symbol between facts on one line.
   package let separator: SafeText
   /// Something that succeeded.
   package let check: SafeText
   /// Something that failed.
   package let cross: SafeText
-  /// Something under way.
+  /// Something in progress.
   package let pending: SafeText
-  /// Somebody or something that is there.
+  /// Someone or something that is online.
   package let online: SafeText
-  /// Somebody or something that is away.
+  /// Someone or something that is offline.
   package let offline: SafeText
-  /// Somebody or something that may be away.
+  /// Someone or something that may be offline.
   package let unsure: SafeText
   /// A piece of a horizontal line.
   package let horizontal: SafeText
@@ -122,10 +122,10 @@ package struct GlyphSet: Hashable, Sendable {
   package let bottomLeft: SafeText
   /// The bottom right corner of a box.
   package let bottomRight: SafeText
-  /// The part of a scroll bar that moves.
+  /// The movable part of a scroll bar.
   package let scrollThumb: SafeText
 
-  /// Between facts on one line; in ASCII not the sign of a star that was not given.
+  /// The separator between facts on one line; in ASCII it differs from the symbol of an empty star.
   package var factSeparator: SafeText {
     switch repertoire {
     case .unicode: " " + separator + " "

@@ -1,43 +1,43 @@
-/// Text that a terminal can only display, never obey; the drawing layer accepts no other kind.
+/// Text that a terminal can only display, never interpret; the drawing layer accepts no other kind.
 ///
-/// A value holds clusters of known width and the line breaks between them. Whatever its source,
-/// it contains no control characters, no bidirectional controls, nothing invisible and nothing
-/// of unknown width. Sanitising the ``string`` of safe text again changes nothing.
+/// A value holds clusters of known width and the line breaks between them. Whatever its source, it
+/// contains no control characters, no bidirectional controls, nothing invisible and nothing of
+/// unknown width. Sanitising the ``string`` of a safe text again changes nothing.
 package struct SafeText: Hashable, Sendable {
   /// How line breaks and bidirectional controls are treated.
   package enum Mode: Hashable, Sendable {
-    /// Names and titles: line breaks become `⏎`, bidirectional controls are spelled out.
+    /// Names and titles: line breaks become `⏎`, and bidirectional controls are spelled out.
     case singleLine
-    /// Bodies: line breaks stay, bidirectional controls are left out.
+    /// Bodies: line breaks are kept, and bidirectional controls are removed.
     case multiLine
   }
 
-  /// The number of combining marks that stay with their base; terminals and ncurses keep four.
+  /// The number of combining marks kept on a base; ncurses and terminals keep four.
   package static let markLimit = 4
   /// The number of clusters of a name that are worth showing.
   package static let nameLimit = 40
-  /// The number of clusters that a single line keeps unless told otherwise.
+  /// The default number of clusters that a single line keeps.
   package static let lineLimit = 1_000
-  /// The number of clusters that a body keeps unless told otherwise.
+  /// The default number of clusters that a body keeps.
   package static let bodyLimit = 10_000
-  /// Text without any cluster.
+  /// Text without any clusters.
   package static let empty = SafeText()
-  /// The end of something cut, unless told otherwise.
+  /// The default end of truncated text.
   package static let ellipsis: SafeText = "…"
 
-  /// What is shown, in order, without the line breaks.
+  /// The clusters in order, without the line breaks.
   package private(set) var clusters: [Cluster]
   /// For each line break, the number of clusters before it; ascending.
   package private(set) var lineBreaks: [Int]
-  /// The number of cells of all clusters together.
+  /// The total number of cells.
   package private(set) var width: Int
 
-  /// Makes text without any cluster.
+  /// Makes text without any clusters.
   package init() {
     self.init(clusters: [], lineBreaks: [])
   }
 
-  /// Makes harmless text of anything: keys, names, bodies, messages of servers.
+  /// Makes harmless text from any source: keys, names, bodies, messages of servers.
   ///
   /// Text with more clusters than the limit ends in `…`.
   package init(untrusted text: String, mode: Mode = .singleLine, limit: Int? = nil) {
@@ -53,7 +53,7 @@ package struct SafeText: Hashable, Sendable {
     }
   }
 
-  /// Makes harmless text on a single line of characters that were taken from anywhere.
+  /// Makes a harmless single line from scalars of any source.
   package init(untrusted scalars: [Unicode.Scalar], limit: Int) {
     let limit = max(1, limit)
     if let plain = Self.plain(scalars, limit: limit) {
@@ -64,7 +64,7 @@ package struct SafeText: Hashable, Sendable {
     }
   }
 
-  /// Makes text of a literal of the program, which may contain line breaks.
+  /// Makes text from a literal in the program, which may contain line breaks.
   package init(literal: StaticString) {
     self.init(untrusted: literal.description, mode: .multiLine, limit: .max)
   }
@@ -74,7 +74,7 @@ package struct SafeText: Hashable, Sendable {
     self.init(untrusted: String(number))
   }
 
-  /// Makes the same cluster over and over again.
+  /// Makes a repetition of a cluster.
   package init(repeating cluster: Cluster, count: Int) {
     self.init(clusters: Array(repeating: cluster, count: max(0, count)), lineBreaks: [])
   }
@@ -91,10 +91,10 @@ package struct SafeText: Hashable, Sendable {
     self.width = width
   }
 
-  /// Text of printable ASCII only, which is safe as it is; nil if there is anything else, or too
-  /// much.
+  /// Makes text of printable ASCII, which is safe as it is; nil if there is any other character, or
+  /// too many.
   ///
-  /// Most text is like this, and it need not go through the sanitiser scalar by scalar.
+  /// Most text is of this kind, and need not go through the sanitiser scalar by scalar.
   private static func plain(
     _ scalars: some RandomAccessCollection<Unicode.Scalar>,
     limit: Int
@@ -105,7 +105,7 @@ package struct SafeText: Hashable, Sendable {
     return SafeText(clusters: scalars.map { Cluster($0, width: 1) }, width: scalars.count)
   }
 
-  /// Whether there is neither a cluster nor a line break.
+  /// Whether there are neither clusters nor line breaks.
   package var isEmpty: Bool { clusters.isEmpty && lineBreaks.isEmpty }
 
   /// The text as a string, with a newline for each line break.
@@ -140,7 +140,7 @@ package struct SafeText: Hashable, Sendable {
     width += other.width
   }
 
-  /// The two texts one after the other.
+  /// The two texts, one after the other.
   package static func + (left: SafeText, right: SafeText) -> SafeText {
     var result = left
     result.append(right)
@@ -149,14 +149,14 @@ package struct SafeText: Hashable, Sendable {
 }
 
 extension SafeText: ExpressibleByStringLiteral {
-  /// Makes text of a literal of the program; interpolation is not possible on purpose.
+  /// Makes text from a literal in the program; interpolation is deliberately impossible.
   package init(stringLiteral value: StaticString) {
     self.init(literal: value)
   }
 }
 
 extension Sequence where Element == SafeText {
-  /// All the texts one after the other, with the separator between them.
+  /// All texts, one after another, with the separator between them.
   package func joined(separator: SafeText = .empty) -> SafeText {
     var result = SafeText()
     for (index, text) in enumerated() {
@@ -167,7 +167,7 @@ extension Sequence where Element == SafeText {
   }
 }
 
-/// The side of a field at which its text sits.
+/// How text is aligned in a field.
 package enum Alignment: Hashable, Sendable {
   /// At the left.
   case leading
@@ -178,13 +178,13 @@ package enum Alignment: Hashable, Sendable {
 }
 
 extension SafeText {
-  /// The text cut into lines of at most that many cells, broken between words where possible.
+  /// Wraps the text into lines of at most that many cells, broken between words where possible.
   ///
-  /// Line breaks of the text stay, blanks at the end of a broken line go, words longer than a line
-  /// are cut, and ideographs may be parted anywhere. A width of zero or less gives no lines, and a
-  /// wide cluster in a line of one cell becomes `□`.
+  /// Line breaks of the text are kept, blanks at the end of a broken line are dropped, words longer
+  /// than a line are split, and lines may break anywhere between ideographs. A width of zero or
+  /// less gives no lines, and a wide cluster in a line of one cell becomes `□`.
   ///
-  /// - Complexity: O(n) in the number of clusters.
+  /// - Complexity: O(n) in the number of clusters
   package func wrapped(width: Int) -> [SafeText] {
     guard width > 0 else { return [] }
     return lines.flatMap { $0.wrappedLine(width: width) }
@@ -210,9 +210,10 @@ extension SafeText {
 
   private static let box = Cluster("□", width: 1)
 
-  /// The first line, cut to at most that many cells with the ellipsis at the end if anything went.
+  /// The first line, truncated to that many cells, with the ellipsis at the end if text was
+  /// removed.
   ///
-  /// Later lines count as something that went.
+  /// Later lines count as removed text.
   package func truncated(to width: Int, ellipsis: SafeText = .ellipsis) -> SafeText {
     guard !lineBreaks.isEmpty || self.width > width else { return self }
     let mark = ellipsis.width <= width ? ellipsis : .empty
@@ -220,7 +221,7 @@ extension SafeText {
     return Self.prefix(of: line, width: width - mark.width) + mark
   }
 
-  /// The text with blanks at its end (or at its start) up to that many cells.
+  /// The text, padded with blanks to that many cells at its end, its start or both.
   package func padded(to width: Int, aligned alignment: Alignment = .leading) -> SafeText {
     let missing = max(0, width - self.width)
     let blanks = SafeText(repeating: .space, count: missing)
@@ -235,7 +236,7 @@ extension SafeText {
     }
   }
 
-  /// The text cut or padded to exactly that many cells.
+  /// The text, truncated or padded to exactly that many cells.
   package func fitted(
     to width: Int,
     aligned alignment: Alignment = .leading,
@@ -254,24 +255,24 @@ extension SafeText {
   }
 }
 
-/// Finds where a row of cells has to be broken to fit a width.
+/// Finds the points at which a row of items has to be broken to fit a width.
 enum LineBreaker {
-  /// What the breaker has to know about one item of a line.
+  /// What the breaker needs to know about one item of a line.
   struct Item {
-    /// The cells it takes; 0 is allowed.
+    /// The number of cells that it takes; may be 0.
     var width: Int
-    /// Whether it is a blank, after which a line may end and which may hang over its end.
+    /// Whether it is a blank, after which a line may end and which may hang over the edge.
     var isSpace: Bool
-    /// Whether a line may end before and after it although it is not a blank.
+    /// Whether a line may break before and after it even though it is not a blank.
     var isBreakable: Bool
   }
 
   /// The index of the first item of each line; the first is always 0.
   ///
-  /// Words move to the next line as a whole; a word longer than a line is cut. Blanks at the end of
-  /// a line may hang over the edge.
+  /// Words move to the next line as a whole; a word longer than a line is split. Blanks at the end
+  /// of a line may hang over the edge.
   ///
-  /// - Complexity: O(n) in the number of items.
+  /// - Complexity: O(n) in the number of items
   static func lineStarts(count: Int, width: Int, item: (Int) -> Item) -> [Int] {
     var starts = [0]
     guard width > 0 else { return starts }

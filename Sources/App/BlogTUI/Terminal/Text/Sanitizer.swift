@@ -1,8 +1,8 @@
-/// Turns any string into clusters that are safe to draw; the only maker of ``SafeText``.
+/// Turns any string into clusters that are safe to draw; the only source of ``SafeText`` contents.
 ///
-/// Works on scalars and not on characters: a cell of ncurses holds one spacing scalar and a few
-/// marks. Emoji that belong together are one cluster of two cells; a terminal that does not join them
-/// shows the first one there.
+/// Works on scalars rather than characters: a cell of ncurses holds one spacing scalar and a few
+/// marks. Joined emoji are one cluster of two cells, in which a terminal that cannot join them
+/// shows the first one.
 struct Sanitizer {
   private static let tabWidth = 4
   private static let ellipsis = Cluster("…", width: 1)
@@ -15,9 +15,9 @@ struct Sanitizer {
   private var base: Unicode.Scalar?
   private var marks = 0
   private var afterCarriageReturn = false
-  /// Whether the last cluster is an emoji, to which more may belong.
+  /// Whether the last cluster is an emoji, which later scalars may extend.
   private var isAfterEmoji = false
-  /// Whether a joiner has come since.
+  /// Whether a joiner has followed that emoji.
   private var isJoining = false
 
   init(mode: SafeText.Mode, limit: Int) {
@@ -25,13 +25,13 @@ struct Sanitizer {
     self.limit = limit
   }
 
-  /// Makes safe text of the scalars of a string.
+  /// Makes safe text from the scalars of a string.
   ///
   /// - Parameters:
   ///   - scalars: The scalars.
-  ///   - most: How many there are at most, as far as that is known without counting them.
+  ///   - most: An upper bound of their number, which need not be counted for this.
   /// - Returns: The text.
-  /// - Complexity: O(n) in the scalars, but it stops soon after the limit.
+  /// - Complexity: O(n) in the number of scalars, but it stops soon after the limit
   mutating func sanitize(
     _ scalars: some Sequence<Unicode.Scalar>,
     atMost most: Int
@@ -81,7 +81,7 @@ struct Sanitizer {
     case 0x7F:
       addPicture(0x2421)
     case 0x80...0x9F:
-      // The seven-bit form of the same control: escape and a letter.
+      // The seven-bit form of the same control: Escape and a letter.
       addPicture(0x241B)
       begin(Unicode.Scalar(UInt8(value - 0x40)), width: 1)
     default:
@@ -105,7 +105,7 @@ struct Sanitizer {
       if properties.generalCategory != .format { addMark(scalar) }
       return
     }
-    // Terminals disagree whether a skin tone takes cells of its own after a hand.
+    // Terminals disagree about whether a skin tone takes cells of its own after a hand.
     if properties.isEmojiModifier, let base, base.properties.isEmojiModifierBase { return }
     begin(scalar, width: width)
   }
@@ -119,7 +119,7 @@ struct Sanitizer {
     isJoining = false
   }
 
-  /// Whether a scalar belongs to the emoji before it, which is then changed.
+  /// Whether a scalar extends the preceding emoji; if so, the emoji is changed.
   private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
     guard let last = clusters.indices.last else { return false }
     if scalar == "\u{200D}" {

@@ -1,9 +1,9 @@
 /// The number of cells that characters take, from one table used for layout and for clipping.
 ///
-/// The table says what the C library of Debian 12 says in a UTF-8 locale, because ncurses asks
-/// that library: a disagreement of one cell would shift the rest of the row.
+/// The table agrees with the C library of Debian 12 in a UTF-8 locale, because ncurses asks that
+/// library: a difference of one cell would shift the rest of the row.
 package enum TextWidth {
-  /// The cells of one scalar: 0 for marks and invisible ones, 1, 2, or nil when nobody knows.
+  /// The cells of one scalar: 0 for marks and invisible scalars, 1, 2, or nil if it is unknown.
   package static func width(of scalar: Unicode.Scalar) -> Int? {
     let value = scalar.value
     if value < 0x7F { return value < 0x20 ? nil : 1 }
@@ -13,13 +13,13 @@ package enum TextWidth {
     return contains(value, in: wideRanges) ? 2 : 1
   }
 
-  /// The cells that a character takes once it is sanitised, which may be none.
+  /// The cells of a character after sanitising, possibly none.
   package static func width(of character: Character) -> Int {
     if let ascii = character.asciiValue, ascii >= 0x20, ascii < 0x7F { return 1 }
     return width(of: String(character))
   }
 
-  /// The cells that a string takes once it is sanitised as a single line.
+  /// The cells of a string after sanitising it as a single line.
   package static func width(of text: String) -> Int {
     SafeText(untrusted: text, mode: .singleLine, limit: .max).width
   }

@@ -1,4 +1,4 @@
-/// What a key means inside a text editor, the same in one line and in many.
+/// What a key means in a text editor, whether it has one line or many.
 enum EditCommand: Hashable {
   case insert(String)
   case newline
@@ -25,7 +25,7 @@ enum EditCommand: Hashable {
   case undo
   case redo
 
-  /// The command of a key, or nil if editors do not use it.
+  /// The command of a key; nil if editors do not use the key.
   init?(_ key: KeyEvent) {
     switch key {
     case .character(let character): self = .insert(String(character))
@@ -58,7 +58,7 @@ enum EditCommand: Hashable {
     }
   }
 
-  /// The kind of step that the command is for ``UndoHistory``; nil if it changes nothing.
+  /// How ``UndoHistory`` groups the command; nil if it changes nothing.
   var step: EditStep? {
     switch self {
     case .insert(let text):
@@ -80,15 +80,15 @@ enum EditCommand: Hashable {
 package enum EditOutcome: Hashable, Sendable {
   /// The editor does not use the key.
   case ignored
-  /// The cursor or the view moved, or the key had no further to go; the text is the same.
+  /// The cursor or the view moved, or could move no further; the text is unchanged.
   case moved
   /// The text changed.
   case changed
-  /// The user is done with a single-line field.
+  /// The user has finished a single-line field.
   case submitted
 }
 
-/// What a step of an editor did; steps of the same kind are taken back together.
+/// What a step of an editor did; steps of the same kind are undone together.
 enum EditStep: Hashable, Sendable {
   /// One character of a word was typed.
   case letter
@@ -96,15 +96,15 @@ enum EditStep: Hashable, Sendable {
   case separator
   /// One character was removed.
   case removal
-  /// Anything else, which always is a step of its own.
+  /// Anything else, which is always a step of its own.
   case whole
 }
 
-/// What editors let into their text, from the keyboard and from the clipboard alike.
+/// Decides which characters editors accept, from the keyboard and from the clipboard alike.
 enum EditorText {
-  /// The characters of the input that a user can mean: no controls, nothing that hides or reorders.
+  /// The characters of the input without controls and without anything that hides or reorders text.
   ///
-  /// Line breaks of any kind become newlines, tabs become blanks.
+  /// Line breaks of any kind become newlines; a tab becomes four blanks.
   static func characters(of input: String) -> [Character] {
     var scalars = String.UnicodeScalarView()
     var afterCarriageReturn = false
@@ -128,9 +128,9 @@ enum EditorText {
     return Array(String(scalars))
   }
 
-  /// Replaces some of the characters, and returns where what was put in ends.
+  /// Replaces a range of characters, and returns the index after the inserted ones.
   ///
-  /// Characters that become neighbours and together are one (a letter and its accent) are joined.
+  /// Adjacent characters that together form one (a letter and its accent) are joined.
   static func replace(
     _ range: Range<Int>,
     of characters: inout [Character],
@@ -155,14 +155,14 @@ enum EditorText {
     return true
   }
 
-  /// The characters as they are drawn, each for itself so that widths add up.
+  /// The characters as they are drawn, each on its own so that widths add up.
   static func shown(_ characters: some Sequence<Character>) -> SafeText {
     var text = SafeText()
     for character in characters { text.append(SafeText(untrusted: String(character))) }
     return text
   }
 
-  /// Where the word before the index begins.
+  /// The start of the word before the index.
   static func wordStart(before index: Int, in characters: [Character]) -> Int {
     var start = index
     while start > 0 && !isWord(characters[start - 1]) { start -= 1 }
@@ -170,7 +170,7 @@ enum EditorText {
     return start
   }
 
-  /// Where the word after the index ends.
+  /// The end of the word after the index.
   static func wordEnd(after index: Int, in characters: [Character]) -> Int {
     var end = index
     while end < characters.count && !isWord(characters[end]) { end += 1 }
@@ -178,7 +178,7 @@ enum EditorText {
     return end
   }
 
-  /// Where the stretch without blanks before the index begins.
+  /// The start of the run of non-blank characters before the index.
   static func blankSeparatedStart(before index: Int, in characters: [Character]) -> Int {
     var start = index
     while start > 0 && characters[start - 1].isWhitespace { start -= 1 }
@@ -193,7 +193,7 @@ enum EditorText {
 
 /// The undo and redo history of an editor.
 ///
-/// Steps of the same kind join, so that a word comes and goes as one.
+/// Steps of the same kind are grouped, so that a whole word is undone or redone at once.
 struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
   /// The number of steps that are kept.
   static var limit: Int { 200 }
@@ -202,23 +202,23 @@ struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
   private var future: [State] = []
   private var latest: EditStep?
 
-  /// Notes the state before a step.
+  /// Records the state before a step.
   mutating func record(_ state: State, as kind: EditStep) {
     defer { latest = kind }
     future = []
-    // A word joins the blanks before it: taking it back leaves the line as it was before both.
+    // A word joins the separators before it: undoing it restores the line as it was before both.
     let follows = latest == kind || (latest == .separator && kind == .letter)
     guard !follows || kind == .whole || past.isEmpty else { return }
     past.append(state)
     if past.count > Self.limit { past.removeFirst() }
   }
 
-  /// The cursor went elsewhere: the next step does not join the one before.
+  /// Makes the next step separate from the previous one, because the cursor was moved.
   mutating func interrupt() {
     latest = nil
   }
 
-  /// The state before the latest step; nil when there is none.
+  /// The state before the latest step; nil if there is none.
   mutating func undo(from state: State) -> State? {
     guard let before = past.popLast() else { return nil }
     future.append(state)
@@ -226,7 +226,7 @@ struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
     return before
   }
 
-  /// The state that was taken back last; nil when there is none.
+  /// The state that was undone last; nil if there is none.
   mutating func redo(from state: State) -> State? {
     guard let after = future.popLast() else { return nil }
     past.append(state)

@@ -1,14 +1,14 @@
 /// The state of a list: which row is selected, and which rows are in view.
 ///
-/// Both are kept by identifier and never by number, so rows that come and go elsewhere do not move
-/// what the user reads. Rows have the same height, except those that are given another; rows that
-/// begin a section have a line above them, unless they are the first in view.
+/// Both are stored as identifiers rather than indices, so rows that come and go elsewhere do not
+/// move what the user reads. Rows have the same height, except those with a height of their own; a
+/// row that begins a section has a line above it, unless it is the first in view.
 package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// What a key did to the list.
   package enum Outcome: Hashable, Sendable {
     /// The list does not use the key.
     case ignored
-    /// The selection or the view moved, or the key had no further to go.
+    /// The selection or the view moved, or could move no further.
     case moved
     /// The user opens the selected row.
     case opened(ID)
@@ -20,7 +20,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package private(set) var selection: ID?
   /// The number of rows above the first visible one.
   package private(set) var top = 0
-  /// The number of rows that fit in view where no section begins.
+  /// The number of rows that fit in view if none of them begins a section.
   package private(set) var capacity = 1
   /// The number of screen lines of each row.
   package private(set) var rowHeight: Int
@@ -28,27 +28,27 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   private var selected = 0
   /// The rows that begin a section.
   private var sectionStarts: Set<ID> = []
-  /// The number of screen lines of the rows that have another height than the usual one.
+  /// The number of screen lines of the rows that have a height of their own.
   private var heights: [ID: Int] = [:]
-  /// The number of screen lines.
+  /// The number of screen lines of the view.
   private var height = 1
 
-  /// Makes a list; rows have at least one line.
+  /// Makes a list; a row height below one counts as one.
   package init(ids: [ID] = [], rowHeight: Int = 1) {
     self.rowHeight = max(1, rowHeight)
     update(ids: ids)
   }
 
-  /// The number of the selected row.
+  /// The index of the selected row.
   package var selectedIndex: Int? { ids.isEmpty ? nil : selected }
-  /// The numbers of the rows in view; of rows with heights of their own, the last one may be cut.
+  /// The indices of the rows in view; with individual row heights, the last row may be cut off.
   ///
-  /// - Complexity: O(n) in the number of rows in view.
+  /// - Complexity: O(n) in the number of rows in view
   package var visibleRange: Range<Int> {
     guard !isUniform else { return top..<min(ids.count, top + capacity) }
     guard !ids.isEmpty else { return 0..<0 }
     var end = top + 1
-    // The end of the row before, and how much of the next row has to fit.
+    // The end of the previous row, and how much of the next one has to fit.
     var line = height(of: top)
     while end < ids.count {
       let start = line + (sectionStarts.contains(ids[end]) ? 1 : 0)
@@ -61,27 +61,27 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// The identifiers of the rows in view.
   package var visibleIDs: ArraySlice<ID> { ids[visibleRange] }
 
-  /// Gives each row that many lines, at least one; ``resize(to:)`` then tells how many fit.
+  /// Sets the number of lines of each row, at least one; call ``resize(to:)`` afterwards.
   package mutating func setRowHeight(_ height: Int) {
     rowHeight = max(1, height)
   }
 
-  /// Tells the list how much room it has; the selection stays in view.
+  /// Sets the size of the view; the selection stays in view.
   package mutating func resize(to size: Size) {
     height = max(1, size.height)
     capacity = max(1, size.height / rowHeight)
     reveal()
   }
 
-  /// Replaces the rows; what is selected stays selected and stays on its line of the screen.
+  /// Replaces the rows; the selected row stays selected and stays on its line of the screen.
   ///
-  /// If the selected row is gone, the next one that is left is selected, else the previous one.
+  /// If it is gone, the next remaining row is selected, or otherwise the previous one.
   ///
   /// - Parameters:
   ///   - new: The identifiers of the rows, from top to bottom.
   ///   - newStarts: The rows that begin a section.
   ///   - newHeights: The number of screen lines, at least one, of rows with a height of their own.
-  /// - Complexity: O(n) in the number of rows.
+  /// - Complexity: O(n) in the number of rows
   package mutating func update(
     ids new: [ID],
     sectionStarts newStarts: Set<ID> = [],
@@ -98,11 +98,11 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     reveal()
   }
 
-  /// The new index of the selected row, or else of the next remaining row, or else of the previous
-  /// one.
+  /// The new index of the selected row, or otherwise of the next remaining row, or otherwise of the
+  /// previous one.
   private func newIndex(in new: [ID]) -> Int {
     guard !ids.isEmpty else { return 0 }
-    // Usually it has only been shifted by rows inserted or removed above it.
+    // Usually, rows inserted or removed above it have only shifted it.
     if let index = Self.index(of: ids[selected], in: new, near: selected) { return index }
     var indices: [ID: Int] = [:]
     for (index, id) in new.enumerated() where indices[id] == nil { indices[id] = index }
@@ -123,7 +123,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     return nil
   }
 
-  /// Selects the row and brings it into view; false if there is no such row.
+  /// Selects the row and scrolls it into view; returns false if there is no such row.
   @discardableResult
   package mutating func select(_ id: ID) -> Bool {
     guard let index = ids.firstIndex(of: id) else { return false }
@@ -131,7 +131,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     return true
   }
 
-  /// Selects the row of that number, or the nearest there is.
+  /// Selects the row with that index, or the nearest one.
   package mutating func move(to index: Int) {
     guard !ids.isEmpty else { return }
     selected = min(max(0, index), ids.count - 1)
@@ -139,12 +139,12 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     reveal()
   }
 
-  /// Selects the row that many rows further down, or up if negative.
+  /// Selects the row that many rows further down, or further up if the number is negative.
   package mutating func move(by count: Int) {
     move(to: selected + count)
   }
 
-  /// How many rows a page has where the user is.
+  /// The number of rows of a page at the current position.
   package var pageLength: Int {
     guard !isUniform else { return capacity }
     let visible = visibleRange
@@ -158,10 +158,10 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   /// Whether every row takes the same number of lines.
   private var isUniform: Bool { sectionStarts.isEmpty && heights.isEmpty }
 
-  /// The number of lines of a row, without the line of a section above it.
+  /// The number of lines of a row, without the section line above it.
   private func height(of index: Int) -> Int { heights[ids[index]] ?? rowHeight }
 
-  /// The number of lines from the beginning of the row before to the beginning of a row.
+  /// The number of lines from the start of the previous row to the start of this one.
   private func step(to index: Int) -> Int {
     height(of: index - 1) + (sectionStarts.contains(ids[index]) ? 1 : 0)
   }
@@ -190,13 +190,13 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   private mutating func reveal() {
     top = max(0, min(top, selected))
     guard !ids.isEmpty else { return }
-    // No more than what fits is ever looked at.
+    // Never measures more rows than fit.
     top = max(top, selected - largestCount + 1)
     while top < selected, selectedLine + height(of: selected) > height { top += 1 }
     fillEnd()
   }
 
-  /// Leaves no line empty below the last row as long as there are rows above the first.
+  /// Leaves no line empty below the last row while there are rows above the first visible one.
   private mutating func fillEnd() {
     guard top > ids.count - largestCount else { return }
     var used = height(of: ids.count - 1)
@@ -210,7 +210,7 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension ListView {
-  /// Moves the selection by the usual keys: arrows, `j k g G`, half pages and pages, the wheel.
+  /// Moves the selection with the usual keys: arrows, `j k g G`, half pages and pages, the wheel.
   package mutating func handle(_ key: KeyEvent) -> Outcome {
     switch key {
     case .down, .character("j"), .control("n"): move(by: 1)
@@ -238,20 +238,21 @@ extension ListView {
 
   /// A row in view.
   package struct Row {
-    /// The row.
+    /// The identifier of the row.
     package let id: ID
     package let isSelected: Bool
-    /// Where it is, as far as it is in view.
+    /// The part of its rectangle that is in view.
     package let rect: Rect
-    /// The number of its lines, in view or not.
+    /// The number of its lines, including those out of view.
     package let height: Int
-    /// The line above it, if it begins a section there.
+    /// The line above it, if it begins a section and is not the first in view.
     package let section: Rect?
   }
 
-  /// The rows in view, when the list is drawn in a rectangle.
+  /// The rows in view, if the list is drawn in the rectangle.
   ///
-  /// - Parameter rect: The room that ``resize(to:)`` was told about; rows are cut at its end.
+  /// - Parameter rect: A rectangle with the size given to ``resize(to:)``; rows are clipped at its
+  ///   end.
   /// - Returns: The rows from top to bottom.
   package func rows(in rect: Rect) -> [Row] {
     rects(in: rect).compactMap { index, full in
@@ -269,13 +270,13 @@ extension ListView {
     }
   }
 
-  /// The row under a cell of the screen when the list is drawn in the rectangle.
+  /// The row under a cell of the screen, if the list is drawn in the rectangle.
   package func id(at position: Position, in rect: Rect) -> ID? {
     guard rect.contains(position) else { return nil }
     return rects(in: rect).first { $0.rect.contains(position) }.map { ids[$0.index] }
   }
 
-  /// The rows in view and where they are.
+  /// The indices and rectangles of the rows in view.
   private func rects(in rect: Rect) -> [(index: Int, rect: Rect)] {
     var line = rect.row
     return visibleRange.map { index in
@@ -286,13 +287,13 @@ extension ListView {
     }
   }
 
-  /// Draws the rows in view, each by the closure in a rectangle of its own.
+  /// Draws the rows in view by calling the closure for each, with a rectangle of its own.
   ///
   /// The cursor goes to the selected row, so that screen readers follow it.
   ///
   /// - Parameters:
   ///   - screen: The screen.
-  ///   - rect: The room that ``resize(to:)`` was told about.
+  ///   - rect: A rectangle with the size given to ``resize(to:)``.
   ///   - row: Draws one row: its identifier, whether it is selected, and its rectangle.
   package func draw(
     on screen: inout Screen,

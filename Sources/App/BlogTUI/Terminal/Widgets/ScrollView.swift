@@ -1,4 +1,4 @@
-/// A step through something longer than the screen.
+/// A movement through something longer than the screen.
 package enum Motion: CaseIterable, Hashable, Sendable {
   /// One row down.
   case down
@@ -17,13 +17,13 @@ package enum Motion: CaseIterable, Hashable, Sendable {
   /// To the last row.
   case bottom
 
-  /// The number of the row that the motion leads to; it can be before the first or behind the last.
+  /// The index of the row to which the motion leads; it may be before the first or after the last.
   ///
   /// - Parameters:
-  ///   - row: The number of the present row.
-  ///   - page: The number of rows of a page.
-  ///   - count: The number of all rows.
-  /// - Returns: The number of the row.
+  ///   - row: The index of the current row.
+  ///   - page: The number of rows in a page.
+  ///   - count: The total number of rows.
+  /// - Returns: The index of the row.
   func target(from row: Int, page: Int, count: Int) -> Int {
     switch self {
     case .down: row + 1
@@ -39,14 +39,14 @@ package enum Motion: CaseIterable, Hashable, Sendable {
 }
 
 extension ListView {
-  /// Moves the selection; a page is as long as what is in view.
+  /// Moves the selection; a page is as long as the part in view.
   mutating func move(_ motion: Motion) {
     move(to: motion.target(from: selectedIndex ?? 0, page: pageLength, count: ids.count))
   }
 }
 
 extension ScrollView {
-  /// Scrolls.
+  /// Scrolls by a motion, keeping the text in view.
   mutating func move(_ motion: Motion) {
     scroll(to: motion.target(from: top, page: capacity, count: lines.count))
   }
@@ -58,11 +58,11 @@ package struct ScrollView: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// The view does not use the key.
     case ignored
-    /// The view moved, or the key had no further to go.
+    /// The view moved, or could move no further.
     case moved
   }
 
-  /// The lines of the text, already as narrow as the room.
+  /// The lines of the text, already wrapped to the width of the view.
   package private(set) var lines: [SafeText] = []
   /// The number of lines above the first visible one.
   package private(set) var top = 0
@@ -76,33 +76,33 @@ package struct ScrollView: Hashable, Sendable {
 
   /// Whether the last line is in view.
   package var isAtEnd: Bool { top >= lines.count - capacity }
-  /// The numbers of the lines in view.
+  /// The indices of the lines in view.
   package var visibleRange: Range<Int> { top..<min(lines.count, top + capacity) }
 
-  /// Replaces the lines; the number of lines above the view stays if possible.
+  /// Replaces the lines; the number of lines above the view stays the same if possible.
   package mutating func update(lines new: [SafeText]) {
     lines = new
     scroll(to: top)
   }
 
-  /// Tells the view how much room it has.
+  /// Sets the size of the view.
   package mutating func resize(to size: Size) {
     capacity = max(1, size.height)
     scroll(to: top)
   }
 
-  /// Brings the line of that number to the top, or as near to it as the text allows.
+  /// Scrolls the line with that index to the top, or as near to it as the text allows.
   package mutating func scroll(to line: Int) {
     top = max(0, min(line, lines.count - capacity))
   }
 
-  /// Scrolls as little as needed to have the line of that number in view.
+  /// Scrolls as little as needed to bring the line with that index into view.
   package mutating func reveal(_ line: Int) {
     if line < top { scroll(to: line) }
     if line >= top + capacity { scroll(to: line - capacity + 1) }
   }
 
-  /// Scrolls by the usual keys: arrows, `j k g G`, half pages and pages, the wheel.
+  /// Scrolls with the usual keys: arrows, `j k g G`, half pages and pages, the wheel.
   package mutating func handle(_ key: KeyEvent) -> Outcome {
     switch key {
     case .down, .character("j"), .control("n"), .enter: scroll(to: top + 1)

@@ -1,9 +1,9 @@
 /// The state of a multi-line editor with soft wrapping: its text, the cursor and the view.
 ///
-/// Lines are stored separately, so a key costs no more than its own line, and a paste costs no
-/// more than its own length. The view is kept as a line and a row of that line.
+/// Lines are stored separately, so a key costs no more than its own line, and a paste costs no more
+/// than its own length. The top of the view is stored as a line and a row within that line.
 package struct TextArea: Hashable, Sendable {
-  /// A location between characters: before the character of that number in the line.
+  /// A location between characters: before the character with that index in the line.
   struct Location: Hashable, Comparable, Sendable {
     var line: Int
     var column: Int
@@ -13,11 +13,11 @@ package struct TextArea: Hashable, Sendable {
     }
   }
 
-  /// The number of characters that the editor takes at most, newlines included.
+  /// The largest number of characters that the editor accepts, including newlines.
   package let limit: Int
-  /// The number of characters typed so far, newlines included.
+  /// The number of characters, including newlines.
   package private(set) var count = 0
-  /// The length of the text in UTF-16 code units, newlines included.
+  /// The length of the text in UTF-16 code units, including newlines.
   package private(set) var utf16Count = 0
 
   var lines: [[Character]] = [[]]
@@ -29,7 +29,7 @@ package struct TextArea: Hashable, Sendable {
   private var goalColumn: Int?
   private var history = UndoHistory<Snapshot>()
 
-  /// What a step of editing changes; lines that it leaves alone are shared.
+  /// What an editing step can change; unchanged lines are shared.
   private struct Snapshot: Hashable, Sendable {
     let lines: [[Character]]
     let cursor: Location
@@ -43,9 +43,9 @@ package struct TextArea: Hashable, Sendable {
     setText(text)
   }
 
-  /// What the user has typed so far.
+  /// The text that the user has typed so far.
   package var text: String { lines.map { String($0) }.joined(separator: "\n") }
-  /// Whether nothing was typed.
+  /// Whether the text is empty.
   package var isEmpty: Bool { count == 0 }
 
   /// Replaces the text and puts the cursor at its end.
@@ -62,7 +62,7 @@ package struct TextArea: Hashable, Sendable {
     reveal()
   }
 
-  /// Tells the editor how much room it has; the cursor stays in view.
+  /// Sets the size of the editor; the cursor stays in view.
   package mutating func resize(to size: Size) {
     let new = Size(width: max(1, size.width), height: max(1, size.height))
     guard new != self.size else { return }
@@ -71,9 +71,9 @@ package struct TextArea: Hashable, Sendable {
     reveal()
   }
 
-  /// Edits by the usual keys, those of readline included; Enter begins a new line.
+  /// Edits with the usual keys, including those of readline; Enter begins a new line.
   ///
-  /// Pasted text is cut where the limit is reached.
+  /// Pasted text is cut off at the limit.
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
@@ -87,9 +87,9 @@ package struct TextArea: Hashable, Sendable {
     return outcome
   }
 
-  /// Puts the cursor before the character that is drawn in a cell, or as near as the text goes.
+  /// Puts the cursor before the character that is drawn in a cell, or as near to it as possible.
   ///
-  /// - Parameter position: The cell, counted from the top left of the room for the text.
+  /// - Parameter position: The cell, counted from the top left of the text.
   package mutating func moveCursor(to position: Position) {
     history.interrupt()
     goalColumn = nil
@@ -240,7 +240,7 @@ package struct TextArea: Hashable, Sendable {
       range = start.column..<end.column
       removed = String(lines[start.line][range])
     } else {
-      // Only neighbouring lines are ever joined: no key removes more than one newline.
+      // Only adjacent lines are ever joined, since no key removes more than one newline.
       removed = String(lines[start.line][range]) + "\n" + String(lines[end.line][..<end.column])
       rest = Array(lines[end.line][end.column...])
       lines.remove(at: end.line)
@@ -286,7 +286,7 @@ package struct TextArea: Hashable, Sendable {
 }
 
 extension TextArea {
-  /// Where the rows of a line begin when it is wrapped.
+  /// The starts of the rows into which a line is wrapped.
   func rowStarts(of line: Int) -> [Int] {
     let characters = lines[line]
     return LineBreaker.lineStarts(count: characters.count, width: size.width) { index in
@@ -300,17 +300,17 @@ extension TextArea {
     }
   }
 
-  /// The row of a line in which the cursor is shown when it stands before that character.
+  /// The row of a line that shows the cursor when it is before that character.
   func row(of column: Int, in starts: [Int]) -> Int {
     (starts.firstIndex { $0 > column } ?? starts.count) - 1
   }
 
-  /// The number of cells between two places of one line.
+  /// The number of cells between two locations in one line.
   func cells(of line: Int, from start: Int, to end: Int) -> Int {
     lines[line][start..<max(start, end)].reduce(0) { $0 + TextWidth.width(of: $1) }
   }
 
-  /// The character of a row that is nearest to that many cells from its left edge.
+  /// The character of a row that is nearest to that many cells from the left edge.
   func column(of line: Int, row: Int, starts: [Int], cells goal: Int) -> Int {
     let isLast = row + 1 == starts.count
     let end = isLast ? lines[line].count : starts[row + 1] - 1
@@ -324,7 +324,7 @@ extension TextArea {
     return column
   }
 
-  /// Scrolls as little as needed to have the cursor in view and no room left over below the text.
+  /// Scrolls as little as needed to keep the cursor in view and no space unused below the text.
   mutating func reveal() {
     let cursorRow = row(of: cursor.column, in: rowStarts(of: cursor.line))
     if (cursor.line, cursorRow) < (topLine, topRow) || topLine >= lines.count {
@@ -337,7 +337,7 @@ extension TextArea {
     if missing > 0 { (topLine, topRow) = topLine(rows: missing, above: (topLine, topRow)) }
   }
 
-  /// The row that many rows above another, or the first one; as a line and a row of it.
+  /// The row that is the given number of rows above another, or the first one.
   private func topLine(rows: Int, above start: (Int, Int)) -> (Int, Int) {
     var (line, row) = start
     var left = rows
@@ -349,12 +349,12 @@ extension TextArea {
     return (line, max(0, row - left))
   }
 
-  /// The number of rows that the text takes at the present width, up to a limit.
+  /// The number of rows that the text takes at the current width, up to a limit.
   ///
   /// - Complexity: O(n) in the length of the lines up to that limit
   func height(upTo limit: Int) -> Int { min(limit, rowCount(upTo: limit, from: (0, 0))) }
 
-  /// The number of rows from that one to the end, as far as they matter.
+  /// The number of rows from the given one to the end; counting stops at about the limit.
   private func rowCount(upTo limit: Int, from start: (Int, Int)) -> Int {
     var line = start.0
     var count = -start.1
@@ -369,10 +369,10 @@ extension TextArea {
   ///
   /// - Parameters:
   ///   - screen: The screen.
-  ///   - rect: The room that ``resize(to:)`` was told about.
+  ///   - rect: A rectangle with the size given to ``resize(to:)``.
   ///   - style: The style of the text and of the rest of the rectangle.
-  ///   - placeholder: What is shown while nothing was typed.
-  ///   - isFocused: Whether the cursor of the screen goes to the cursor of the editor.
+  ///   - placeholder: What is shown while the text is empty.
+  ///   - isFocused: Whether the screen's cursor is placed at the editor's cursor.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,

@@ -1,9 +1,9 @@
 /// The state of a single-line editor: its text, the cursor, and how far it is scrolled.
 ///
-/// Everything moves by whole characters, as the user sees them. Newlines of pasted text become
+/// The cursor moves by whole characters, as the user sees them. Newlines in pasted text become
 /// blanks.
 package struct TextField: Hashable, Sendable {
-  /// The number of characters that the field takes at most.
+  /// The largest number of characters that the field accepts.
   package let limit: Int
   /// The number of characters before the cursor.
   package private(set) var cursor: Int
@@ -14,7 +14,7 @@ package struct TextField: Hashable, Sendable {
   private var width = 1
   private var scroll = 0
 
-  /// What a step of editing changes.
+  /// What an editing step can change.
   private struct Snapshot: Hashable, Sendable {
     let characters: [Character]
     let cursor: Int
@@ -27,9 +27,9 @@ package struct TextField: Hashable, Sendable {
     cursor = characters.count
   }
 
-  /// What the user has typed so far.
+  /// The text that the user has typed so far.
   package var text: String { String(characters) }
-  /// Whether nothing was typed.
+  /// Whether the text is empty.
   package var isEmpty: Bool { characters.isEmpty }
 
   /// Replaces the text and puts the cursor at its end.
@@ -41,15 +41,15 @@ package struct TextField: Hashable, Sendable {
     reveal()
   }
 
-  /// Tells the field how many cells it has; the cursor stays in view.
+  /// Sets the number of cells of the field; the cursor stays in view.
   package mutating func resize(to size: Size) {
     width = max(1, size.width)
     reveal()
   }
 
-  /// Edits by the usual keys, those of readline included; Enter submits.
+  /// Edits with the usual keys, including those of readline; Enter submits.
   ///
-  /// Pasted text is cut where the limit is reached.
+  /// Pasted text is cut off at the limit.
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
     guard let command = EditCommand(key) else { return .ignored }
     let before = Snapshot(characters: characters, cursor: cursor)
@@ -65,7 +65,7 @@ package struct TextField: Hashable, Sendable {
 
   /// Puts the cursor before the character that is drawn in a column of the field, or at the end.
   ///
-  /// - Complexity: O(n) in the number of characters.
+  /// - Complexity: O(n) in the number of characters
   package mutating func moveCursor(toColumn column: Int) {
     var end = -scroll
     let index = characters.firstIndex { character in
@@ -132,10 +132,10 @@ package struct TextField: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - screen: The screen.
-  ///   - rect: The room that ``resize(to:)`` was told about.
+  ///   - rect: A rectangle with the size given to ``resize(to:)``.
   ///   - style: The style of the text and of the rest of the row.
-  ///   - placeholder: What is shown while nothing was typed.
-  ///   - isFocused: Whether the cursor of the screen goes to the cursor of the field.
+  ///   - placeholder: What is shown while the text is empty.
+  ///   - isFocused: Whether the screen's cursor is placed at the field's cursor.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,
