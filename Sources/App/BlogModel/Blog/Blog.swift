@@ -2,13 +2,13 @@ internal import Foundation
 private import RealtimeCore
 package import RealtimeDatabase
 
-/// The blog as one person uses it: what can be read and done, one call each.
+/// The blog as one user sees it: one call for each thing that can be read or done.
 ///
-/// A write is applied locally at once and returns when the server has stored it.
+/// A write is applied locally at once; the call returns when the server has stored it.
 package struct Blog: Sendable {
-  /// Who I am.
+  /// The user of this blog.
   package let me: Author
-  /// Where things are kept.
+  /// The database locations of the blog.
   package let paths: BlogPaths
   /// How stars are written.
   package let stars: StarMethod
@@ -18,8 +18,8 @@ package struct Blog: Sendable {
   ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - me: Who reads and writes.
-  ///   - stars: How stars come into the database.
+  ///   - me: The user who reads and writes.
+  ///   - stars: How stars are written to the database.
   package init(
     database: Database,
     me: Author,
@@ -43,7 +43,7 @@ package struct Blog: Sendable {
 
   var fragments: FragmentSweep { FragmentSweep(paths: paths, uid: me.uid) }
 
-  /// Removes what edits of an earlier run have left of posts of mine that were deleted meanwhile.
+  /// Removes the fragments that edits from an earlier run left of the user's deleted posts.
   package func removeFragments() async {
     await withCheckedContinuation { continuation in
       fragments.sweep { continuation.resume() }
@@ -52,9 +52,9 @@ package struct Blog: Sendable {
 
   // MARK: Reading
 
-  /// A list as it is now, in the order in which it is shown.
+  /// The current contents of a list, in display order.
   ///
-  /// - Parameter feed: Which list.
+  /// - Parameter feed: The list to read.
   /// - Returns: At most a hundred posts.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
@@ -88,7 +88,7 @@ package struct Blog: Sendable {
     return Array(sorted.prefix(Int(BlogPaths.feedLength)))
   }
 
-  /// Follows a person, or no longer.
+  /// Follows or unfollows a person.
   package func setFollowing(
     _ uid: String,
     to isFollowed: Bool,
@@ -98,7 +98,7 @@ package struct Blog: Sendable {
     place.setValue(isFollowed ? true : nil) { error, _ in completion(error) }
   }
 
-  /// A post as it is now.
+  /// Reads the current state of a post.
   ///
   /// - Parameter id: The key of the post.
   /// - Returns: The post.
@@ -110,7 +110,7 @@ package struct Blog: Sendable {
     return post
   }
 
-  /// The comments on a post as they are now, oldest first.
+  /// Reads the current comments on a post, oldest first.
   ///
   /// - Parameter id: The key of the post.
   /// - Returns: All its comments.
@@ -121,13 +121,13 @@ package struct Blog: Sendable {
 
   // MARK: Writing
 
-  /// Writes a post to both places at once.
+  /// Writes a post and its copy in the author's list in one update.
   ///
   /// - Parameters:
   ///   - title: One line.
   ///   - body: Any number of lines.
   /// - Returns: The key of the post.
-  /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses the post.
   package func post(title: String, body: String) async throws -> PostID {
     guard Self.hasText(title), Self.hasText(body) else {
       throw BlogError.emptyText(BlogError.emptyPost)
@@ -137,7 +137,7 @@ package struct Blog: Sendable {
     return id
   }
 
-  /// Writes a post under a key that was made before.
+  /// Writes a post under a key generated earlier.
   package func write(
     post id: PostID,
     title: String,
@@ -154,7 +154,7 @@ package struct Blog: Sendable {
     update(values, completion: completion)
   }
 
-  /// Writes what leads to a post or comment, in one update with it.
+  /// Adds the traces of a post or comment to the update that writes it.
   private func lead(
     to traces: [BlogTrace],
     without old: [BlogTrace] = [],
@@ -167,10 +167,10 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Removes what led to something that is gone; what cannot be removed leads nowhere, which hurts nobody.
+  /// Removes the traces of a deleted post or comment.
   ///
-  /// That is an update of its own, so that nothing is kept from being deleted by rules that know no
-  /// answers, names and tags.
+  /// A trace that cannot be removed leads nowhere and does no harm. This is an update of its own,
+  /// so that rules that do not know replies, mentions and tags cannot prevent a deletion.
   func removeTraces(_ traces: [BlogTrace]) {
     guard !traces.isEmpty else { return }
     var values: [String: Any] = [:]
@@ -178,14 +178,14 @@ package struct Blog: Sendable {
     update(values) { _ in }
   }
 
-  /// Writes a comment, or an answer to one.
+  /// Writes a comment or a reply to one.
   ///
   /// - Parameters:
   ///   - id: The key of the post.
-  ///   - text: What to say.
-  ///   - parent: The key of the comment that is answered, or nil.
+  ///   - text: The text of the comment.
+  ///   - parent: The key of the comment it replies to, or nil.
   /// - Returns: The key of the comment.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the comment.
   package func comment(
     on id: PostID,
     text: String,
@@ -209,10 +209,10 @@ package struct Blog: Sendable {
     try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
   }
 
-  /// Writes a comment under a key that was made before.
+  /// Writes a comment under a key generated earlier.
   ///
-  /// One update writes it with all that leads to it: the author of what it answers and everybody whom
-  /// it names find its key where they look for it.
+  /// One update writes the comment with all its traces, so that the author of the parent comment
+  /// and everyone it mentions find its key where they look for it.
   package func write(
     comment: String,
     on id: PostID,
@@ -228,12 +228,12 @@ package struct Blog: Sendable {
     update(values, completion: completion)
   }
 
-  /// Stars or unstars a post; doing it twice is harmless.
+  /// Stars or unstars a post; repeating the call is harmless.
   ///
   /// - Parameters:
-  ///   - isStarred: Whether I star it.
+  ///   - isStarred: Whether the user stars it.
   ///   - id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the star.
   package func setStar(_ isStarred: Bool, on id: PostID) async throws {
     _ = try checked(id)
     switch stars {
@@ -242,14 +242,16 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Stars or unstars a post that is known to be there; the change shows at once.
+  /// Stars or unstars a post that is known to exist; the change is visible at once.
   ///
   /// - Parameters:
-  ///   - isStarred: Whether I star it.
+  ///   - isStarred: Whether the user stars it.
   ///   - id: The key of the post.
-  ///   - owner: Whose post it is, where that is known: an increment is then sent without a look.
-  ///   - settled: Called last, when nothing more will be done about it, with what went wrong.
-  ///   - completion: Called when both places agree, or at once with what went wrong.
+  ///   - owner: The author of the post, if known; an increment is then sent without reading the
+  ///     post first.
+  ///   - settled: Called last, when no further attempt will be made, with the error if there was
+  ///     one.
+  ///   - completion: Called when both copies agree, or as soon as there is an error.
   package func star(
     _ isStarred: Bool,
     on id: PostID,
@@ -268,13 +270,13 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Changes the title and the text of a post of mine in both places at once.
+  /// Changes the title and the text of one of the user's posts in both copies at once.
   ///
   /// - Parameters:
   ///   - id: The key of the post.
   ///   - title: One line.
   ///   - body: Any number of lines.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the change.
   package func edit(post id: PostID, title: String, body: String) async throws {
     guard Self.hasText(title), Self.hasText(body) else {
       throw BlogError.emptyText(BlogError.emptyPost)
@@ -284,10 +286,11 @@ package struct Blog: Sendable {
     try await finished { rewrite(post: id, title: title, body: body, before: post, completion: $0) }
   }
 
-  /// Changes a post that is known to be mine; stars that come meanwhile are not touched.
+  /// Changes a post that is known to be the user's; concurrent stars are left alone.
   ///
-  /// A post that was deleted before the change arrived stays deleted, and is not found. Where it is
-  /// known what the post was, tags and names that it no longer has lead there no longer.
+  /// A post that was deleted before the change arrived stays deleted and is reported as not found.
+  /// If the old post is known, the traces of tags and mentions that it no longer contains are
+  /// removed.
   package func rewrite(
     post id: PostID,
     title: String,
@@ -310,7 +313,7 @@ package struct Blog: Sendable {
     }
   }
 
-  /// What is called when it is known whether something that was changed is there.
+  /// Maps the result of the check for a fragment to the completion of an edit.
   private func whole(
     or missing: BlogError,
     _ completion: @escaping Completion
@@ -319,13 +322,13 @@ package struct Blog: Sendable {
       switch result {
       case .success(true): completion(nil)
       case .success(false): completion(missing)
-      // The change itself was stored; only the look at it was cut short.
+      // The change itself was stored; only the check afterwards failed.
       case .failure: completion(nil)
       }
     }
   }
 
-  /// Changes the text of a comment that is known to be mine.
+  /// Changes the text of a comment that is known to be the user's.
   func rewrite(
     comment: String,
     on id: PostID,
@@ -344,10 +347,10 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Deletes a post of mine from both places, with its comments, at once.
+  /// Deletes one of the user's posts: both copies and all its comments in one update.
   ///
   /// - Parameter id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
   package func delete(post id: PostID) async throws {
     let post = try await post(id)
     guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
@@ -355,7 +358,7 @@ package struct Blog: Sendable {
     removeTraces(BlogTrace.all(of: post))
   }
 
-  /// Deletes a post that is known to be mine.
+  /// Deletes a post that is known to be the user's.
   package func remove(post id: PostID, completion: @escaping Completion) {
     update(
       [
@@ -367,12 +370,12 @@ package struct Blog: Sendable {
     )
   }
 
-  /// Deletes a comment of mine.
+  /// Deletes one of the user's comments.
   ///
   /// - Parameters:
   ///   - comment: The key of the comment.
   ///   - id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
   package func delete(comment: String, on id: PostID) async throws {
     let place = try place(ofComment: comment, on: id)
     guard let found = Comment(try await place.getData()) else {
@@ -389,7 +392,7 @@ package struct Blog: Sendable {
     removeTraces(BlogTrace.all(of: found, on: id, answering: parent))
   }
 
-  /// Called when the server has answered.
+  /// Called when the server has acknowledged or refused a write.
   package typealias Completion = BlogCompletion
 
   private func update(_ values: [String: Any], completion: @escaping Completion) {
@@ -405,10 +408,10 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Whether there is anything but white space.
+  /// Whether a text contains anything but white space.
   static func hasText(_ text: String) -> Bool { !text.allSatisfy(\.isWhitespace) }
 
-  /// A key that is legal; one that is not cannot belong to anything.
+  /// Returns a key if it is legal; nothing can exist under an illegal one.
   private func checked(_ id: String) throws(BlogError) -> String {
     let isLegal = Validation.problem(withPath: Path([.postComments, ChildKey(id)])) == nil
     guard isLegal else { throw BlogError.notFound(id) }

@@ -2,31 +2,31 @@ internal import RealtimeDatabase
 
 /// The port through which the screens use the blog.
 ///
-/// All calls return at once. What comes of them arrives through the handler given to ``start(_:)``.
+/// All calls return at once. Their results arrive through the handler passed to ``start(_:)``.
 package protocol BlogRepository: Sendable {
-  /// Who I am.
+  /// The current user.
   var me: Author { get }
-  /// Which database this is, in words for the status bar.
+  /// The name of the database, for the status bar.
   var databaseName: String { get }
   /// The time by the server's clock, in milliseconds since 1970.
   var now: Int64 { get }
 
-  /// Starts to tell what happens; the handler may be called on any thread, in order.
+  /// Starts to report events; the handler may be called on any thread, but in order.
   func start(_ handler: @escaping @Sendable (BlogEvent) -> Void)
   /// Follows a list until ``stopFollowing(_:)``.
   func follow(_ feed: FeedKind)
-  /// No longer follows a list.
+  /// Stops following a list.
   func stopFollowing(_ feed: FeedKind)
-  /// Tells where in a list the reader is, so that what is around is there in time.
+  /// Reports the reader's position in a list, so that the posts around it are loaded in time.
   func read(_ feed: FeedKind, at post: PostID)
-  /// Goes to the beginning of a list, wherever the reader was.
+  /// Goes to the beginning of a list, wherever the reader is.
   func showFirst(of feed: FeedKind)
-  /// Looks through a whole list and tells what matches, in place of any search before.
+  /// Searches a whole list and reports the matches; replaces any earlier search.
   ///
   /// - Parameters:
-  ///   - number: Names the search in ``BlogEvent/found(_:)``.
+  ///   - number: Identifies the search in ``BlogEvent/found(_:)``.
   ///   - feed: The list.
-  ///   - matches: Tells whether a post is looked for; called on any thread.
+  ///   - matches: Decides whether a post matches; called on any thread.
   func search(
     _ number: Int,
     in feed: FeedKind,
@@ -36,127 +36,128 @@ package protocol BlogRepository: Sendable {
   func stopSearching()
   /// Follows a post and its comments until ``close(_:)``.
   func open(_ post: PostID)
-  /// No longer follows a post.
+  /// Stops following a post.
   func close(_ post: PostID)
 
-  /// Tells the newest comments on these posts, and on no others, while they are not open.
+  /// Reports the newest comments on these posts, and on no others, while they are not open.
   func watchComments(on posts: [PostID])
 
   /// Writes a post and returns its key.
   func post(title: String, body: String) -> PostID
-  /// Writes a comment, or an answer to one, and returns its key.
+  /// Writes a comment or a reply to one, and returns its key.
   func comment(on post: PostID, text: String, answering: Comment?) -> String
   /// Stars or unstars a post: an intent, harmless when repeated.
   func setStar(_ post: PostID, to isStarred: Bool)
-  /// Changes a post of mine in both places.
+  /// Changes one of the user's posts in both copies.
   func edit(_ post: PostID, title: String, body: String)
-  /// Changes a comment of mine; who is named in it for the first time is told.
+  /// Changes one of the user's comments; people it mentions for the first time are notified.
   func editComment(_ comment: String, on post: PostID, text: String)
-  /// Notes that a post was read, or is to be read again.
+  /// Records that a post was read or marked as unread.
   func mark(_ post: PostID, as mark: ReadState.Mark)
-  /// Counts everything up to now as read.
+  /// Marks everything written so far as read.
   func markAllRead()
-  /// Notes how many stars of others on posts of mine I know of.
+  /// Records how many stars by others the user has seen on the user's own posts.
   func markStars(_ counts: [PostID: Int])
-  /// Tells the others whether I am writing a comment.
+  /// Shows the others whether the user is writing a comment.
   func setTyping(_ isTyping: Bool, on post: PostID)
-  /// Follows a person, or no longer.
+  /// Follows or unfollows a person.
   func setFollowing(_ uid: String, to isFollowed: Bool)
-  /// Starts or ends to tell what others do to what I wrote, and to me, and whom I follow.
+  /// Turns the notices about what others do to the user's posts and comments, and the list of
+  /// followed people, on or off.
   func setNotices(_ areTold: Bool)
-  /// Deletes a post of mine with its comments.
+  /// Deletes one of the user's posts with its comments.
   func deletePost(_ post: PostID)
-  /// Deletes a comment of mine.
+  /// Deletes one of the user's comments.
   func deleteComment(_ comment: String, on post: PostID)
-  /// Finds out whether the server is alive, since somebody is looking.
+  /// Checks whether the server is alive, because a person is looking at the screen.
   func probe()
 }
 
-/// Something that happened to the blog, as the screen must learn of it.
+/// Something that happened to the blog and that the screen has to show.
 package enum BlogEvent: Sendable, Equatable, Codable {
-  /// A list is now this, in the order in which it is shown.
+  /// The current contents of a list, in display order.
   case feed(FeedKind, posts: [Post])
-  /// So much of a list is kept from now on; told before the list itself.
+  /// How much of a list is kept; sent before the list itself.
   case extent(FeedKind, FeedExtent)
-  /// A search has come so far.
+  /// The progress of a search.
   case found(SearchProgress)
   /// A list can no longer be followed.
   case feedFailed(FeedKind, reason: String)
-  /// The open post is now this, or is gone.
+  /// The current state of the open post; nil when it is gone.
   case post(PostID, Post?)
-  /// The comments of the open post are now these, oldest first.
+  /// The current comments on the open post, oldest first.
   case comments(PostID, [Comment])
-  /// These are the newest comments on a post that is in view but not open, oldest first.
+  /// The newest comments on a post that is in view but not open, oldest first.
   case latestComments(PostID, [Comment])
-  /// These people are writing comments on the open post.
+  /// The people who are writing comments on the open post.
   case typing(PostID, [Typist])
-  /// These terminals are here.
+  /// The terminals that are online.
   case people([Presence])
-  /// This is what I have read.
+  /// What the user has read.
   case readState(ReadState)
-  /// One of my marks of what I have read was stored or refused; what was told before knows of it.
+  /// The server answered a change of the read state; the events that result from it came before.
   case markAnswered
-  /// Others have just done something to what I wrote, or to me.
+  /// Others have just done something to the user's posts or comments, or mentioned the user.
   case notice(Notice)
-  /// This is what others did to what I wrote, and to me, newest first.
+  /// What others did to the user's posts and comments, and mentions of the user, newest first.
   case notices([NoticeEntry])
-  /// I follow these people, by identifier.
+  /// The identifiers of the people the user follows.
   case following(Set<String>)
-  /// The server took so many milliseconds to answer.
+  /// The time the server took to answer.
   case roundTrip(milliseconds: Int)
-  /// The connection is now in this state.
+  /// The state of the connection.
   case connection(ConnectionState)
-  /// This is why there is no connection; nil when there is one again.
+  /// Why there is no connection; nil once there is one again.
   case connectionProblem(ConnectionProblem?)
-  /// The server answers nothing that it is asked; nil when it does.
+  /// The server does not respond to any request; nil once it does again.
   case silence(Silence?)
-  /// So many of my writes are not yet acknowledged.
+  /// The number of the user's writes that are not yet acknowledged.
   case pendingWrites(Int)
-  /// Something I did has been acknowledged.
+  /// An action of the user was acknowledged.
   case succeeded(BlogAction)
-  /// Something I did was refused; what it had changed on the screen has been taken back.
+  /// An action of the user was refused; its effect on the screen has been undone.
   case failed(BlogAction, reason: String)
 }
 
-/// Something I do to the blog.
+/// Something the user does to the blog.
 package enum BlogAction: Sendable, Hashable, Codable {
-  /// Writing a post; the key is known at once.
+  /// Writing a post; its key is known at once.
   case post(PostID, title: String, body: String)
-  /// Writing a comment, or an answer to one.
+  /// Writing a comment or a reply to one.
   case comment(PostID, commentID: String, text: String, answering: Comment? = nil)
   /// Starring (true) or unstarring (false) a post.
   case star(PostID, Bool)
-  /// Changing a post of mine.
+  /// Changing one of the user's posts.
   case edit(PostID, title: String, body: String)
-  /// Changing a comment of mine.
+  /// Changing one of the user's comments.
   case editComment(PostID, commentID: String, text: String)
-  /// Deleting a post of mine.
+  /// Deleting one of the user's posts.
   case deletePost(PostID)
-  /// Deleting a comment of mine.
+  /// Deleting one of the user's comments.
   case deleteComment(PostID, commentID: String)
-  /// Following (true) a person, or no longer.
+  /// Following (true) or unfollowing (false) a person.
   case follow(uid: String, Bool)
 }
 
-/// How the database can be reached.
+/// The state of the connection to the database.
 package enum ConnectionState: Sendable, Hashable, Codable {
-  /// A first connection is being made.
+  /// The first connection is being made.
   case connecting
   /// Connected.
   case online
-  /// Not connected; another attempt comes in so many seconds, or nil while one is under way.
+  /// Not connected. The next attempt starts in this many seconds; nil while one is under way.
   case offline(retryInSeconds: Int?)
 }
 
 /// Why there is no connection.
 package struct ConnectionProblem: Sendable, Hashable, Codable {
-  /// What happened, in a sentence without a period that names the address where that matters.
+  /// What happened, as a sentence without a period, including the address where that matters.
   package let reason: String
-  /// The reason alone, in a few words; nil unless the server was not reached.
+  /// The cause alone, in a few words; nil unless the server could not be reached.
   package let cause: String?
-  /// Where the server was looked for; nil as the cause is.
+  /// The address that was tried; nil if `cause` is.
   package let address: String?
-  /// Whether waiting alone will not help.
+  /// Whether the problem will not go away by waiting.
   package let isPermanent: Bool
 
   /// Makes a problem.
@@ -173,14 +174,14 @@ package struct ConnectionProblem: Sendable, Hashable, Codable {
   }
 }
 
-/// A server that answers nothing.
+/// A server that does not respond.
 package struct Silence: Sendable, Hashable, Codable {
-  /// How long it lasts, in milliseconds, until it counts as being offline.
+  /// How long, in milliseconds, a silence may last before the client counts as offline.
   package static let patience: Int64 = 10_000
 
-  /// Since when, in milliseconds since 1970 by the server's clock.
+  /// When the silence began, in milliseconds since 1970 by the server's clock.
   package let since: Int64
-  /// Where the server is, in words.
+  /// The server's address, as shown to the user.
   package let address: String
 
   /// Makes a silence.
@@ -190,28 +191,28 @@ package struct Silence: Sendable, Hashable, Codable {
   }
 }
 
-/// Explains an error of the database in words: what was refused, where, by which rule.
+/// Describes a database error in words: what was refused, at which path, by which rule.
 struct DatabaseErrorText: Sendable {
-  /// What was asked of the database.
+  /// The operation that failed.
   enum Request: String {
-    /// To tell what is somewhere.
+    /// Reading a location.
     case read
-    /// To change what is somewhere.
+    /// Changing a location.
     case write
   }
 
-  /// What the server says before the rule, to those who may know the rules.
+  /// The server's prefix before the rule; sent only to clients that may know the rules.
   private static let prefix = "Permission denied: "
 
-  /// Who asked, as the rules know them.
+  /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
 
-  /// The reason in a sentence without a period.
+  /// The reason as a sentence without a period.
   ///
   /// - Parameters:
-  ///   - error: What the database said.
-  ///   - request: What was asked of it.
-  ///   - place: Where, for what concerns several places; otherwise the error says it better.
+  ///   - error: The database's error.
+  ///   - request: The operation that failed.
+  ///   - place: The path to report when the error names none, or only the root.
   /// - Returns: The sentence.
   func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
@@ -224,7 +225,7 @@ struct DatabaseErrorText: Sendable {
     return "Permission denied at \(path); the server does not tell the rule: \"\(command)\" does"
   }
 
-  /// The rule as the server tells it: its path and expression, then the values of its names.
+  /// The rule as the server reports it: its path and expression, then the values of its variables.
   private static func rule(_ explanation: Substring) -> String {
     let lines = explanation.split(separator: "\n").map { line in
       String(line.drop { $0 == " " })
@@ -235,7 +236,7 @@ struct DatabaseErrorText: Sendable {
 }
 
 extension BlogAction {
-  /// Where the action writes first.
+  /// The path that the action writes to first.
   var place: String {
     switch self {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):
@@ -250,7 +251,7 @@ extension BlogAction {
 }
 
 extension FeedKind {
-  /// Where the list is read, for the person of that identifier.
+  /// The path from which the list is read for the given user.
   func place(of uid: String) -> String {
     switch self {
     case .recent, .top: "/posts"

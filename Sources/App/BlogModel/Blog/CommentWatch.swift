@@ -1,12 +1,14 @@
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Watches the newest comments on a few posts that are not open, so that new ones are noticed.
+// Safety: all state is accessed only on the callback queue of the database.
+/// Watches the newest comments on a few posts that are not open, so that the screen can announce
+/// new ones.
 ///
-/// One narrow query for each post that was asked for, and none for any other: what is watched is what
-/// is in view, so the number of queries does not depend on how long a list is or how far it scrolled.
+/// There is one narrow query for each requested post. Only posts in view are requested, so the
+/// number of queries does not depend on how long a list is or how far it was scrolled.
 final class CommentWatch: @unchecked Sendable {
-  /// How many of the newest comments of a post are known; more are only "at least so many".
+  /// How many of a post's newest comments are loaded; beyond that the count is "at least this
+  /// many".
   static let length = UInt(NewComments.limit)
   /// How many posts can be watched at once.
   static let limit = 100
@@ -25,7 +27,7 @@ final class CommentWatch: @unchecked Sendable {
     self.tell = tell
   }
 
-  /// Watches these posts and no others; those that were watched before go on.
+  /// Watches these posts and no others; existing watches on them continue.
   func watch(_ posts: [PostID]) {
     let wanted = Set(posts.prefix(Self.limit))
     for (post, entry) in watched where !wanted.contains(post) {
@@ -47,16 +49,16 @@ final class CommentWatch: @unchecked Sendable {
   }
 }
 
-/// How many comments of others came since a post was read.
+/// How many comments others have written since a post was read.
 package struct NewComments: Hashable, Sendable {
   /// The greatest number that is counted.
   package static let limit = 10
 
-  /// The number.
+  /// The number of new comments.
   package let count: Int
-  /// Whether there may be more than that.
+  /// Whether there may be more comments than `count`.
   package var isAtLeast: Bool { count >= Self.limit }
 
-  /// Makes a number of comments.
+  /// Makes a count, capped at ``limit``.
   package init(count: Int) { self.count = min(count, Self.limit) }
 }

@@ -1,54 +1,54 @@
 package import Dispatch
 package import RealtimeDatabase
 
-// Safety: every mutable property is touched only on the callback queue of the database.
+// Safety: every mutable property is accessed only on the callback queue of the database.
 /// A value that is in the database only while this client is connected; the server removes it.
 ///
-/// The removal is arranged first, and the value is written only when the server has stored that: a
-/// server whose disk fails may refuse the one and take the other, and nobody would ever remove the
-/// value. What a server cannot store now is tried again while the connection lasts. Everything is
-/// called on the callback queue of the database.
+/// The removal on disconnect is set up first, and the value is written only after the server has
+/// stored that. A server with a failing disk may refuse one and accept the other; the value would
+/// then never be removed. A request that the server cannot store is retried while the connection
+/// lasts. All methods are called on the callback queue of the database.
 package final class EphemeralValue: @unchecked Sendable {
   private let place: DatabaseReference
   private let queue: DispatchQueue
   private var value: [String: Any]?
   private var isArranged = false
-  /// Which of the calls counts; what earlier ones still hear is too late.
+  /// Identifies the latest call; answers to earlier ones are ignored.
   private var round = 0
   private var delay = EphemeralValue.firstDelay
 
-  /// How many seconds a server is left alone that cannot store something; each time twice as many.
+  /// The delay in seconds before a failed request is retried; it doubles each time.
   private static let firstDelay = 0.25
-  /// The longest wait in seconds.
+  /// The longest delay in seconds.
   private static let longestDelay = 4.0
 
-  /// Makes a value that is nowhere yet.
+  /// Makes a value that has not been written yet.
   ///
   /// - Parameters:
-  ///   - place: Where the value is to be; nothing else of this client writes there.
+  ///   - place: The location of the value; nothing else in this client writes there.
   ///   - queue: The callback queue of the database.
   package init(at place: DatabaseReference, queue: DispatchQueue) {
     self.place = place
     self.queue = queue
   }
 
-  /// Puts the value there, or replaces it; on each new connection it must be put there again.
+  /// Writes or replaces the value; it must be written again on each new connection.
   ///
-  /// Where the rules forbid it nothing happens.
+  /// If the rules forbid the write, nothing happens.
   package func put(_ value: [String: Any]) {
     self.value = value
     begin()
     if isArranged { write() } else { arrange() }
   }
 
-  /// Takes the value away before the connection ends.
+  /// Removes the value while the connection lasts.
   package func remove() {
     value = nil
     begin()
     takeAway()
   }
 
-  /// Says that the connection has ended and with it the value and all that was arranged.
+  /// Notes that the connection has ended, and with it the value and the pending removal.
   package func disconnected() {
     value = nil
     isArranged = false
@@ -81,7 +81,7 @@ package final class EphemeralValue: @unchecked Sendable {
     )
   }
 
-  /// The end is left arranged until nothing is there that it would have to remove.
+  /// The removal on disconnect stays in place until there is no value left for it to remove.
   private func takeAway() {
     place.removeValue(
       completionBlock: answer { [self] in
@@ -93,7 +93,7 @@ package final class EphemeralValue: @unchecked Sendable {
     )
   }
 
-  /// What is done with an answer, unless something else has been asked for since.
+  /// Handles the answer to a request, unless another call has been made since.
   private func answer(
     _ done: @escaping @Sendable () -> Void,
     orAgain again: @escaping @Sendable () -> Void
@@ -113,8 +113,8 @@ package final class EphemeralValue: @unchecked Sendable {
   }
 }
 
-// Safety: everything is touched only on `queue`.
-/// Measures how long the server takes to answer, now and then while there is a connection.
+// Safety: all state is accessed only on `queue`.
+/// Measures the server's response time every 30 seconds while there is a connection.
 final class Pulse: @unchecked Sendable {
   private static let seconds = 30
 
@@ -136,7 +136,7 @@ final class Pulse: @unchecked Sendable {
   func start() {
     guard timer == nil else { return }
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    // A generous leeway lets the system wake up for several things at once.
+    // A generous leeway lets the system combine several wakeups.
     timer.schedule(deadline: .now(), repeating: .seconds(Self.seconds), leeway: .seconds(5))
     timer.setEventHandler { [weak self] in self?.measure() }
     timer.resume()
@@ -149,7 +149,7 @@ final class Pulse: @unchecked Sendable {
   }
 
   private func measure() {
-    // The clock of the database: where it stands still, so does what is measured.
+    // Uses the database's clock: where that clock is frozen, so is the measurement.
     let database = place.database
     let start = database.serverTime
     place.getData { [tell] error, _ in

@@ -1,7 +1,7 @@
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Whom I follow.
+// Safety: all state is accessed only on the callback queue of the database.
+/// Watches the list of people the user follows.
 final class FollowWatch: @unchecked Sendable {
   private let people: DatabaseQuery
   private let tell: @Sendable (BlogEvent) -> Void

@@ -3,11 +3,12 @@ private import Foundation
 private import RealtimeCore
 package import RealtimeDatabase
 
-// Safety: every mutable property is touched only on `queue`.
-/// The blog as a screen follows it: lists and posts that stay up to date, and writes that show at once.
+// Safety: every mutable property is accessed only on `queue`.
+/// The blog as a screen follows it: lists and posts stay up to date, and writes are visible at
+/// once.
 ///
 /// All state belongs to one serial queue, which is also the database's callback queue: calls are
-/// handed to it in order, callbacks arrive on it in order, and the handler is called on it.
+/// dispatched to it in order, callbacks arrive on it in order, and the handler is called on it.
 package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package let me: Author
   package let databaseName: String
@@ -22,7 +23,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var connectionProblem: ConnectionProblem?
   private var silence: Silence?
   private var search: PostSearch?
-  /// Whether writes of an earlier run wait to be sent; nil before that is known.
+  /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
   private var restoredWrites: Bool?
   private(set) var people: PeopleWatch?
   private(set) var marks: ReadMarks?
@@ -30,7 +31,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private(set) var latest: CommentWatch?
   private(set) var following: FollowWatch?
 
-  /// The posts and comments that this terminal has deleted.
+  /// The keys of the posts and comments that were deleted on this terminal.
   private var deleted: Set<String> = []
 
   private struct OpenedPost {
@@ -44,10 +45,10 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - database: The database, not yet used by anyone else.
-  ///   - name: Which database this is, in words for the status bar.
-  ///   - me: Who reads and writes.
-  ///   - stars: How stars come into the database.
-  ///   - terminal: How the others know this terminal; nil to be here unseen.
+  ///   - name: The name of the database, for the status bar.
+  ///   - me: The user who reads and writes.
+  ///   - stars: How stars are written to the database.
+  ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   package init(
     database: Database,
     name: String,
@@ -112,7 +113,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     handler?(.pendingWrites(status.pendingWrites))
   }
 
-  /// How long the server has been silent, over all attempts to connect to it again.
+  /// The current silence of the server, which spans all attempts to reconnect.
   private func silence(in status: ConnectionStatus) -> Silence? {
     if let start = status.silentSince {
       let passed = Int64((Date().timeIntervalSince(start) * 1_000).rounded())
@@ -122,14 +123,14 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     return isAnswered ? nil : silence
   }
 
-  /// An address as people call it; nobody knows the paths of sockets.
+  /// An address in words; the path of a socket means nothing to users.
   fileprivate static func words(for address: String) -> String {
     address.hasPrefix("/") ? "the local server" : address
   }
 
   package func probe() { database.probe() }
 
-  /// Looks at what an earlier run has edited, once the server has all of it.
+  /// Checks the posts that an earlier run has edited, once the server has received all its writes.
   private func sweepFragments(_ status: ConnectionStatus) {
     if restoredWrites == nil { restoredWrites = status.pendingWrites > 0 }
     guard restoredWrites == true, status.phase == .connected, status.pendingWrites == 0 else {
@@ -264,17 +265,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     handler?(.comments(post, comments.elements))
   }
 
-  /// Whose post it is, as far as a list or the open post tells.
+  /// The author of a post, if a list or the open post contains it.
   func owner(of post: PostID) -> String? { known(post)?.uid }
 
-  /// A post as the open post or a list tells it.
+  /// A post as the open post or a list has it.
   private func known(_ post: PostID) -> Post? {
     opened[post]?.post ?? feeds.values.lazy.compactMap { $0.post(post) }.first
   }
 
   // MARK: Answers
 
-  /// What to call when an action has been answered.
+  /// The completion for an action: it reports the outcome to the handler.
   func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
     { [queue, refusal] error in
       let reason = error.map { refusal.text($0, for: .write, at: action.place) }
@@ -288,7 +289,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 }
 
 extension ConnectionStatus.Problem {
-  /// Whether the server only did not answer.
+  /// Whether the problem is only that the server did not answer.
   fileprivate var isSilence: Bool { summary == Self.noAnswer }
 }
 
@@ -315,7 +316,7 @@ extension ConnectionState {
   }
 }
 
-/// What a screen changes in the blog.
+/// The changes that a screen makes to the blog.
 extension LiveBlog {
   package func post(title: String, body: String) -> PostID {
     let id = blog.paths.posts.childByAutoId().key ?? ""
@@ -374,7 +375,8 @@ extension LiveBlog {
     }
   }
 
-  /// An edit that finds nothing to change was no failure if I have deleted it since.
+  /// Suppresses the error of an edit that found nothing to change because the user has deleted it
+  /// since.
   private func unlessDeleted(
     _ key: String,
     then completion: @escaping BlogCompletion

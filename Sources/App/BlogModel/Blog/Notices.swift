@@ -2,18 +2,19 @@ internal import Dispatch
 private import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Watches what others do to me: comments and stars on my newest posts, replies and mentions anywhere.
+// Safety: all state is accessed only on the callback queue of the database.
+/// Watches what concerns the user: comments and stars on the user's newest posts, replies and
+/// mentions anywhere.
 ///
-/// The cost is bounded: one query for my posts, one for the newest comments on each of them, and one
-/// for each reply and mention, of which there are ``addressed`` at most of either kind. Nothing is asked
-/// for again unless it changes.
+/// The cost is bounded: one query for the user's posts, one for the newest comments on each of
+/// them, and one for each reply and mention, of which there are at most ``addressed`` each. Nothing
+/// is queried again unless it changes.
 final class NoticeWatch: @unchecked Sendable {
-  /// How many of my posts are watched.
+  /// How many of the user's posts are watched.
   static let length: UInt = 20
-  /// How many of the newest comments on each of them are told.
+  /// How many of the newest comments on each of them are reported.
   static let depth: UInt = 10
-  /// How many replies, and how many mentions, are told.
+  /// How many replies, and how many mentions, are reported.
   static let addressed: UInt = 20
 
   private struct WatchedPost {
@@ -21,9 +22,9 @@ final class NoticeWatch: @unchecked Sendable {
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
     var comments: [Comment] = []
-    /// The key of the newest comment so far; nil before it is known what there was.
+    /// The key of the newest comment so far; nil until the existing comments are known.
     var newest: String?
-    /// When a star came last, as far as it was seen to come.
+    /// When the last star was seen to arrive; nil if none has been.
     var starredAt: Int64?
   }
 
@@ -38,7 +39,7 @@ final class NoticeWatch: @unchecked Sendable {
   private var watched: [PostID: WatchedPost] = [:]
   private var addressed: [AddressedNotices] = []
   private var isPublishing = false
-  /// What the user was told of as it came, so that nobody is told twice of a reply that is a comment too.
+  /// The entries already announced, so that a reply that is also a comment is not announced twice.
   private var rung: Set<String> = []
   private var told: [NoticeEntry]?
 
@@ -161,7 +162,7 @@ final class NoticeWatch: @unchecked Sendable {
 
   // MARK: Telling
 
-  /// Tells all entries once what happens at the same time has happened, and all is known.
+  /// Reports all entries once everything is known, after the current burst of events.
   private func publish() {
     guard !isPublishing else { return }
     isPublishing = true
@@ -185,7 +186,7 @@ final class NoticeWatch: @unchecked Sendable {
       let entry = NoticeEntry(starsOf: post.post, by: stars, at: post.starredAt)
       entries[entry.id] = entry
     }
-    // A reply that mentions me is told as a reply.
+    // A reply that mentions the user is reported as a reply.
     for inbox in addressed.reversed() {
       for entry in inbox.entries { entries[entry.id] = entry }
     }
@@ -196,13 +197,13 @@ final class NoticeWatch: @unchecked Sendable {
   }
 }
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Follows the entries of one place at which others address me, and what they lead to.
+// Safety: all state is accessed only on the callback queue of the database.
+/// Follows the entries of one location that lists what is addressed to the user, and their targets.
 private final class AddressedNotices: @unchecked Sendable {
-  /// Why something is addressed to me.
+  /// Why an entry is addressed to the user.
   enum Reason: Hashable {
     case reply
-    /// By the key of my name.
+    /// The user was mentioned; carries the key of the user's name.
     case mention(String)
   }
 
@@ -213,7 +214,7 @@ private final class AddressedNotices: @unchecked Sendable {
     var entry: NoticeEntry?
     var title: String?
     var isKnown = false
-    /// Whether it came while the place was followed.
+    /// Whether the entry arrived while the location was being followed.
     let isNew: Bool
   }
 
@@ -223,7 +224,7 @@ private final class AddressedNotices: @unchecked Sendable {
   private let me: Author
   private let changed: (NoticeEntry?) -> Void
   private var handle: DatabaseHandle?
-  /// The key of the newest entry so far; nil before it is known what there was.
+  /// The key of the newest entry so far; nil until the existing entries are known.
   private var newest: String?
   private var targets: [String: Target] = [:]
 
@@ -241,17 +242,17 @@ private final class AddressedNotices: @unchecked Sendable {
     query = place.queryOrderedByKey().queryLimited(toLast: NoticeWatch.addressed)
   }
 
-  /// Whether everything that is there has been read.
+  /// Whether all existing entries and their targets have been read.
   var isComplete: Bool { newest != nil && targets.values.allSatisfy(\.isKnown) }
 
-  /// What is addressed to me.
+  /// The entries whose targets exist and are addressed to the user.
   var entries: [NoticeEntry] { targets.values.compactMap { $0.isKnown ? $0.entry : nil } }
 
   func start() {
     handle = query.observe(
       .value,
       with: { [weak self] in self?.take($0) },
-      // Rules that do not know the place refuse it; then there is nothing.
+      // Rules that do not know this location refuse the read; it then counts as empty.
       withCancel: { [weak self] _ in
         self?.newest = ""
         self?.changed(nil)
@@ -307,7 +308,7 @@ private final class AddressedNotices: @unchecked Sendable {
     let entry = isPost ? entry(ofPost: snapshot) : entry(ofComment: snapshot, on: target)
     targets[key]?.entry = entry
     if isPost || entry == nil || target.title != nil { return know(key) }
-    // Asked for once: a title that changes later is no reason to follow the whole post.
+    // Read once: a title that may change later is no reason to follow the whole post.
     paths.post(target.post).child("title").getData { [weak self] _, title in
       let text = title?.value as? String ?? ""
       self?.targets[key]?.title = text
@@ -343,18 +344,18 @@ private final class AddressedNotices: @unchecked Sendable {
   }
 }
 
-/// Something that others have just done to what I wrote, or to me.
+/// Something that others have just done that concerns the user.
 package enum Notice: Hashable, Sendable, Codable {
-  /// Somebody commented on a post of mine.
+  /// A comment on one of the user's posts.
   case comment(PostID, title: String, by: Author)
-  /// A post of mine has more stars than before.
+  /// One of the user's posts has more stars than before.
   case star(PostID, title: String, count: Int)
-  /// Somebody answered a comment of mine.
+  /// A reply to one of the user's comments.
   case reply(PostID, title: String, by: Author)
-  /// Somebody named me.
+  /// A mention of the user.
   case mention(PostID, title: String, by: Author)
 
-  /// The post that it is about.
+  /// The post that the notice is about.
   package var post: PostID {
     switch self {
     case .comment(let post, _, _), .star(let post, _, _), .reply(let post, _, _),
@@ -364,40 +365,40 @@ package enum Notice: Hashable, Sendable, Codable {
   }
 }
 
-/// Something in the list of what others did to what I wrote, or to me.
+/// An entry in the list of what others did that concerns the user.
 package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
-  /// What was done.
+  /// The kind of action.
   package enum Kind: String, Hashable, Sendable, Codable {
-    /// A comment on a post of mine.
+    /// A comment on one of the user's posts.
     case comment
-    /// An answer to a comment of mine.
+    /// A reply to one of the user's comments.
     case reply
-    /// My name in a post or comment.
+    /// The user's name in a post or comment.
     case mention
-    /// Stars on a post of mine.
+    /// Stars on one of the user's posts.
     case stars
   }
 
-  /// The longest text that is told.
+  /// The longest excerpt, in characters.
   private static let textLimit = 300
 
-  /// The key of the comment or post; that of stars has the post in it.
+  /// The key of the comment or post; for stars, "stars" and the key of the post.
   package let id: String
-  /// What was done.
+  /// The kind of action.
   package let kind: Kind
-  /// The post that it leads to.
+  /// The post that the entry leads to.
   package let post: PostID
   /// The title of the post.
   package internal(set) var title: String
-  /// The comment that it leads to; nil for the post itself.
+  /// The comment that the entry leads to; nil if it leads to the post itself.
   package let comment: String?
-  /// Who did it; nil for stars.
+  /// The person who acted; nil for stars.
   package let author: Author?
-  /// The beginning of what was said.
+  /// The beginning of the comment or post.
   package let text: String
-  /// How many others have given a star.
+  /// How many others have starred the post.
   package let stars: Int
-  /// When it was, in milliseconds since 1970; nil when nobody knows.
+  /// When it happened, in milliseconds since 1970; nil if unknown.
   package let at: Int64?
 
   /// Makes an entry.
@@ -460,6 +461,6 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
     )
   }
 
-  /// What the list is sorted by: the time, or that of the post where nobody knows.
+  /// The sort key: the time of the entry, or the time of the post if that is unknown.
   var order: Int64 { at ?? PushID.time(of: post) ?? 0 }
 }

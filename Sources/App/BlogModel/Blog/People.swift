@@ -2,8 +2,9 @@ internal import Dispatch
 private import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on the callback queue of the database.
-/// Who is here and who is writing, as the others see it; the server clears both when a terminal ends.
+// Safety: all state is accessed only on the callback queue of the database.
+/// Publishes and watches who is online and who is writing; the server clears both when a terminal
+/// disconnects.
 final class PeopleWatch: @unchecked Sendable {
   private let paths: BlogPaths
   private let me: Author
@@ -13,7 +14,7 @@ final class PeopleWatch: @unchecked Sendable {
   private var isConnected = false
   private var since: Int64?
   private var writing: PostID?
-  /// That I am here, and that I am writing on posts, as the others are told it.
+  /// The user's presence, and below the posts the user is writing on, as published to the others.
   private let presence: EphemeralValue?
   private var typing: [PostID: EphemeralValue] = [:]
   private var watched: [PostID: DatabaseHandle] = [:]
@@ -44,7 +45,7 @@ final class PeopleWatch: @unchecked Sendable {
     }
   }
 
-  /// Says again that I am here, since the server has forgotten it with the last connection.
+  /// Publishes the presence again, because the server cleared it when the last connection ended.
   func connected(now: Int64) {
     isConnected = true
     let since = since ?? now
@@ -53,7 +54,7 @@ final class PeopleWatch: @unchecked Sendable {
     if let writing { setTyping(true, on: writing) }
   }
 
-  /// Notes that others cannot be told anything; it would be old when it reaches them.
+  /// Stops publishing while offline; what is typed offline would be out of date when it arrives.
   func disconnected() {
     isConnected = false
     presence?.disconnected()
@@ -71,7 +72,7 @@ final class PeopleWatch: @unchecked Sendable {
       typing[post] = value
       value.put(["name": me.name, "at": ServerValue.timestamp()])
     } else {
-      // It is kept: what answers the removal must not undo what is asked for after it.
+      // The value is kept, so that the answer to the removal cannot undo a later request.
       typing[post]?.remove()
     }
   }
@@ -109,15 +110,15 @@ final class PeopleWatch: @unchecked Sendable {
   }
 }
 
-/// A terminal that somebody has open.
+/// A terminal that is online.
 package struct Presence: Hashable, Sendable, Identifiable, Codable {
-  /// The key of the terminal.
+  /// The person's identifier and the key of the terminal, separated by a slash.
   package let id: String
-  /// Who it is.
+  /// The person at the terminal.
   package let person: Author
-  /// Which terminal it is, in words.
+  /// The name of the terminal, as shown to the others.
   package let terminal: String
-  /// Since when, in milliseconds since 1970; nil when nobody knows.
+  /// When it came online, in milliseconds since 1970; nil if unknown.
   package let since: Int64?
 
   /// Makes an entry.
@@ -129,12 +130,13 @@ package struct Presence: Hashable, Sendable, Identifiable, Codable {
   }
 }
 
-/// Somebody who is writing a comment.
+/// A person who is writing a comment.
 package struct Typist: Hashable, Sendable, Codable {
-  /// How long a sign of life counts, in milliseconds; a program that was killed sends no other.
+  /// How long, in milliseconds, a sign of typing counts; a program that was killed never withdraws
+  /// it.
   package static let patience: Int64 = 30_000
 
-  /// Who it is.
+  /// The person who is writing.
   package let person: Author
   /// When they last typed, in milliseconds since 1970.
   package let at: Int64
@@ -142,26 +144,26 @@ package struct Typist: Hashable, Sendable, Codable {
   /// Makes an entry.
   package init(person: Author, at: Int64) {
     self.person = person
-    // Others may have written any number; this one can be counted from.
+    // Other clients may have written any number; clamped so that arithmetic cannot overflow.
     self.at = max(0, min(at, 1 << 53))
   }
 
-  /// Whether they are likely to be still writing.
+  /// Whether the person is probably still writing.
   package func isWriting(now: Int64) -> Bool { now < at + Self.patience }
 }
 
-/// How the others know a terminal.
+/// How others see a terminal.
 package struct TerminalName: Hashable, Sendable {
-  /// A key of its own, which stays when the connection is made again.
+  /// A key unique to the terminal, which stays the same across reconnections.
   package let key: String
-  /// What it is called, such as the name of its device.
+  /// The name of the terminal, such as that of its device.
   package let text: String
 
   /// Makes a name.
   ///
   /// - Parameters:
-  ///   - key: A legal key of a child.
-  ///   - text: What it is called.
+  ///   - key: A legal child key.
+  ///   - text: The name of the terminal.
   package init(key: String, text: String) {
     self.key = key
     self.text = text

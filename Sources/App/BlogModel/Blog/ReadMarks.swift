@@ -2,21 +2,21 @@ private import Foundation
 private import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on the callback queue of the database.
-/// What I have read, kept in the database so that all my terminals agree.
+// Safety: all state is accessed only on the callback queue of the database.
+/// What the user has read, stored in the database so that all of the user's terminals agree.
 final class ReadMarks: @unchecked Sendable {
-  /// How many marks there can be; rules cannot count, but they can bound the keys.
+  /// The maximum number of marks; rules cannot count children, but they can restrict the keys.
   private static let slotCount = 1_000
-  /// How many marks are kept before those are dropped that say nothing any more.
+  /// The number of marks above which redundant ones are dropped.
   private static let limit = 900
 
   private let place: DatabaseReference
   private let tell: @Sendable (BlogEvent) -> Void
-  /// Whether this program has begun or tidied the marks; once is enough.
+  /// Whether this program has initialized or pruned the marks; once is enough.
   private var hasWritten = false
-  /// The keys under which the marks of posts are kept.
+  /// The slot in which each post's mark is stored.
   private var slots: [PostID: String] = [:]
-  /// The posts whose marks are kept under their own keys, as earlier versions did.
+  /// The posts whose marks are stored under the posts' own keys, as earlier versions did.
   private var old: Set<PostID> = []
 
   init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
@@ -48,16 +48,16 @@ final class ReadMarks: @unchecked Sendable {
     place.updateChildValues(change, withCompletionBlock: answered)
   }
 
-  /// Notes how many stars of others on posts of mine I know of.
+  /// Records how many stars by others the user has seen on the user's own posts.
   func markStars(_ counts: [PostID: Int]) {
     guard !counts.isEmpty else { return }
     place.child("stars").updateChildValues(counts, withCompletionBlock: answered)
   }
 
-  /// The key under which the mark of a post is kept: its own, a free one, or that of the oldest post.
+  /// The slot for a post's mark: its current one, a free one, or that of the oldest post.
   ///
-  /// The search begins where the name of the post says, so that two terminals of mine that mark two
-  /// posts at once hardly ever take the same one.
+  /// The search starts at a hash of the post's key, so that two terminals of the same user that
+  /// mark two posts at once hardly ever pick the same slot.
   private func slot(for post: PostID) -> String {
     if let slot = slots[post] { return slot }
     let taken = Set(slots.values)
@@ -73,7 +73,7 @@ final class ReadMarks: @unchecked Sendable {
 
   private static func slotName(_ number: Int) -> String { "m" + String(number + 1_000).dropFirst() }
 
-  /// Says that a mark was answered, after all that the answer has changed.
+  /// Reports that a mark was answered, after the events that the answer caused.
   private var answered: @Sendable ((any Error)?, DatabaseReference) -> Void {
     { [tell] _, _ in tell(.markAnswered) }
   }
@@ -108,9 +108,9 @@ final class ReadMarks: @unchecked Sendable {
     return value as? Bool == false ? .unread : nil
   }
 
-  /// Who comes for the first time has not missed everything that was ever written.
+  /// Initializes the read state, so that a new user has not missed everything ever written.
   ///
-  /// What is known here may be old, so the server is asked before anything counts as read.
+  /// The local data may be stale, so the server is asked before anything counts as read.
   private func begin() {
     guard !hasWritten else { return }
     hasWritten = true
@@ -120,7 +120,7 @@ final class ReadMarks: @unchecked Sendable {
     }
   }
 
-  /// Drops marks of posts that count as read without them.
+  /// Drops the marks of posts that count as read without them.
   private func prune(_ state: ReadState) {
     guard !hasWritten, state.marks.count > Self.limit else { return }
     hasWritten = true
@@ -134,41 +134,43 @@ final class ReadMarks: @unchecked Sendable {
   }
 }
 
-/// What a person has read, on whichever terminal.
+/// What a person has read, on any terminal.
 package struct ReadState: Hashable, Sendable, Codable {
-  /// What is known of one post.
+  /// What is known about one post.
   package enum Mark: Hashable, Sendable, Codable {
-    /// It was read, with the comments up to the one of that key; empty without comments.
+    /// The post was read, with its comments up to that key; the key is empty if there were none.
     case read(lastComment: String)
-    /// It was marked as unread.
+    /// The post was marked as unread.
     case unread
 
-    /// It was read with all comments up to a time, whichever they are.
+    /// The post was read with all comments up to a time, whatever their keys.
     ///
-    /// The keys of comments begin with their time, so that those characters alone stand between them.
+    /// Keys of comments begin with their time, so the characters of the time alone sort between
+    /// them.
     package static func read(until time: Int64) -> Mark {
       .read(lastComment: PushID.timePart(time))
     }
   }
 
-  /// Posts and comments that were made before count as read, in milliseconds since 1970.
+  /// Posts and comments created up to this time count as read, in milliseconds since 1970.
   package var before: Int64
-  /// What differs from that.
+  /// The exceptions, by post.
   package var marks: [PostID: Mark]
-  /// How many stars of others on posts of mine I know of; nil where that was never noted.
+  /// How many stars by others the user has seen, by post; a post is missing if that was never
+  /// recorded.
   package var stars: [PostID: Int]?
 
-  /// Makes a state.
+  /// Makes a read state.
   package init(before: Int64, marks: [PostID: Mark] = [:], stars: [PostID: Int]? = nil) {
     self.before = before
     self.marks = marks
     self.stars = stars
   }
 
-  /// Whether a notice is still to be read.
+  /// Whether a notice is unread.
   ///
-  /// A comment counts as read when the post was read with all comments up to it, on whichever
-  /// terminal and from whichever list; stars count as read when their number is known.
+  /// A comment counts as read when the post was read with all comments up to it, on any terminal
+  /// and from any list; stars count as read when that many were recorded.
   package func isUnread(_ notice: NoticeEntry) -> Bool {
     if notice.kind == .stars { return notice.stars > knownStars(of: notice) }
     switch marks[notice.post] {
@@ -180,13 +182,14 @@ package struct ReadState: Hashable, Sendable, Codable {
     }
   }
 
-  /// How many stars of others were known; those of old posts count as known until one is noted.
+  /// How many stars by others were seen; those of old posts count as seen until a number is
+  /// recorded.
   private func knownStars(of notice: NoticeEntry) -> Int {
     if let count = stars?[notice.post] { return count }
     return isOld(notice) ? notice.stars : 0
   }
 
-  /// How many stars of an old post are to be noted, so that later ones are new; nil if it is noted.
+  /// How many stars of an old post to record, so that later ones are new; nil if recorded already.
   package func starsToNote(of notice: NoticeEntry) -> Int? {
     notice.kind == .stars && stars?[notice.post] == nil && isOld(notice) ? notice.stars : nil
   }
@@ -195,7 +198,7 @@ package struct ReadState: Hashable, Sendable, Codable {
     (PushID.time(of: notice.post) ?? 0) <= before
   }
 
-  /// Whether a post is still to be read by somebody who is not its author.
+  /// Whether a post is unread for a user who is not its author.
   package func isUnread(_ post: Post) -> Bool {
     switch marks[post.id] {
     case .read: false
@@ -204,13 +207,13 @@ package struct ReadState: Hashable, Sendable, Codable {
     }
   }
 
-  /// How many comments of others are to be read on a post whose text was read.
+  /// How many comments by others are unread on a post whose text was read.
   ///
   /// - Parameters:
   ///   - comments: The newest comments, oldest first.
-  ///   - post: The post that they are about.
-  ///   - uid: Who reads.
-  /// - Returns: Their number, as far as those comments tell.
+  ///   - post: The post they belong to.
+  ///   - uid: The user who reads.
+  /// - Returns: Their number, as far as the given comments tell.
   package func newComments(
     among comments: [Comment],
     on post: PostID,
@@ -228,7 +231,7 @@ package struct ReadState: Hashable, Sendable, Codable {
     return NewComments(count: count)
   }
 
-  /// The key of the last comment that was read; nil when none counts as read by its key.
+  /// The key of the last comment that was read; nil if the mark names none.
   package func lastComment(on post: PostID) -> String? {
     guard case .read(let comment)? = marks[post], !comment.isEmpty else { return nil }
     return comment

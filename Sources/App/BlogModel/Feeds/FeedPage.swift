@@ -1,35 +1,36 @@
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-/// A part of a list: what is observed, and the two ends between which it is shown.
+/// A page of a list: what is observed, and the two ends between which it is shown.
 ///
-/// States: window → settling → settled. A window is a query with a limit, which ends where its posts
-/// do; the page beyond that end begins there, and that place becomes an end of this page too. As long
-/// as nothing comes between, the window shows all that there is up to its end. It settles to a range
-/// between the ends once it has pushed out a post, or no longer ends where the other page begins.
+/// States: window → settling → settled. A window is a query with a limit; it ends at its last post.
+/// The page beyond that end starts there, and that position becomes an end of this page as well. As
+/// long as no post arrives in between, the window shows everything up to its end. It settles to a
+/// range between its ends once it has pushed out a post, or no longer ends where the other page
+/// begins.
 struct FeedPage {
-  /// What an observer has told of a part.
+  /// One observed query and what its observer has reported.
   struct Part {
     let range: FeedRange
     let token: Int
-    /// Whether the children only name posts that are elsewhere.
+    /// Whether the children only name posts that are stored elsewhere.
     let isIndex: Bool
     var entries: OrderedSnapshots<FeedEntry>
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
   }
 
-  /// What is shown.
+  /// The part that is shown.
   private(set) var part: Part
-  /// What will be shown once all of it is whole, from the highest to the lowest.
+  /// The parts that will replace it once all of them are loaded, from the highest to the lowest.
   var next: [Part] = []
-  /// Where the page below ends; nil as long as this one goes down as far as its part does.
+  /// Where the page below ends; nil while this page extends down as far as its part does.
   private(set) var lower: FeedBound?
-  /// Where the page above begins; nil as long as this one goes up as far as its part does.
+  /// Where the page above begins; nil while this page extends up as far as its part does.
   private(set) var upper: FeedBound?
-  /// Posts that the limit has pushed out and that stay until the page has settled.
+  /// Posts that the limit has pushed out; they stay until the page has settled.
   private var held: [FeedEntry] = []
-  /// Posts that have left the part since it was whole last.
+  /// Posts that have left the part in the current burst of events.
   private var leaving: [FeedEntry] = []
 
   init(_ part: Part) {
@@ -38,14 +39,14 @@ struct FeedPage {
     upper = part.range.upper
   }
 
-  /// Whether the server has said what there is.
+  /// Whether the server has sent the contents of the part.
   var isLoaded: Bool { part.entries.isLoaded }
-  /// Whether another query is on its way to take the place of this one.
+  /// Whether other queries are being loaded to replace this one.
   var isSettling: Bool { !next.isEmpty }
-  /// Whether the page has two ends that nothing moves.
+  /// Whether the page is a range with fixed ends, without a limit.
   var isSettled: Bool { part.range.limit == nil }
 
-  /// Whether there may be more than the limit lets through.
+  /// Whether there may be more posts than the limit allows.
   private var isFull: Bool {
     switch part.range.limit {
     case .highest(let count), .lowest(let count): part.entries.elements.count >= count
@@ -55,7 +56,7 @@ struct FeedPage {
 
   // MARK: Events
 
-  /// Takes an event of the part.
+  /// Takes an event of the current part.
   mutating func take(_ event: DataEventType, of snapshot: DataSnapshot, by index: Index) {
     if event == .childRemoved {
       if let gone = part.entries.element(snapshot.key) { leaving.append(gone) }
@@ -65,10 +66,10 @@ struct FeedPage {
     _ = part.entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
-  /// Which of the parts to come has that token.
+  /// The index of the upcoming part with this token.
   func nextIndex(_ token: Int) -> Int? { next.firstIndex { $0.token == token } }
 
-  /// Takes an event of one of the parts to come.
+  /// Takes an event of one of the upcoming parts.
   mutating func takeNext(
     _ event: DataEventType,
     of snapshot: DataSnapshot,
@@ -79,8 +80,8 @@ struct FeedPage {
     _ = next[number].entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
-  /// The range to settle to when events that came together have left the page without a part that
-  /// shows all between its ends and nothing else.
+  /// The range to settle to; nil unless the last burst of events has left the part showing too much
+  /// or too little between its ends.
   mutating func rangeToSettle() -> FeedRange? {
     hold()
     guard !isSettling, !held.isEmpty || !endsAtNeighbour else { return nil }
@@ -96,12 +97,12 @@ struct FeedPage {
     return FeedRange(lower: lower, upper: upper)
   }
 
-  /// The first of some places that a query can name.
+  /// The first of these entries at which a query can begin or end.
   private func nameable(_ entries: [FeedEntry], isAfter: Bool) -> FeedBound? {
     entries.lazy.map { FeedBound(entry: $0, isAfter: isAfter) }.first(where: \.canBeNamed)
   }
 
-  /// Keeps the posts that the limit, and not their authors, may have removed.
+  /// Keeps the posts that may have been removed by the limit and not by their authors.
   private mutating func hold() {
     defer { leaving = [] }
     guard !leaving.isEmpty, isFull, let lowest = part.entries.elements.first,
@@ -120,7 +121,7 @@ struct FeedPage {
 
   /// Whether the window ends where the page beyond its end begins.
   ///
-  /// Where it ends earlier, a post that comes between would be in neither page.
+  /// If it ends earlier, a post that arrives in between would be in neither page.
   private var endsAtNeighbour: Bool {
     let elements = part.entries.elements
     switch part.range.limit {
@@ -148,7 +149,7 @@ struct FeedPage {
     return start..<max(start, end)
   }
 
-  /// The child of that key; nil when the page does not show it.
+  /// The entry with this key; nil if the page does not show it.
   func entry(_ key: String) -> FeedEntry? {
     guard let index = part.entries.index(of: key), shownRange.contains(index) else {
       return held.first { $0.id == key }
@@ -156,7 +157,7 @@ struct FeedPage {
     return part.entries.elements[index]
   }
 
-  /// How many posts stand above a position, and how many there or below.
+  /// How many posts are above a position, and how many are at or below it.
   func counts(around position: IndexEntry) -> (above: Int, below: Int) {
     let entries = entries
     let index = Self.index(of: position, in: entries)
@@ -166,7 +167,7 @@ struct FeedPage {
     )
   }
 
-  /// How many of some ascending entries stand at a position or below.
+  /// How many of some ascending entries are at or below a position.
   private static func index(of position: IndexEntry, in entries: [FeedEntry]) -> Int {
     var range = 0..<entries.count
     while !range.isEmpty {
@@ -180,45 +181,47 @@ struct FeedPage {
 
   // MARK: Reading on
 
-  /// Where the list goes on below the page; nil where it ends, as far as that is known.
+  /// Where the list continues below the page; nil if it is not known to continue.
   var olderEnd: FeedBound? {
     if let lower { return lower }
     guard case .highest? = part.range.limit, isFull else { return nil }
     return part.entries.elements.first.map { FeedBound(entry: $0, isAfter: false) }
   }
 
-  /// Where the list goes on above the page; nil where it begins, as far as that is known.
+  /// Where the list continues above the page; nil if it is not known to continue.
   var newerEnd: FeedBound? {
     if let upper { return upper }
     guard case .lowest? = part.range.limit, isFull else { return nil }
     return part.entries.elements.last.map { FeedBound(entry: $0, isAfter: true) }
   }
 
-  /// Whether the list may go on below the page.
+  /// Whether the list may continue below the page.
   var hasOlder: Bool { olderEnd != nil || !isLoaded }
 
-  /// Whether the list may go on above the page.
+  /// Whether the list may continue above the page.
   var hasNewer: Bool {
     if case .lowest? = part.range.limit, !isLoaded { return true }
     return newerEnd != nil
   }
 
-  /// Ends the page where the list goes on below; nil when that cannot be read.
+  /// Ends the page where the list continues below; nil if the list cannot be read from there.
   mutating func endBelow() -> FeedBound? {
     guard isLoaded, !isSettling, let end = olderEnd, end.canBeNamed else { return nil }
     lower = end
     return end
   }
 
-  /// Ends the page where the list goes on above; nil when that cannot be read.
+  /// Ends the page where the list continues above; nil if the list cannot be read from there.
   mutating func endAbove() -> FeedBound? {
     guard isLoaded, !isSettling, let end = newerEnd, end.canBeNamed else { return nil }
     upper = end
     return end
   }
 
-  /// The two ranges to divide a page into that has settled and has more than so many posts, the higher
-  /// one first, with its share of the posts; none when the page stays as it is.
+  /// The two ranges into which to divide a settled page that has more than `length` posts.
+  ///
+  /// The higher range comes first and gets `count` posts. The result is empty if the page stays as
+  /// it is.
   func rangesToDivide(over length: Int, higher count: Int) -> [FeedRange] {
     let entries = part.entries.elements
     guard isSettled, isLoaded, !isSettling, entries.count > length else { return [] }
@@ -228,9 +231,9 @@ struct FeedPage {
   }
 }
 
-/// A part of a list: which posts an observer is told of.
+/// A part of a list: which of its posts an observer receives.
 struct FeedRange {
-  /// Which posts are left of more than there is room for.
+  /// Which posts to keep when there are more than the limit allows.
   enum Limit: Hashable {
     /// The highest in the order of the list.
     case highest(Int)
@@ -238,14 +241,14 @@ struct FeedRange {
     case lowest(Int)
   }
 
-  /// Where the part begins; nil where the list does.
+  /// The lower end of the part; nil for the end of the list.
   var lower: FeedBound?
-  /// Where the part ends; nil where the list does.
+  /// The upper end of the part; nil for the end of the list.
   var upper: FeedBound?
-  /// How many there may be; nil for all.
+  /// The maximum number of posts; nil for no limit.
   var limit: Limit?
 
-  /// The query for the part, of the whole list in its order.
+  /// The query for the part, based on a query for the whole list in its order.
   func query(in list: DatabaseQuery, isByStars: Bool) -> DatabaseQuery {
     var query = list
     if let lower {
@@ -274,9 +277,9 @@ struct FeedRange {
   }
 }
 
-/// An end of a part of a list: right before or right after where a post stood when it was found.
+/// An end of a part of a list: just before or just after the position a post had when it was found.
 ///
-/// It stays where it is when the post goes or moves.
+/// The bound stays where it is when the post is removed or moves.
 struct FeedBound {
   /// The post.
   let entry: FeedEntry
@@ -290,23 +293,24 @@ struct FeedBound {
 
   /// Whether a query can name the bound.
   ///
-  /// Others may have written anything: a count that is an object has a place in the order, but no
-  /// query can name it.
+  /// Other clients may have written anything: a star count that is an object has a position in the
+  /// order, but no query can name it.
   var canBeNamed: Bool { !starCount.hasChildren() }
 
-  /// The count of stars of the post.
+  /// The star count of the post.
   var starCount: DataSnapshot { entry.snapshot.childSnapshot(forPath: "starCount") }
 }
 
-/// A child of a list, which may be no post at all.
+/// A child of a list, which need not be a post.
 ///
-/// A class, since a list of some hundreds is put together again and again from its pages.
+/// It is a class because a list of several hundred entries is assembled from its pages again and
+/// again.
 final class FeedEntry: Identifiable {
   let id: String
   let snapshot: DataSnapshot
-  /// Where the child stands in the list.
+  /// The child's position in the list.
   let position: IndexEntry
-  /// The post; nil when the child does not read as one.
+  /// The post; nil if the child cannot be read as one.
   let post: Post?
 
   init(_ snapshot: DataSnapshot, by index: Index) {
@@ -316,10 +320,10 @@ final class FeedEntry: Identifiable {
     post = Post(snapshot)
   }
 
-  /// Whether writes of mine in the child were not acknowledged when it came.
+  /// Whether the child contained unacknowledged writes of the user when it arrived.
   var isPending: Bool { snapshot.metadata.hasPendingWrites }
 
-  /// Whether both show the same.
+  /// Whether both look the same on the screen.
   func looksLike(_ other: FeedEntry) -> Bool {
     self === other || (id == other.id && isPending == other.isPending && post == other.post)
   }

@@ -2,28 +2,29 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on `queue`, the callback queue of the database.
+// Safety: all state is accessed only on `queue`, the callback queue of the database.
 /// A list as a reader scrolls it: adjacent pages around the reader's position.
 ///
-/// At first there is one page, the highest posts. Further pages are read when the reader gets near an
-/// end, each by one query; those far away are given up, so that the memory does not depend on the
-/// length of the list. Nothing leaves the screen of a reader because of what comes elsewhere.
+/// At first there is one page, the highest posts. More pages are loaded, by one query each, when
+/// the reader approaches an end. Pages far from the reader are dropped, so that memory use does not
+/// depend on the length of the list. Nothing leaves the reader's screen because of posts that
+/// arrive elsewhere in the list.
 final class FollowedFeed: @unchecked Sendable {
-  /// How much of a list is read and kept.
+  /// How much of a list is loaded and kept.
   struct Bounds {
-    /// How many posts a page has when it is found.
+    /// How many posts a page has when it is loaded.
     var pageLength = Int(BlogPaths.feedLength)
-    /// How many posts may gather in a page before it is divided.
+    /// How many posts may accumulate in a page before it is divided.
     var longestPage = 250
-    /// How many pages are kept, unless so few posts are left in them that the reader is near an end.
+    /// How many pages are kept, unless dropping one would leave too few posts around the reader.
     var pageLimit = 8
-    /// How near to an end the next page is read.
+    /// How many posts from an end the reader is when the next page is loaded.
     var margin = 60
   }
 
   private let list: DatabaseQuery
   private let isByStars: Bool
-  /// Whether the children only name posts that are elsewhere.
+  /// Whether the children only name posts that are stored elsewhere.
   private let isIndex: Bool
   private let bounds: Bounds
   private let order: Index
@@ -34,10 +35,10 @@ final class FollowedFeed: @unchecked Sendable {
   /// The pages, from the highest to the lowest.
   private var pages: [FeedPage] = []
   private var lastToken = 0
-  /// The post where the reader is, and where it stood when that was told.
+  /// The post the reader is at, and its position when that was reported.
   private var anchor: (id: String, position: IndexEntry)?
   private var isPublishing = false
-  /// What was told last.
+  /// The last report.
   private var told: (entries: [FeedEntry], extent: FeedExtent)?
 
   init(
@@ -59,18 +60,18 @@ final class FollowedFeed: @unchecked Sendable {
     self.fail = fail
   }
 
-  /// Begins with the highest posts.
+  /// Starts with the highest posts.
   func start() {
     pages = [FeedPage(observe(FeedRange(limit: .highest(bounds.pageLength))))]
   }
 
-  /// Ends all observers.
+  /// Removes all observers.
   func stop() {
     for page in pages { forget(page) }
     pages = []
   }
 
-  /// Goes to the highest posts again; what was told stays until they are there.
+  /// Goes back to the highest posts; the last report stays valid until they are loaded.
   func showHighest() {
     anchor = nil
     guard pages.first?.hasNewer == true else { return publish() }
@@ -80,13 +81,14 @@ final class FollowedFeed: @unchecked Sendable {
 
   // MARK: Pages
 
-  /// Learns where the reader is, and reads on where little is left.
+  /// Records the reader's position and loads more where little is left.
   func read(at post: PostID) {
     if let entry = entry(post) { anchor = (entry.id, entry.position) }
     readAround()
   }
 
-  /// Learns next to which place of a list in the order of its keys the reader is, whoever is there.
+  /// Records the reader's position in a list ordered by key, whether or not that key is in the
+  /// list.
   func read(near key: String) {
     anchor = (key, order.entry(for: ChildKey(key), node: .empty))
     readAround()
@@ -99,13 +101,14 @@ final class FollowedFeed: @unchecked Sendable {
     if above < bounds.margin { readNewer() }
   }
 
-  /// A child of the list, as far as it is known.
+  /// A child of the list, if it is loaded.
   func entry(_ post: PostID) -> FeedEntry? {
     pages.lazy.compactMap { $0.entry(post) }.first
   }
 
-  /// The numbers of posts before the reader, and of those from there on; a reader whose post has gone
-  /// is where it was.
+  /// The numbers of posts before the reader, and from the reader's position on.
+  ///
+  /// If the post at that position is gone, the position still counts.
   private var distances: (above: Int, below: Int) {
     guard let anchor else { return (0, .max) }
     let position = entry(anchor.id)?.position ?? anchor.position
@@ -127,7 +130,7 @@ final class FollowedFeed: @unchecked Sendable {
     pages.insert(FeedPage(observe(range)), at: 0)
   }
 
-  /// Gives up the pages that are farthest from the reader, unless they are near.
+  /// Drops the pages that are farthest from the reader, unless they are near.
   private func trim() {
     while pages.count > bounds.pageLimit {
       let (above, below) = distances
@@ -139,7 +142,7 @@ final class FollowedFeed: @unchecked Sendable {
     }
   }
 
-  /// Divides a page that has become long, so that its parts can be given up.
+  /// Divides a page that has grown long, so that its parts can be dropped.
   private func divide() {
     for index in pages.indices {
       let ranges = pages[index].rangesToDivide(over: bounds.longestPage, higher: bounds.pageLength)
@@ -193,7 +196,7 @@ final class FollowedFeed: @unchecked Sendable {
     }
   }
 
-  /// Takes an event of what is shown; those that come together end with the value.
+  /// Takes an event of a shown page; each burst of events ends with a value event.
   private func takeShown(_ event: DataEventType, of snapshot: DataSnapshot, at index: Int) {
     let wasLoaded = pages[index].isLoaded
     pages[index].take(event, of: snapshot, by: order)
@@ -202,7 +205,7 @@ final class FollowedFeed: @unchecked Sendable {
     if !wasLoaded { pagesChanged() }
   }
 
-  /// Shows what a page has settled to, once that is whole.
+  /// Shows the parts that a page settles to or is divided into, once all of them are loaded.
   private func replace(_ index: Int) {
     let page = pages[index]
     guard page.next.allSatisfy(\.entries.isLoaded) else { return }
@@ -212,10 +215,10 @@ final class FollowedFeed: @unchecked Sendable {
     publishSoon()
   }
 
-  /// Gives up and reads on as the pages are now.
+  /// Drops pages and loads more, after the pages have changed.
   ///
-  /// The reader may have come near an end while it could not be read on from there, or because posts
-  /// have gone.
+  /// The reader may have approached an end while the list could not be read from there, or because
+  /// posts were removed.
   private func pagesChanged() {
     trim()
     readAround()
@@ -223,7 +226,7 @@ final class FollowedFeed: @unchecked Sendable {
 
   // MARK: Telling
 
-  /// What comes in one burst is told once, after the burst.
+  /// Reports once after each burst of events.
   private func publishSoon() {
     guard !isPublishing else { return }
     isPublishing = true
@@ -233,7 +236,7 @@ final class FollowedFeed: @unchecked Sendable {
     }
   }
 
-  /// Tells what the list is now.
+  /// Reports the current list.
   func publish() { publish(onlyChange: false) }
 
   private func publish(onlyChange: Bool) {
@@ -246,7 +249,7 @@ final class FollowedFeed: @unchecked Sendable {
       hasNewer: pages.first?.hasNewer ?? false,
       pending: Set(pending)
     )
-    // A page that settles has what it had before.
+    // A page that has settled shows what it showed before.
     if onlyChange, let told, told.extent == extent,
       told.entries.elementsEqual(entries, by: { $0.looksLike($1) })
     {
@@ -258,27 +261,27 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// All entries as they are shown, from the highest to the lowest, each once.
   ///
-  /// A further page is shown as soon as it is whole: what is known of it before has gaps.
+  /// An additional page is shown only once it is loaded, because it has gaps until then.
   private var allEntries: [FeedEntry] {
     let shown = pages.count > 1 ? pages.filter(\.isLoaded) : pages
     let entries = shown.flatMap { $0.entries.reversed() }
-    // A post that moves may come to one page before it leaves the other; by age, none moves.
+    // A post that moves may enter one page before it leaves the other; by age, no post moves.
     guard isByStars else { return entries }
     var seen: Set<String> = []
     return entries.filter { seen.insert($0.id).inserted }
   }
 }
 
-/// How much of a list is kept here.
+/// How much of a list is loaded.
 package struct FeedExtent: Hashable, Sendable, Codable {
-  /// Whether the list goes on below what is kept.
+  /// Whether the list continues below the loaded part.
   package let hasOlder: Bool
-  /// Whether the list goes on above what is kept.
+  /// Whether the list continues above the loaded part.
   package let hasNewer: Bool
-  /// The posts that had writes of mine in them that were not acknowledged when they came.
+  /// The posts that contained unacknowledged writes of the user when they arrived.
   package let pending: Set<PostID>
 
-  /// Makes an extent; without arguments that of a list that is kept as a whole.
+  /// Makes an extent; without arguments, that of a list that is fully loaded.
   package init(hasOlder: Bool = false, hasNewer: Bool = false, pending: Set<PostID> = []) {
     self.hasOlder = hasOlder
     self.hasNewer = hasNewer

@@ -1,22 +1,22 @@
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-/// Keeps what a query selects in its order, from the events of one observer.
+/// Keeps the children that a query selects, in the query's order, from the events of one observer.
 struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   /// The elements in ascending order of the query.
   private(set) var elements: [Element] = []
-  /// Whether the server has said what there is.
+  /// Whether the server has sent the contents of the query.
   private(set) var isLoaded = false
-  /// What the query orders by.
+  /// The index that the query orders by.
   private let index: Index
   /// The positions of the elements, strictly ascending.
   private var positions: [IndexEntry] = []
   /// The positions by key.
   private var known: [String: IndexEntry] = [:]
-  /// Whether something has changed since the elements were last taken.
+  /// Whether anything has changed since the elements were last read.
   private var isDirty = false
 
-  /// Makes an empty selection in that order.
+  /// Makes an empty selection with this order.
   init(by index: Index = .priority) {
     self.index = index
   }
@@ -24,7 +24,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   /// Whether there is something to show: elements, or the certainty that there are none.
   var isKnown: Bool { isLoaded || !elements.isEmpty }
 
-  /// The number of the element of that key; nil when it is not selected.
+  /// The index of the element with this key; nil if it is not selected.
   ///
   /// - Complexity: O(log n)
   func index(of key: String) -> Int? {
@@ -32,12 +32,13 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     return count { $0 < position }
   }
 
-  /// The element of that key; nil when it is not selected.
+  /// The element with this key; nil if it is not selected.
   ///
   /// - Complexity: O(log n)
   func element(_ key: String) -> Element? { index(of: key).map { elements[$0] } }
 
-  /// How many elements come before a place in the order, by whether a position does.
+  /// The number of elements whose position satisfies a predicate that is true up to a point in the
+  /// order.
   ///
   /// - Complexity: O(log n)
   func count(before isBefore: (IndexEntry) -> Bool) -> Int {
@@ -51,11 +52,11 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     return range.lowerBound
   }
 
-  /// Takes an event, and tells whether it is the first since the elements were last taken.
+  /// Takes an event, and returns whether it is the first since the elements were last read.
   ///
-  /// What does not read as an element is left out.
+  /// A child that cannot be read as an element is left out.
   ///
-  /// - Complexity: O(log n) to find the place, O(n) to make room for it
+  /// - Complexity: O(log n) to find the position, O(n) to insert there
   mutating func take(
     _ event: DataEventType,
     of snapshot: DataSnapshot,
@@ -72,7 +73,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     return !isDirty
   }
 
-  /// Notes that the elements are being taken.
+  /// Marks the elements as read.
   mutating func clean() {
     isDirty = false
   }
@@ -89,7 +90,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   }
 
   private mutating func insert(_ element: Element, at position: IndexEntry) {
-    // Most come in order.
+    // Most arrive in order.
     let isLast = positions.last.map { $0 < position } ?? true
     let place = isLast ? positions.count : count { $0 < position }
     known[element.id] = position

@@ -2,16 +2,16 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: everything is touched only on `queue`, the callback queue of the database.
-/// The posts of the people whom a person follows: a list of each, merged.
+// Safety: all state is accessed only on `queue`, the callback queue of the database.
+/// The posts of the people a person follows: one list for each of them, merged.
 ///
-/// Each list is read in pages around the reader. What is shown ends where the first of them ends that
-/// goes on: below that, posts may be missing. The number of people is bounded, and so is what is kept of
-/// each, so that the cost does not grow with the blog.
+/// Each list is loaded in pages around the reader. The merged list ends where the first unfinished
+/// list ends, because posts may be missing below that point. The number of people and the number of
+/// loaded posts for each are both bounded, so the cost does not grow with the blog.
 final class PeopleFeed: FeedSource, @unchecked Sendable {
   /// How many people can be followed.
   static let people: UInt = 100
-  /// How much is kept of each.
+  /// How much of each person's list is kept.
   private static let bounds = FollowedFeed.Bounds(
     pageLength: 30,
     longestPage: 75,
@@ -22,7 +22,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   /// The list of one person.
   private struct Person {
     let feed: FollowedFeed
-    /// What it has told last, newest first; nil until it has.
+    /// The last entries it reported, newest first; nil until it has reported.
     var entries: [FeedEntry]?
     var extent = FeedExtent()
   }
@@ -98,7 +98,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
       bounds: Self.bounds,
       queue: queue,
       tell: { [weak self] entries, extent in self?.take(entries, extent: extent, of: uid) },
-      // Somebody whose posts may not be read has none.
+      // A person whose posts may not be read counts as having none.
       fail: { [weak self] _ in self?.take([], extent: FeedExtent(), of: uid) }
     )
     persons[uid] = Person(feed: feed)
@@ -114,7 +114,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
 
   // MARK: Telling
 
-  /// Tells the list once what happens at the same time has happened, and all people are known.
+  /// Reports the list after the current burst of events, once all people's lists are known.
   func publish() {
     guard !isPublishing else { return }
     isPublishing = true
@@ -127,7 +127,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
     }
   }
 
-  /// All that is known without gaps, newest first.
+  /// Everything known without gaps, newest first.
   private var merged: (posts: [Post], extent: FeedExtent) {
     var lowest: IndexEntry?
     var highest: IndexEntry?

@@ -1,30 +1,30 @@
 internal import Dispatch
 internal import RealtimeDatabase
 
-/// How far a search through a whole list has come.
+/// The progress of a search through a whole list.
 package struct SearchProgress: Sendable, Equatable, Codable {
   /// How a search ended.
   package enum End: Sendable, Hashable, Codable {
-    /// Every post was looked at.
+    /// Every post was searched.
     case complete
-    /// So many posts were found that no more are kept.
+    /// The maximum number of matches was found.
     case full
-    /// A part of the list could not be read, for that reason.
+    /// A part of the list could not be read; carries the reason.
     case failed(String)
   }
 
-  /// Which search it is.
+  /// Identifies the search.
   package let number: Int
-  /// The posts that were found since the last report, in descending order of their keys.
+  /// The matches since the last report, in descending order of their keys.
   package let found: [Post]
-  /// How many posts were looked at so far.
+  /// How many posts have been searched so far.
   package let searched: Int
-  /// When the last of them was made, in milliseconds since 1970; nil when its key does not tell.
+  /// When the last of them was written, in milliseconds since 1970; nil if its key does not tell.
   package let reached: Int64?
-  /// How the search ended; nil while it goes on.
+  /// How the search ended; nil while it is running.
   package let end: End?
 
-  /// Makes a report.
+  /// Makes a progress report.
   package init(number: Int, found: [Post], searched: Int, reached: Int64? = nil, end: End? = nil) {
     self.number = number
     self.found = found
@@ -34,18 +34,18 @@ package struct SearchProgress: Sendable, Equatable, Codable {
   }
 }
 
-// Safety: the state is touched only on `queue`.
-/// Looks through a whole list, page by page from the newest post on, and keeps only what it finds.
+// Safety: the state is accessed only on `queue`.
+/// Searches a whole list page by page, starting with the newest post, and keeps only the matches.
 ///
-/// Each page is read once and forgotten: nothing is observed, and nothing of it is stored. While one
-/// page is looked through, the next is on its way. Pages are as long as arrive in a moment, so that a
-/// slow connection shows progress too, and Esc does not have to wait.
+/// Each page is read once and dropped: nothing is observed or stored. The next page is requested
+/// while the current one is searched. The page length adapts to what arrives in a moment, so that
+/// progress is visible on a slow connection as well and Esc takes effect soon.
 final class PostSearch: @unchecked Sendable {
-  /// How many posts a search finds at most, so that its memory is bounded.
+  /// The maximum number of matches, which bounds the memory of a search.
   static let mostFound = 2_000
-  /// The lengths that a page may have, in posts.
+  /// The permitted page lengths, in posts.
   private static let lengths = 100...2_000
-  /// How long a page may be under way, in seconds: shorter ones grow, longer ones shrink.
+  /// How long a page may take, in seconds: below this range pages grow, above it they shrink.
   private static let moment = 0.1...0.3
 
   private let number: Int
@@ -62,9 +62,9 @@ final class PostSearch: @unchecked Sendable {
   /// Makes a search.
   ///
   /// - Parameters:
-  ///   - number: Names it in its reports.
+  ///   - number: Identifies the search in its reports.
   ///   - list: All posts, ordered by their keys.
-  ///   - matches: Tells whether a post is looked for; called on a queue of the search.
+  ///   - matches: Decides whether a post matches; called on a queue of the search.
   ///   - tell: Receives the reports, on a queue of the search.
   init(
     _ number: Int,
@@ -78,10 +78,10 @@ final class PostSearch: @unchecked Sendable {
     self.tell = tell
   }
 
-  /// Begins with the newest posts.
+  /// Starts with the newest posts.
   func start() { queue.async { self.read(before: nil) } }
 
-  /// Ends the search; nothing more is told.
+  /// Ends the search; there are no further reports.
   func stop() { queue.async { self.isOver = true } }
 
   private func read(before key: String?) {
@@ -114,7 +114,7 @@ final class PostSearch: @unchecked Sendable {
     guard !isOver else { return }
     let children = page.childSnapshots
     if !isLast, let first = children.first {
-      // The next page comes while this one is looked through.
+      // The next page is loaded while this one is searched.
       read(before: first.key)
     }
     var found: [Post] = []

@@ -2,17 +2,17 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-/// What a screen follows as a list.
+/// A source of the posts of a list that a screen follows.
 protocol FeedSource: AnyObject {
   func start()
   func stop()
-  /// Tells the list again.
+  /// Reports the list again.
   func publish()
-  /// Learns where the reader is.
+  /// Records the reader's position.
   func read(at post: PostID)
   /// Goes to the beginning of the list.
   func showHighest()
-  /// A post of the list, as far as it is known.
+  /// A post of the list, if it is loaded.
   func post(_ id: PostID) -> Post?
 }
 
@@ -20,13 +20,13 @@ extension FollowedFeed: FeedSource {
   func post(_ id: PostID) -> Post? { entry(id)?.post }
 }
 
-// Safety: everything is touched only on `queue`, the callback queue of the database.
-/// The posts with a tag: an index that is read in pages, as any list is, and an observer for each post
-/// that those pages name.
+// Safety: all state is accessed only on `queue`, the callback queue of the database.
+/// The posts with a tag: an index that is loaded in pages like any list, and one observer for each
+/// post that those pages name.
 ///
-/// How many posts are observed depends on how much of a list is kept, and not on its length.
+/// The number of observed posts depends on how much of the list is kept, not on its length.
 final class TaggedFeed: FeedSource, @unchecked Sendable {
-  /// How much of the index is kept: each entry costs an observer.
+  /// How much of the index is kept; each entry costs an observer.
   private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
 
   private struct Place {
@@ -43,7 +43,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
   private var index: FollowedFeed?
-  /// The keys that the index has told, newest first, and how much of it that is.
+  /// The keys that the index reported, newest first, and the loaded extent of the index.
   private var told: (keys: [PostID], extent: FeedExtent)?
   private var places: [PostID: Place] = [:]
   private var isPublishing = false
@@ -119,7 +119,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
 
   private func take(_ snapshot: DataSnapshot?, at key: PostID) {
     guard places[key] != nil else { return }
-    // An entry of the index may be older than the post.
+    // An entry in the index may be out of date.
     places[key]?.post = snapshot.flatMap(Post.init).flatMap { post in
       TextMarks(of: post.title, post.body).tags.contains(tag) ? post : nil
     }
@@ -130,7 +130,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
 
   // MARK: Telling
 
-  /// Tells the list once what happens at the same time has happened, and all places are known.
+  /// Reports the list after the current burst of events, once all posts are known.
   func publish() {
     guard !isPublishing else { return }
     isPublishing = true

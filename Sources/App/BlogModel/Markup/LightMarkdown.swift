@@ -1,10 +1,10 @@
-/// What markup is looked for in: what a reader takes for one character.
+/// A unit of text in which markup is found: what a reader perceives as one character.
 ///
-/// A terminal's cell and a `Character` are such units, and so one reader of markup serves both.
+/// Both a terminal cell and a `Character` are such units, so one markup reader serves both.
 package protocol MarkupUnit: Hashable {
-  /// The character; nil if it is more than one scalar, which is never a sign of markup.
+  /// The character; nil if it has more than one scalar and so is never a markup sign.
   var plain: Unicode.Scalar? { get }
-  /// Whether it is a letter or a digit, whatever is upon it.
+  /// Whether it is a letter or a digit, with or without combining marks.
   var isOfWord: Bool { get }
   /// Whether it is a blank.
   var isBlank: Bool { get }
@@ -18,12 +18,12 @@ extension Character: MarkupUnit {
   package var isBlank: Bool { isWhitespace }
 }
 
-/// The light markup that people write by themselves: headings, quotes, lists, code, emphasis and links.
+/// The light markup that people use naturally: headings, quotes, lists, code, emphasis and links.
 ///
-/// Whatever is not one of these is text. Only http and https become links. A line never takes part in the
-/// markup of another, but for blocks of code.
+/// Everything else is text. Only http and https addresses become links. Apart from code blocks, no
+/// markup spans more than one line.
 package struct LightMarkdown<Unit: MarkupUnit> {
-  /// How a part of a line is meant.
+  /// How a part of a line is styled.
   package enum Look: Hashable, Sendable {
     case emphasis
     case strong
@@ -35,47 +35,47 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     case link
   }
 
-  /// A part of a line that looks the same.
+  /// A part of a line with one style.
   package struct Run {
-    /// What is shown.
+    /// The units to show.
     package var units: [Unit]
-    /// How; more than one at a time, such as strong emphasis.
+    /// The styles, possibly several, such as strong and emphasis.
     package var looks: Set<Look> = []
-    /// Where it leads, if it is a link.
+    /// The target, if the run is a link.
     package var link: Link?
-    /// Whether it is a link whose text was chosen by its author, and may say anything.
+    /// Whether the run is a link whose text was chosen by its author and may say anything.
     package var isLabel = false
-    /// How many units at each end are the signs of code.
+    /// How many units at each end are backticks.
     package var signs = 0
   }
 
-  /// A line, and what it is as a whole.
+  /// A line and its kind.
   package struct Line {
-    /// What a line is.
+    /// The kind of a line.
     package enum Kind: Hashable, Sendable {
-      /// The fence at the start or the end of a block of code.
+      /// The fence that starts or ends a code block.
       case fence
-      /// A line of a block of code.
+      /// A line in a code block.
       case code
-      /// A line across.
+      /// A horizontal rule.
       case rule
-      /// A heading of that level, from 1 to 6.
+      /// A heading with its level, from 1 to 6.
       case heading(Int)
-      /// A quote within so many others, from 1.
+      /// A quote with its nesting depth, from 1.
       case quote(Int)
-      /// An item of a list.
+      /// A list item.
       case item(isNumbered: Bool)
       /// Anything else.
       case text
     }
 
-    /// What it is.
+    /// The kind of the line.
     package let kind: Kind
-    /// How many blanks were before it; they are no part of the runs, but for text and code.
+    /// The number of leading blanks; only the runs of text and code include them.
     package let indent: Int
-    /// The number of an item as it was written, with the blank behind it.
+    /// The marker of a list item as written, with the blank after it.
     package let marker: [Unit]
-    /// What is in it.
+    /// The content of the line.
     package let runs: [Run]
 
     fileprivate init(
@@ -91,15 +91,15 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     }
   }
 
-  /// Reads lines.
+  /// Parses lines.
   ///
-  /// - Complexity: O(n) in the number of units: how far a sign can reach is bounded.
+  /// - Complexity: O(n) in the number of units, since the reach of each sign is bounded.
   package static func lines(of source: some Sequence<[Unit]>) -> [Line] {
     var reader = Reader()
     return source.map { reader.line($0) }
   }
 
-  /// Reads one line after the other; only whether a block of code is open goes from one to the next.
+  /// Parses lines one after the other; the only state carried between them is an open code block.
   struct Reader {
     private var open: (sign: Unicode.Scalar, count: Int)?
 
@@ -120,7 +120,8 @@ package struct LightMarkdown<Unit: MarkupUnit> {
 
   // MARK: Lines
 
-  /// The fence that a line is: three or more backticks or tildes, and whether nothing follows.
+  /// Parses a line as a fence: three or more backticks or tildes; it is bare if nothing follows
+  /// them.
   private static func fence(
     _ units: [Unit]
   ) -> (sign: Unicode.Scalar, count: Int, isBare: Bool)? {
@@ -190,46 +191,46 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     return (digits + 2, true)
   }
 
-  /// The parts of a line.
+  /// The runs of a line.
   private static func runs(_ line: ArraySlice<Unit>) -> [Run] {
     var reader = LineReader(Array(line))
     return reader.runs()
   }
 }
 
-/// Reads emphasis, code, links, tags and names within one line.
+/// Parses emphasis, code, links, tags and mentions within one line.
 private struct LineReader<Unit: MarkupUnit> {
   typealias Run = LightMarkdown<Unit>.Run
   typealias Look = LightMarkdown<Unit>.Look
 
-  /// A sign of emphasis that may still be closed.
+  /// An emphasis sign that may still be closed.
   private struct Opener {
     let sign: Unicode.Scalar
-    /// One for emphasis, two for strong.
+    /// 1 for emphasis, 2 for strong, 3 for both.
     let count: Int
-    /// The number of its run.
+    /// The index of its run.
     let run: Int
   }
 
-  /// How many signs of emphasis can be open at a time; those beyond are text.
+  /// How many emphasis signs can be open at a time; any others are text.
   private static var depth: Int { 16 }
   /// The longest label of a link, in units.
   private static var longestLabel: Int { 300 }
-  /// The longest address; what is longer is no link rather than a link to elsewhere.
+  /// The longest address; a longer one is not a link, since cutting it off would change its target.
   private static var longestAddress: Int { 1_000 }
   /// The longest code in a line.
   private static var longestCode: Int { 2_000 }
 
   private let units: [Unit]
   private var index = 0
-  /// What has been read; a run of emphasis signs is one of its own until it turns out to be text.
+  /// The runs so far; emphasis signs stay in a run of their own until they turn out to be text.
   private var result: [Run] = []
   private var openers: [Opener] = []
 
   init(_ units: [Unit]) { self.units = units }
 
   mutating func runs() -> [Run] {
-    // Marks are about letters without further marks upon them, as the database compares them.
+    // Tags and mentions consist of letters without combining marks, as the database compares them.
     let marks = Dictionary(
       TextMarks.marks(in: units.map { $0.plain ?? "\u{FFFD}" }).map {
         ($0.range.lowerBound, $0.range.upperBound)
@@ -277,7 +278,7 @@ private struct LineReader<Unit: MarkupUnit> {
 
   // MARK: Emphasis
 
-  /// Closes what is open, or opens something, by a run of `*` or `_`.
+  /// Closes or opens emphasis at a run of `*` or `_`.
   private mutating func emphasize(_ sign: Unicode.Scalar) {
     let start = index
     let count = units[start...].prefix { $0.plain == sign }.count
@@ -307,11 +308,11 @@ private struct LineReader<Unit: MarkupUnit> {
     }
   }
 
-  /// The runs, those that look the same as one.
+  /// The runs, with adjacent ones of the same style merged.
   private var joined: [Run] {
     var joined: [Run] = []
     for run in result where !run.units.isEmpty {
-      // Asked one by one: a copy of the last run would have its units copied with each one that is added.
+      // Field by field: a copy of the last run would make each append copy its units.
       if let last = joined.indices.last, joined[last].looks == run.looks,
         joined[last].link == nil, run.link == nil, joined[last].signs == 0, run.signs == 0
       {
@@ -354,8 +355,9 @@ private struct LineReader<Unit: MarkupUnit> {
 
   // MARK: Links
 
-  /// The end of an address of http or https that begins there, and the link; alone in the text, or behind
-  /// a label.
+  /// Finds an http or https address that begins at an index, either on its own or after a label.
+  ///
+  /// - Returns: The end of the address, and the link.
   private func address(at start: Int, isAlone: Bool) -> (end: Int, link: Link)? {
     if isAlone, start > 0, units[start - 1].isOfWord { return nil }
     let scheme = ["https://", "http://"].first { hasWord($0, at: start) }
@@ -380,7 +382,7 @@ private struct LineReader<Unit: MarkupUnit> {
     return (start + 1..<close, end + 1, link)
   }
 
-  /// Whether a word of ASCII stands there.
+  /// Whether an ASCII string is found at an index.
   private func hasWord(_ word: String, at start: Int) -> Bool {
     var index = start
     for scalar in word.unicodeScalars {

@@ -1,11 +1,11 @@
-/// A web address in a text, without the punctuation behind it.
+/// A web address in a text, without the punctuation after it.
 package struct Link: Hashable, Sendable {
   /// The address.
   package let text: String
-  /// The host that it leads to, with its port; what stands before an `@` is none.
+  /// The host it leads to, with its port; anything before an `@` is not part of it.
   package let host: String
 
-  /// The number of links of one text that are offered.
+  /// The maximum number of links offered for one text.
   package static let limit = 200
 
   private static let schemes = ["https://", "http://"]
@@ -35,12 +35,12 @@ package struct Link: Hashable, Sendable {
     return isAllowed(first)
   }
 
-  /// Whether it is one of the printable characters of ASCII that addresses may contain.
+  /// Whether a scalar is one of the printable ASCII characters that an address may contain.
   package static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
     scalar.value > 0x20 && scalar.value < 0x7F && !"\"<>\\^`{|}".unicodeScalars.contains(scalar)
   }
 
-  /// Takes the address that a text of allowed characters begins with; nil if it begins with none.
+  /// Takes the address at the start of a text of allowed characters; nil if there is none.
   init?(_ text: Substring) {
     var address = text
     while let last = address.last {

@@ -1,18 +1,19 @@
-/// The beginning of a text on one line, as its author meant it: without signs, and with the label of a link
-/// instead of its address.
+/// The beginning of a text on one line, as its author meant it.
+///
+/// Markup signs are left out, and a link is shown by its label instead of its address.
 package enum MarkupExcerpt {
-  /// How far behind what is shown a text is read: a sign may be closed there, and an address that has a
-  /// label is not shown.
+  /// How far to read beyond what is shown: a sign may be closed there, and the address of a link
+  /// with a label takes up space without being shown.
   private static let reach = 1_500
 
-  /// What the beginning of a text means, on one line.
+  /// Renders the beginning of a text on one line.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - limit: How many characters are wanted.
-  ///   - blank: What stands between lines.
-  ///   - bullet: What stands before an item of a list.
-  ///   - units: The characters of a line, which has single blanks only.
+  ///   - limit: The maximum number of units.
+  ///   - blank: The separator between lines.
+  ///   - bullet: The bullet before a list item.
+  ///   - units: Splits a line, which has only single blanks, into units.
   /// - Returns: The line, which may be empty.
   /// - Complexity: O(limit)
   package static func line<Unit: MarkupUnit>(
@@ -27,7 +28,7 @@ package enum MarkupExcerpt {
     let lines = text.unicodeScalars.prefix(limit + reach)
       .split(whereSeparator: { $0 == "\n" || $0 == "\r" })
     for scalars in lines where result.count < limit {
-      // Most lines are plain; they mean what they say, in a block of code as well.
+      // Most lines are plain; they are shown as written, even in a code block.
       let isPlain = isPlain(scalars)
       let source = withSingleBlanks(isPlain ? scalars.prefix(limit) : scalars)
       let shown =
@@ -39,7 +40,7 @@ package enum MarkupExcerpt {
     return Array(result.prefix(limit))
   }
 
-  /// Whether nothing in a line can be a sign of markup that an excerpt leaves out.
+  /// Whether a line contains no markup sign that an excerpt would leave out.
   private static func isPlain(_ line: Substring.UnicodeScalarView) -> Bool {
     for scalar in line {
       switch scalar {

@@ -15,19 +15,19 @@ package struct Author: Hashable, Sendable, Codable {
 }
 
 extension Author {
-  /// A reason why a name cannot be a user's.
+  /// The reason why a name cannot be a user name.
   package struct NameError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong and what to do.
+    /// What is wrong and what to do about it.
     package let description: String
   }
 
   /// The longest name, in characters.
   package static let longestName = 40
 
-  /// Makes the author of a user name; the identifier is the name with illegal characters written as %XX.
+  /// Makes the author for a user name; the identifier is the name with illegal characters as %XX.
   ///
   /// - Parameter name: From 1 to 40 characters, without control characters.
-  /// - Throws: ``NameError`` that says what is wrong with the name.
+  /// - Throws: ``NameError`` if the name is not allowed.
   package init(userName name: String) throws(NameError) {
     if name.isEmpty || name.allSatisfy(\.isWhitespace) {
       throw NameError(description: "a user name cannot be empty")
@@ -52,7 +52,7 @@ extension Author {
     self.init(uid: Self.key(for: name), name: name)
   }
 
-  /// Percent-encodes the characters that a key cannot have.
+  /// Percent-encodes the characters that are illegal in a key.
   private static func key(for name: String) -> String {
     var key = ""
     for scalar in name.unicodeScalars {
@@ -66,28 +66,29 @@ extension Author {
   }
 }
 
-/// The names under which accounts have been seen, and how to show them so that no two are confused.
+/// The names under which accounts have been seen, and how to display them so that no two are
+/// confused.
 ///
-/// Anybody can take any name. As long as one account alone goes by a name, the name says who it is;
-/// where another has been seen with the same name, or with one that looks like it, both are shown
-/// with a mark that comes from the account and that nobody chooses.
+/// Anyone can take any name. As long as only one account uses a name, the name identifies it. Once
+/// another account has been seen with the same name or one that looks like it, both are shown with
+/// a mark that is derived from the account and that no one can choose.
 package struct NameBook: Sendable, Equatable {
-  /// How many names are remembered; beyond that the book begins anew.
+  /// How many names are remembered; when they are exceeded, the book starts over.
   private static let limit = 20_000
 
   private var known: Set<Author> = []
-  /// The accounts by what their names look like.
+  /// The accounts for each look of a name.
   private var accounts: [String: Set<String>] = [:]
-  /// What names look like, as far as somebody else looks like that.
+  /// The looks that more than one account shares.
   private var shared: Set<String> = []
 
   /// Makes an empty book.
   package init() {}
 
-  /// Notes that an account goes by a name.
+  /// Records that an account uses a name.
   ///
-  /// - Returns: Whether a name that was plain has to be shown with a mark from now on.
-  /// - Complexity: O(1) for what is known
+  /// - Returns: Whether the name, plain so far, must be shown with a mark from this point on.
+  /// - Complexity: O(1) for a known author.
   @discardableResult
   package mutating func learn(_ author: Author) -> Bool {
     guard !known.contains(author) else { return false }
@@ -99,9 +100,9 @@ package struct NameBook: Sendable, Equatable {
     return shared.insert(look).inserted
   }
 
-  /// The name as it is to be shown.
+  /// The name as it must be displayed.
   package func shown(_ author: Author) -> String {
-    // Nearly always nobody shares a name.
+    // Shared names are rare.
     guard !shared.isEmpty, shared.contains(Self.look(of: author.name)) else { return author.name }
     return "~\(Self.mark(of: author.uid)) \(author.name)"
   }
@@ -110,7 +111,7 @@ package struct NameBook: Sendable, Equatable {
   package static func mark(of uid: String) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in uid.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    // The lower bits of this hash are those of the last bytes alone.
+    // The low bits of this hash depend only on the last bytes.
     hash ^= hash >> 32
     let digits = Array("abcdefghjkmnpqrstuvwxyz023456789")
     return String((0..<5).map { digits[Int(hash >> ($0 * 5) & 31)] })
@@ -118,7 +119,7 @@ package struct NameBook: Sendable, Equatable {
 
   // MARK: Looks
 
-  /// Letters that look like others in most fonts, once they are small and without accents.
+  /// Letters that look like others in most fonts, in lower case and without accents.
   private static let twins: [Character: Character] = {
     let pairs =
       "аa еe оo рp сc хx уy іi јj ѕs ԁd ԛq ԝw һh вb кk мm нh тt гr "
@@ -131,7 +132,7 @@ package struct NameBook: Sendable, Equatable {
     return twins
   }()
 
-  /// What a name looks like: equal for names that a reader takes for the same.
+  /// The look of a name: equal for names that a reader would confuse.
   private static func look(of name: String) -> String {
     let plain = name.decomposedStringWithCompatibilityMapping.lowercased()
     var look = ""

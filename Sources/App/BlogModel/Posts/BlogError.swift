@@ -1,4 +1,4 @@
-/// A reason why the blog did not do what it was asked.
+/// A reason why a blog operation failed.
 package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is no such post.
   case notFound(PostID)
@@ -8,10 +8,10 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   case notMine(String, owner: String)
   /// A title or a body is missing.
   case emptyText(String)
-  /// Others changed the same thing too often meanwhile.
+  /// Others changed the same data too often in the meantime.
   case conflict(PostID)
 
-  /// What is wrong and what to do.
+  /// What is wrong and what to do about it.
   package var description: String {
     switch self {
     case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"
@@ -23,11 +23,11 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What a composer says when the title or the body is missing.
+  /// The message of a composer whose title or body is missing.
   package static let emptyPost = "Neither title nor body can be empty."
-  /// What a comment line says when it is empty.
+  /// The message of a comment field that is empty.
   package static let emptyComment = "A comment cannot be empty."
 }
 
-/// Called when something has been done, or with the reason why it has not.
+/// Called when an operation is complete, with the error if it failed.
 package typealias BlogCompletion = @Sendable ((any Error)?) -> Void

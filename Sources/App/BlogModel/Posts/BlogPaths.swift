@@ -1,10 +1,10 @@
 private import RealtimeCore
 package import RealtimeDatabase
 
-/// Where things are kept: the layout that the published samples share.
+/// The locations of a blog's data, in the layout that the published samples share.
 ///
-/// Ids come from command lines, files and servers. An illegal one is no programmer error here: it makes
-/// a place that holds nothing and that the database refuses to write.
+/// Ids come from command lines, files and servers. An illegal one is not a programmer error here:
+/// it yields a location that holds nothing and to which the database refuses to write.
 package struct BlogPaths: Sendable {
   /// The database.
   package let root: DatabaseReference
@@ -30,14 +30,15 @@ package struct BlogPaths: Sendable {
     root.child("post-comments").child(of: ChildKey(post))
   }
 
-  /// What is known of a person.
+  /// The record of a person.
   package func user(_ uid: String) -> DatabaseReference {
     root.child("users").child(of: ChildKey(uid))
   }
 
-  /// A whole list, in ascending order: what is shown first comes last.
+  /// A whole list in ascending order: the post displayed first comes last.
   ///
-  /// What belongs to a tag or to those who are followed is elsewhere; the list says where.
+  /// The posts with a tag and those of followed people are stored elsewhere; their lists only name
+  /// them.
   package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
     case .recent: posts.queryOrderedByKey()
@@ -50,9 +51,9 @@ package struct BlogPaths: Sendable {
     }
   }
 
-  /// All posts of a list, ordered by their keys whatever the order of the list.
+  /// All posts of a list, ordered by key whatever the order of the list.
   ///
-  /// What belongs to a tag or to those who are followed is among all posts.
+  /// For a tag or for followed people, this query covers all posts.
   package func all(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
     case .recent, .top, .tag, .following: posts.queryOrderedByKey()
@@ -61,12 +62,12 @@ package struct BlogPaths: Sendable {
     }
   }
 
-  /// The posts with a tag: by their keys, their authors.
+  /// The posts with a tag: their keys and authors.
   package func tag(_ tag: String) -> DatabaseReference {
     root.child(of: .tags).child(of: ChildKey(tag))
   }
 
-  /// Whom a person follows, by identifier.
+  /// The identifiers of the people a person follows.
   package func following(by uid: String) -> DatabaseReference {
     root.child("following").child(of: ChildKey(uid))
   }
@@ -76,31 +77,31 @@ package struct BlogPaths: Sendable {
     list(feed, of: uid).queryLimited(toLast: Self.feedLength)
   }
 
-  /// The terminals of one person that are here.
+  /// The online terminals of one person.
   package func presence(of uid: String) -> DatabaseReference { people.child(of: ChildKey(uid)) }
 
-  /// Who is here, by person and terminal.
+  /// The online terminals, by person and terminal.
   package var people: DatabaseReference { root.child("presence") }
 
-  /// Who is writing a comment on a post.
+  /// The people who are writing a comment on a post.
   package func typing(on post: PostID) -> DatabaseReference {
     root.child("typing").child(of: ChildKey(post))
   }
 
-  /// What a person has read.
+  /// The read state of a person.
   package func seen(by uid: String) -> DatabaseReference {
     root.child("seen").child(of: ChildKey(uid))
   }
 
-  /// The replies to one person's comments: by the key of the reply, the post that it is on.
+  /// The replies to one person's comments: the key of each reply and the post it is on.
   package func replies(to uid: String) -> DatabaseReference {
     root.child(of: .replies).child(of: ChildKey(uid))
   }
 
-  /// What mentions a name: by the key of a post or comment, the post.
+  /// The mentions of a name: the key of each post or comment, and its post.
   ///
   /// - Parameter name: A name as ``TextMarks/key(ofName:)`` makes it.
-  /// - Returns: The place.
+  /// - Returns: The location.
   package func mentions(of name: String) -> DatabaseReference {
     root.child(of: .mentions).child(of: ChildKey(name))
   }
@@ -115,21 +116,21 @@ package enum FeedKind: Hashable, Sendable, Codable {
   case recent
   /// All posts, those with the most stars first.
   case top
-  /// My posts, newest first.
+  /// The user's posts, newest first.
   case mine
-  /// My posts, those with the most stars first.
+  /// The user's posts, those with the most stars first.
   case myTop
   /// The posts of one person, newest first.
   case author(uid: String)
   /// The posts with a tag, newest first.
   case tag(String)
-  /// The posts of those whom I follow, newest first.
+  /// The posts of the people the user follows, newest first.
   case following
 
-  /// The lists that everybody has, in the order of their tabs.
+  /// The lists that every user has, in the order of their tabs.
   package static let tabs: [FeedKind] = [.recent, .top, .mine, .myTop]
 
-  /// The list of that name, as commands call it; nil if there is none.
+  /// The list with this name, as commands use it; nil if there is none.
   package init?(name: String) {
     if name.hasPrefix("#") {
       guard let tag = TextMarks.key(ofTag: name) else { return nil }
@@ -142,7 +143,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
     self = kind
   }
 
-  /// What commands call the list.
+  /// The name of the list in commands.
   package var name: String {
     switch self {
     case .recent: "recent"
@@ -155,7 +156,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether stars decide the order; otherwise the age does.
+  /// Whether the list is ordered by stars; otherwise it is ordered by age.
   package var isByStars: Bool {
     switch self {
     case .top, .myTop: true

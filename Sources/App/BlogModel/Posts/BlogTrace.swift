@@ -1,26 +1,27 @@
 internal import RealtimeCore
 
-/// What leads to a post or comment from elsewhere, and is written in one update with it.
+/// An entry elsewhere in the database that leads to a post or comment, written in one update with
+/// it.
 ///
-/// It says nothing that the post or comment does not say: what leads nowhere, or to something that no
-/// longer says so, is passed over by readers and removed by `hearth fsck --repair`.
+/// It contains nothing that the post or comment does not say itself. Readers skip an entry whose
+/// target is gone or no longer says the same, and `hearth fsck --repair` removes it.
 package struct BlogTrace: Hashable, Sendable {
-  /// Why somebody looks there.
+  /// The reason for an entry.
   enum Kind: Hashable, Sendable {
-    /// It answers a comment of the person of that identifier.
+    /// The target replies to a comment by the person with this identifier.
     case reply(uid: String)
-    /// It names somebody whose name has that key.
+    /// The target mentions a person whose name has this key.
     case mention(String)
-    /// It has that tag.
+    /// The target has this tag.
     case tag(String)
   }
 
   let kind: Kind
   /// The key of the post or comment.
   let key: String
-  /// The post, which the comment is on.
+  /// The post, or the post that the comment is on.
   let post: PostID
-  /// What is stored: the post, or the author of a post with a tag.
+  /// The stored value: the post, or for a tag the author of the post.
   let value: String
 
   init(_ kind: Kind, to key: String, on post: PostID, value: String) {
@@ -30,7 +31,7 @@ package struct BlogTrace: Hashable, Sendable {
     self.value = value
   }
 
-  /// Where it is.
+  /// The path of the entry.
   var path: Path {
     switch kind {
     case .reply(let uid): Path([.replies, ChildKey(uid), ChildKey(key)])
@@ -39,14 +40,14 @@ package struct BlogTrace: Hashable, Sendable {
     }
   }
 
-  /// Where it leads.
+  /// The path of the post or comment it leads to.
   var target: Path {
     key == post
       ? Path([.posts, ChildKey(post)])
       : Path([.postComments, ChildKey(post), ChildKey(key)])
   }
 
-  /// Whether what it leads to says what it says.
+  /// Whether the target confirms the entry.
   func isRight(about target: Node) -> Bool {
     func text(_ key: ChildKey) -> String {
       if case .string(let text)? = target[key].leafValue { text } else { "" }
@@ -60,20 +61,20 @@ package struct BlogTrace: Hashable, Sendable {
     }
   }
 
-  /// All that leads to a post.
+  /// All entries that lead to a post.
   static func all(of post: Post) -> [BlogTrace] {
     let marks = TextMarks(of: post.title, post.body)
     return marks.mentions.map { BlogTrace(.mention($0), to: post.id, on: post.id, value: post.id) }
       + marks.tags.map { BlogTrace(.tag($0), to: post.id, on: post.id, value: post.uid) }
   }
 
-  /// All that leads to a comment.
+  /// All entries that lead to a comment.
   ///
   /// - Parameters:
   ///   - comment: The comment.
-  ///   - post: The post that it is on.
-  ///   - parent: What it answers, if that is there.
-  /// - Returns: The traces.
+  ///   - post: The post it is on.
+  ///   - parent: The comment it replies to, if that exists.
+  /// - Returns: The entries.
   static func all(of comment: Comment, on post: PostID, answering parent: Comment?) -> [BlogTrace] {
     let names = TextMarks(of: comment.text).mentions
     var traces = names.map { BlogTrace(.mention($0), to: comment.id, on: post, value: post) }
@@ -83,10 +84,10 @@ package struct BlogTrace: Hashable, Sendable {
     return traces
   }
 
-  /// All traces in a blog, with what is stored at places where none can be.
+  /// All entries in a blog, and the values in their locations that are not entries.
   ///
   /// - Parameter root: The whole database.
-  /// - Returns: The traces, and the paths of what is none.
+  /// - Returns: The entries, and the paths of the other values.
   static func all(in root: Node) -> (traces: [BlogTrace], others: [Path]) {
     var traces: [BlogTrace] = []
     var others: [Path] = []
@@ -115,7 +116,7 @@ package struct BlogTrace: Hashable, Sendable {
 }
 
 extension Sequence where Element == BlogTrace {
-  /// What an update writes to make them, or to remove them.
+  /// The changes of an update that adds or removes the entries.
   func changes(_ areThere: Bool) -> [String: String?] {
     var changes: [String: String?] = [:]
     for trace in self {

@@ -1,7 +1,7 @@
 internal import RealtimeCore
 package import RealtimeDatabase
 
-/// The key of a post, which also tells when it was made.
+/// The key of a post, which also encodes when it was created.
 package typealias PostID = String
 
 /// A post of the blog.
@@ -10,17 +10,17 @@ package struct Post: Hashable, Sendable, Identifiable, Codable {
   package let id: PostID
   /// The identifier of the author.
   package var uid: String
-  /// The author's name when the post was written.
+  /// The author's name at the time of writing.
   package var author: String
   /// The title.
   package var title: String
-  /// The text, of any number of lines.
+  /// The text; it may have several lines.
   package var body: String
   /// How many people have starred the post.
   package var starCount: Int
   /// The identifiers of those people.
   package var stars: Set<String>
-  /// When the post was made, in milliseconds since 1970, or nil when its key does not tell.
+  /// When the post was created, in milliseconds since 1970; nil if its key does not tell.
   package var createdAt: Int64?
 
   /// Makes a post.
@@ -51,15 +51,15 @@ package struct Comment: Hashable, Sendable, Identifiable, Codable {
   package let id: String
   /// The identifier of the author.
   package var uid: String
-  /// The author's name when the comment was written.
+  /// The author's name at the time of writing.
   package var author: String
-  /// The text, of any number of lines.
+  /// The text; it may have several lines.
   package var text: String
-  /// The key of the comment that it answers; nil when it is about the post itself.
+  /// The key of the comment it replies to; nil if it is about the post itself.
   ///
-  /// Programs that do not know replies leave it alone and show the comment like any other.
+  /// Programs that do not know replies ignore this field and show the comment like any other.
   package var parent: String?
-  /// When the comment was made, in milliseconds since 1970, or nil when its key does not tell.
+  /// When the comment was created, in milliseconds since 1970; nil if its key does not tell.
   package var createdAt: Int64?
 
   /// Makes a comment.
@@ -81,9 +81,10 @@ package struct Comment: Hashable, Sendable, Identifiable, Codable {
 }
 
 extension Post {
-  /// Reads a post; nil when there is none.
+  /// Reads a post; nil if there is none.
   ///
-  /// Others may have written anything: what is missing or of the wrong kind counts as empty.
+  /// Other clients may have written anything: a field that is missing or has the wrong type counts
+  /// as empty.
   package init?(_ snapshot: DataSnapshot) {
     let node = snapshot.node
     guard node.childCount > 0 else { return nil }
@@ -102,14 +103,14 @@ extension Post {
     )
   }
 
-  /// The post as it is stored, in both places.
+  /// The post as it is stored in both copies.
   var storedValue: [String: any Sendable] {
     ["uid": uid, "author": author, "title": title, "body": body, "starCount": starCount]
   }
 }
 
 extension Comment {
-  /// Reads a comment; nil when there is none.
+  /// Reads a comment; nil if there is none.
   package init?(_ snapshot: DataSnapshot) {
     let node = snapshot.node
     guard node.childCount > 0 else { return nil }
@@ -132,26 +133,26 @@ extension Comment {
 }
 
 extension Node {
-  /// The text of a child, empty when it is no text.
+  /// The string of a child; empty if it is not a string.
   fileprivate func text(_ key: ChildKey) -> String {
     if case .string(let text)? = self[key].leafValue { text } else { "" }
   }
 }
 
-/// Reads what others may have written in any form.
+/// Reads values that other clients may have written in any form.
 extension DataSnapshot {
-  /// The text of a child; nil when it is no text.
+  /// The string of a child; nil if it is not a string.
   func text(_ key: String) -> String? {
     if case .string(let text)? = node[ChildKey(key)].leafValue { text } else { nil }
   }
 
-  /// The time of a child in milliseconds since 1970; nil when it is none.
+  /// The time of a child in milliseconds since 1970; nil if it is not a number.
   func time(_ key: String) -> Int64? {
     node[ChildKey(key)].leafValue?.number.flatMap { Int64(exactly: $0.rounded()) }
   }
 }
 
-/// The names under which a blog keeps things.
+/// The keys that a blog uses.
 extension ChildKey {
   static let posts: ChildKey = "posts"
   static let userPosts: ChildKey = "user-posts"

@@ -1,11 +1,11 @@
 private import Foundation
 
-/// The tags and mentions of a text: `#garden` and `@alice`.
+/// The tags and mentions in a text: `#garden` and `@alice`.
 ///
-/// They are written where a word begins, and consist of letters, digits, `_` and `-`. Both are compared
-/// without regard to upper and lower case, and by a key that the database can keep.
+/// A mark starts where a word may start, and consists of letters, digits, `_` and `-`. Marks are
+/// compared without regard to case, by a key that the database can store.
 package struct TextMarks: Hashable, Sendable {
-  /// What a mark is.
+  /// The kinds of marks.
   package enum Kind: Hashable, Sendable {
     /// `#garden`
     case tag
@@ -15,17 +15,17 @@ package struct TextMarks: Hashable, Sendable {
 
   /// A mark in a text.
   package struct Mark: Hashable, Sendable {
-    /// Which kind it is.
+    /// The kind of the mark.
     package let kind: Kind
-    /// The scalars that it takes, its sign included.
+    /// The scalars it covers, including its sign.
     package let range: Range<Int>
-    /// What it is compared by.
+    /// The key by which it is compared.
     package let key: String
   }
 
-  /// How many tags and how many mentions of one text count, so that a post is one bounded write.
+  /// How many tags and how many mentions of one text count, so that the write of a post is bounded.
   package static let limit = 10
-  /// The longest tag or mention, in scalars; what is longer is none.
+  /// The longest tag or mention, in scalars; a longer word is neither.
   package static let longest = 50
 
   /// The keys of the tags, each once, in the order of the text.
@@ -33,7 +33,7 @@ package struct TextMarks: Hashable, Sendable {
   /// The keys of the mentions, each once, in the order of the text.
   package private(set) var mentions: [String] = []
 
-  /// Finds the marks of some texts.
+  /// Finds the marks in some texts.
   ///
   /// - Complexity: O(n) in the length of the texts
   package init(of texts: String...) {
@@ -51,16 +51,18 @@ package struct TextMarks: Hashable, Sendable {
     if keys.count < limit, !keys.contains(key) { keys.append(key) }
   }
 
-  /// What a name is mentioned by: its letters and digits in lower case; nil if it has none.
+  /// The key by which a name is mentioned: its letters and digits in lower case; nil if it has
+  /// none.
   ///
-  /// `Ann Lee` is mentioned as `@annlee`. Two people whose names have the same key are both told.
+  /// For example, `Ann Lee` is mentioned as `@annlee`. If two people's names have the same key,
+  /// both are notified.
   package static func key(ofName name: String) -> String? {
     let scalars = name.precomposedStringWithCanonicalMapping.unicodeScalars.filter(isPart)
     let key = key(of: Array(scalars.prefix(longest))[...])
     return key.isEmpty ? nil : key
   }
 
-  /// The key of a tag as somebody types it, with its sign or without; nil if it can be none.
+  /// The key of a tag as a user types it, with or without its sign; nil if it is not a tag.
   package static func key(ofTag text: String) -> String? {
     let sign: Unicode.Scalar = "#"
     var scalars = Array(text.precomposedStringWithCanonicalMapping.unicodeScalars)
@@ -69,7 +71,7 @@ package struct TextMarks: Hashable, Sendable {
     return mark.key
   }
 
-  /// All marks of a text, in order.
+  /// All marks in a text, in order.
   ///
   /// - Complexity: O(n)
   package static func marks(in scalars: [Unicode.Scalar]) -> [Mark] {
@@ -84,7 +86,7 @@ package struct TextMarks: Hashable, Sendable {
       var end = index + 1
       while end < scalars.count, isPart(scalars[end]) { end += 1 }
       let next = end
-      // What emphasis puts around a mark is no part of it.
+      // Emphasis signs around a mark are not part of it.
       while end > index + 1, scalars[end - 1] == "_" || scalars[end - 1] == "-" { end -= 1 }
       let word = scalars[(index + 1)..<end]
       guard !word.isEmpty, word.count <= longest,
@@ -102,7 +104,7 @@ package struct TextMarks: Hashable, Sendable {
   private static func key(of scalars: ArraySlice<Unicode.Scalar>) -> String {
     var key = String.UnicodeScalarView()
     for scalar in scalars {
-      // A letter without a simple small form keeps the one that it has.
+      // A letter without a single-scalar lower-case form stays as it is.
       let small = scalar.properties.lowercaseMapping.unicodeScalars
       key.append(small.count == 1 ? small.first ?? scalar : scalar)
     }
@@ -117,8 +119,8 @@ package struct TextMarks: Hashable, Sendable {
     return scalar.properties.isAlphabetic || scalar.properties.generalCategory == .decimalNumber
   }
 
-  /// Whether a mark can begin behind a scalar: behind blanks, brackets, quotes and the like, but not
-  /// inside of a word, an email address or a link.
+  /// Whether a mark can begin after a scalar: after blanks, brackets, quotes and the like, but not
+  /// inside a word, an email address or a link.
   private static func isBeforeMark(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isWhitespace || "([{\"'“„«‹,;:!?*_~>—–".unicodeScalars.contains(scalar)
   }

@@ -3,21 +3,21 @@ package import RealtimeDatabase
 
 /// Finds the inconsistencies in a blog that `hearth fsck` reports.
 package struct BlogCheck: Sendable {
-  /// How many posts were looked at.
+  /// How many posts were checked.
   package private(set) var postCount = 0
-  /// How many comments were looked at.
+  /// How many comments were checked.
   package private(set) var commentCount = 0
   /// How many stars were counted.
   package private(set) var starCount = 0
-  /// What is wrong, in the order of the paths.
+  /// The inconsistencies, in the order of the check.
   package private(set) var faults: [BlogFault] = []
-  /// What is left of posts and comments that are gone or have changed, and hurts nobody.
+  /// Harmless remnants of posts and comments that are gone or have changed.
   package private(set) var leftovers: [BlogFault] = []
 
   /// Checks a whole blog.
   ///
-  /// Every post has the right count of its stars, in both places where it is kept; the two copies
-  /// agree in every field; no copy is without its post; no comment is without its post.
+  /// In a correct blog, each post and its copy have the right star count and agree in every field,
+  /// every copy belongs to a post, and every comment is on a post that exists.
   ///
   /// - Parameter root: The data of the whole database.
   /// - Complexity: O(size)
@@ -25,12 +25,12 @@ package struct BlogCheck: Sendable {
     self.init(root.node)
   }
 
-  /// Checks what somebody may read of a blog.
+  /// Checks as much of a blog as the reader is allowed to read.
   ///
-  /// Rules may keep what others have read from those who are no administrators, and with it the root;
-  /// the posts, their copies and the comments are what a blog consists of.
+  /// Rules may hide what others have read from everyone but administrators, and thereby forbid
+  /// reading the root. In that case only the posts, their copies and the comments are checked.
   ///
-  /// - Parameter root: The place of the blog.
+  /// - Parameter root: The root of the blog.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package init(reading root: DatabaseReference) async throws {
     do {
@@ -81,7 +81,7 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  /// Looks at what leads to posts and comments.
+  /// Checks the traces that lead to posts and comments.
   private mutating func checkTraces(in node: Node) {
     let (traces, others) = BlogTrace.all(in: node)
     for trace in traces where !trace.isRight(about: node[trace.target]) {
@@ -105,7 +105,7 @@ package struct BlogCheck: Sendable {
 
   // MARK: Posts
 
-  /// Compares a post with the copy that its author has of it.
+  /// Compares a post with the copy in its author's list.
   private mutating func check(copyOf post: Node, id: ChildKey, in copies: Node) {
     guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
       report(
@@ -140,7 +140,7 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  /// Checks a copy by itself, and that it has a post of its owner.
+  /// Checks the values of a copy, and that there is a post by its owner.
   private mutating func check(
     _ copy: Node,
     of owner: ChildKey,
@@ -212,7 +212,7 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  /// Checks that a comment answers none, one that was there before it, or one that is gone.
+  /// Checks that a comment has no parent, or one with an earlier key; the parent may be gone.
   private mutating func check(parentOf comment: Node, _ key: ChildKey, at path: Path) {
     let parent = comment[.parent]
     guard !parent.isEmpty else { return }
@@ -234,7 +234,8 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  /// Finds what no rule of a blog allows: priorities, and texts that are too long to be shown.
+  /// Finds values that the rules of a blog forbid: priorities, and texts that are too long to be
+  /// shown.
   private mutating func checkValues(of entry: Node, at path: Path) {
     if entry.withoutPriorities != entry {
       report(path, problem: "has a priority, or something in it has", remedy: .dropPriorities(path))
@@ -262,21 +263,21 @@ package struct BlogCheck: Sendable {
 extension Node {
   var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }
 
-  /// The names of the children in which two nodes differ.
+  /// The keys of the children in which two nodes differ.
   fileprivate func differences(from other: Node) -> [String] {
     let keys = Set(entries.map(\.key)).union(other.entries.map(\.key))
     return keys.sorted().filter { self[$0].withoutPriorities != other[$0].withoutPriorities }
       .map(\.text)
   }
 
-  /// The same data without the priority of anything in it.
+  /// The same data without any priorities.
   var withoutPriorities: Node {
     if let leafValue { return .leaf(leafValue) }
     return Node(sortedChildren: entries.map { ($0.key, $0.value.withoutPriorities) })
   }
 }
 
-/// How long the texts of a blog may be, in UTF-16 code units, as the rules count.
+/// The maximum length of each text in a blog, in UTF-16 code units, as the rules count.
 package enum BlogBounds {
   /// The longest title.
   package static let title = 300
@@ -288,10 +289,10 @@ package enum BlogBounds {
   private static let limits: [ChildKey: Int] = [
     .author: 200, .title: title, .body: body, .commentText: comment,
   ]
-  /// The longest text that is none of these.
+  /// The maximum length of any other text.
   private static let longest = 768
 
-  /// What is too long in a post or comment, or nil.
+  /// The text in a post or comment that is too long, described in words; nil if there is none.
   static func problem(with entry: Node) -> String? {
     for (key, value) in entry.entries {
       let limit = limits[key] ?? longest
@@ -308,26 +309,26 @@ package enum BlogBounds {
   }
 }
 
-/// Something in a blog that is not as it must be, and what is to be done about it.
+/// An inconsistency in a blog, and its remedy.
 package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
-  /// What is to be done; stars are the truth of counts, and posts that of copies.
+  /// How to repair a fault: counts follow the stars, and copies follow the posts.
   package enum Remedy: Hashable, Sendable, CustomStringConvertible {
-    /// The stars of the post or copy at a path are counted, and those that are false removed.
+    /// Count the stars of the post or copy at a path, and remove false ones.
     case count(Path)
-    /// The copy that an owner has of a post becomes what the post is.
+    /// Overwrite the owner's copy with the post.
     case followPost(ChildKey, owner: ChildKey)
-    /// Nothing in the post, copy or comment at a path keeps a priority.
+    /// Remove all priorities from the post, copy or comment at a path.
     case dropPriorities(Path)
-    /// The copy that somebody has of another's post goes; the text is what it was.
+    /// Remove a person's copy of somebody else's post; the text is its former content.
     case removeCopy(ChildKey, owner: ChildKey, String)
-    /// What belongs to a post that is gone goes as well; the text is what it was.
+    /// Remove what belongs to a deleted post; the text is its former content.
     case remove(Path, without: ChildKey, String)
-    /// What leads to a post or comment that is gone, or no longer says so, goes.
+    /// Remove a trace whose post or comment is gone or no longer contains what the trace claims.
     case removeTrace(BlogTrace)
-    /// There is more than one right answer, so that a person must decide.
+    /// There is more than one right answer, so a person must decide.
     case person(String)
 
-    /// What is to be done, in words.
+    /// The remedy in words.
     package var description: String {
       switch self {
       case .count: "count the stars"
@@ -338,7 +339,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
       }
     }
 
-    /// Whether no person is needed.
+    /// Whether the fault can be repaired without a person's decision.
     package var isAutomatic: Bool {
       switch self {
       case .count, .followPost, .dropPriorities, .removeCopy, .remove, .removeTrace: true
@@ -347,11 +348,11 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Where.
+  /// The path of the faulty data.
   package let path: String
   /// What is wrong.
   package let problem: String
-  /// What is to be done.
+  /// How to repair it.
   package let remedy: Remedy
 
   /// Makes a fault.
@@ -361,6 +362,6 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  /// The place and the problem in one line.
+  /// The path and the problem in one line.
   package var description: String { "\(path): \(problem)" }
 }

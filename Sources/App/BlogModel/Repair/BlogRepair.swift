@@ -3,34 +3,34 @@ package import RealtimeDatabase
 
 /// Repairs inconsistencies that have one right answer, while people use the blog.
 ///
-/// Each location is changed by a transaction, so that no concurrent write is lost. Where the answer
+/// Each location is changed by a transaction, so that no concurrent write is lost. If the change
 /// depends on another location, that one is read again afterwards, and the repair starts over if it
-/// has changed. Whoever writes last makes the two agree.
+/// has changed. The last writer makes the two agree.
 package struct BlogRepair: Sendable {
-  /// What became of a fault.
+  /// The outcome of a repair.
   package enum Outcome: Hashable, Sendable {
-    /// It is repaired; what was done.
+    /// The fault was repaired; carries what was done.
     case repaired(String)
-    /// It was gone when it was to be repaired.
+    /// The fault was already gone.
     case gone
-    /// It is still there; why.
+    /// The fault remains; carries the reason.
     case left(String)
   }
 
-  /// How often a repair begins anew because others were faster.
+  /// How often a repair starts over because of concurrent changes.
   private static let rounds = 40
 
   private let root: DatabaseReference
 
-  /// Makes a repairer of the blog at the root of a database.
+  /// Makes a repairer for the blog at the root of a database.
   package init(_ root: DatabaseReference) {
     self.root = root
   }
 
   /// Repairs a fault.
   ///
-  /// - Parameter fault: What a check has found.
-  /// - Returns: What was done; a refusal of the database is a reason to leave it.
+  /// - Parameter fault: A fault that a check has found.
+  /// - Returns: The outcome; if the database refuses the change, the fault is left.
   /// - Throws: `DatabaseError` when the database cannot be reached.
   package func repair(_ fault: BlogFault) async throws -> Outcome {
     do {
@@ -38,7 +38,8 @@ package struct BlogRepair: Sendable {
       case .count(let path): return try await count(at: path)
       case .followPost(let post, let owner): return try await follow(post, of: owner)
       case .dropPriorities(let path):
-        // That of the entry itself is a value of its own: the transaction is about what is below.
+        // The entry's own priority is a separate value: the transaction covers only its
+        // descendants.
         if try await read(path).priority != nil { try await place(path).setPriority(nil) }
         try await change(path) { $0.withoutPriorities }
         return try await read(path).isEmpty ? .gone : .repaired("nothing in it has a priority")
@@ -71,10 +72,10 @@ package struct BlogRepair: Sendable {
 
   private func read(_ path: Path) async throws -> Node { try await place(path).getData().node }
 
-  /// Changes a place by what depends on its data alone.
+  /// Changes a location as a function of its own data.
   ///
-  /// The closure is called again when others have changed the data meanwhile, and may first be called
-  /// with none, as long as the database has not been asked.
+  /// The closure is called again if others have changed the data in the meantime. Its first call
+  /// may see no data, because the server has not been asked yet.
   private func change(
     _ path: Path,
     _ wanted: @escaping @Sendable (Node) -> Node
@@ -94,7 +95,7 @@ package struct BlogRepair: Sendable {
     return .repaired("starCount is \(post[.starCount].json(.value).text)")
   }
 
-  /// Whether a post is that of a person.
+  /// Whether a person is the author of a post.
   private func isOwner(_ uid: ChildKey, of post: ChildKey) async throws -> Bool {
     try await read(Path([.posts, post, .uid])).leafValue == .string(uid.text)
   }
@@ -105,7 +106,8 @@ package struct BlogRepair: Sendable {
     for _ in 0..<Self.rounds {
       let truth = try await read(Path([.posts, post])).withoutPriorities
       guard truth[.uid].leafValue == .string(owner.text) else {
-        // It was deleted meanwhile, and what was written must not outlive it.
+        // The post was deleted in the meantime, and a copy that was just written must not outlive
+        // it.
         if hasWritten { try await change(copy) { _ in .empty } }
         return .gone
       }
@@ -121,7 +123,7 @@ package struct BlogRepair: Sendable {
     return .left("others changed it too often meanwhile")
   }
 
-  /// Removes what belongs to nothing, unless others have made it belong to something.
+  /// Removes what belongs to nothing, unless concurrent writes give it an owner.
   private func remove(
     _ path: Path,
     with text: String,

@@ -3,22 +3,22 @@ private import RealtimeDatabase
 
 /// Removes the fragment that an edit creates if the post or comment was deleted before it arrived.
 ///
-/// An edit writes single fields, in both copies at once, so that it touches no star. Security rules
-/// refuse it where the post is gone; an administrator, as on the private socket, is refused nothing,
-/// and the fields would stay alone. They are known by having no author, and go by a transaction, so
-/// that nothing is lost which somebody else writes meanwhile.
+/// An edit writes single fields, in both copies at once, so that it does not touch the stars.
+/// Security rules refuse the edit if the post is gone. An administrator, as on the private socket,
+/// is refused nothing, so the edited fields would remain on their own. Such a fragment has no
+/// author. It is removed in a transaction, so that no concurrent write is lost.
 struct FragmentSweep: Sendable {
   let paths: BlogPaths
   let uid: String
 
-  /// How many fragments one look for them finds.
+  /// How many fragments one sweep handles.
   private static let limit: UInt = 100
 
-  /// Looks at a post after it was edited.
+  /// Checks a post after an edit.
   ///
   /// - Parameters:
   ///   - post: The post.
-  ///   - completion: Told whether the post is there, when no fragment of it is left.
+  ///   - completion: Called with whether the post exists, once no fragment of it is left.
   func check(_ post: PostID, completion: @escaping @Sendable (Result<Bool, any Error>) -> Void) {
     let key = ChildKey(post)
     removeFragment(at: paths.post(post)) { [paths, uid] result in
@@ -27,7 +27,7 @@ struct FragmentSweep: Sendable {
     }
   }
 
-  /// Looks at a comment after it was edited.
+  /// Checks a comment after an edit.
   func check(
     _ comment: String,
     on post: PostID,
@@ -37,7 +37,7 @@ struct FragmentSweep: Sendable {
     removeFragment(at: place, completion: completion)
   }
 
-  /// Looks for fragments of posts of mine, as edits of an earlier run may have left them.
+  /// Removes the fragments of the user's posts that edits from an earlier run may have left.
   func sweep(completion: @escaping @Sendable () -> Void = {}) {
     let fragments = paths.posts(of: uid).queryOrdered(byChild: "uid").queryEqual(toValue: nil)
     fragments.queryLimited(toFirst: Self.limit).getData { _, snapshot in
@@ -50,13 +50,14 @@ struct FragmentSweep: Sendable {
     check(post) { _ in sweep(posts.dropFirst(), completion: completion) }
   }
 
-  /// Tells whether something whole is there; what is not whole is removed.
+  /// Removes a fragment, and reports whether a complete post or comment is there.
   private func removeFragment(
     at place: DatabaseReference,
     completion: @escaping @Sendable (Result<Bool, any Error>) -> Void
   ) {
     place.runTransactionBlock { data in
-      // Nothing may only mean that nothing is known here: the server then asks again with the truth.
+      // The data may be missing only locally; the server then runs the transaction with its own
+      // data.
       guard data.hasChildren() else { return .success(withValue: data) }
       if data.childData(byAppendingPath: "uid").value is String { return .abort() }
       data.value = nil

@@ -5,24 +5,24 @@ private import Synchronization
 
 /// Stars or unstars a post and its author's copy with one update.
 ///
-/// The update is sent without reading the post first, so that it shows at once, also offline, and
-/// updates keep their order. Rules refuse it if the star is already as wanted, for example because
-/// another terminal of the same user was faster or an answer was lost. Then the data are read, and
-/// only what is missing is sent again.
+/// The update is sent without reading the post first. It therefore shows at once, offline as well,
+/// and updates keep their order. Rules refuse it if the star already has the wanted state, for
+/// example because another terminal of the same user was faster or an answer was lost. The data is
+/// then read, and only the missing part is sent again.
 struct StarIncrement: Sendable {
   let paths: BlogPaths
   let uid: String
   let intents: StarIntents
-  /// How often an update is sent that may have collided with other terminals of the same user.
+  /// How often an update that may have collided with the user's other terminals is sent.
   let rounds: Int
 
   /// Sends the update.
   ///
   /// - Parameters:
-  ///   - isStarred: Whether I star it.
+  ///   - isStarred: Whether the user stars it.
   ///   - id: The key of the post.
-  ///   - owner: Whose post it is; without one that is looked up first.
-  ///   - completion: Called when both places agree, or with what went wrong.
+  ///   - owner: The author of the post; if nil, it is looked up first.
+  ///   - completion: Called when both copies agree, or with the error.
   func start(
     _ isStarred: Bool,
     on id: PostID,
@@ -46,9 +46,9 @@ struct StarIncrement: Sendable {
     }
   }
 
-  /// Sends the update unless the star is already as wanted, and waits for the server.
+  /// Sends the update unless the star already has the wanted state, and waits for the server.
   ///
-  /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
+  /// - Throws: `BlogError.notFound` when there is no such post, or the database's error.
   func set(_ isStarred: Bool, on id: PostID) async throws {
     guard let post = Post(try await paths.post(id).getData()) else { throw BlogError.notFound(id) }
     if post.stars.contains(uid) == isStarred { return }
@@ -60,17 +60,17 @@ struct StarIncrement: Sendable {
     }
   }
 
-  /// What is wanted of which post.
+  /// The wanted state of the star on a post.
   private struct Intent {
     let isStarred: Bool
-    /// Which intent of this terminal it is.
+    /// Identifies the intent on this terminal.
     let number: Int
     let post: PostID
-    /// Whose post it is.
+    /// The author of the post.
     let owner: String
   }
 
-  /// The copies of a post in which the star is not as wanted.
+  /// The copies of a post in which the star does not have the wanted state.
   private struct Copies: OptionSet {
     let rawValue: Int
     static let post = Copies(rawValue: 1)
@@ -84,7 +84,7 @@ struct StarIncrement: Sendable {
     round: Int,
     completion: @escaping BlogCompletion
   ) {
-    // The owner is whatever others have written; a post of nobody has no copy.
+    // The owner may be anything another client has written; without a legal key there is no copy.
     guard Validation.problem(withKey: intent.owner) == nil else {
       return completion(BlogError.notFound(intent.post))
     }
@@ -110,7 +110,7 @@ struct StarIncrement: Sendable {
     round: Int,
     completion: @escaping BlogCompletion
   ) {
-    // What was wanted last decides, and is on its way.
+    // The latest intent decides, and its update is already under way.
     guard intents.isLast(intent.number, of: intent.post) else { return completion(nil) }
     paths.post(intent.post).getData { error, snapshot in
       if error != nil { return completion(refusal) }
@@ -133,7 +133,7 @@ struct StarIncrement: Sendable {
   }
 }
 
-/// Which intent of each post is the last one, while it is under way.
+/// The latest pending intent for each post.
 final class StarIntents: Sendable {
   private struct Numbers {
     var next = 0
@@ -151,12 +151,12 @@ final class StarIntents: Sendable {
     }
   }
 
-  /// Whether no other intent for the post came later.
+  /// Whether this is the latest intent for the post.
   func isLast(_ number: Int, of post: PostID) -> Bool {
     numbers.withLock { $0.last[post] == number }
   }
 
-  /// Forgets an intent that is settled.
+  /// Forgets an intent that has been completed.
   func end(_ number: Int, of post: PostID) {
     numbers.withLock { numbers in
       if numbers.last[post] == number { numbers.last[post] = nil }

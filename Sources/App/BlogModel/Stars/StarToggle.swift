@@ -4,19 +4,21 @@ private import RealtimeDatabase
 
 /// Stars or unstars a post and its author's copy with one transaction each.
 ///
-/// Each transaction changes only the user's entry of `stars` and sets `starCount` to the size of the
-/// map, so that no count can drift, and running it twice is harmless. The copy follows the post: it is
-/// set to what the post says, and then the post is read again, because another terminal of the same
-/// user may have changed it in between. Whoever writes the copy last makes it agree.
+/// Each transaction changes only the user's entry in `stars` and sets `starCount` to the size of
+/// the map, so the count cannot drift, and running the transaction twice is harmless. The copy
+/// follows the post: it is set to the post's state, and then the post is read again, because
+/// another terminal of the same user may have changed it in between. The last writer of the copy
+/// makes it agree.
 struct StarToggle: Sendable {
   let paths: BlogPaths
   let uid: String
 
-  /// How often a transaction that was tried too often is started anew.
+  /// How often a transaction that ran out of retries is started again.
   private static let rounds = 40
-  /// How many seconds to wait for a server that cannot store the copy; the wait grows by as much.
+  /// The first delay in seconds before retrying an update of the copy; it grows by this much each
+  /// time.
   private static let firstDelay = 0.25
-  /// The longest wait in seconds.
+  /// The longest delay in seconds.
   private static let longestDelay = 10.0
 
   /// Sends the update.
@@ -25,10 +27,11 @@ struct StarToggle: Sendable {
   /// screen shows it at once.
   ///
   /// - Parameters:
-  ///   - isStarred: Whether I star it.
+  ///   - isStarred: Whether the user stars it.
   ///   - id: The key of the post.
-  ///   - settled: Called last, when nothing more will be done, with what went wrong.
-  ///   - completion: Called when both places agree, or at once with what went wrong.
+  ///   - settled: Called last, when no further attempt will be made, with the error if there was
+  ///     one.
+  ///   - completion: Called when both copies agree, or as soon as there is an error.
   func start(
     _ isStarred: Bool,
     on id: PostID,
@@ -52,9 +55,9 @@ struct StarToggle: Sendable {
     }
   }
 
-  /// Carries an intent out and waits until nothing more will be done.
+  /// Carries out an intent and waits until no further attempt will be made.
   ///
-  /// - Throws: `BlogError.notFound` when there is no such post, or the database's reason.
+  /// - Throws: `BlogError.notFound` when there is no such post, or the database's error.
   func set(_ isStarred: Bool, on id: PostID) async throws {
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
@@ -65,10 +68,11 @@ struct StarToggle: Sendable {
     }
   }
 
-  /// Sees to it that the author's copy says of me what the post says, after an intent was refused.
+  /// Makes the author's copy agree with the post about the user's star, after an intent was
+  /// refused.
   ///
-  /// The post may have my star all the same: an earlier try of this intent reached it, and its answer was
-  /// lost together with a connection or with the program.
+  /// The post may have the star nevertheless: an earlier attempt may have reached it, and its
+  /// answer was lost when the connection or the program ended.
   private func settle(_ id: PostID, completion: @escaping @Sendable () -> Void) {
     paths.post(id).getData { error, snapshot in
       guard error == nil, let post = snapshot.flatMap(Post.init),
@@ -88,7 +92,7 @@ struct StarToggle: Sendable {
     }
   }
 
-  /// Brings the author's copy to what the post says of me.
+  /// Sets the user's star on the author's copy to its state on the post.
   private func follow(
     _ id: PostID,
     owner: String,
@@ -96,7 +100,7 @@ struct StarToggle: Sendable {
     round: Int,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    // The owner is whatever others have written; a post of nobody has no copy.
+    // The owner may be anything another client has written; without a legal key there is no copy.
     guard Validation.problem(withKey: owner) == nil else { return completion(nil) }
     guard round <= Self.rounds else { return completion(BlogError.conflict(id)) }
     let again: @Sendable (any Error) -> Void = { error in
@@ -117,9 +121,9 @@ struct StarToggle: Sendable {
     }
   }
 
-  /// Whether the same may succeed later without anybody doing anything about it.
+  /// Whether a retry may succeed without anyone intervening.
   ///
-  /// The post has the star by then: giving up would leave the copy behind until another start.
+  /// The post has the star by then: giving up would leave the copy behind until the next start.
   private static func isTransient(_ error: any Error) -> Bool {
     guard let code = (error as? DatabaseError)?.code else { return false }
     return [.unavailable, .disconnected, .timedOut].contains(code)
@@ -129,7 +133,7 @@ struct StarToggle: Sendable {
     paths.posts(of: owner).child(of: ChildKey(id))
   }
 
-  /// Changes my star at one place, starting anew when others were faster too often.
+  /// Changes the user's star at one location, starting again when a transaction ran out of retries.
   private func change(
     _ isStarred: Bool,
     at place: DatabaseReference,
@@ -159,15 +163,18 @@ struct StarToggle: Sendable {
 package enum StarMethod: String, Sendable, CaseIterable {
   /// A transaction on the post and another on its copy, for servers with other rules.
   ///
-  /// The counts are exact without any rules, but whole posts are written, so rules must allow
-  /// everybody to do that. If the program is killed between the two, `hearth fsck` finds the copy.
+  /// The counts are exact without any rules. Whole posts are written, however, so the rules must
+  /// allow everyone to do that. If the program is killed between the two transactions, `hearth
+  /// fsck` finds the copy.
   case transaction
   /// One update of both copies, in which the server increments the counts.
   ///
   /// It needs rules that let star and count change only together; with them, a star that is sent
-  /// twice counts once. Nobody needs permission to write somebody else's whole post.
+  /// twice counts once. No one needs permission to write another person's whole post.
   case increment
-  /// The same at a server's private socket. The rules there are only about stars, so a refusal means
-  /// that another terminal of the same user was faster, and the update is tried again more often.
+  /// The same at a server's private socket, with more retries.
+  ///
+  /// The rules there are only about stars, so a refusal means that another terminal of the same
+  /// user was faster, and the update is sent again.
   case localIncrement
 }
