@@ -1,12 +1,13 @@
 /// A piece of HTML or XML.
 ///
-/// Markup comes from the source code only, as its types say: text that is known at run time is always
-/// escaped, and stripped of what neither format can have or what would turn the lines around it.
+/// The types ensure that markup comes only from the source code: text from run time is always
+/// escaped, and stripped of characters that neither format allows or that would reorder the lines
+/// around it.
 struct HTML: Sendable {
-  /// What has been written.
+  /// The text written so far.
   private(set) var text = ""
 
-  /// Appends markup of this program.
+  /// Appends markup that is written in the source code.
   mutating func tag(_ markup: StaticString) {
     text += markup.description
   }
@@ -34,7 +35,7 @@ struct HTML: Sendable {
     }
   }
 
-  /// Appends another piece as it is.
+  /// Appends another piece unchanged.
   mutating func append(_ piece: HTML) {
     text += piece.text
   }
@@ -50,12 +51,12 @@ struct HTML: Sendable {
     }
   }
 
-  /// An element with text in it and no attributes.
+  /// An element with text content and no attributes.
   static func element(_ name: StaticString, content: String) -> HTML {
     element(name, attributes: [:], content: content)
   }
 
-  /// An element with text in it.
+  /// An element with text content.
   static func element(
     _ name: StaticString,
     attributes: KeyValuePairs<StaticString, String>,
@@ -70,10 +71,10 @@ struct HTML: Sendable {
   }
 }
 
-/// What is done to the text of others before it is shown.
+/// Cleans up other people's text before it is shown.
 enum PlainText {
-  /// Whether a character may stand in a page: no controls, nothing that reverses what follows, and
-  /// nothing that XML forbids.
+  /// Whether a character may appear on a page: no control characters, nothing that changes the
+  /// direction of the text around it, and nothing that XML forbids.
   static func isShown(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: true
@@ -84,14 +85,14 @@ enum PlainText {
     }
   }
 
-  /// The start of a text, without line breaks and repeated spaces.
+  /// The beginning of a text, without line breaks and repeated spaces.
   ///
-  /// - Complexity: O(limit), as long as spaces do not come in thousands.
+  /// - Complexity: O(limit), since runs of spaces are scanned only so far.
   static func line(_ text: String, limit: Int) -> String {
     var line = ""
     var count = 0
     var isAfterSpace = true
-    // A text of spaces alone must not be looked through to its end.
+    // A text that is nothing but spaces must not be scanned to its end.
     for character in text.prefix(limit * 4) {
       let isSpace = character.isWhitespace
       if isSpace, isAfterSpace { continue }
@@ -107,7 +108,7 @@ enum PlainText {
     return line
   }
 
-  /// A text as one part of a URL's path or query, or of a tag URI.
+  /// A text escaped for use as one part of a URL's path or query, or of a tag URI.
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {

@@ -1,13 +1,14 @@
 import BlogModel
 
-/// Shows a text as its author meant it: paragraphs, headings, quotes, lists, code, emphasis and links.
+/// Renders a text as its author meant it: paragraphs, headings, quotes, lists, code, emphasis and
+/// links.
 ///
-/// What is meant is read by ``LightMarkdown``, as on a terminal; this only puts it into elements. The
-/// address of a link is always the one that can be read or hovered over.
+/// ``LightMarkdown`` parses the markup, as on a terminal; this type only turns it into elements. A
+/// link always leads to the address that the reader sees in the text or when hovering over it.
 struct MarkedText {
   private typealias Markdown = LightMarkdown<Character>
 
-  /// A group of lines that is one element.
+  /// A group of lines that form one element.
   private enum Group: Hashable {
     case paragraph
     case code
@@ -29,9 +30,9 @@ struct MarkedText {
     return marked.html
   }
 
-  /// The beginning of a text on one line, as it was meant.
+  /// The beginning of a text on one line, as its author meant it.
   static func line(_ text: String, limit: Int) -> String {
-    // One more tells that something is left out.
+    // One extra character shows that something is left out.
     let line = MarkupExcerpt.line(of: text, limit: limit + 1, blank: " ", bullet: ["•"]) {
       Array(String(String.UnicodeScalarView($0)))
     }
@@ -54,7 +55,7 @@ struct MarkedText {
       html.tag("<hr/>\n")
     case .heading(let level):
       end()
-      // The title of the post is above them.
+      // The title of the post ranks above these headings.
       html.tag(level <= 2 ? "<h3 dir=\"auto\">" : "<h4 dir=\"auto\">")
       put(line.runs)
       html.tag(level <= 2 ? "</h3>\n" : "</h4>\n")
@@ -77,7 +78,7 @@ struct MarkedText {
     }
   }
 
-  /// A line break of the author stays one.
+  /// Keeps a line break that the author wrote.
   private mutating func breakLine() {
     if hasLine { html.tag("<br/>\n") }
     hasLine = true
@@ -109,7 +110,7 @@ struct MarkedText {
 
   // MARK: Within a line
 
-  /// Parts of a line; emphasis that goes on from one to the next is one element.
+  /// Writes the parts of a line; emphasis that continues from one part to the next is one element.
   private mutating func put(_ runs: [Markdown.Run]) {
     var open: [Markdown.Look] = []
     for run in runs {

@@ -4,8 +4,8 @@ internal import RealtimeServer
 
 /// The newest posts as an Atom feed (RFC 4287).
 ///
-/// Identifiers are tag URIs (RFC 4151) made of the blog's host and the key of a post, so that they stay
-/// when a post is edited or the blog moves to another scheme or port.
+/// Identifiers are tag URIs (RFC 4151) made of the blog's host and the key of a post, so they stay
+/// the same when a post is edited or the blog moves to another scheme or port.
 struct AtomFeed {
   private let site: Site
 
@@ -13,7 +13,7 @@ struct AtomFeed {
     self.site = site
   }
 
-  /// The feed; posts come newest first.
+  /// The feed, with the newest post first.
   func page(of posts: [PostEntry]) -> Page {
     var xml = HTML()
     xml.tag("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
@@ -22,7 +22,7 @@ struct AtomFeed {
     xml.append(.element("title", content: site.title))
     link("self", to: Site.feed, type: "application/atom+xml", in: &xml)
     link("alternate", to: Site.root, type: "text/html", in: &xml)
-    // A blog without posts has not changed since the beginning of time.
+    // A blog without posts counts as unchanged since 1970.
     xml.append(.element("updated", content: time(posts.compactMap(\.createdAt).max())))
     xml.append(.element("generator", content: "Hearth"))
     xml.tag("\n")
@@ -49,7 +49,7 @@ struct AtomFeed {
     xml.append(.element("name", content: name.isEmpty ? "unknown" : name))
     xml.tag("</author>")
     let body = String(post.body.prefix(PostEntry.longestBody))
-    // The HTML of the content is the text of this element.
+    // This element's text is the HTML of the content.
     xml.append(
       .element("content", attributes: ["type": "html"], content: MarkedText.html(body).text)
     )

@@ -4,30 +4,30 @@ package import RealtimeServer
 
 /// The pages of a blog for readers without a terminal: lists, posts with their comments, and a feed.
 ///
-/// They only read, and only what the rules let everybody read. All of them are below `/blog`, which
-/// no request of the REST API is, since those end in `.json`.
+/// The pages are read-only and show only what the rules let everyone read. They are all below
+/// `/blog`, where no request of the REST API can be, since those end in `.json`.
 package struct BlogPages: PageSource {
-  /// How many posts a list has on one page.
+  /// How many posts a page of a list has.
   static let listLength = 20
-  /// How many comments a post has on one page.
+  /// How many comments a page of a post has.
   static let commentsLength = 50
   /// How many posts the feed has.
   static let feedLength = 20
 
   private let site: Site
 
-  /// Makes the pages.
+  /// Makes the pages of a blog.
   ///
   /// - Parameters:
-  ///   - title: What the blog is called.
-  ///   - address: The scheme, host and port at which readers find it, such as
-  ///     `https://blog.example.org`, which the feed names; nil when it is not known.
-  /// - Throws: ``AddressError`` when the address is none of http or https.
+  ///   - title: The title of the blog.
+  ///   - address: The scheme, host and port under which readers reach the blog, such as
+  ///     `https://blog.example.org`. The feed uses it; nil if unknown.
+  /// - Throws: ``AddressError`` when the address is not an http or https address.
   package init(title: String, address: String?) throws(AddressError) {
     site = try Site(title: title, address: address)
   }
 
-  /// A text that is not the address of a blog.
+  /// The error for a text that is not the address of a blog.
   package struct AddressError: Error, CustomStringConvertible {
     /// What is wrong.
     package let description: String
@@ -60,7 +60,7 @@ package struct BlogPages: PageSource {
       case .failed: return .render { Layout(site).missing() }
       case .found(let node):
         let list = PostList(kind, from: node, length: Self.listLength, isFirst: before == nil)
-        // Counting the comments of a post costs nothing, however many they are.
+        // Counting the comments of a post is cheap, however many there are.
         let counts = list.posts.map { PageRead(.comments(on: $0.key)) }
         return .read(counts) { data in
           let counted = list.counting(data.map(\.childCount))
@@ -112,13 +112,13 @@ package struct BlogPages: PageSource {
 }
 
 extension PageData {
-  /// How many children were found, or nil when they could not be read.
+  /// The number of children found; nil if they could not be read.
   fileprivate var childCount: Int? {
     if case .found(let node) = self { node.childCount } else { nil }
   }
 }
 
-/// What a path below `/blog` asks for.
+/// What a path requests: the root, or something below `/blog`.
 private enum Route {
   case home, style, icon, feed, unknown
   case recent(before: PostList.Position?)
@@ -152,14 +152,14 @@ private enum Route {
 
 /// A page of a list of posts.
 struct PostList: Sendable {
-  /// Which list.
+  /// The kind of list.
   enum Kind: Sendable, Equatable {
     case recent
     case top
     case author(String)
   }
 
-  /// A place in a list, behind which its next page begins.
+  /// A position in a list, after which the next page begins.
   struct Position: Sendable {
     let stars: Int64
     let key: ChildKey
@@ -169,7 +169,7 @@ struct PostList: Sendable {
       key = post.key
     }
 
-    /// Reads the text of a position; nil when it is none.
+    /// Parses the text of a position; nil if it is not one.
     init?(_ text: String) {
       let parts = text.split(separator: "~", maxSplits: 1)
       guard parts.count == 2, let stars = Int64(parts[0]) else { return nil }
@@ -182,9 +182,9 @@ struct PostList: Sendable {
 
   let kind: Kind
   var posts: [PostEntry]
-  /// Whether there are posts behind these.
+  /// Whether there are more posts after these.
   let hasMore: Bool
-  /// Whether the list begins with these.
+  /// Whether the list begins with these posts.
   let isFirst: Bool
 
   init(_ kind: Kind, from node: Node, length: Int, isFirst: Bool) {
@@ -192,7 +192,7 @@ struct PostList: Sendable {
     self.isFirst = isFirst
     var posts = Array(node.entries { PostEntry($0, from: $1) }.reversed())
     if kind == .top {
-      // They come by key, and those with the same number of stars stay so.
+      // They arrive ordered by key; posts with the same number of stars stay in that order.
       posts = posts.enumerated().sorted {
         ($1.element.starCount, $0.offset) < ($0.element.starCount, $1.offset)
       }.map(\.element)
@@ -201,7 +201,7 @@ struct PostList: Sendable {
     self.posts = Array(posts.prefix(length))
   }
 
-  /// The same page, whose posts know how many comments they have.
+  /// The same page with the number of comments filled in for each post.
   func counting(_ counts: [Int?]) -> PostList {
     var list = self
     for (index, count) in counts.enumerated() { list.posts[index].commentCount = count }
@@ -210,7 +210,7 @@ struct PostList: Sendable {
 }
 
 extension PostList.Kind {
-  /// What is read for a page of the list.
+  /// The read for a page of the list.
   func read(before: PostList.Position?, limit: Int) -> PageRead {
     let path =
       switch self {
@@ -228,14 +228,14 @@ extension PostList.Kind {
 }
 
 extension Node {
-  /// What can be read of the children, in the order of their keys.
+  /// The children that can be read as entries, in the order of their keys.
   func entries<Entry>(_ read: (ChildKey, Node) -> Entry?) -> [Entry] {
     children?.map.compactMap { read($0.key, $0.value) } ?? []
   }
 }
 
 extension Path {
-  /// Where the comments on a post are.
+  /// The path of the comments on a post.
   fileprivate static func comments(on post: ChildKey) -> Path { Path(["post-comments", post]) }
 }
 

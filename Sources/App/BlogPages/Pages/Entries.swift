@@ -1,7 +1,7 @@
 internal import BlogModel
 internal import RealtimeCore
 
-/// A post as readers see it; what is missing or of the wrong kind is empty.
+/// A post as readers see it; a field that is missing or has the wrong type is empty.
 struct PostEntry: Sendable {
   /// The longest text that is shown, in characters.
   static let longestBody = 70_000
@@ -11,12 +11,12 @@ struct PostEntry: Sendable {
   let title: String
   let body: String
   let starCount: Int64
-  /// When it was made, in milliseconds since 1970, or nil when its key does not tell.
+  /// When it was created, in milliseconds since 1970; nil if its key does not tell.
   let createdAt: Int64?
-  /// How many comments it has, or nil when that is not known.
+  /// How many comments it has; nil if unknown.
   var commentCount: Int?
 
-  /// Reads a post; nil when there is none.
+  /// Reads a post; nil if there is none.
   init?(_ key: ChildKey, from node: Node) {
     guard node.childCount > 0 else { return nil }
     self.key = key
@@ -28,7 +28,7 @@ struct PostEntry: Sendable {
     createdAt = PushID.time(of: key.text)
   }
 
-  /// The title, or what stands for one.
+  /// The title, or a substitute if there is none.
   var shownTitle: String {
     let line = PlainText.line(title, limit: 300)
     return line.isEmpty ? "Without a title" : line
@@ -45,7 +45,7 @@ struct CommentEntry: Sendable {
   let text: String
   let createdAt: Int64?
 
-  /// Reads a comment; nil when there is none.
+  /// Reads a comment; nil if there is none.
   init?(_ key: ChildKey, from node: Node) {
     guard node.childCount > 0 else { return nil }
     self.key = key
@@ -56,13 +56,13 @@ struct CommentEntry: Sendable {
 }
 
 extension Node {
-  /// The text of a child, empty when it is no text.
+  /// The string of a child; empty if it is not a string.
   fileprivate func text(_ key: ChildKey) -> String {
     if case .string(let text)? = self[key].leafValue { text } else { "" }
   }
 }
 
-/// A time as pages show it: without a zone of the reader, which is not known, so in that of all.
+/// A time as pages show it: in UTC, because the reader's time zone is unknown.
 struct PageTime {
   private static let months = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -78,7 +78,7 @@ struct PageTime {
   init(_ milliseconds: Int64) {
     let seconds = milliseconds / 1_000
     second = seconds % 86_400
-    // The civil date of a day: eras of 400 years, whose years begin in March.
+    // Computes the civil date from the day number, in eras of 400 years whose years begin in March.
     let shifted = seconds / 86_400 + 719_468
     let era = shifted / 146_097
     let ofEra = shifted % 146_097
@@ -90,16 +90,16 @@ struct PageTime {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Such as "2026-11-24T15:46:05Z".
+  /// For example "2026-11-24T15:46:05Z".
   var machine: String {
     "\(Self.digits(year, count: 4))-\(Self.digits(Int64(month), count: 2))"
       + "-\(Self.digits(day, count: 2))T\(clock):\(Self.digits(second % 60, count: 2))Z"
   }
 
-  /// Such as "24 November 2026".
+  /// For example "24 November 2026".
   var date: String { "\(day) \(Self.months[month - 1]) \(year)" }
 
-  /// Such as "24 November 2026, 15:46 UTC".
+  /// For example "24 November 2026, 15:46 UTC".
   var dateAndClock: String { "\(date), \(clock) UTC" }
 
   private var clock: String {

@@ -2,9 +2,9 @@ internal import BlogModel
 internal import RealtimeCore
 internal import RealtimeServer
 
-/// Puts pages together.
+/// Assembles the HTML pages.
 struct Layout {
-  /// How much of a post a list shows, in characters.
+  /// The length of a post's excerpt in a list, in characters.
   private static let excerpt = 260
 
   private let site: Site
@@ -46,7 +46,7 @@ struct Layout {
     return document(title: title, current: list.kind, main: main)
   }
 
-  /// A post with a page of its comments; they are nil when they are not for everybody.
+  /// A post with a page of its comments; nil if not everyone may read the comments.
   func page(of post: PostEntry, comments: [CommentEntry]?, isFirst: Bool) -> Page {
     var layout = self
     layout.names.learn(post.author)
@@ -78,7 +78,7 @@ struct Layout {
     )
   }
 
-  /// What is shown where nothing is.
+  /// The page for an address where there is nothing.
   func missing() -> Page {
     note(
       status: 404,
@@ -87,7 +87,7 @@ struct Layout {
     )
   }
 
-  /// What is shown when the rules let nobody read without an account.
+  /// The page for a blog whose rules forbid reading without an account.
   func closed() -> Page {
     note(
       status: 403,

@@ -1,16 +1,16 @@
 internal import BlogModel
 internal import RealtimeCore
 
-/// What all pages of a blog share.
+/// The data that all pages of a blog share.
 struct Site: Sendable {
-  /// Where the pages are.
+  /// The path of the pages.
   static let root = "/blog/"
   static let feed = "/blog/feed.atom"
 
   let title: String
-  /// The scheme, host and port, such as `https://blog.example.org`; empty when it is not known.
+  /// The scheme, host and port, such as `https://blog.example.org`; empty if unknown.
   let origin: String
-  /// The host, which names the blog in identifiers that never change.
+  /// The host; it identifies the blog in identifiers that never change.
   let host: String
 
   init(title: String, address: String?) throws(BlogPages.AddressError) {

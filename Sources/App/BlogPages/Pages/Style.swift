@@ -1,7 +1,7 @@
 internal import RealtimeServer
 
 extension Page {
-  /// What keeps a page from doing anything but being read: no script, nothing from elsewhere.
+  /// Headers that restrict a page to being read: no script, and nothing from other sites.
   static let safety: [(name: String, value: String)] = [
     (
       "Content-Security-Policy",
@@ -13,7 +13,7 @@ extension Page {
     ("Cross-Origin-Opener-Policy", "same-origin"),
   ]
 
-  /// A page that sends its reader on.
+  /// A response that redirects the browser.
   static func redirect(to address: String) -> Page {
     Page(
       status: 302,
@@ -24,7 +24,7 @@ extension Page {
     )
   }
 
-  /// Where the style sheet is; another version has another address.
+  /// The address of the style sheet; it changes with the style sheet's content.
   static let styleAddress = "/blog/style.css?v=\(version(of: styleText))"
 
   /// The style sheet.
@@ -51,7 +51,7 @@ extension Page {
     )
   }
 
-  /// The shape of a flame, in a box of 24 by 24.
+  /// The shape of a flame, in a 24 by 24 box.
   static let flame: StaticString = """
     <path d="M12.6 1.5c.9 3.6-.6 5.4-2.4 7.3C8.3 10.8 6 13 6 16.2 6 19.7 8.7 22.5 12 22.5s6-2.7 \
     6-6.3c0-2.3-1-4.2-2.2-5.7-.2 1.5-.8 2.5-1.8 3.1.5-4-.2-8.5-1.4-12.1z"/>
