@@ -1,9 +1,9 @@
 import Foundation
 import PackagePlugin
 
-/// Looks for the headers of the libraries that the system must have, before anything is compiled.
+/// Checks for the headers of the required system libraries before anything is compiled.
 ///
-/// The compiler would say only, and minutes later, what it did not find.
+/// The compiler would report only a missing file, and minutes later.
 @main
 struct SystemHeaders: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) -> [Command] {
