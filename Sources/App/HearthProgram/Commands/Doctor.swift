@@ -6,7 +6,7 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 
-/// Looks at everything that can keep the program from working, and says what to do about it.
+/// Checks everything that can prevent the program from working, and suggests what to do about it.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check the terminal, files, disk, server and port, and say what to do.",
@@ -24,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  /// What one look has found.
+  /// The result of one check.
   struct Finding: Equatable {
     enum Grade: String {
       case fine = "ok"
@@ -43,7 +43,7 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  /// Below this many bytes a disk counts as full, and below the second as nearly full.
+  /// The free bytes below which a disk counts as full, and below which it counts as nearly full.
   private static let diskSpace = (full: Int64(16_000_000), low: Int64(200_000_000))
 
   func validate() throws {
@@ -237,10 +237,10 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  /// How long a database may take to greet, in seconds.
+  /// How long a database may take to answer, in seconds.
   private static let patience = 5.0
 
-  /// Whether the database that the options name answers.
+  /// Checks whether the database that the options name answers.
   private func database() async -> Finding {
     let subject = "database"
     let open: Database
@@ -347,7 +347,7 @@ struct Doctor: AsyncParsableCommand {
   }
 }
 
-/// Prints who, where and with what.
+/// Prints the version, the user and the paths in use.
 struct Info: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print the version, who you are, and where the database, socket and log are."

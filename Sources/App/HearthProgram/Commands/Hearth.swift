@@ -2,7 +2,7 @@ package import ArgumentParser
 import Foundation
 import RealtimeDatabase
 
-/// The program `hearth`: all its commands.
+/// The program `hearth` with all its commands.
 package struct Hearth: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "hearth",
@@ -55,7 +55,7 @@ package struct Hearth: AsyncParsableCommand {
     defaultSubcommand: Open.self
   )
 
-  /// The options that people use, since those of the default command are not among the program's own.
+  /// The most common options; the help lists no options of the default command on its own.
   private static let commonOptions = """
     --user NAME       be somebody else than the user of this system
     --profile NAME    open a database elsewhere, by the name of its profile
@@ -74,15 +74,15 @@ package struct Hearth: AsyncParsableCommand {
   package static func main() async { await CommandRun.main(Hearth.self) }
 }
 
-/// The program beside this one that holds the swarm and the demonstration.
+/// The companion program that contains the swarm and the demonstration.
 ///
-/// It is a program of its own so that nobody who only wants the blog has to build the lab.
+/// It is a separate program, so that nobody who wants only the blog has to build the lab.
 enum LabProgram {
   private static let name = "hearth-lab"
 
-  /// Becomes that program, with the command line of this one.
+  /// Replaces this process with that program, passing on the command line.
   ///
-  /// - Throws: ``CommandFailure`` that says how to get the program where it is missing.
+  /// - Throws: ``CommandFailure`` with how to get the program if it is missing.
   static func takeOver() throws -> Never {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let path = "\((own as NSString).deletingLastPathComponent)/\(name)"
@@ -104,7 +104,7 @@ enum LabProgram {
   }
 }
 
-/// Puts a blog under load, with faults, in `hearth-lab`.
+/// Puts a blog under load, with faults; runs in `hearth-lab`.
 struct Swarm: ParsableCommand {
   static let configuration = SwarmOptions.configuration
 
@@ -113,7 +113,7 @@ struct Swarm: ParsableCommand {
   func run() throws { try LabProgram.takeOver() }
 }
 
-/// Demonstrates the blog in several terminals, in `hearth-lab`.
+/// Demonstrates the blog in several terminals; runs in `hearth-lab`.
 struct Demo: ParsableCommand {
   static let configuration = DemoOptions.configuration
 

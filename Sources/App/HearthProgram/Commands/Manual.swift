@@ -3,9 +3,9 @@ import BlogTUI
 import Foundation
 import RealtimeCore
 
-/// Prints manual pages and completions, which are all made of the tables of the program.
+/// Prints manual pages, which are generated from the tables of the program.
 struct Manual: ParsableCommand {
-  /// What can be printed.
+  /// The pages that can be printed.
   enum Page: String, CaseIterable, ExpressibleByArgument {
     case hearth = "hearth.1"
     case configuration = "hearth-config.5"
@@ -30,9 +30,9 @@ struct Manual: ParsableCommand {
   }
 }
 
-/// hearth(1), made of what the command line declares about itself.
+/// The page hearth(1), generated from the declarations of the command line.
 enum CommandManual {
-  /// The page.
+  /// The text of the page.
   static var text: String {
     var page = Roff(name: "hearth", section: 1, summary: "a social blog in the terminal")
     let root = (try? JSONParser.parse(Array(Hearth._dumpHelp().utf8)))?["command"]
@@ -97,7 +97,7 @@ enum CommandManual {
     }
   }
 
-  /// The names of the options that nearly all commands take.
+  /// The names of the common options, which nearly all commands take.
   private static let commonNames: Set<String> = {
     let help = try? JSONParser.parse(Array(CommonCommand._dumpHelp().utf8))
     return Set((help?["command"].map(arguments) ?? []).flatMap(longNames))
@@ -111,7 +111,7 @@ enum CommandManual {
     (argument["names"]?.elements ?? []).map { text($0, at: "name") }
   }
 
-  /// A command that takes nothing else.
+  /// A command that takes only the common options.
   private struct CommonCommand: ParsableCommand {
     @OptionGroup var options: CommonOptions
   }
@@ -186,7 +186,7 @@ enum CommandManual {
   }
 }
 
-/// Prints the completions of a shell.
+/// Prints the completion script for a shell.
 struct Completions: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion",

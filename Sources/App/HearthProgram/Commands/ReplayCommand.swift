@@ -2,7 +2,7 @@ import ArgumentParser
 import BlogTUI
 import Foundation
 
-/// Shows a recording of a terminal again, step by step.
+/// Replays a recording of a terminal, step by step.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",

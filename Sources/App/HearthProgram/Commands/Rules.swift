@@ -4,14 +4,14 @@ import RealtimeCore
 import RealtimeServer
 import SecurityRules
 
-/// Works on rules documents, without any database.
+/// Works on rules documents, without a database.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Check security rules, or ask which of them decides a request.",
     subcommands: [Check.self, Explain.self]
   )
 
-  /// The rules of a file.
+  /// Loads the rules from a file.
   ///
   /// - Throws: ``CommandFailure`` with the file, the line and the column.
   static func load(_ file: String) throws(CommandFailure) -> RuleSet {
@@ -45,7 +45,7 @@ extension Rules {
 }
 
 extension Rules {
-  /// Asks rules about one request.
+  /// Evaluates rules for one request.
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Say whether rules allow a request, and which of them decides.",
@@ -130,7 +130,7 @@ extension Rules {
       )
     }
 
-    /// What is read of the path.
+    /// The query of a read.
     private func selection() throws(CommandFailure) -> Query {
       guard let query else { return .all }
       do throws(DatabaseServerError) {
@@ -140,14 +140,14 @@ extension Rules {
       }
     }
 
-    /// What rules see of who asks.
+    /// The `auth` variable that the rules see.
     private func auth() throws(CommandFailure) -> JSONValue? {
       guard let user else { return nil }
       guard user.hasPrefix("{") else { return .object(("uid", .string(user))) }
       return try DatabasePath.json(Array(user.utf8), from: "--as")
     }
 
-    /// Reads data as JSON; no bytes are no data.
+    /// Parses data from JSON; no bytes mean no data.
     private static func node(_ bytes: [UInt8], from source: String) throws(CommandFailure) -> Node {
       if bytes.isEmpty { return .empty }
       let json = try DatabasePath.json(bytes, from: source)

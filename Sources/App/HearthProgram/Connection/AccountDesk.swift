@@ -5,12 +5,12 @@ import RealtimeAuth
 import RealtimeCore
 import RealtimeDatabase
 
-/// Signs people in to a remote blog and gives each of them a user name there.
+/// Signs people in to a remote blog and manages their user names there.
 struct AccountDesk: Sendable {
-  /// Where people sign in, and where their credentials rest.
+  /// The sign-in server and the storage of the credentials.
   let configuration: AuthConfiguration
 
-  /// How long the database may take for a name, which is asked for while a person waits.
+  /// How long the database may take to return a name, while a person waits for it.
   private static let patience = Duration.seconds(10)
 
   /// Signs in to an existing account.
@@ -22,9 +22,9 @@ struct AccountDesk: Sendable {
     return auth
   }
 
-  /// Makes an account, and writes the user name of its owner.
+  /// Creates an account and writes the user name of its owner.
   ///
-  /// - Throws: `AuthError`, or `DatabaseError` when there is an account now, but no name.
+  /// - Throws: `AuthError`, or `DatabaseError` when the account was created but has no name.
   func signUp(_ author: Author, email: String, password: String) async throws -> Auth {
     let auth = try nobody()
     try await auth.createUser(withEmail: email, password: password)
@@ -41,12 +41,12 @@ struct AccountDesk: Sendable {
     return try Auth(configuration)
   }
 
-  /// A session without a user, so that signing in does not sign anybody else out.
+  /// A session without a user, so that signing in does not sign out another user.
   private func nobody() throws -> Auth { try open(uid: "") }
 
-  /// A user's name in this blog, or nil if they have not chosen one.
+  /// A user's name in this blog; nil if they have not chosen one.
   ///
-  /// - Throws: `DatabaseError` when the database does not say.
+  /// - Throws: `DatabaseError` when the database cannot be read.
   func userName(of auth: Auth) async throws -> String? {
     guard let user = auth.currentUser else { return nil }
     let database = try database(of: auth)
@@ -80,7 +80,7 @@ struct AccountDesk: Sendable {
     if user.displayName != name { try await keep(name, of: user) }
   }
 
-  /// Notes the name in the account, so that it is known without a connection.
+  /// Stores the name in the account, so that it is known without a connection.
   private func keep(_ name: String, of user: User) async throws {
     let request = user.createProfileChangeRequest()
     request.displayName = name
@@ -106,7 +106,7 @@ struct AccountDesk: Sendable {
 }
 
 extension CommonOptions {
-  /// Where people sign in to the database; nil where the system says who they are.
+  /// The sign-in configuration of the database; nil if the system determines the user.
   ///
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func accounts() throws(CommandFailure) -> AuthConfiguration? {
@@ -118,12 +118,12 @@ extension CommonOptions {
     return configuration
   }
 
-  /// Whose certificates are believed.
+  /// The certificates to trust.
   var trustRoots: DatabaseOptions.TrustRoots {
     caFile.map { DatabaseOptions.TrustRoots.file($0) } ?? .system
   }
 
-  /// Who is signed in to the database; nil when nobody is, and the system says who I am.
+  /// The signed-in user of the database; nil if there is none and the system determines the user.
   ///
   /// - Throws: ``CommandFailure`` when `--account` names someone who is not signed in.
   func signedIn() throws -> Auth? {
@@ -150,9 +150,9 @@ extension CommonOptions {
     return nil
   }
 
-  /// Who I am: who is signed in, or else the user of this system.
+  /// The signed-in user, or else the user of this system.
   ///
-  /// - Throws: ``CommandFailure`` or `Author.NameError` when that is no usable name.
+  /// - Throws: ``CommandFailure`` or `Author.NameError` when that name cannot be used.
   func author(_ auth: Auth?) throws -> Author {
     guard let user = auth?.currentUser else { return try author() }
     let suggestion = AccountDesk.suggestion(for: user)
@@ -161,11 +161,11 @@ extension CommonOptions {
 }
 
 extension CommonOptions {
-  /// Has a database that is about to be opened used by who I am.
+  /// Sets the credentials for a database that is about to be opened.
   ///
-  /// - Parameter configuration: How the database is opened.
-  /// - Returns: Who is signed in, or else the user of this system.
-  /// - Throws: ``CommandFailure`` or `AuthError` when that cannot be found out.
+  /// - Parameter configuration: The options for opening the database.
+  /// - Returns: The signed-in user, or else the user of this system.
+  /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   func signIn(_ configuration: inout DatabaseOptions) throws -> Author {
     configuration.trustRoots = trustRoots
     let auth = try signedIn()
@@ -175,7 +175,7 @@ extension CommonOptions {
 }
 
 extension CommonOptions {
-  /// Says who has signed in.
+  /// Prints who has signed in.
   func tell(_ auth: Auth, name: String) {
     let uid = auth.currentUser?.uid ?? ""
     json

@@ -5,8 +5,10 @@ import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
 
-/// Manages accounts for an administrator's command: through the server that owns them or, when none is
-/// running, directly in their files.
+/// Manages accounts for an administrator's command.
+///
+/// Requests go through the server that owns the accounts or, if none is running, directly to the
+/// files.
 struct AdminClient {
   private let places: ProgramPaths
   private let database: String
@@ -34,10 +36,10 @@ struct AdminClient {
   /// Sends a request about accounts.
   ///
   /// - Parameters:
-  ///   - method: The method after `accounts:`, or nil for making one.
-  ///   - members: The body of the request.
-  ///   - parameters: The query of a request that only reads.
-  /// - Returns: The answer.
+  ///   - method: The method after `accounts:`, or nil to create an account.
+  ///   - members: The members of the request body.
+  ///   - parameters: The query parameters of a read-only request.
+  /// - Returns: The response.
   /// - Throws: ``CommandFailure`` with what is wrong.
   func call(
     _ method: String?,
@@ -56,7 +58,7 @@ struct AdminClient {
     try await send(.keyRotation(project: database))
   }
 
-  /// The account of an address or of an identifier.
+  /// The account with an email address or an identifier.
   ///
   /// - Throws: ``CommandFailure`` when there is none.
   func account(_ user: String) async throws -> JSONValue {

@@ -70,9 +70,9 @@ struct CommonOptions: ParsableArguments {
   @Option(name: .long, help: ArgumentHelp("How long a command may take.", valueName: "seconds"))
   var timeout: Double = 10
 
-  /// Takes options that were not given from the profile.
+  /// Fills in options that were not given from the profile.
   ///
-  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  /// - Throws: `ValidationError` when there is no such profile, or a URL was given as well.
   mutating func validate() throws {
     guard let found = try Profile.chosen(profile, beside: database) else { return }
     database = found.database
@@ -85,12 +85,12 @@ struct CommonOptions: ParsableArguments {
     try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)
   }
 
-  /// The local server, or nil when the database is elsewhere.
+  /// The local server; nil if the database is remote.
   func localServer() throws(CommandFailure) -> LocalServer? {
     database == nil ? LocalServer(try places(), ownsSocketDirectory: socket == nil) : nil
   }
 
-  /// Who I am.
+  /// The user that `--user` names, or else the user of this system.
   func author() throws -> Author {
     if let user { return try Author(userName: user) }
     let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) }
@@ -99,8 +99,8 @@ struct CommonOptions: ParsableArguments {
 
   /// The URL of the database.
   ///
-  /// - Parameter namespace: Which one of the local server, where no URL is given.
-  /// - Returns: What `--database` says, or else the local server's socket.
+  /// - Parameter namespace: The database of the local server, if no URL is given.
+  /// - Returns: The value of `--database`, or else the local server's socket.
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
     if let database { return database }
@@ -110,7 +110,7 @@ struct CommonOptions: ParsableArguments {
   }
 }
 
-/// A storage that servers share, in the place of a data directory.
+/// A storage that servers share, in place of a data directory.
 struct StoreChoice: ParsableArguments {
   @Option(
     name: .long,
@@ -130,7 +130,7 @@ struct StoreChoice: ParsableArguments {
   }
 }
 
-/// Which database of a data directory a command is for.
+/// The database of a data directory that a command works on.
 struct DatabaseChoice: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -145,11 +145,12 @@ struct DatabaseChoice: ParsableArguments {
   /// The name of the database.
   var name: String { ns ?? DatabaseName.standard }
 
-  /// The database.
+  /// Finds the database.
   ///
-  /// - Parameter places: Where the data are.
-  /// - Returns: The database; without a name, it need not exist yet.
-  /// - Throws: ``CommandFailure`` when there is no database of the name, with those that there are.
+  /// - Parameter places: The paths of the data.
+  /// - Returns: The database; if no name was given, it need not exist yet.
+  /// - Throws: ``CommandFailure`` when there is no database with this name; it lists the existing
+  ///   ones.
   func database(in places: ProgramPaths) throws -> any StoredDatabase {
     let databases = databases(in: places)
     guard let ns else { return databases.database(name) }
@@ -166,14 +167,14 @@ struct DatabaseChoice: ParsableArguments {
     return databases.database(ns)
   }
 
-  /// All databases of the place that is meant.
+  /// All databases of the chosen storage.
   func databases(in places: ProgramPaths) -> any StoredDatabases {
     place.store.map { Storage.shared(at: $0) } ?? places.databases()
   }
 
-  /// Makes sure that a name is not meant for a database which is elsewhere.
+  /// Ensures that `--ns` and `--store` are not combined with a database elsewhere.
   ///
-  /// - Throws: ``CommandFailure`` when it is.
+  /// - Throws: ``CommandFailure`` when they are.
   func refuse(with options: CommonOptions) throws(CommandFailure) {
     if place.store != nil, options.database != nil || options.ephemeral {
       throw CommandFailure(
@@ -189,9 +190,9 @@ struct DatabaseChoice: ParsableArguments {
   }
 }
 
-/// How the stars of a command or a screen come into the database.
+/// How a command or a screen writes stars to the database.
 struct StarOptions: ParsableArguments {
-  /// The strategies that the option takes.
+  /// The values of the option.
   enum Choice: String, CaseIterable, ExpressibleByArgument {
     case auto, transaction, increment
   }
@@ -207,14 +208,14 @@ struct StarOptions: ParsableArguments {
   )
   var stars = Choice.auto
 
-  /// How stars are written in a database.
+  /// The method for writing stars to a database.
   ///
-  /// At a local socket, writing them by increments takes a user for the rules to be about.
+  /// At a local socket, increments need a user for the rules to refer to.
   ///
   /// - Parameters:
-  ///   - url: The database.
-  ///   - author: Who uses it.
-  ///   - options: How it is connected to; at a local socket it will say who that is.
+  ///   - url: The URL of the database.
+  ///   - author: The user.
+  ///   - options: The options for connecting; at a local socket, the user is added to them.
   /// - Returns: The method.
   func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
     switch stars {
@@ -226,13 +227,13 @@ struct StarOptions: ParsableArguments {
 }
 
 extension StarMethod {
-  /// One gesture is one update wherever rules see to it that it counts once: at a local socket, and where
-  /// somebody is signed in.
+  /// Chooses increments where rules ensure that each counts once: at a local socket, and for a
+  /// signed-in user.
   ///
   /// - Parameters:
-  ///   - url: The database.
-  ///   - author: Who uses it.
-  ///   - options: How it is connected to; at a local socket it will say who that is.
+  ///   - url: The URL of the database.
+  ///   - author: The user.
+  ///   - options: The options for connecting; at a local socket, the user is added to them.
   /// - Returns: The method.
   package static func automatic(
     at url: String,

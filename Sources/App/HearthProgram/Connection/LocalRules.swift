@@ -1,10 +1,10 @@
 import SecurityRules
 
-/// The rules for terminals at the private socket, which otherwise could do everything.
+/// The rules for terminals at the private socket, which otherwise could do anything.
 ///
-/// A star is one update that adds to the counts of a post without a look at it. Where two terminals of
+/// A star is one update that adds to a post's counts without reading the post. If two terminals of
 /// one user press the same key, only a rule can keep the second update from counting again: a count
-/// moves by one exactly when the star of the user appears or disappears. Everything else is allowed.
+/// changes by one exactly when the user's star appears or disappears. Everything else is allowed.
 enum LocalRules {
   private static let source = """
     {"rules": {
@@ -15,8 +15,8 @@ enum LocalRules {
     }}
     """
 
-  // The first part lets everything pass that has nothing to do with stars. The second keeps stars off
-  // what is no post, such as one that has been deleted.
+  // The first part accepts every write that does not affect stars. The second refuses stars on
+  // anything that is not a post, such as a deleted one.
   private static let star = """
     (newData.child('stars').hasChild(auth.uid) === data.child('stars').hasChild(auth.uid) \
     && newData.child('starCount').val() === data.child('starCount').val()) \

@@ -2,7 +2,7 @@ import DurableFiles
 import Foundation
 import RealtimeCore
 
-/// The server that the terminals of one person share: started by the first, found by the others.
+/// The server that a user's terminals share: the first starts it, the others find it.
 package struct LocalServer: Sendable {
   let socket: String
   let dataDirectory: String
@@ -12,19 +12,19 @@ package struct LocalServer: Sendable {
   let ownsSocketDirectory: Bool
   private let program: String
 
-  /// How long a server may take to get ready, in milliseconds.
+  /// How long a server may take to start, in milliseconds.
   private static let startTime: Int32 = 20_000
-  /// How often a server is started while another one has the data, half a second apart.
+  /// How often to try starting a server while another one holds the data, half a second apart.
   private static let attempts = 10
-  /// How long a server outlives its last terminal, in seconds.
+  /// How long a server keeps running after its last terminal has left, in seconds.
   private static let idleTime = 5
 
-  /// Describes the server of a place.
+  /// Describes the server for a set of paths.
   ///
   /// - Parameters:
-  ///   - places: Where its data, its socket and its log are.
-  ///   - ownsSocketDirectory: Whether the directory of the socket is this program's to make.
-  ///   - program: The program `hearth`, which serves.
+  ///   - places: The paths of its data, socket and log.
+  ///   - ownsSocketDirectory: Whether this program creates the directory of the socket.
+  ///   - program: The `hearth` executable to run as the server.
   package init(
     _ places: ProgramPaths,
     ownsSocketDirectory: Bool,
@@ -39,9 +39,9 @@ package struct LocalServer: Sendable {
     self.ownsSocketDirectory = ownsSocketDirectory
   }
 
-  /// Starts the server unless one answers, and returns when it can be connected to.
+  /// Starts the server unless one is running, and returns when it accepts connections.
   ///
-  /// - Throws: ``CommandFailure`` with the server's own words when it cannot start.
+  /// - Throws: ``CommandFailure`` with the server's own message when it cannot start.
   package func ensureRunning() throws(CommandFailure) {
     switch UnixSocketProbe.look(at: socket) {
     case .process: return
@@ -66,8 +66,8 @@ package struct LocalServer: Sendable {
       switch try startOnce() {
       case .ready: return
       case .notYet(let failure):
-        // Another terminal has started one at this moment, or one that is stopping still has the
-        // data, or the one that was started has been killed.
+        // Either another terminal has just started one, or one that is shutting down still holds
+        // the data, or the one started here was killed.
         if waitForAnother() { return }
         if attempt == Self.attempts { throw failure }
       }
@@ -83,7 +83,7 @@ package struct LocalServer: Sendable {
     let (output, process) = try spawn()
     defer {
       close(output)
-      // Whenever the server ends, nothing of it is to stay in the table of processes.
+      // Reaps the server whenever it ends, so that it does not remain as a zombie.
       Thread.detachNewThread {
         var status: Int32 = 0
         waitpid(process, &status, 0)
@@ -118,7 +118,7 @@ package struct LocalServer: Sendable {
     throw failure
   }
 
-  /// Waits for the server that another terminal has started at the same moment.
+  /// Waits for a server that another terminal has started at the same moment.
   private func waitForAnother() -> Bool {
     for _ in 0..<25 {
       if case .process = UnixSocketProbe.look(at: socket) { return true }
@@ -136,7 +136,7 @@ package struct LocalServer: Sendable {
     return arguments
   }
 
-  /// Runs the program as a server, in a session of its own, and returns what it prints to.
+  /// Runs the program as a server in a new session, and returns the end of its output pipe.
   private func spawn() throws(CommandFailure) -> (output: Int32, process: pid_t) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw failure(errno) }
@@ -151,8 +151,8 @@ package struct LocalServer: Sendable {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // A session of its own, so that closing the terminal does not end the server (POSIX_SPAWN_SETSID),
-    // with no signal blocked or ignored that the terminal program blocks or ignores.
+    // A new session (POSIX_SPAWN_SETSID), so that closing the terminal does not end the server.
+    // Signals that the terminal program blocks or ignores are reset to their defaults.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)

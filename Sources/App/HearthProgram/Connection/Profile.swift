@@ -2,15 +2,15 @@ import ArgumentParser
 import DurableFiles
 import Foundation
 
-/// A database elsewhere under a short name.
+/// A remote database under a short name.
 struct Profile: Equatable, Sendable {
   /// The name.
   var name: String
   /// The URL of the database.
   var database: String
-  /// The key of the project, which the hosted service needs.
+  /// The API key of the project, which the hosted service requires.
   var apiKey: String?
-  /// The PEM file of the authorities to believe in place of the system's.
+  /// The PEM file of the certificate authorities to trust instead of the system's.
   var caFile: String?
 
   /// Whether a name can be typed and written without quotation marks.
@@ -26,18 +26,18 @@ struct Profile: Equatable, Sendable {
       }
   }
 
-  /// What ``isValid(_:)`` demands, in words.
+  /// The rule of ``isValid(_:)`` in words.
   static let rule = "letters, digits, hyphens and underscores, at most 64"
 }
 
 extension Profile {
-  /// The profile that an option names, or nil when none does.
+  /// The profile that an option names; nil if the option was not given.
   ///
   /// - Parameters:
   ///   - name: The value of `--profile`.
-  ///   - database: The value of `--database`, which names the same thing.
+  ///   - database: The value of `--database`, which must not be given as well.
   /// - Returns: The profile.
-  /// - Throws: `ValidationError` when there is no such profile, or a URL beside it.
+  /// - Throws: `ValidationError` when there is no such profile, or a URL was given as well.
   static func chosen(_ name: String?, beside database: String?) throws -> Profile? {
     guard let name else { return nil }
     guard database == nil else {
@@ -61,12 +61,12 @@ extension Profile {
 /// ca-file = "/home/ann/ca.pem"
 /// ```
 ///
-/// It is TOML of which only tables, texts in quotation marks and comments are used. Comments and
-/// what is not understood are kept by changes, which touch nothing but the lines of their profile.
+/// The format is the subset of TOML with tables, strings in quotation marks and comments. Changes
+/// touch only the lines of their profile; all other lines are kept.
 struct ProfileFile {
   let path: String
 
-  /// The file in `$XDG_CONFIG_HOME/hearth`, or in `~/.config/hearth` without that.
+  /// The file in `$XDG_CONFIG_HOME/hearth`, or in `~/.config/hearth` if that is not set.
   ///
   /// - Throws: ``CommandFailure`` when there is no home directory.
   init(
@@ -84,9 +84,9 @@ struct ProfileFile {
     }
   }
 
-  /// All profiles in their order.
+  /// All profiles, in the order of the file.
   ///
-  /// - Throws: ``CommandFailure`` that names the line of a mistake.
+  /// - Throws: ``CommandFailure`` with the line number of a mistake.
   func read() throws(CommandFailure) -> [Profile] {
     var profiles: [Profile] = []
     var name: String?
@@ -127,9 +127,9 @@ struct ProfileFile {
     return profiles
   }
 
-  /// The profile of a name.
+  /// The profile with this name.
   ///
-  /// - Throws: ``CommandFailure`` when there is none, with those that there are.
+  /// - Throws: ``CommandFailure`` when there is none; it lists the existing ones.
   func profile(_ name: String) throws(CommandFailure) -> Profile {
     let profiles = try read()
     if let profile = profiles.first(where: { $0.name == name }) { return profile }
@@ -141,9 +141,9 @@ struct ProfileFile {
     )
   }
 
-  /// Adds a profile at the end.
+  /// Appends a profile.
   ///
-  /// - Throws: ``CommandFailure`` when there is one of its name, or the file cannot be written.
+  /// - Throws: ``CommandFailure`` when its name is taken, or the file cannot be written.
   func add(_ profile: Profile) throws(CommandFailure) {
     guard try !read().contains(where: { $0.name == profile.name }) else {
       throw CommandFailure(.conflict, description: "there is a profile \"\(profile.name)\" already")
@@ -196,7 +196,7 @@ struct ProfileFile {
     return .value(parts[0].trimmingCharacters(in: .whitespaces), text)
   }
 
-  /// Whether nothing but a comment follows.
+  /// Whether the rest of a line is empty or a comment.
   private static func isEnd(_ rest: Substring) -> Bool {
     let rest = rest.drop { $0 == " " || $0 == "\t" }
     return rest.isEmpty || rest.hasPrefix("#")

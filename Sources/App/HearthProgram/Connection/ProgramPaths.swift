@@ -11,18 +11,18 @@ package struct ProgramPaths {
   let data: String
   /// The socket of the shared server.
   let socket: String
-  /// The directory of what this program remembers: logs, drafts, unsent writes.
+  /// The directory of the program's own state: logs, drafts, unsent writes.
   let state: String
-  /// Whether the server keeps nothing.
+  /// Whether the server stores nothing.
   let isEphemeral: Bool
 
   /// Determines the paths.
   ///
   /// - Parameters:
-  ///   - dataDirectory: What `--data-dir` says, if anything.
-  ///   - socket: What `--socket` says, if anything.
-  ///   - isEphemeral: Whether the server is to keep nothing.
-  ///   - environment: The variables of the process.
+  ///   - dataDirectory: The value of `--data-dir`, if given.
+  ///   - socket: The value of `--socket`, if given.
+  ///   - isEphemeral: Whether the server is to store nothing.
+  ///   - environment: The environment variables of the process.
   /// - Throws: ``CommandFailure`` when there is no home directory.
   package init(
     dataDirectory: String?,
@@ -72,7 +72,8 @@ package struct ProgramPaths {
     }
   }
 
-  /// Whether a path is absolute and a directory of this user; a shell of another may have left it.
+  /// Whether a path is absolute and a directory of this user; a variable may come from another
+  /// user's shell.
   private static func isOwnDirectory(_ path: String) -> Bool {
     var information = stat()
     guard path.hasPrefix("/"), stat(path, &information) == 0 else { return false }
@@ -93,7 +94,7 @@ package struct ProgramPaths {
     orElse fallback: String,
     environment: [String: String]
   ) throws(CommandFailure) -> String {
-    // A relative path is invalid by the specification and counts as not set.
+    // By the specification, a relative path is invalid and is ignored.
     if let path = environment[variable], path.hasPrefix("/") { return "\(path)/hearth" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       throw CommandFailure(
@@ -114,23 +115,23 @@ package struct ProgramPaths {
   }
 }
 
-/// A file beside the data that says which process serves them at which socket.
+/// A file in the data directory that records which process serves the data at which socket.
 ///
 /// The path of the socket depends on the environment, which may differ between two shells of one
-/// person (`XDG_RUNTIME_DIR` is set in one and not in the other); the path of the data does not.
+/// user (`XDG_RUNTIME_DIR` may be set in only one of them); the path of the data does not.
 enum ServerRecord {
-  /// Notes where the server of this process can be reached.
+  /// Records the socket of the server in this process.
   static func write(socket: String, in directory: String) {
     let json = JSONValue.object(("pid", .integer(Int64(getpid()))), ("socket", .string(socket)))
     try? PrivateFile.replace(path(directory), with: Array(json.text.utf8), isDurable: false)
   }
 
-  /// Removes the note.
+  /// Removes the record.
   static func remove(from directory: String) {
     unlink(path(directory))
   }
 
-  /// The socket of the server that has a directory, or nil when none answers.
+  /// The socket of the server that serves a directory; nil if none is running.
   static func socket(in directory: String) -> String? {
     guard let data = FileManager.default.contents(atPath: path(directory)),
       let json = try? JSONParser.parse(Array(data)),

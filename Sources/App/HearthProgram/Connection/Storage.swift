@@ -7,14 +7,15 @@ package import RealtimeHub
 package import RealtimeServer
 import SQLiteStorage
 
-/// How this program stores databases and accounts: the only file that names the implementations.
+/// How this program stores databases and accounts; only this file names the implementations.
 package enum Storage {
   /// The databases of a data directory.
   ///
   /// - Parameters:
   ///   - directory: The path of the data directory, which need not exist yet.
-  ///   - logger: Told how long reading takes, and what fails in the background.
-  ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
+  ///   - logger: Receives how long loading takes, and background failures.
+  ///   - logMark: A file that records how far an observer has read the log of commits; later
+  ///     commits are kept for it.
   /// - Returns: The databases.
   package static func databases(
     in directory: String,
@@ -34,22 +35,23 @@ package enum Storage {
     try SQLiteIdentityStore(directory: directory)
   }
 
-  /// Opens the accounts in a directory, to be moved.
+  /// Opens the accounts in a directory in order to move them.
   static func movableAccounts(in directory: String) throws -> any MovableIdentityStore {
     try SQLiteIdentityStore(directory: directory)
   }
 
-  /// Whether a directory has accounts.
+  /// Whether a directory contains accounts.
   static func hasAccounts(in directory: String) -> Bool {
     SQLiteIdentityStore.exists(in: directory)
   }
 
-  /// The databases of a PostgreSQL, which several servers may share.
+  /// The databases in a PostgreSQL server, which several servers may share.
   ///
   /// - Parameters:
-  ///   - address: A connection string of libpq.
-  ///   - logger: Told how long reading takes, and what fails in the background.
-  ///   - logMark: The file that says how far somebody reads the commits, who must find the rest.
+  ///   - address: A libpq connection string.
+  ///   - logger: Receives how long loading takes, and background failures.
+  ///   - logMark: A file that records how far an observer has read the log of commits; later
+  ///     commits are kept for it.
   /// - Returns: The databases.
   package static func shared(
     at address: String,
@@ -62,15 +64,15 @@ package enum Storage {
     return PostgresTreeStores(at: PostgresAddress(address), options: options)
   }
 
-  /// Opens the accounts in a PostgreSQL.
+  /// Opens the accounts in a PostgreSQL database.
   package static func sharedAccounts(at address: String) throws -> any MovableIdentityStore {
     try PostgresIdentityStore(at: PostgresAddress(address))
   }
 
-  /// What messages call the place of a connection string: it without the password.
+  /// How messages refer to a connection string: without its password.
   static func name(of address: String) -> String { PostgresAddress(address).description }
 
-  /// The name that a copy needs in a directory, so that it can be opened as a data directory.
+  /// The file name that a copy must have in a directory to be opened as a data directory.
   package static let fileName = "database.sqlite"
 }
 
@@ -80,15 +82,15 @@ extension ProgramPaths {
 }
 
 extension StoreOptions {
-  /// The number of rows from which the log announces that a database is read.
+  /// The number of rows above which the log announces that a database is being loaded.
   private static let manyRows = 100_000
-  /// About how many rows are read in a second.
+  /// Approximately how many rows are loaded per second.
   private static let rowsPerSecond = 2_000_000.0
 
-  /// Options of stores that tell a log how long reading takes, and what fails in the background.
+  /// Options that make stores log how long loading takes, and background failures.
   static func logging(to logger: Logger) -> StoreOptions {
     var options = StoreOptions()
-    // Several may be read at once, each from a thread of its own.
+    // Several databases may be loaded at once, each on its own thread.
     let begun = NIOLockedValueBox<[String: (at: ContinuousClock.Instant, level: Logger.Level)]>([:])
     options.report = { event in
       switch event {
@@ -128,7 +130,7 @@ extension StoreOptions {
 }
 
 extension PostgresStoreOptions {
-  /// Options of stores that tell a log how long reading takes, and what fails in the background.
+  /// Options that make stores log how long loading takes, and background failures.
   static func logging(to logger: Logger) -> PostgresStoreOptions {
     var options = PostgresStoreOptions()
     let begun = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])

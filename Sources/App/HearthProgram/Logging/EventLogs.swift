@@ -12,7 +12,7 @@ struct ConnectionLog: Sendable {
     self.logger = logger
   }
 
-  /// Notes the state unless it is the same as before.
+  /// Logs the state unless it is the same as before.
   func note(_ status: ConnectionStatus) {
     let isNews = last.withLockedValue { last in
       defer { last = status.phase }

@@ -6,30 +6,31 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeServer
 
-/// A log that begins a new file when the present one is full, and keeps a few of the full ones.
+/// A log that starts a new file when the current one is full, and keeps a few of the full ones.
 ///
-/// Several processes may write to one log. Each line is appended at once, so lines do not mix. Whoever
-/// finds the file full renames it, holding its lock; the others find theirs full next, see that the
-/// name has gone to another file, and go on there. No lock is held for a line, which a process that is
-/// stopped would keep from all others: lines of the same moment may all find that they still fit.
+/// Several processes may write to one log. Each line is appended in one write, so lines do not mix.
+/// The process that finds the file full renames it while holding its lock. The others find their
+/// file full next, see that the name belongs to another file, and continue there. No lock is held
+/// while a line is written, because a stopped process would then block all others; as a result,
+/// lines written at the same moment may all find that they still fit.
 final class LogFile: Sendable {
-  /// The size in bytes that a file has at most, but for a line of each other process.
+  /// The maximum size of a file in bytes, exceeded by at most one line of each other process.
   static let standardSize = 10_000_000
-  /// How many full files are kept: `NAME.1` is the newest of them.
+  /// How many full files are kept; `NAME.1` is the newest of them.
   static let keptFiles = 3
 
   private let path: String
   private let size: Int
-  /// Whether what the process writes to standard error goes here as well.
+  /// Whether the process's standard error goes here as well.
   private let takesStandardError: Bool
   private let descriptor: NIOLockedValueBox<Int32>
 
-  /// Opens a log, which only its owner may read, and makes its directory if there is none.
+  /// Opens a log that only its owner may read, and creates its directory if it is missing.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - size: The size in bytes at which a new file begins.
-  ///   - takesStandardError: Whether standard error goes there too, with what a crash leaves behind.
+  ///   - size: The size in bytes at which a new file is started.
+  ///   - takesStandardError: Whether standard error, with any crash message, goes there as well.
   /// - Throws: ``CommandFailure`` when the file cannot be written.
   init(
     _ path: String,
@@ -55,7 +56,7 @@ final class LogFile: Sendable {
     close(descriptor.withLockedValue { $0 })
   }
 
-  /// Appends a line; a log that cannot be written ends nothing.
+  /// Appends a line; a failure to do so is ignored.
   func append(_ line: String) {
     var line = line
     line.withUTF8 { bytes in
@@ -70,13 +71,13 @@ final class LogFile: Sendable {
     }
   }
 
-  /// Goes on in a new file, or in the one that another process has begun.
+  /// Continues in a new file, or in the one that another process has started.
   private func renew(_ descriptor: inout Int32, inode number: ino_t) {
     guard flock(descriptor, LOCK_EX) == 0 else { return }
     var information = stat()
     if stat(path, &information) == 0, information.st_ino == number { putAside() }
     let next = Self.open(path)
-    // Standard error may be the same open file, so closing alone would not let the lock go.
+    // Standard error may share the open file, so closing it alone would not release the lock.
     flock(descriptor, LOCK_UN)
     guard next >= 0 else { return }
     if takesStandardError { dup2(next, STDERR_FILENO) }
@@ -84,7 +85,7 @@ final class LogFile: Sendable {
     descriptor = next
   }
 
-  /// Renames the full files by one; the oldest goes.
+  /// Renames each full file to the next number; the oldest is removed.
   private func putAside() {
     for number in (1..<Self.keptFiles).reversed() {
       rename("\(path).\(number)", "\(path).\(number + 1)")
@@ -97,16 +98,17 @@ final class LogFile: Sendable {
   }
 }
 
-/// How a log is written.
+/// The format of a log.
 enum LogFormat: String, CaseIterable, Sendable {
-  /// For people: the time, the level, the message and what belongs to it.
+  /// For people: the time, the level, the message and its metadata.
   case text
-  /// For programs: an object a line.
+  /// For programs: one object per line.
   case json
 }
 
-/// Writes each log message as one line to a file or to stderr, so that nothing in it can begin another
-/// line or steer a terminal.
+/// Writes each log message as one line to a file or to stderr.
+///
+/// Nothing in a message can start another line or control a terminal.
 struct LineLogHandler: LogHandler {
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
@@ -140,7 +142,7 @@ struct LineLogHandler: LogHandler {
     )
   }
 
-  /// The line of a message, without its end.
+  /// The line for a message, without its line end.
   static func line(
     _ format: LogFormat,
     time: String,
@@ -202,7 +204,7 @@ struct LogOptions: ParsableArguments {
     }
   }
 
-  /// A logger of that name that writes to the file, or to standard error without one.
+  /// A logger with a label that writes to the file, or to standard error without one.
   func logger(_ label: String, to file: LogFile?) -> Logger {
     Logger(label: label) { [logFormat, logLevel] _ in
       LineLogHandler(format: logFormat, level: logLevel, file: file)
@@ -214,7 +216,7 @@ extension LogFormat: ExpressibleByArgument {}
 extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 extension Output {
-  /// Writes a line of a log to its file, or to stderr; a log that cannot be written ends nothing.
+  /// Writes a log line to its file, or to stderr; a failure to do so is ignored.
   static func log(_ line: String, to file: LogFile?) {
     var text = escaped(line.replacing("\n", with: " ")) + "\n"
     if let file { return file.append(text) }

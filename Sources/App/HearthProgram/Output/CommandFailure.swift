@@ -11,19 +11,19 @@ import RealtimeServer
 package enum ExitStatus: Int32 {
   /// Everything was done.
   case ok = 0
-  /// It was tried and did not work.
+  /// It was tried and failed.
   case failed = 1
-  /// The command line, the input or the terminal is not usable.
+  /// The command line, the input or the terminal cannot be used.
   case usage = 2
-  /// What was named does not exist.
+  /// The named object does not exist.
   case notFound = 3
-  /// It is not allowed.
+  /// The action is not allowed.
   case notPermitted = 4
   /// The database cannot be reached, or did not answer in time.
   case offline = 5
-  /// Others changed the same thing too often meanwhile.
+  /// Others changed the same data too often in the meantime.
   case conflict = 6
-  /// A mistake of the program.
+  /// A bug in the program.
   case internalError = 70
 
   /// The status as ArgumentParser throws it.
@@ -42,7 +42,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension CommandFailure {
-  /// The message and the exit status of anything that can go wrong.
+  /// The message and the exit status for any error.
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
@@ -59,7 +59,7 @@ extension CommandFailure {
     }
   }
 
-  /// A sentence of a screen as commands say it: without capital and full stop.
+  /// A sentence of a screen in the style of commands: without capital letter and period.
   private static func clause(_ sentence: String) -> String {
     let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     guard !text.contains(". "), let first = text.first, text.dropFirst().first?.isLowercase == true
@@ -106,7 +106,7 @@ extension CommandFailure {
 }
 
 extension ExitStatus {
-  /// What the process says when signing in fails.
+  /// The failure to report when signing in fails.
   init(_ error: AuthError) {
     self =
       switch error.code {
@@ -124,9 +124,9 @@ extension ExitStatus {
   }
 }
 
-/// The system's words for what went wrong.
+/// The system's description of an error.
 enum SystemReason {
-  /// The words for a failure of Foundation.
+  /// The description of a Foundation error.
   static func of(_ error: any Error) -> String {
     let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
     let code = (underlying ?? error as NSError)

@@ -4,34 +4,34 @@ import Foundation
 import NIOConcurrencyHelpers
 package import RealtimeCore
 
-/// The only code that writes to stdout and stderr: data to the one, messages to the other.
+/// The only code that writes to stdout and stderr: data to the former, messages to the latter.
 ///
-/// Text of others passes through `SafeText`, so that nothing in it can steer a terminal; JSON has
-/// every control, bidirectional and invisible character escaped.
+/// Text by other people passes through `SafeText`, so that nothing in it can control the terminal.
+/// In JSON, every control, bidirectional and invisible character is escaped.
 package enum Output {
-  /// Writes a line of data that was made by this program alone.
+  /// Writes a line of data that this program alone has produced.
   package static func line(_ text: String) {
     write(text + "\n", to: STDOUT_FILENO)
   }
 
-  /// Writes text that has been made safe, without ending the line.
+  /// Writes text that is known to be safe, without ending the line.
   package static func text(_ text: String) {
     write(text, to: STDOUT_FILENO)
   }
 
-  /// Writes text of others as one line.
+  /// Writes untrusted text as one line.
   package static func line(untrusted text: String) {
     line(plain(text, mode: .singleLine))
   }
 
-  /// Text of others without anything that cannot be seen, such as what joins emoji on a screen.
+  /// Untrusted text without invisible characters, including those that join emoji on a screen.
   private static func plain(_ text: String, mode: SafeText.Mode) -> String {
     var scalars = SafeText(untrusted: text, mode: mode).string.unicodeScalars
     scalars.removeAll { $0 == "\u{200D}" || $0 == "\u{FE0F}" }
     return String(scalars)
   }
 
-  /// Writes text of others as lines.
+  /// Writes untrusted text as several lines.
   static func lines(untrusted text: String, indent: String = "") {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
       line(indent + plain(String(part), mode: .multiLine))
@@ -43,14 +43,14 @@ package enum Output {
     line(escaped(json.text))
   }
 
-  /// Writes a message for the person, after the name of the program.
+  /// Writes a message to the user, after the name of the program.
   package static func message(_ text: String) {
     let safe = text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { plain(String($0), mode: .singleLine) }
     write("hearth: \(safe.joined(separator: "\n"))\n", to: STDERR_FILENO)
   }
 
-  /// JSON text with each character that could steer a terminal written as an escape.
+  /// JSON text in which each character that could control a terminal is escaped.
   static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return text }
     var result = ""
@@ -72,23 +72,24 @@ package enum Output {
     }.joined()
   }
 
-  /// What removes the line on stderr that tells how far a command is.
+  /// Removes the progress line of a command from stderr.
   private static let hideProgress = NIOLockedValueBox<(@Sendable () -> Void)?>(nil)
 
-  /// Has a line on stderr removed before anything else is written.
+  /// Sets the function that removes the progress line before anything else is written.
   static func setProgressLine(hiddenBy hide: @escaping @Sendable () -> Void) {
     hideProgress.withLockedValue { $0 = hide }
   }
 
-  /// Writes all bytes; ends the process when they cannot be written.
+  /// Writes all bytes; ends the process if that fails.
   ///
-  /// When the reader of a pipe has gone, it ends as any program does there, by the signal.
+  /// If the reader of a pipe has gone, the process is ended by the signal, as is usual for a
+  /// program.
   static func write(_ text: String, to descriptor: Int32) {
     hideProgress.withLockedValue(\.self)?()
     emit(text, to: descriptor)
   }
 
-  /// Writes all bytes beside a line that tells how far a command is.
+  /// Writes all bytes without touching the progress line.
   static func emit(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
@@ -120,9 +121,9 @@ extension Output {
   }
 }
 
-/// JSON with a member a line, for people.
+/// JSON with one member per line, for people to read.
 package enum PrettyJSON {
-  /// The text of a value, indented by two spaces a level.
+  /// The text of a value, indented by two spaces per level.
   package static func text(_ value: JSONValue, indent: String = "") -> String {
     let inner = indent + "  "
     switch value {
@@ -171,7 +172,7 @@ extension Comment {
   }
 }
 
-/// How long ago something was, in few characters.
+/// The age of something, in few characters.
 enum AgeText {
   /// The largest unit that fits: now, 3m, 2h, 5d, 1y.
   static func of(_ milliseconds: Int64) -> String {

@@ -2,10 +2,10 @@ import BlogTUI
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Tells a person at a terminal how far a long command is.
+/// Shows the progress of a long command at a terminal.
 ///
-/// The line has how much is done, the share, the time that is left and the rate. Without a terminal it
-/// says nothing but what came of it.
+/// The line has the amount done, the share, the time left and the rate. Without a terminal, only
+/// the result is printed.
 ///
 /// ```swift
 /// let progress = ProgressLine("importing", counting: .bytes, of: size)
@@ -13,17 +13,17 @@ import NIOConcurrencyHelpers
 /// progress.finish("12,000 posts imported")
 /// ```
 ///
-/// The line is on stderr, a second after the start at the earliest, and is drawn again in place ten times
-/// a second at most; whatever else the command writes removes it first. May be used from any thread; to
-/// add to it costs less than a microsecond.
+/// The line is on stderr. It appears no sooner than a second after the start and is redrawn in
+/// place at most ten times a second; any other output of the command removes it first. May be used
+/// from any thread; adding to it costs less than a microsecond.
 package final class ProgressLine: Sendable {
-  /// What is counted.
+  /// The unit that is counted.
   package enum Unit: Hashable, Sendable {
-    /// Bytes, shown as KB, MB and GB of 1,024.
+    /// Bytes, shown as KB, MB and GB with factors of 1,024.
     case bytes
-    /// Things of a name, in the plural, such as "rows".
+    /// Items with a name in the plural, such as "rows".
     case things(String)
-    /// Seconds of a time that is planned.
+    /// Seconds of a planned duration.
     case seconds
   }
 
@@ -45,12 +45,12 @@ package final class ProgressLine: Sendable {
   private let now: @Sendable () -> ContinuousClock.Instant
   private let columns: @Sendable () -> Int?
   private let write: @Sendable (String) -> Void
-  /// Begins to count.
+  /// Starts counting.
   ///
   /// - Parameters:
-  ///   - activity: What is being done, such as "importing".
-  ///   - unit: What is counted.
-  ///   - total: How much there is to be done; nil when that is not known.
+  ///   - activity: The activity, such as "importing".
+  ///   - unit: The unit that is counted.
+  ///   - total: The total amount; nil if unknown.
   package convenience init(_ activity: String, counting unit: Unit, of total: Int64? = nil) {
     self.init(
       activity,
@@ -65,7 +65,7 @@ package final class ProgressLine: Sendable {
     tick()
   }
 
-  /// Draws the line again while nothing is counted, so that one sees the time pass.
+  /// Redraws the line while nothing is counted, so that the time shown advances.
   private func tick() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 0.5) { [weak self] in
       guard let self, !state.withLockedValue(\.isFinished) else { return }
@@ -74,7 +74,7 @@ package final class ProgressLine: Sendable {
     }
   }
 
-  /// Begins to count, by a clock, on a terminal of so many columns, which is nil when there is none.
+  /// Starts counting with a clock, on a terminal of some width; nil if there is no terminal.
   init(
     _ activity: String,
     counting unit: Unit,
@@ -95,12 +95,12 @@ package final class ProgressLine: Sendable {
     hide()
   }
 
-  /// Counts something as done.
+  /// Adds an amount to what is done.
   package func add(_ amount: Int) {
     update { $0.done += Int64(amount) }
   }
 
-  /// Says how much is done by now, and how much there is if that has become known.
+  /// Sets the amount done, and the total if it has become known.
   package func set(_ done: Int64, of total: Int64? = nil) {
     update { state in
       state.done = done
@@ -108,11 +108,11 @@ package final class ProgressLine: Sendable {
     }
   }
 
-  /// Says that something else is being done, or that it waits for something.
+  /// Switches to another activity, or to waiting for something.
   ///
   /// - Parameters:
-  ///   - activity: What it is, such as "waiting for 3 clients".
-  ///   - total: How much there is of it, counted anew; nil keeps the count.
+  ///   - activity: The activity, such as "waiting for 3 clients".
+  ///   - total: The total of the new activity, whose count starts at 0; nil keeps the count.
   package func turn(to activity: String, of total: Int64? = nil) {
     update(isUrgent: true) { state in
       state.activity = activity
@@ -120,11 +120,11 @@ package final class ProgressLine: Sendable {
     }
   }
 
-  /// Does something that writes a file, and counts the bytes that are in it.
+  /// Runs a closure that writes a file, and counts the bytes in that file.
   ///
   /// - Parameters:
   ///   - file: The path of the file.
-  ///   - body: What writes it, on this thread.
+  ///   - body: The closure that writes it, called on this thread.
   /// - Returns: What the closure returns.
   package func following<Result>(_ file: String, _ body: () throws -> Result) rethrows -> Result {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
@@ -138,10 +138,10 @@ package final class ProgressLine: Sendable {
     return try body()
   }
 
-  /// Removes the line, and says on stderr what came of it, also where there is no terminal.
+  /// Removes the line and prints the result on stderr, even without a terminal.
   ///
-  /// - Parameter summary: What was done, with its counts; the time it took follows. Nil for nothing,
-  ///   where the command itself says it.
+  /// - Parameter summary: What was done, with its counts; the time it took is appended. Nil if the
+  ///   command prints the result itself.
   package func finish(_ summary: String? = nil) {
     state.withLockedValue { state in
       hide(&state)
@@ -155,7 +155,7 @@ package final class ProgressLine: Sendable {
     )
   }
 
-  /// Removes the line until something is counted again.
+  /// Removes the line until the next amount is counted.
   package func hide() {
     state.withLockedValue { hide(&$0) }
   }
@@ -182,13 +182,13 @@ package final class ProgressLine: Sendable {
     write("\r\u{1B}[K")
   }
 
-  /// The line: what does not fit is left out, the rate first.
+  /// The text of the line; parts that do not fit are left out, the rate first.
   private func line(_ state: State, after seconds: Double, columns: Int) -> String {
     let done = state.done
     let rate = seconds > 0 ? Double(done) / seconds : 0
     var parts: [String] = []
     if let total = state.total, total > 0 {
-      // What is longer than it was thought to be is not done until it is.
+      // An activity that exceeds its estimate is not shown as complete before it is.
       let share = min(Double(done) / Double(total), 0.99)
       parts.append("\(Int(share * 100)) %")
       if unit != .seconds {
@@ -220,7 +220,7 @@ package final class ProgressLine: Sendable {
 
   // MARK: Words
 
-  /// Such as "12.4 MB".
+  /// For example "12.4 MB".
   package static func bytes(_ number: Int64) -> String {
     var value = Double(number)
     var unit = "bytes"
@@ -232,7 +232,7 @@ package final class ProgressLine: Sendable {
       ? "\(Int(value)) \(unit)" : "\(String(format: "%.1f", value)) \(unit)"
   }
 
-  /// Such as "12,000".
+  /// For example "12,000".
   package static func grouped(_ number: Int64) -> String {
     var text = String(number.magnitude)
     var position = text.count - 3
@@ -243,12 +243,12 @@ package final class ProgressLine: Sendable {
     return number < 0 ? "-\(text)" : text
   }
 
-  /// A number of things: "1 post", "12,000 posts", or with a plural of their own.
+  /// A number of items: "1 post", "12,000 posts", or with an irregular plural.
   package static func count(_ number: Int, _ name: String, plural: String? = nil) -> String {
     "\(grouped(Int64(number))) \(number == 1 ? name : plural ?? "\(name)s")"
   }
 
-  /// Such as "0.4 s", "12 s", "3 min 20 s" or "2 h 5 min".
+  /// For example "0.4 s", "12 s", "3 min 20 s" or "2 h 5 min".
   package static func duration(_ seconds: Double) -> String {
     if seconds < 10 { return String(format: "%.1f s", max(seconds, 0)) }
     let whole = Int(seconds.rounded())

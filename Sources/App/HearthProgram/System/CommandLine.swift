@@ -3,9 +3,9 @@ import BlogTUI
 import Foundation
 import RealtimeCore
 
-/// Runs the command line of a program and turns each way out into an exit status.
+/// Runs the command line of a program and maps every outcome to an exit status.
 package enum CommandRun {
-  /// Parses the command line, runs the command and, unless that succeeds, ends the process.
+  /// Parses the command line, runs the command and, if it fails, ends the process.
   package static func main<Root: AsyncParsableCommand>(_ root: Root.Type) async {
     signal(SIGPIPE, SIG_IGN)
     let words = Array(Swift.CommandLine.arguments.dropFirst())
@@ -38,9 +38,9 @@ package enum CommandRun {
   }
 }
 
-/// Moves options behind the command that they belong to, as in `hearth --data-dir D serve`.
+/// Moves options after the command that they belong to, as in `hearth --data-dir D serve`.
 ///
-/// Without this they would be options of `hearth` itself, which opens the blog.
+/// Otherwise they would count as options of `hearth` itself, which opens the blog.
 enum LeadingOptions {
   /// A command, as the command line declares it.
   private struct Command {
@@ -51,7 +51,7 @@ enum LeadingOptions {
 
     func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
 
-    /// Whether an option takes a value, by its name; those of the default subcommand are among them.
+    /// Whether each option takes a value, by name, including those of the default subcommand.
     var options: [String: Bool] {
       var options: [String: Bool] = [:]
       for argument in json["arguments"]?.elements ?? [] {
@@ -64,19 +64,19 @@ enum LeadingOptions {
       return options.merging(inner?.options ?? [:]) { own, _ in own }
     }
 
-    /// This command and all below it, with the names that lead to them.
+    /// This command and all its descendants, with their full names.
     func all(_ prefix: String) -> [(path: String, command: Command)] {
       subcommands.flatMap { [("\(prefix) \($0.name)", $0)] + $0.all("\(prefix) \($0.name)") }
     }
   }
 
-  /// Puts the options before a command behind its name.
+  /// Moves the options before a command to after its name.
   ///
   /// - Parameters:
   ///   - arguments: The words after the name of the program.
-  ///   - program: The program whose commands these are.
+  ///   - program: The program that declares the commands.
   /// - Returns: The same words, with each option after its command.
-  /// - Throws: ``CommandFailure`` for an option that the command does not have, but others do.
+  /// - Throws: ``CommandFailure`` for an option that belongs to other commands only.
   static func moved<Program: ParsableCommand>(
     _ arguments: [String],
     of program: Program.Type
@@ -93,7 +93,7 @@ enum LeadingOptions {
     while start < arguments.count, arguments[start].hasPrefix("--") {
       let word = arguments[start]
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
-      // What is unknown, or asks for help, is the parser's.
+      // Unknown options and requests for help are left to the parser.
       guard let takesValue = known[name], name != "help", name != "version" else {
         return arguments
       }
@@ -122,16 +122,16 @@ enum LeadingOptions {
   }
 }
 
-/// Words of the command line that start with a dash and are no options, such as the ids of posts.
+/// Words of the command line that start with a dash but are not options, such as the ids of posts.
 ///
-/// All options of this program have long names (`--user`), so a single dash starts a value; only `-h`
-/// is kept for help. ArgumentParser would take it for an option, so such words are marked before it
-/// sees them, and the mark is taken off where they are used.
+/// All options of this program have long names (`--user`), so a single dash starts a value; only
+/// `-h` is kept for help. ArgumentParser would treat such words as options, so they are marked
+/// before it sees them, and the mark is removed where they are used.
 enum DashedWord {
-  /// A control character, which no one types before a dash.
+  /// A control character that no one types before a dash.
   private static let mark: Character = "\u{1}"
 
-  /// Marks the words of a command line that only look like options.
+  /// Marks the words that only look like options.
   static func protect(_ arguments: [String]) -> [String] {
     guard let end = arguments.firstIndex(of: "--") else { return arguments.map(protect) }
     return arguments[..<end].map(protect) + arguments[end...]
@@ -142,17 +142,17 @@ enum DashedWord {
     return isValue ? "\(mark)\(word)" : word
   }
 
-  /// The word as it was typed.
+  /// The word as the user typed it.
   @Sendable static func restore(_ word: String) -> String {
     word.hasPrefix("\(mark)-") ? String(word.dropFirst()) : word
   }
 }
 
 extension Output {
-  /// Help, or a message with words of the command line in it, none of which can steer a terminal.
+  /// Makes a help text or a message with words of the command line safe to print on a terminal.
   static func safe(_ text: String, echoing words: [String]) -> String {
     var text = text
-    // Of an option with a value, either may be named alone.
+    // For an option with a value, the message may name the option or the value alone.
     let parts = words.flatMap { word in
       [word] + word.split(separator: "=", maxSplits: 1).map(String.init)
     }
@@ -165,7 +165,7 @@ extension Output {
     return text
   }
 
-  /// Writes help to stdout, or what is wrong with the command line to stderr.
+  /// Writes help to stdout, or a message about the command line to stderr.
   static func help(_ text: String, isHelp: Bool) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       .map { SafeText(untrusted: String($0), mode: .singleLine).string }

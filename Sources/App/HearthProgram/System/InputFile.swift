@@ -20,7 +20,7 @@ enum InputFile {
     }
   }
 
-  /// The text of a file, or of stdin for "-", without the newline at its end.
+  /// The text of a file, or of stdin for "-", without a trailing newline.
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func text(_ path: String) throws(CommandFailure) -> String {
@@ -37,12 +37,12 @@ enum InputFile {
 final class ByteSource {
   private static let pieceBytes = 64 * 1_024
 
-  /// What the source is called in messages.
+  /// The name of the source in messages.
   let name: String
   private let descriptor: Int32
   private var head: [[UInt8]] = []
 
-  /// How many bytes there are, or nil when that is not known before they have been read.
+  /// The number of bytes; nil if it is unknown before they are read.
   var size: Int64? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -60,9 +60,9 @@ final class ByteSource {
 
   deinit { close(descriptor) }
 
-  /// Reads up to a number of bytes ahead; they are given again afterwards.
+  /// Reads ahead up to a number of bytes, which ``next()`` returns again.
   ///
-  /// - Returns: All bytes when there are no more than that, or nil.
+  /// - Returns: All bytes, or nil if there are more than that.
   func wholeText(upTo limit: Int) throws(CommandFailure) -> [UInt8]? {
     var bytes: [UInt8] = []
     while bytes.count <= limit {
@@ -74,7 +74,7 @@ final class ByteSource {
     return nil
   }
 
-  /// The next bytes, and none at the end.
+  /// The next bytes; empty at the end.
   func next() throws(CommandFailure) -> [UInt8] {
     head.isEmpty ? try read() : head.removeFirst()
   }
@@ -95,9 +95,9 @@ final class ByteSource {
   }
 }
 
-/// Reads the secret of the administrators.
+/// Reads the administrators' secret.
 package enum AdministratorKeyFile {
-  /// The secret in a file, without the blanks around it.
+  /// The secret in a file, without surrounding white space.
   ///
   /// - Throws: ``CommandFailure`` when the file cannot be read, or when others can read it as well.
   package static func secret(_ path: String) throws(CommandFailure) -> String {

@@ -3,18 +3,18 @@ import Foundation
 
 /// A file that is written completely or not at all.
 ///
-/// Until it is finished its name ends in ".partial". What is no ordinary
-/// file, such as a pipe, is written to directly.
+/// Its name ends in ".partial" until it is finished. Anything other than a regular file, such as a
+/// pipe, is written to directly.
 final class OutputFile {
-  /// Where the file is to appear.
+  /// The final path of the file.
   let path: String
-  /// Where it is until then.
+  /// The path of the file until it is finished.
   let partialPath: String
   private let descriptor: Int32
   private let isDirect: Bool
   private var isFinished = false
 
-  /// Begins an empty file that only its owner may read.
+  /// Creates an empty file that only its owner may read.
   ///
   /// - Throws: ``CommandFailure`` when it cannot be written, or another process is writing it.
   init(_ path: String) throws(CommandFailure) {
@@ -43,7 +43,7 @@ final class OutputFile {
     guard code == 0 else { throw Self.failure(of: path, code: code) }
   }
 
-  /// Syncs the file to disk and gives it its name.
+  /// Syncs the file to disk and renames it to its final path.
   func finish() throws(CommandFailure) {
     isFinished = true
     guard !isDirect else { return }

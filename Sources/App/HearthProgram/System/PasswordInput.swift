@@ -1,10 +1,10 @@
 import Foundation
 
-/// Reads a password from a person or a program; never from the command line, which others can see.
+/// Reads a password from a person or a program, never from the command line, which others can see.
 enum PasswordInput {
   /// The first line of stdin.
   ///
-  /// - Throws: ``CommandFailure`` when there is none.
+  /// - Throws: ``CommandFailure`` when it is missing or empty.
   static func fromStandardInput() throws(CommandFailure) -> String {
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
       throw CommandFailure(.usage, description: "stdin has no password")
@@ -12,13 +12,13 @@ enum PasswordInput {
     return line
   }
 
-  /// Asks for a password at the terminal, without showing what is typed.
+  /// Asks for a password at the terminal, without echo.
   ///
   /// - Parameters:
-  ///   - prompt: What is asked for.
-  ///   - isNew: Whether it is asked for twice, since a slip would only show later.
+  ///   - prompt: The text of the prompt.
+  ///   - isNew: Whether to ask twice, because a typing error would show only later.
   /// - Returns: The password.
-  /// - Throws: ``CommandFailure`` when there is no terminal, or when the two are not the same.
+  /// - Throws: ``CommandFailure`` when there is no terminal, or when the two passwords differ.
   static func fromTerminal(_ prompt: String, isNew: Bool = false) throws(CommandFailure) -> String {
     let password = try ask("\(prompt): ")
     if isNew, try ask("\(prompt) again: ") != password {
@@ -27,9 +27,9 @@ enum PasswordInput {
     return password
   }
 
-  /// Asks at the terminal for something that may be seen, such as an address.
+  /// Asks at the terminal for a text that may be shown, such as an address.
   ///
-  /// - Parameter prompt: What is asked for.
+  /// - Parameter prompt: The text of the prompt.
   /// - Returns: The answer.
   /// - Throws: ``CommandFailure`` when there is no terminal, or no answer.
   static func text(_ prompt: String) throws(CommandFailure) -> String {
@@ -63,7 +63,7 @@ enum PasswordInput {
     }
     var hidden = settings
     hidden.c_lflag &= ~tcflag_t(ECHO)
-    // A signal here would leave a terminal that shows nothing, so signals wait until the end.
+    // A signal here would leave the terminal without echo, so signals are blocked until the end.
     var signals = sigset_t()
     var earlier = sigset_t()
     sigemptyset(&signals)

@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Runs another program without a shell in between.
+/// Runs another program without a shell.
 package enum OtherProgram {
-  /// How a program is connected to this one.
+  /// How a program is connected to this process.
   package enum Connection {
-    /// It has the terminal, and is waited for.
+    /// The program gets the terminal, and this process waits for it.
     case terminal
-    /// It reads and writes nothing, and goes its own way.
+    /// The program has no input and output and runs independently.
     case none
   }
 
@@ -16,9 +16,9 @@ package enum OtherProgram {
   ///
   /// - Parameters:
   ///   - words: The program, looked up in `PATH`, and its arguments.
-  ///   - connection: How it is connected.
-  /// - Returns: Its exit status, 0 if it is not waited for, or the words of the system if it cannot
-  ///   be started.
+  ///   - connection: How the program is connected.
+  /// - Returns: The exit status, 0 if the program is not waited for, or the system's error message
+  ///   if it cannot be started.
   @discardableResult
   package static func run(
     _ words: [String],
@@ -27,7 +27,7 @@ package enum OtherProgram {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // What this program ignores or handles, others do as usual.
+    // Signals that this program ignores or handles are reset to their defaults for the other.
     var usual = sigset_t()
     sigemptyset(&usual)
     for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE] { sigaddset(&usual, signal) }
@@ -43,7 +43,7 @@ package enum OtherProgram {
       for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
       }
-      // A process group of its own: the terminal's signals are none of its business.
+      // A process group of its own, which gets none of the terminal's signals.
       flags |= POSIX_SPAWN_SETPGROUP
     }
     posix_spawnattr_setflags(&attributes, Int16(flags))
@@ -68,7 +68,7 @@ package enum OtherProgram {
     package let reason: String
   }
 
-  /// Waits for a process on a thread of its own, so that nothing of it stays behind.
+  /// Reaps a process on another thread, so that it does not remain as a zombie.
   private static func reap(_ process: pid_t) {
     Thread.detachNewThread {
       var status: Int32 = 0
@@ -77,12 +77,12 @@ package enum OtherProgram {
   }
 }
 
-/// The words of a variable such as `EDITOR`, split as a shell would, without anything else of one.
+/// The words of a variable such as `EDITOR`, split as a shell would, with no other shell features.
 enum CommandWords {
-  /// Splits at blanks outside of quotes; a backslash takes the next character as it is.
+  /// Splits at blanks outside quotes; a backslash quotes the next character.
   ///
   /// - Parameter text: The text.
-  /// - Returns: The words; nil if a quote is not closed or there is no word at all.
+  /// - Returns: The words; nil if a quote is not closed or there are no words.
   static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
@@ -115,10 +115,10 @@ enum CommandWords {
 package final class SignalWatch {
   private let sources: [any DispatchSourceSignal]
 
-  /// Starts to handle signals; until it returns they have their default action.
+  /// Starts handling signals; until this returns, they have their default action.
   ///
-  /// It waits until they are handled: a signal that is ignored in the meantime would be lost, and whoever
-  /// has sent it waits for ever.
+  /// It returns once the handlers are installed. A signal that was ignored in between would be
+  /// lost, and its sender would wait forever.
   package init(_ numbers: Int32..., block: @escaping @Sendable () -> Void) {
     sources = numbers.map { DispatchSource.makeSignalSource(signal: $0, queue: .global()) }
     let registration = DispatchGroup()
@@ -137,7 +137,7 @@ package final class SignalWatch {
   }
 }
 
-/// Tells the first request to stop from later ones.
+/// Distinguishes the first request to stop from later ones.
 final class StopCount: Sendable {
   private let count = NIOLockedValueBox(0)
 
@@ -150,9 +150,9 @@ final class StopCount: Sendable {
   }
 }
 
-/// How many files and connections this process may have open.
+/// The limit on open files and connections of this process.
 package enum FileDescriptors {
-  /// Raises the bound as far as the system lets everyone.
+  /// Raises the limit to the maximum that the system allows without privileges.
   package static func allowMany() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

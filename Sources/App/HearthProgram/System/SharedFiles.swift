@@ -1,12 +1,12 @@
 import DurableFiles
 import Foundation
 
-/// The files that come with the program: beside it where it is installed, or where it is built.
+/// The files that come with the program, found in the working, installation or build directory.
 package enum SharedFiles {
   /// Finds a file.
   ///
   /// - Parameter name: Its path below the directory of shared files, such as "rules/blog.json".
-  /// - Returns: The path, or nil when there is none.
+  /// - Returns: The path; nil if there is no such file.
   static func path(of name: String) -> String? {
     let manager = FileManager.default
     let program = (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -19,9 +19,9 @@ package enum SharedFiles {
     return candidates.first { manager.isReadableFile(atPath: $0) }
   }
 
-  /// The file of rules that was named, or one that comes with the program.
+  /// The rules file that was named, or else one that comes with the program.
   ///
-  /// - Throws: ``CommandFailure`` when that one is missing.
+  /// - Throws: ``CommandFailure`` when the program's own file is missing.
   package static func rules(_ file: String?, orElse name: String) throws(CommandFailure) -> String {
     if let file { return file }
     guard let path = path(of: "rules/\(name)") else {
@@ -35,10 +35,11 @@ package enum SharedFiles {
 }
 
 extension PrivateDirectory {
-  /// Makes a directory with mode 0700 where it is missing, and checks that it is ours and private.
+  /// Creates a directory with mode 0700 if it is missing, and checks that it is private to this
+  /// user.
   ///
   /// - Parameter path: An absolute path.
-  /// - Throws: ``CommandFailure`` that says what is wrong with the directory and what to do.
+  /// - Throws: ``CommandFailure`` with what is wrong with the directory and what to do.
   static func prepare(_ path: String) throws(CommandFailure) {
     var information = stat()
     if lstat(path, &information) != 0 {

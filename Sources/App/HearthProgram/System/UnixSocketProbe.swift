@@ -1,20 +1,20 @@
 package import Foundation
 
-/// Finds out which process listens on a Unix socket.
+/// Determines which process listens on a Unix socket.
 package enum UnixSocketProbe {
   /// What is at a path.
   package enum Finding: Equatable {
-    /// Nothing, or a socket that no one answers.
+    /// Nothing, or a socket on which no process listens.
     case nobody
-    /// A process that listens.
+    /// A process that is listening.
     case process(pid_t)
-    /// Something that is no socket.
+    /// Something other than a socket.
     case notASocket
     /// A path that cannot be used.
     case unusable(String)
   }
 
-  /// Looks at a path and connects to the socket there.
+  /// Inspects a path and connects to the socket there.
   package static func look(at path: String) -> Finding {
     var information = stat()
     guard lstat(path, &information) == 0 else { return .nobody }

@@ -2,18 +2,18 @@ import ArgumentParser
 import BlogTUI
 import Foundation
 
-/// What is said of a command line that cannot be used, in the words of all other failures.
+/// Messages about an unusable command line, in the style of all other failures.
 enum UsageMessage {
-  /// The longest usage that helps more than it hides.
+  /// The longest usage, in characters, that is worth showing.
   private static let usageLimit = 80
 
-  /// Puts the parser's message into the form of other messages, and names the command that was meant.
+  /// Reformats the parser's message like other messages, and suggests the command that was meant.
   ///
   /// - Parameters:
-  ///   - message: The parser's message, of several lines, safe to be shown.
+  ///   - message: The parser's message, which may have several lines and is safe to show.
   ///   - words: The command line.
-  ///   - root: The program.
-  /// - Returns: The reason, without capital and full stop, and where to read on.
+  ///   - root: The root command of the program.
+  /// - Returns: The reason, without capital letter and period, and where to find help.
   static func text<Root: ParsableCommand>(
     _ message: String,
     for words: [String],
@@ -43,7 +43,7 @@ enum UsageMessage {
     return lines.joined(separator: "\n")
   }
 
-  /// Says that there is no such command, if help about it was asked for.
+  /// Reports that there is no such command, if the user asked for help about it.
   static func unknownHelp<Root: ParsableCommand>(_ words: [String], of root: Root.Type) -> String? {
     guard words.first == "help", let name = words.dropFirst().first, !name.hasPrefix("-") else {
       return nil
@@ -55,13 +55,13 @@ enum UsageMessage {
   private static func reason(_ text: String) -> String {
     let joined = text.replacing(". Did you mean ", with: "; did you mean ")
     let plain = joined.hasSuffix(".") ? String(joined.dropLast()) : joined
-    // An option or a name stays as it is typed.
+    // An option or a name keeps its capitalization.
     guard let letter = plain.first, letter.isUppercase, plain.dropFirst().first?.isUppercase != true
     else { return plain }
     return letter.lowercased() + plain.dropFirst()
   }
 
-  /// Says that there is no such command, if a command was expected where the word is.
+  /// Reports that there is no such command, if a command was expected at the word.
   private static func wrongCommand<Root: ParsableCommand>(
     _ text: String,
     in words: [String],
@@ -72,7 +72,7 @@ enum UsageMessage {
     return names.isEmpty ? nil : missing(word, among: names, path: path)
   }
 
-  /// The first word that was not expected, and the command in which it stands.
+  /// The first unexpected word, and the command in which it was found.
   private static func commandBefore<Root: ParsableCommand>(
     _ text: String,
     in words: [String],
@@ -104,14 +104,14 @@ enum UsageMessage {
   }
 }
 
-/// Which name was meant by one that does not exist.
+/// Guesses which name was meant by one that does not exist.
 enum Similarity {
   /// The most similar name; nil if none is similar.
   ///
   /// - Parameters:
-  ///   - typed: What was typed.
-  ///   - names: What there is.
-  /// - Returns: A name that differs in few letters, or that begins with what was typed.
+  ///   - typed: The name that was typed.
+  ///   - names: The existing names.
+  /// - Returns: A name that differs in few letters, or that begins with the typed one.
   static func best(_ typed: String, among names: [String]) -> String? {
     let letters = Array(typed.lowercased().utf8.prefix(64))
     let ranked = names.map { ($0, distance(letters, Array($0.utf8))) }
@@ -120,7 +120,7 @@ enum Similarity {
     return close?.0 ?? names.filter { letters.count > 1 && $0.hasPrefix(typed.lowercased()) }.min()
   }
 
-  /// How many letters have to be changed, added, left out or exchanged with their neighbours.
+  /// The edit distance: letters to change, add, omit or swap with their neighbours.
   ///
   /// - Complexity: O(n · m) in both lengths
   private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {

@@ -3,22 +3,22 @@ import Dispatch
 import Foundation
 import RealtimeDatabase
 
-/// The configuration file and the themes of the user, found by the rules of the XDG directories.
+/// The user's configuration file and themes, found by the rules of the XDG base directories.
 struct ConfigurationFiles {
   /// The configuration file, whether it exists or not.
   let path: String
   /// The directory of the user's themes.
   let themes: String
-  /// What options of the command line say.
+  /// The settings given on the command line.
   let options: [(setting: Setting, value: String, option: String)]
   private let environment: [String: String]
 
-  /// Finds the files.
+  /// Determines the paths of the files.
   ///
   /// - Parameters:
-  ///   - path: What `--config` says, if anything.
-  ///   - options: What options of the command line say.
-  ///   - environment: The variables of the process.
+  ///   - path: The value of `--config`, if given.
+  ///   - options: The settings given on the command line.
+  ///   - environment: The environment variables of the process.
   init(
     path: String?,
     options: [(setting: Setting, value: String, option: String)] = [],
@@ -32,17 +32,17 @@ struct ConfigurationFiles {
     self.environment = environment
   }
 
-  /// The directory of this program's configuration; a relative path counts as not set.
+  /// The configuration directory of this program; a relative path counts as not set.
   private static func directory(_ environment: [String: String]) -> String {
     if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") { return path + "/hearth" }
     let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
     return home + "/.config/hearth"
   }
 
-  /// The name that problems give the file.
+  /// The name of the file in problem reports.
   private var source: String { (path as NSString).lastPathComponent }
 
-  /// Reads everything.
+  /// Reads the configuration file, the themes, the environment and the options.
   func read() -> Configuration {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
     let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
@@ -56,7 +56,7 @@ struct ConfigurationFiles {
     return reader.result
   }
 
-  /// Keeps a value in the file; all else in it stays as it is.
+  /// Stores a value in the file; the rest of the file is left unchanged.
   func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, EnvironmentError> {
     let text = ConfigurationText.setting(setting, to: value, in: Self.text(of: path) ?? "")
     let directory = (path as NSString).deletingLastPathComponent
@@ -65,7 +65,7 @@ struct ConfigurationFiles {
         atPath: directory,
         withIntermediateDirectories: true
       )
-      // The file may be a link into a directory under version control: that stays a link.
+      // The file may be a symbolic link into a directory under version control; it stays a link.
       let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
       try Data(text.utf8).write(to: target, options: .atomic)
       return .success(())
@@ -80,7 +80,7 @@ struct ConfigurationFiles {
   }
 }
 
-/// Tells when a configuration file may have changed; costs nothing while it does not.
+/// Reports when a configuration file may have changed; it causes no work until then.
 final class ConfigurationWatch {
   private static let changes = UInt32(
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE
@@ -89,14 +89,14 @@ final class ConfigurationWatch {
   private let descriptor: Int32
   private let source: any DispatchSourceRead
 
-  /// Begins to watch, or fails when the system has no more room for watches.
+  /// Starts watching; nil if the system allows no more watches.
   ///
-  /// Editors replace files by others of the same name, so directories are watched, not files; those
-  /// that are missing are found once their parent has them.
+  /// Editors replace a file with another of the same name, so directories are watched instead of
+  /// files. A directory that does not exist yet is noticed when its parent changes.
   ///
   /// - Parameters:
-  ///   - directories: The directories; the two above each are watched too.
-  ///   - block: Called on a thread of its own, some milliseconds after the last of several changes.
+  ///   - directories: The directories; the two directories above each are watched as well.
+  ///   - block: Called on a separate queue, some milliseconds after a burst of changes.
   init?(_ directories: [String], block: @escaping @Sendable () -> Void) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
@@ -111,7 +111,7 @@ final class ConfigurationWatch {
       var buffer = [UInt8](repeating: 0, count: 4_096)
       usleep(20_000)
       while Foundation.read(descriptor, &buffer, buffer.count) > 0 {}
-      // A directory that has come meanwhile is watched from now on; the others already are.
+      // A directory created since is watched from this point on; the others already are.
       for path in watched { inotify_add_watch(descriptor, path, Self.changes) }
       block()
     }
@@ -125,9 +125,9 @@ final class ConfigurationWatch {
   }
 }
 
-/// What a bug report needs: versions, the terminal, paths and settings, but no secrets.
+/// The contents of a bug report: versions, the terminal, paths and settings, but no secrets.
 enum DebugInformation {
-  /// Variables that change how the program looks or where it keeps things.
+  /// Variables that affect how the program looks or where it stores files.
   private static let variables = [
     "TERM", "COLORTERM", "COLORFGBG", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "ESCDELAY", "TMUX",
     "STY", "SSH_TTY", "VISUAL", "EDITOR", "BROWSER", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
@@ -145,7 +145,7 @@ enum DebugInformation {
     lines.append("terminal: \(isatty(STDOUT_FILENO) == 1 ? "yes" : "no")")
     for name in variables {
       guard let value = environment[name] else { continue }
-      // Sockets of others may carry names that are nobody's business.
+      // The values may reveal private names, such as those of sockets.
       lines.append("\(name): \(name == "TMUX" || name == "SSH_TTY" ? "set" : value)")
     }
     lines.append("configuration: \(files.path)")

@@ -6,14 +6,14 @@ import RealtimeCore
 
 /// Keeps unsent drafts from one run to the next.
 ///
-/// Each terminal has its own file, so that none overwrites another's text. A run takes over the files
-/// of terminals that have ended, however they ended: nobody holds the locks beside those files.
+/// Each terminal has its own file, so that none overwrites another's text. A run takes over the
+/// files of terminals that have ended in any way: the locks of those files are free.
 final class DraftFile {
   private let directory: String
   private let name: String
   private var lock: Int32 = -1
 
-  /// Names the file of one person in this process.
+  /// Names the draft file of one person for this process.
   init(directory: String, uid: String) {
     let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
     let person = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -37,7 +37,7 @@ final class DraftFile {
     var taken: [(name: String, lock: Int32)] = []
     for file in files.sorted() where file.hasSuffix(".json") {
       let other = String(file.dropLast(5))
-      // The process of that number may be this one: the file is then from an earlier life.
+      // The process id may have been reused: a file of this name is from an earlier process.
       guard other != name else {
         unsent.append(Self.read(path(other)))
         continue
@@ -46,7 +46,7 @@ final class DraftFile {
       unsent.append(Self.read(path(other)))
       taken.append((other, lock))
     }
-    // The other files may go only when their text is safely in this one.
+    // The other files may be removed only once their text is safely stored in this one.
     let isKept = save(unsent, isDurable: true)
     for (name, lock) in taken {
       if isKept {
@@ -58,13 +58,13 @@ final class DraftFile {
     return unsent
   }
 
-  /// Replaces the file as a whole, or removes it when there is nothing to keep.
+  /// Replaces the whole file, or removes it if there is nothing to keep.
   ///
   /// - Parameters:
-  ///   - unsent: What was typed and not sent.
-  ///   - isDurable: Whether the disk is waited for, so that it is there when the power goes, too. A
-  ///     screen that is in use does not wait.
-  /// - Returns: Whether everything is in the file.
+  ///   - unsent: The drafts that have not been sent.
+  ///   - isDurable: Whether to wait for the disk, so that the drafts survive a power failure. A
+  ///     screen in use does not wait.
+  /// - Returns: Whether the file contains everything.
   @discardableResult
   func save(_ unsent: Unsent, isDurable: Bool) -> Bool {
     if unsent.isEmpty {
@@ -75,7 +75,7 @@ final class DraftFile {
     return (try? PrivateFile.replace(path(name), with: bytes, isDurable: isDurable)) != nil
   }
 
-  /// Ends the use of the file; it goes when there is nothing in it.
+  /// Closes the file; its lock file is removed if there are no drafts.
   func close() {
     guard lock >= 0 else { return }
     if access(path(name), F_OK) != 0 { unlink(lockPath(name)) }
@@ -101,7 +101,8 @@ final class DraftFile {
     let comments = sorted.map { post, drafts in
       JSONMember(post, .array(drafts.map { .string($0.text) }))
     }
-    // What they answer stands beside them: versions that know no answers still find every text.
+    // Parent comments are stored separately, so that versions without replies still find every
+    // text.
     let answered = sorted.map { post, drafts in
       JSONMember(post, .array(drafts.map { $0.answered.map(json) ?? .null }))
     }
@@ -148,11 +149,11 @@ final class DraftFile {
   }
 }
 
-/// The commands that were typed, kept from one run to the next.
+/// The history of typed commands, kept across runs.
 struct CommandHistory {
   private let path: String
 
-  /// Names the file.
+  /// Names the history file.
   init(directory: String) {
     path = "\(directory)/history"
   }
@@ -164,7 +165,7 @@ struct CommandHistory {
       .map(String.init)
   }
 
-  /// Replaces the file; a history that cannot be kept is no reason to say anything.
+  /// Replaces the file; a failure to do so is ignored.
   func save(_ lines: [String]) {
     let text = lines.map { $0.replacing("\n", with: " ") + "\n" }.joined()
     try? PrivateFile.replace(path, with: Array(text.utf8), isDurable: false)

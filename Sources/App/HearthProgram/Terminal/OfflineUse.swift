@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 
-/// Keeps what a terminal has read and what it has not sent yet, so that it works without a server.
+/// Stores what a terminal has read and not yet sent, so that it works without a server.
 final class OfflineUse: Sendable {
   private let directory: String
   private let slot: OfflineSlot?
@@ -13,17 +13,17 @@ final class OfflineUse: Sendable {
   /// Claims a slot for this terminal.
   ///
   /// - Parameters:
-  ///   - places: Where things are; a database that keeps nothing is not kept here either.
-  ///   - uid: Who uses it; writes are sent by the one who made them.
+  ///   - places: The paths of the program; an ephemeral database is not stored here either.
+  ///   - uid: The user; writes are sent only as the user who made them.
   init(_ places: ProgramPaths, uid: String) {
     let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
     directory = places.state + "/offline/" + Self.hexadecimal(digest)
     slot = places.isEphemeral ? nil : OfflineSlot.claim(in: directory)
   }
 
-  /// How others see this terminal; the next program in this slot has the same key.
+  /// The name under which others see this terminal; the next program in this slot has the same key.
   ///
-  /// The rules bound how many keys there can be, so it is a letter and a number.
+  /// The rules bound the number of keys, so a key is a letter and a number.
   var terminal: TerminalName {
     let host = Self.hostName
     let name = ttyname(STDIN_FILENO).map { String(cString: $0) } ?? "terminal"
@@ -34,23 +34,23 @@ final class OfflineUse: Sendable {
     return TerminalName(key: "\(letter)\(digest[1] % 100)", text: "\(text) on \(host)")
   }
 
-  /// Sets the directory of a database that has not been opened yet.
+  /// Sets the persistence directory of a database that has not been opened yet.
   func prepare(_ options: inout DatabaseOptions) {
     options.persistenceDirectory = slot?.directory
   }
 
-  /// Turns persistence on for a database that was made with those options.
+  /// Turns on persistence for a database that was opened with those options.
   func enable(_ database: Database) {
     if slot != nil { database.isPersistenceEnabled = true }
   }
 
-  /// Sends the writes of terminals that ended before they could send them.
+  /// Sends the writes that terminals left unsent when they ended.
   ///
   /// - Parameters:
-  ///   - url: The database.
-  ///   - options: How it connects.
-  ///   - author: Who uses it.
-  /// - Throws: `DatabaseError` when that is no database.
+  ///   - url: The URL of the database.
+  ///   - options: The options for connecting.
+  ///   - author: The user.
+  /// - Throws: `DatabaseError` when the URL does not name a database.
   func sendLeftovers(url: String, options: DatabaseOptions, as author: Author) throws {
     guard slot != nil else { return }
     for abandoned in OfflineSlot.abandoned(in: directory) {
@@ -63,7 +63,7 @@ final class OfflineUse: Sendable {
     }
   }
 
-  /// Keeps the database and its slot until all its writes are acknowledged.
+  /// Keeps the database and its slot open until all its writes are acknowledged.
   private static func send(_ database: Database, of slot: OfflineSlot, as author: Author) {
     let isDone = NIOLockedValueBox(false)
     database.observeConnection { status in
@@ -82,7 +82,7 @@ final class OfflineUse: Sendable {
     database.goOnline()
   }
 
-  /// The name of this machine, without asking a name server.
+  /// The name of this machine, determined without a name server.
   private static var hostName: String {
     var bytes = [UInt8](repeating: 0, count: 256)
     let result = bytes.withUnsafeMutableBytes { buffer in
@@ -97,15 +97,15 @@ final class OfflineUse: Sendable {
   }
 }
 
-/// A directory that one running program has to itself, and that the next one finds again.
+/// A directory reserved for one running program, which a later program can take over.
 ///
-/// Several terminals of one person each keep what they have read and not yet sent in a slot of their
-/// own. A slot is held by a lock, which the system gives up with the process however it ends.
+/// Each of a user's terminals stores what it has read and not yet sent in a slot of its own. A slot
+/// is held by a lock, which the system releases when the process ends in any way.
 final class OfflineSlot: Sendable {
-  /// How many programs of one person can keep something.
+  /// How many programs of one user can have a slot.
   static let limit = 64
 
-  /// Where this program keeps its database file.
+  /// The directory of this program's database file.
   let directory: String
   /// The number of the slot.
   let number: Int
@@ -119,7 +119,7 @@ final class OfflineSlot: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Takes the first free slot; nil when there is none, or no usable directory.
+  /// Claims the first free slot; nil if there is none, or no usable directory.
   static func claim(in directory: String) -> OfflineSlot? {
     try? PrivateDirectory.create(directory)
     for number in 0..<limit {
@@ -128,7 +128,7 @@ final class OfflineSlot: Sendable {
     return nil
   }
 
-  /// Takes the slots of programs that have ended and that hold something.
+  /// Claims the non-empty slots of programs that have ended.
   static func abandoned(in directory: String) -> [OfflineSlot] {
     (0..<limit).compactMap { number in
       let path = "\(directory)/\(number)"
@@ -137,7 +137,7 @@ final class OfflineSlot: Sendable {
     }
   }
 
-  /// Removes what is in the slot, once nothing in it is needed.
+  /// Removes the contents of the slot once they are no longer needed.
   func clear() { try? FileManager.default.removeItem(atPath: directory) }
 
   private static func open(_ number: Int, in directory: String) -> OfflineSlot? {

@@ -38,7 +38,7 @@ struct Open: AsyncParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  /// After how many seconds a program has started and shows its first lists.
+  /// How many seconds a program takes to start and show its first lists.
   private static let startTime = 3.0
 
   @MainActor
@@ -54,8 +54,8 @@ struct Open: AsyncParsableCommand {
     var resident: Resident?
     while ending == .changeAccount {
       var configuration = DatabaseOptions()
-      // When a transaction is given up, the screen takes the change back. So it is not given up even
-      // where many people change the same post.
+      // When a transaction is given up, the screen undoes the change. So many retries are allowed
+      // that this does not happen even where many people change the same post.
       configuration.transactionTries = 1_000
       switch try receive(&configuration, after: resident) {
       case .left(let reason): ending = reason
@@ -77,7 +77,7 @@ struct Open: AsyncParsableCommand {
     }
   }
 
-  /// Opens the blog as someone, until they leave or want to be someone else.
+  /// Runs the blog for a user until they quit or want to change the account.
   @MainActor
   private func runBlog(
     as me: Author,
@@ -179,7 +179,8 @@ struct Open: AsyncParsableCommand {
     return ending
   }
 
-  /// Prints what needs neither a screen nor a server; false if nothing of the kind was asked for.
+  /// Handles options that only print and need neither a screen nor a server; false if there are
+  /// none.
   private func printsOnly() async throws -> Bool {
     if screen.listThemes {
       for name in screen.files.read().themeNames { Output.line(untrusted: name) }
@@ -199,7 +200,7 @@ struct Open: AsyncParsableCommand {
     return false
   }
 
-  /// The log of this terminal; where there can be no file and none was asked for, there is no log.
+  /// The log of this terminal; if its default file cannot be opened, nothing is logged.
   private func makeLogger(_ places: ProgramPaths) throws(CommandFailure) -> Logger {
     if let log { return logging.logger("hearth", to: try LogFile(log, size: logging.logSize)) }
     guard let file = try? LogFile(places.ownLog, size: logging.logSize) else {
@@ -217,36 +218,36 @@ struct Open: AsyncParsableCommand {
 }
 
 extension Open {
-  /// Who comes in.
+  /// The outcome of asking who will use the blog.
   enum Visitor {
-    /// Someone with or without an account.
+    /// A person, with or without an account.
     case someone(Author)
     /// Nobody: the user left, or the terminal is gone.
     case left(Ending)
   }
 
-  /// Who uses the blog.
+  /// The current user of the blog.
   struct Resident {
     let author: Author
-    /// What proves it; nil without an account.
+    /// The user's proof of identity; nil without an account.
     let tokens: (any DatabaseTokenProvider)?
 
-    /// The same for the screens on which people sign in.
+    /// The user in the terms of the sign-in screens.
     var visitor: SignIn.Visitor { tokens == nil ? .nobody : .account(uid: author.uid) }
   }
 
-  /// Whether people sign in to the database that the options name.
+  /// Whether the database that the options name has accounts.
   func hasAccounts() throws -> Bool {
     try options.accounts() != nil && options.user == nil
   }
 
-  /// Finds out who uses the blog, by asking on the screen where it is not known.
+  /// Determines who uses the blog, and asks on the screen if that is unknown.
   ///
   /// - Parameters:
-  ///   - configuration: How the database will be opened.
-  ///   - resident: Who used the blog until now; without one, whoever is signed in comes in unasked.
-  /// - Returns: Who comes in.
-  /// - Throws: ``CommandFailure`` or `AuthError` when that cannot be found out.
+  ///   - configuration: The options for opening the database; the credentials are added to them.
+  ///   - resident: The user so far; if nil, a signed-in user enters without being asked.
+  /// - Returns: The new user, or the reason why there is none.
+  /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   @MainActor
   func receive(
     _ configuration: inout DatabaseOptions,
@@ -260,7 +261,7 @@ extension Open {
       }
       let settings = screen.files.read()
       var abilities = TerminalOptions(settings.settings)
-      // The blog asks for what the terminal can do, not the door to it.
+      // The blog itself tests what the terminal can do; the sign-in screen need not.
       abilities.joinsEmoji = false
       let terminal = try TerminalScreen(abilities)
       defer { terminal.close() }

@@ -3,17 +3,17 @@ import BlogTUI
 import Foundation
 import NIOConcurrencyHelpers
 
-/// The blog as lines: one for each event, and commands that are typed at a prompt.
+/// The blog as lines: one for each event, with commands typed at a prompt.
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
 
-  /// Makes a run.
+  /// Makes a run for a blog.
   init(_ blog: LiveBlog) {
     self.blog = blog
   }
 
-  /// Runs until `quit` or the end of the input, and tells how it ended.
+  /// Runs until `quit` or the end of the input, and returns how it ended.
   func run() -> Ending {
     var plain = PlainBlog(me: blog.me)
     let events = NIOLockedValueBox<[BlogEvent]>([])
@@ -57,7 +57,7 @@ struct PlainRun {
     for line in lines { Output.line(untrusted: line) }
   }
 
-  /// Performs an effect; false if the user leaves.
+  /// Performs an effect; false if the user quits.
   private func perform(_ effect: Effect) -> Bool {
     switch effect {
     case .open(let id): blog.open(id)
@@ -80,11 +80,11 @@ struct PlainRun {
   }
 }
 
-/// Lines of a terminal or of a pipe, which come in pieces.
+/// Assembles lines from the chunks that a terminal or a pipe delivers.
 private struct LineInput {
   private var rest: [UInt8] = []
 
-  /// Reads what is there; nil at the end of the input.
+  /// Reads the available lines; nil at the end of the input.
   mutating func read(_ descriptor: Int32) -> [String]? {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(descriptor, &buffer, buffer.count)

@@ -2,25 +2,25 @@ import BlogTUI
 import DurableFiles
 import Foundation
 
-/// The file that a recording goes to while it is made: each line at once, so that it survives kill -9.
+/// The file of a recording in progress; each line is written at once, so it survives kill -9.
 ///
-/// Only its owner may read it. What is typed into the blog and what is shown of it is in it;
-/// passwords and tokens never come near it, since the sign-in is no part of what is recorded.
+/// Only its owner may read it. It contains what is typed into the blog and what the blog shows;
+/// passwords and tokens are never in it, because signing in is not recorded.
 @MainActor
 final class RecordingFile {
   private let descriptor: Int32
   private var writer = RecordingWriter()
   private var room: Int
   private var isFull = false
-  /// Told when the recording has to end before the program does.
+  /// Called when the recording has to end before the program does.
   var report: (String) -> Void = { _ in }
 
-  /// Begins an empty recording.
+  /// Starts an empty recording.
   ///
   /// - Parameters:
-  ///   - path: The file; one that exists and is not a recording is left alone.
-  ///   - limit: The largest number of bytes that the file may have.
-  /// - Throws: ``CommandFailure`` when it cannot be written.
+  ///   - path: The file; an existing file that is not a recording is left alone.
+  ///   - limit: The maximum size of the file in bytes.
+  /// - Throws: ``CommandFailure`` when the file cannot be written.
   init(_ path: String, limit: Int) throws(CommandFailure) {
     guard Self.mayReplace(path) else {
       throw CommandFailure(
@@ -42,7 +42,7 @@ final class RecordingFile {
     close(descriptor)
   }
 
-  /// Whether nothing is there that somebody could miss.
+  /// Whether the file is missing, empty or a recording, and so may be replaced.
   private static func mayReplace(_ path: String) -> Bool {
     guard let file = FileHandle(forReadingAtPath: path) else { return true }
     defer { try? file.close() }
@@ -50,12 +50,12 @@ final class RecordingFile {
     return beginning.isEmpty || beginning.starts(with: Data("{\"format\":\"hearth rec".utf8))
   }
 
-  /// Adds what has happened.
+  /// Appends an entry to the recording.
   func add(_ entry: RecordingEntry) {
     write(writer.lines(for: entry))
   }
 
-  /// Adds what is left, and takes nothing more.
+  /// Writes the rest and ignores any further entries.
   func finish() {
     write(writer.finish())
     isFull = true

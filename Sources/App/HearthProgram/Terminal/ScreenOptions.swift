@@ -1,7 +1,7 @@
 import ArgumentParser
 import BlogTUI
 
-/// The options of the screen; each wins over the environment and over the configuration file.
+/// The options of the screen; each overrides the environment and the configuration file.
 struct ScreenOptions: ParsableArguments {
   @Option(name: .long, help: ArgumentHelp("Another configuration file.", valueName: "file"))
   var config: String?
@@ -76,7 +76,7 @@ struct ScreenOptions: ParsableArguments {
     }
   }
 
-  /// Begins the recording, if there is to be one.
+  /// Starts the recording, if one was requested.
   ///
   /// - Throws: ``CommandFailure`` when its file cannot be written.
   @MainActor
@@ -91,7 +91,7 @@ struct ScreenOptions: ParsableArguments {
     return try RecordingFile(record, limit: recordLimit * 1_000_000)
   }
 
-  /// The files, with what these options say.
+  /// The configuration files, with these options applied.
   var files: ConfigurationFiles {
     var options: [(setting: Setting, value: String, option: String)] = []
     if let theme { options.append((.theme, theme, "--theme")) }
@@ -103,7 +103,7 @@ struct ScreenOptions: ParsableArguments {
 }
 
 extension TerminalOptions {
-  /// What the settings say about the terminal.
+  /// The terminal options that follow from the settings.
   init(_ settings: Settings) {
     self.init(
       colorMode: ColorChoice(rawValue: settings.word(.color))?.mode ?? .automatic,
@@ -119,7 +119,7 @@ extension TerminalOptions {
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
   case auto, always, never
 
-  /// The same for the terminal.
+  /// The corresponding mode of the terminal.
   var mode: TerminalOptions.ColorMode {
     switch self {
     case .auto: .automatic

@@ -7,30 +7,30 @@ import NIOConcurrencyHelpers
 import RealtimeDatabase
 import RealtimeServer
 
-/// A script on a blog of its own: nothing of it is left afterwards, and two runs are the same.
+/// Runs a script on a blog of its own, which leaves nothing behind and is reproducible.
 ///
-/// The server runs in this process, the clock stands still except where the script lets time pass,
-/// and the keys of posts are made without chance. Somebody may look on at the terminal; that changes
-/// nothing but how long it takes.
+/// The server runs in this process, the clock is frozen except where the script lets time pass, and
+/// the keys of posts are not random. Showing the script on the terminal changes only how long it
+/// takes.
 @MainActor
 struct ScriptRun {
-  /// When every script begins: 14 November 2023, 22:13:20 UTC.
+  /// The time at which every script starts: 14 November 2023, 22:13:20 UTC.
   private static let start: Int64 = 1_700_000_000_000
-  /// How long a step waits for what it needs, in seconds.
+  /// How long a step waits for its condition, in seconds.
   private static let patience: TimeInterval = 30
 
   private let path: String
   private let options: ScreenOptions
 
-  /// Names the script.
+  /// Makes a run of a script file.
   init(_ path: String, options: ScreenOptions) {
     self.path = path
     self.options = options
   }
 
-  /// Runs it.
+  /// Runs the script.
   ///
-  /// - Throws: ``CommandFailure`` that names the line when a step fails.
+  /// - Throws: ``CommandFailure`` with the line of the script when a step fails.
   func run() async throws {
     let script: Script
     do {
@@ -126,7 +126,7 @@ struct ScriptRun {
         return Date() > deadline
       },
       act: { name, act, isFirstLook in
-        // What they do comes later than what was done before, also by the keys of posts.
+        // Their actions come later than earlier ones, and so do the keys of their posts.
         if isFirstLook { clock.withLockedValue { $0 += 1 } }
         return others.perform(act, by: name, isFirst: isFirstLook)
       }
@@ -141,7 +141,7 @@ struct ScriptRun {
     return terminal.failure
   }
 
-  /// Leaves the terminal to whoever looks on for a while; tells why to stop, if they want that.
+  /// Leaves the screen to the viewer for a while; returns the event that ends the script, if any.
   private static func look(
     at stage: TerminalScreen,
     for milliseconds: Int64,
@@ -163,23 +163,23 @@ struct ScriptRun {
   }
 }
 
-/// The others of a script, each with a connection and a blog of their own.
+/// The other people in a script, each with a connection and a blog of their own.
 @MainActor
 final class ScriptedPeople {
-  /// Somebody who is here.
+  /// A person who has joined.
   private struct Person {
     let database: Database
     let blog: LiveBlog
     let seen: NIOLockedValueBox<Seen>
-    /// Whether what they are to do is under way.
+    /// Whether their current action has started.
     var hasBegun = false
   }
 
-  /// What one of them has seen so far.
+  /// What a person has seen so far.
   private struct Seen {
     var isOnline = false
     var posts: [Post]?
-    /// How the last thing they did has ended.
+    /// The outcome of their last action.
     var outcome: Script.Progress = .underWay
   }
 
@@ -187,13 +187,13 @@ final class ScriptedPeople {
   private let options: DatabaseOptions
   private var people: [String: Person] = [:]
 
-  /// Names the database; nobody is there yet.
+  /// Names the database; no one has joined yet.
   init(url: String, options: DatabaseOptions) {
     self.url = url
     self.options = options
   }
 
-  /// Lets somebody begin to do something, or tells how far they are.
+  /// Starts a person's action, or reports its progress.
   func perform(_ act: Script.Act, by name: String, isFirst: Bool) -> Script.Progress {
     do {
       var person = try people[name] ?? join(name)
@@ -214,7 +214,7 @@ final class ScriptedPeople {
     }
   }
 
-  /// Begins to do something; false if it is done at once.
+  /// Starts an action; false if it is complete at once.
   private func begin(_ act: Script.Act, on id: PostID, by person: Person) -> Bool {
     switch act {
     case .join: return false
@@ -269,7 +269,7 @@ final class ScriptedPeople {
     return Person(database: database, blog: blog, seen: seen)
   }
 
-  /// Lets all of them leave.
+  /// Lets everyone leave.
   func close() async {
     for database in people.values.map(\.database) + left { await database.close() }
     people = [:]

@@ -3,13 +3,13 @@ import BlogTUI
 import NIOConcurrencyHelpers
 import RealtimeAuth
 
-/// Carries out what the sign-in screens ask for and sends them the results.
+/// Performs the actions of the sign-in screens and sends them the results.
 ///
-/// The screens wait in the terminal and not for a server: everything here runs on other threads.
+/// The screens wait on the terminal and never on a server: everything here runs on other threads.
 final class SignInController: Sendable {
-  /// Who has signed in, once it is known, and under which name.
+  /// The signed-in user and their name, once both are known.
   private let arrived = NIOLockedValueBox<(auth: Auth, author: Author)?>(nil)
-  /// Who has signed in, but has no name yet.
+  /// A signed-in user who has no name yet.
   private let nameless = NIOLockedValueBox<Auth?>(nil)
   private let desk: AccountDesk
   private let mailbox: Mailbox<SignInEvent>
@@ -19,10 +19,10 @@ final class SignInController: Sendable {
     self.mailbox = mailbox
   }
 
-  /// Who uses the blog, after the screens have ended because that is known.
+  /// The user of the blog, once the screens have ended with one.
   var visitor: (auth: Auth, author: Author)? { arrived.withLockedValue(\.self) }
 
-  /// Starts to do something; the answer comes to the mailbox.
+  /// Starts an action; its result arrives in the mailbox.
   func perform(_ effect: SignInEffect) {
     Task.detached {
       do {
@@ -57,7 +57,7 @@ final class SignInController: Sendable {
     }
   }
 
-  /// Goes on as someone whose credentials rest here; a name that is known needs no connection.
+  /// Continues as a user whose credentials are stored here; a known name needs no connection.
   private func use(_ uid: String) async throws {
     let auth = try desk.open(uid: uid)
     guard let user = auth.currentUser else {
@@ -89,7 +89,7 @@ final class SignInController: Sendable {
     mailbox.add(.done)
   }
 
-  /// Who is signed in on this machine, as the screens show them.
+  /// The accounts that are signed in on this machine, as the screens show them.
   ///
   /// - Throws: `AuthError` when the credential file cannot be used.
   static func accounts(_ configuration: AuthConfiguration) throws -> [SignIn.Account] {
@@ -108,16 +108,16 @@ final class SignInController: Sendable {
   }
 }
 
-/// Asks on the screen who uses a blog elsewhere.
+/// Asks on the screen who uses a remote blog.
 @MainActor
 struct SignInDesk {
-  /// Who comes in.
+  /// The outcome of asking.
   enum Visitor {
-    /// Someone with an account.
+    /// A person with an account.
     case user(Auth, Author)
-    /// Someone without one.
+    /// A person without an account.
     case nobody
-    /// Whoever was there before.
+    /// The same user as before.
     case sameAsBefore
     /// Nobody: the user left, or the terminal is gone.
     case left(Ending)
@@ -126,12 +126,12 @@ struct SignInDesk {
   let terminal: TerminalScreen
   let configuration: AuthConfiguration
   let databaseName: String
-  /// Who comes here from the blog; nil before it was opened.
+  /// The user who comes here from the blog; nil before the blog was opened.
   let visitor: SignIn.Visitor?
   let theme: Theme
   let glyphs: GlyphSet
 
-  /// Shows the screens until it is known who is there.
+  /// Shows the screens until the user is known.
   ///
   /// - Throws: `AuthError` when the credential file cannot be used.
   func receive() throws -> Visitor {

@@ -2,14 +2,14 @@ import BlogTUI
 import Foundation
 
 extension Environment {
-  /// The environment of a program that runs on a terminal of a person.
+  /// The environment of a program on a person's terminal.
   ///
   /// - Parameters:
-  ///   - places: Where things are.
-  ///   - files: The configuration.
-  ///   - drafts: Where texts are kept.
-  ///   - history: Where commands are kept.
-  /// - Returns: The environment, without the wire, which belongs to a database.
+  ///   - places: The paths of the program.
+  ///   - files: The configuration files.
+  ///   - drafts: The file in which drafts are stored.
+  ///   - history: The file in which commands are stored.
+  /// - Returns: The environment without the diagnostics, which belong to a database.
   static func system(
     _ places: ProgramPaths,
     files: ConfigurationFiles,
@@ -31,7 +31,7 @@ extension Environment {
 
 /// Files that the user names on the screen.
 enum TextFile {
-  /// Writes a text to a file, as a whole or not at all, and tells its full path.
+  /// Writes a text to a file, completely or not at all, and returns the file's full path.
   static func write(_ text: String, to name: String) -> Result<String, EnvironmentError> {
     let expanded = (name as NSString).expandingTildeInPath
     let path =
@@ -48,22 +48,23 @@ enum TextFile {
   }
 }
 
-/// The editor that the environment names, with a draft in a file: the title, a blank line, the text.
+/// The editor named by the environment, working on a draft in a file: the title, a blank line, the
+/// text.
 struct ExternalEditor {
-  /// Where the file is while the editor runs.
+  /// The directory of the file while the editor runs.
   let directory: String
-  /// The variables of the process.
+  /// The environment variables of the process.
   var environment = ProcessInfo.processInfo.environment
 
-  /// Runs the editor and waits for its end.
+  /// Runs the editor and waits until it ends.
   ///
-  /// - Parameter draft: What was typed so far.
-  /// - Returns: What is in the file afterwards, or why nothing was taken over.
+  /// - Parameter draft: The text typed so far.
+  /// - Returns: The contents of the file afterwards, or the reason why the draft is unchanged.
   func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
     run(on: Self.text(of: draft)).map { Self.draft(of: $0) }
   }
 
-  /// Runs the editor on a text without a title; the line end that editors add is no part of it.
+  /// Runs the editor on a text without a title; the line end that editors add is removed.
   func edit(text: String) -> Result<String, EnvironmentError> {
     run(on: text.isEmpty ? "" : text + "\n").map { edited in
       var edited = edited.replacing("\r\n", with: "\n")[...]
@@ -112,12 +113,12 @@ struct ExternalEditor {
     }
   }
 
-  /// The file of a draft.
+  /// The contents of a draft's file.
   static func text(of draft: Draft) -> String {
     draft.title + "\n\n" + draft.body + (draft.body.hasSuffix("\n") ? "" : "\n")
   }
 
-  /// The draft of a file: the first line with text is the title.
+  /// Parses a draft's file: the first line with text is the title.
   static func draft(of text: String) -> Draft {
     let lines = text.replacing("\r\n", with: "\n")
       .split(separator: "\n", omittingEmptySubsequences: false)
@@ -132,9 +133,9 @@ struct ExternalEditor {
   }
 }
 
-/// The program that opens links: one of `BROWSER`, else the desktop's.
+/// The program that opens links: one named in `BROWSER`, or else the desktop's.
 enum Browser {
-  /// Opens a link of the web; nothing else is ever opened, and no shell sees it.
+  /// Opens a web link without a shell; other links are refused.
   static func open(
     _ link: String,
     environment: [String: String] = ProcessInfo.processInfo.environment

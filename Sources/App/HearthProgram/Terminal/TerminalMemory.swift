@@ -3,9 +3,9 @@ import DurableFiles
 import Foundation
 import RealtimeCore
 
-/// What terminals have answered about themselves, kept so that none is asked twice.
+/// The properties that terminals have reported, stored so that none is queried twice.
 struct TerminalMemory {
-  /// How many kinds of terminals are kept; the file of somebody who changes often is begun anew.
+  /// How many kinds of terminals are stored; when they are exceeded, the file starts over.
   private static let limit = 100
 
   private let path: String
@@ -13,13 +13,13 @@ struct TerminalMemory {
   /// Names the file.
   init(directory: String) { path = "\(directory)/terminals.json" }
 
-  /// Whether the terminal of this process joins emoji; nil if it was never asked.
+  /// Whether the terminal of this process joins emoji; nil if it has never been queried.
   var joinsEmoji: Bool? {
     guard case .bool(let joins)? = read()[TerminalAbilities.identity()] else { return nil }
     return joins
   }
 
-  /// Keeps an answer; one that cannot be kept is asked for again.
+  /// Stores an answer; if that fails, the terminal is queried again next time.
   func keep(joinsEmoji: Bool) {
     var known = read()
     if known.count >= Self.limit { known = [:] }

@@ -2,7 +2,7 @@ package import BlogTUI
 import Dispatch
 import Foundation
 
-/// The terminal as the program uses it: ncurses with a waker.
+/// The terminal of the program: ncurses, and a waker for other threads.
 @MainActor
 package final class TerminalScreen: TerminalDevice {
   private let terminal: NcursesTerminal
@@ -11,7 +11,7 @@ package final class TerminalScreen: TerminalDevice {
   /// Ends the wait for events; may be called from any thread.
   package let wake: @Sendable () -> Void
 
-  /// Takes the terminal over.
+  /// Takes over the terminal.
   ///
   /// - Throws: ``CommandFailure`` when the terminal cannot be used.
   package init(_ options: TerminalOptions) throws(CommandFailure) {
@@ -25,9 +25,9 @@ package final class TerminalScreen: TerminalDevice {
     }
   }
 
-  /// Finds out whether there is a terminal at all, without touching it.
+  /// Checks whether there is a usable terminal, without changing it.
   ///
-  /// - Throws: ``CommandFailure`` that says what is missing and what to do instead.
+  /// - Throws: ``CommandFailure`` with what is missing and what to do instead.
   package static func check() throws(CommandFailure) {
     let kind = ProcessInfo.processInfo.environment["TERM"] ?? ""
     let problem: TerminalError? =
@@ -77,25 +77,25 @@ package final class TerminalScreen: TerminalDevice {
     )
   }
 
-  /// Has somebody hear what the terminal answers about emoji.
+  /// Sets the handler for the terminal's answer about emoji.
   package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal.
   package func close() { terminal.close() }
 }
 
-/// The pages of code that the system has mapped for this process.
+/// The code pages that the system has mapped for this process.
 ///
-/// A program that has just started has touched the code of its whole start (options, configuration,
-/// the dynamic linker's work, the tables of Unicode), and the system maps the neighbours of every
-/// page as well. Most of it is never run again, and counts as resident until the program ends.
+/// During its start, a program touches a lot of code (options, configuration, the dynamic linker,
+/// the Unicode tables), and the system maps the neighbours of every page as well. Most of it never
+/// runs again, but stays resident until the program ends.
 enum ProgramPages {
-  /// Gives the pages of code back once the start is over.
+  /// Releases the code pages once the program has started.
   ///
-  /// Code is never changed, so that nothing is lost: what runs again is mapped again from the
-  /// system's cache of files, without reading the disk.
+  /// Code never changes, so nothing is lost: a page that is used again is mapped again from the
+  /// system's page cache, without reading the disk.
   ///
-  /// - Parameter delay: How many seconds the start may take.
+  /// - Parameter delay: How many seconds to allow for the start.
   static func release(after delay: Double) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) {
       guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
@@ -107,9 +107,10 @@ enum ProgramPages {
     }
   }
 
-  /// The addresses of code that comes from files, by the system's list of mappings.
+  /// The address ranges of code mapped from files, in the system's list of mappings.
   ///
-  /// Only what may be run and not written: what is to be changed for this process lies elsewhere.
+  /// Only mappings that are executable and not writable are included; data that this process
+  /// modifies lies elsewhere.
   static func code(in maps: String) -> [Range<UInt>] {
     maps.split(separator: "\n").compactMap { line in
       let words = line.split(separator: " ", maxSplits: 5)

@@ -4,13 +4,13 @@ import RealtimeDatabase
 
 /// Feeds the inspector with the database's diagnostics.
 ///
-/// States: closed → noting ⇄ telling. While nobody looks, the latest events are only noted, so that the
-/// inspector shows what led to what is seen, and nothing wakes the screen up. What is noted is bounded
-/// in number and in size, and put into words only for somebody who looks.
+/// States: closed → noting ⇄ telling. While the inspector is closed, the latest events are only
+/// buffered, so that it can show what came before, and nothing wakes the screen. The buffer is
+/// bounded in number and size, and events are formatted only when the inspector is open.
 final class WireTap: Sendable {
-  /// How many events are noted at least, if they are small, and half of how many at most.
+  /// The minimum number of events kept, if they are small; at most twice as many are buffered.
   static let length = 500
-  /// How many bytes are noted at most, counting what each event keeps by itself.
+  /// The maximum number of bytes buffered, counting what each event keeps alive.
   static let size = 1_000_000
 
   fileprivate struct State {
@@ -18,26 +18,26 @@ final class WireTap: Sendable {
     var isTelling = false
     var events: [Diagnostic] = []
     var size = 0
-    /// Listeners and writes whose beginnings have been told, and whose ends are yet to be.
+    /// The begun listeners and writes that have been reported, and whose ends have not.
     var told: Set<Diagnostic.Kind> = []
-    /// Those ends, and the beginnings of what goes on, that are no longer noted among the events.
+    /// The unreported ends of those, and the begun listeners and writes dropped from the buffer.
     var kept: [Diagnostic.Kind: Diagnostic] = [:]
   }
 
   private let state = NIOLockedValueBox(State())
   private let database: Database
 
-  /// Makes a tap; nothing is noted before ``open()``.
+  /// Makes a tap; nothing is buffered before ``open()``.
   init(_ database: Database) {
     self.database = database
   }
 
-  /// Says who takes the events.
+  /// Sets the receiver of the events.
   func report(_ receiver: @escaping @Sendable ([WireEvent]) -> Void) {
     state.withLockedValue { $0.report = receiver }
   }
 
-  /// Begins to note what happens.
+  /// Starts to buffer events.
   func open() {
     database.observeDiagnostics { [state] diagnostic in
       state.withLockedValue { state in
@@ -46,7 +46,7 @@ final class WireTap: Sendable {
     }
   }
 
-  /// Tells what was noted, and from now on everything as it happens.
+  /// Reports the buffered events, and from then on every event as it happens.
   func start() {
     state.withLockedValue { state in
       guard !state.isTelling else { return }
@@ -57,12 +57,12 @@ final class WireTap: Sendable {
     }
   }
 
-  /// Only notes from now on; what is noted is told by the next ``start()``.
+  /// Returns to buffering; the next ``start()`` reports what was buffered.
   func stop() {
     state.withLockedValue { $0.isTelling = false }
   }
 
-  /// Ends it.
+  /// Stops observing the database.
   func close() {
     database.observeDiagnostics(nil)
   }
@@ -84,7 +84,7 @@ extension WireTap.State {
   fileprivate mutating func note(_ event: Diagnostic) {
     events.append(event)
     size += event.byteCount
-    // Half goes at once, so that the cost of an event does not depend on how many there are.
+    // Half is dropped at once, so that the cost per event does not depend on how many there are.
     while events.count > 2 * WireTap.length || (size > WireTap.size && events.count > 1) {
       drop(events.count / 2)
     }
@@ -116,7 +116,7 @@ extension WireTap.State {
 }
 
 extension WireEvent {
-  /// The same in the words of the inspector.
+  /// The diagnostic in the words of the inspector.
   fileprivate init(_ diagnostic: Diagnostic) {
     let kind: Kind
     var change: Change?

@@ -4,7 +4,7 @@ import RealtimeAuth
 import RealtimeCore
 import RealtimeDatabase
 
-/// Lists who is signed in on this machine.
+/// Lists the accounts that are signed in on this machine.
 struct AccountsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accounts",
@@ -41,7 +41,7 @@ extension KeptAccount {
   }
 }
 
-/// Looks after the databases elsewhere that have short names.
+/// Manages the profiles, which give short names to remote databases.
 struct ProfileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",
@@ -56,7 +56,7 @@ struct ProfileCommand: ParsableCommand {
 }
 
 extension ProfileCommand {
-  /// Makes one.
+  /// Adds a profile.
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add a profile.")
 
@@ -89,7 +89,7 @@ extension ProfileCommand {
           description: "\"\(name)\" cannot name a profile: only \(Profile.rule) can"
         )
       }
-      // Finds out now, and not at its first use, that the URL is none.
+      // Checks the URL when the profile is added, not at its first use.
       _ = try Database(url: database)
       let file = caFile.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       if let file, !FileManager.default.isReadableFile(atPath: file) {
@@ -100,7 +100,7 @@ extension ProfileCommand {
     }
   }
 
-  /// Prints the names.
+  /// Prints the names of the profiles.
   struct ListAll: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
@@ -119,7 +119,7 @@ extension ProfileCommand {
     }
   }
 
-  /// Prints one.
+  /// Prints a profile.
   struct ShowOne: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
@@ -141,7 +141,7 @@ extension ProfileCommand {
     }
   }
 
-  /// Takes one away.
+  /// Removes a profile.
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Remove a profile; accounts stay signed in."

@@ -3,7 +3,7 @@ import BlogModel
 import RealtimeAuth
 import RealtimeCore
 
-/// Signs someone in to a database elsewhere.
+/// Signs a user in to a remote database.
 struct SignInCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-in",
@@ -45,7 +45,7 @@ struct SignInCommand: AsyncParsableCommand {
   }
 }
 
-/// Makes an account at a database elsewhere.
+/// Creates an account at a remote database.
 struct SignUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-up",
@@ -75,7 +75,7 @@ struct SignUpCommand: AsyncParsableCommand {
   }
 }
 
-/// Signs someone out of a database elsewhere.
+/// Signs a user out of a remote database.
 struct SignOutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-out",
@@ -93,7 +93,7 @@ struct SignOutCommand: AsyncParsableCommand {
   }
 }
 
-/// Helps someone who has forgotten their password at a database elsewhere.
+/// Sets a new password at a remote database for a user who has forgotten theirs.
 struct ResetPasswordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset-password",
@@ -142,7 +142,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   }
 
   private func setPassword(_ code: String, with auth: Auth) async throws {
-    // A code that does not count is found out before anybody thinks of a password.
+    // Checks the code before the user thinks of a password.
     let owner = try await auth.verifyPasswordResetCode(code)
     if let email, email.lowercased() != owner.lowercased() {
       throw CommandFailure(.usage, description: "this code is not for \(email)")

@@ -12,10 +12,10 @@ struct BlogSession {
   /// Finds or starts the server, and sets the deadline.
   ///
   /// - Parameters:
-  ///   - options: What the command line says.
-  ///   - namespace: Which database of the local server.
+  ///   - options: The common options of the command.
+  ///   - namespace: The database of the local server.
   ///   - starring: How stars are written.
-  ///   - isEndless: Whether the command runs until it is ended, without a deadline.
+  ///   - isEndless: Whether the command runs until it is stopped, without a deadline.
   /// - Throws: ``CommandFailure`` when there is no such database.
   init(
     _ options: CommonOptions,
@@ -30,7 +30,7 @@ struct BlogSession {
     let me = try options.signIn(&configuration)
     let server = try options.localServer()
     try server?.ensureRunning()
-    // The deadline of the command is the only one, so that there is one sentence for it.
+    // The command's deadline is the only one, so that there is one message for it.
     configuration.readDeadline = nil
     configuration.writeDeadline = nil
     configuration.maximumReconnectDelay = .seconds(1)
@@ -41,7 +41,7 @@ struct BlogSession {
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     blog = Blog(database: database, me: me, stars: stars)
     let outlook = NIOLockedValueBox(ConnectionOutlook())
-    // Somebody who waits is told for what; a script has its answer at the end.
+    // A person who waits is told the reason; a script gets its answer at the end.
     let tellsMeanwhile = isEndless || isatty(STDERR_FILENO) == 1
     database.observeConnection { status in
       let (isNew, problem) = outlook.withLockedValue { ($0.take(status), $0.problem) }
@@ -66,7 +66,7 @@ struct BlogSession {
   }
 }
 
-/// What a command knows of its connection, for the sentence with which it gives up.
+/// What a command knows about its connection, for the message with which it gives up.
 struct ConnectionOutlook {
   private var status: ConnectionStatus?
   private var hasBeenConnected = false
@@ -75,7 +75,7 @@ struct ConnectionOutlook {
   /// Why there is no connection, if there is none.
   var problem: ConnectionStatus.Problem? { status?.problem }
 
-  /// Takes over the state of the connection; returns whether there is a problem nobody has heard of.
+  /// Records the state of the connection; returns whether there is a problem not yet reported.
   mutating func take(_ status: ConnectionStatus) -> Bool {
     self.status = status
     if status.phase == .connected { hasBeenConnected = true }
@@ -84,7 +84,7 @@ struct ConnectionOutlook {
     return true
   }
 
-  /// Why the command has not ended in time: the cause, what has become of what it wrote, and what to do.
+  /// Why the command has not finished in time: the cause, the fate of its writes, and what to do.
   func verdict(after seconds: Double) -> String {
     let time = "\(seconds.formatted()) s"
     var text: String
@@ -95,7 +95,7 @@ struct ConnectionOutlook {
       let name = address.hasPrefix("/") ? "the local server at \(address)" : address
       text = "no answer from \(name) within \(time) (--timeout sets another limit)"
     }
-    // Only a write leaves a doubt, and only one that can have left.
+    // Only a write leaves doubt, and only if it may have been sent.
     if let pending = status?.pendingWrites, pending > 0 {
       text +=
         hasBeenConnected

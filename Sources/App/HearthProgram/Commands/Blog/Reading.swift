@@ -5,7 +5,7 @@ import RealtimeCore
 import RealtimeDatabase
 
 extension FeedKind: ExpressibleByArgument {
-  /// The list of a name; nil for one that no list has.
+  /// The list with this name; nil if there is none.
   public init?(argument: String) { self.init(name: argument) }
 }
 
@@ -81,7 +81,7 @@ struct Show: AsyncParsableCommand {
       let name = names.shown(Author(uid: comment.uid, name: comment.author))
       var heading = "\(comment.id)  \(name), \(age)"
       if let parent = comment.parent {
-        // What it answers may be gone, or be nothing that was ever there.
+        // The parent comment may have been deleted, or may never have existed.
         heading += ", answering "
         heading +=
           known[parent].map {
@@ -94,7 +94,7 @@ struct Show: AsyncParsableCommand {
   }
 }
 
-/// Prints what happens, a line for each event.
+/// Prints events as they happen, one per line.
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a line for each change below a path, until it is ended."
@@ -118,7 +118,7 @@ struct Watch: AsyncParsableCommand {
       session.database.reference(withPath: path).observe(
         [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
       ) { type, snapshot, previousKey in
-        // Data without children raise no child events; they are told of as a whole.
+        // Data without children causes no child events; it is reported as a whole.
         if type == .value, snapshot.hasChildren() { return }
         continuation.yield(WatchEvent(type: type, snapshot: snapshot, previousKey: previousKey))
       } withCancel: { error in
@@ -134,7 +134,7 @@ struct Watch: AsyncParsableCommand {
   }
 }
 
-/// An event as it is printed.
+/// An event to be printed.
 private struct WatchEvent: Sendable {
   let type: DataEventType
   let snapshot: DataSnapshot

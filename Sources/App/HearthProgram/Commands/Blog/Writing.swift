@@ -78,7 +78,7 @@ struct Star: AsyncParsableCommand {
   }
 }
 
-/// Takes a star back.
+/// Removes a star.
 struct Unstar: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Take your star off a post.")
 
@@ -94,7 +94,7 @@ struct Unstar: AsyncParsableCommand {
   }
 }
 
-/// Deletes a post or a comment of mine.
+/// Deletes one of the user's posts or comments.
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Delete a post of yours with its comments, or one comment of yours."

@@ -62,7 +62,7 @@ struct Backup: ParsableCommand {
     }
   }
 
-  /// How many bytes the database has, or nil when that cannot be seen; the copy has about as many.
+  /// The size of the database in bytes, which is about that of the copy; nil if unknown.
   private func sourceSize() throws -> Int64? {
     guard choice.place.store == nil else { return nil }
     let data = try options.places().data
@@ -72,7 +72,7 @@ struct Backup: ParsableCommand {
     return Int64(status.st_size)
   }
 
-  /// Where the copy goes: never into the place of a database that a server may use.
+  /// The path of the copy; it must not be the path of a database that a server may use.
   private func place() throws(CommandFailure) -> String {
     var status = stat()
     let exists = stat(target, &status) == 0

@@ -2,12 +2,12 @@ import RealtimeCore
 
 /// A path on the command line.
 enum DatabasePath {
-  /// Reads a path and checks that every key of it is legal.
+  /// Parses a path and checks that every key in it is legal.
   ///
-  /// - Throws: ``CommandFailure`` that says what is wrong with the path.
+  /// - Throws: ``CommandFailure`` with what is wrong with the path.
   static func parse(_ text: String) throws(CommandFailure) -> String {
     let path = Path(wire: text)
-    // What the client says of itself is found below a key that no data can have.
+    // The client's own state is below `.info`, a key that no data can have.
     let named = path.first == ".info" ? path.rest : path
     if let problem = Validation.problem(withPath: named) {
       throw CommandFailure(.usage, description: "the path \(text) is not legal: \(problem)")
@@ -15,9 +15,9 @@ enum DatabasePath {
     return path.wireText
   }
 
-  /// Reads a JSON value.
+  /// Parses a JSON value.
   ///
-  /// - Throws: ``CommandFailure`` that says where it is wrong.
+  /// - Throws: ``CommandFailure`` with the position of the error.
   static func json(_ bytes: [UInt8], from source: String) throws(CommandFailure) -> JSONValue {
     do throws(JSONError) {
       return try JSONParser.parse(bytes)

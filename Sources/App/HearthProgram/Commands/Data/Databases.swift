@@ -3,10 +3,10 @@ import Foundation
 import RealtimeCore
 import RealtimeServer
 
-/// Looks after the databases of a data directory.
+/// Manages the databases of a data directory.
 ///
-/// Only who may write to the directory can do it, whether a server runs or not: a server finds a
-/// new database when someone first asks for it.
+/// This requires write access to the directory, whether or not a server is running: a server finds
+/// a new database when a client first requests it.
 struct Databases: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the databases of the local server, or make another.",
@@ -19,7 +19,7 @@ struct Databases: ParsableCommand {
     defaultSubcommand: ListNames.self
   )
 
-  /// The databases of the data directory that the options name.
+  /// The databases of the data directory or shared store that the options name.
   private static func stores(
     _ options: CommonOptions,
     at place: StoreChoice
@@ -35,7 +35,7 @@ struct Databases: ParsableCommand {
 }
 
 extension Databases {
-  /// Prints the names.
+  /// Prints the names of the databases.
   struct ListNames: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
@@ -52,7 +52,7 @@ extension Databases {
     }
   }
 
-  /// Makes an empty one.
+  /// Creates an empty database.
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make an empty database; a server that runs has it at once."
@@ -79,7 +79,7 @@ extension Databases {
 }
 
 extension Databases {
-  /// Lets another server lead one.
+  /// Makes another server the leader of a database.
   struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Ask the server that leads a database to hand it over to another.",

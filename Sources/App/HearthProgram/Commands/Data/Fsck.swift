@@ -71,12 +71,12 @@ struct Fsck: AsyncParsableCommand {
       return
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
-    // The blog is looked at through a server; a storage of several is only read here.
+    // The blog is checked through a server; in a shared storage it is only read.
     guard choice.name == DatabaseName.standard else { return }
     if choice.place.store == nil { try await checkBlog() } else { try checkStoredBlog() }
   }
 
-  /// Looks at the blog as a storage of several servers has it.
+  /// Checks the blog in a shared storage.
   private func checkStoredBlog() throws {
     let progress = ProgressLine("reading the blog", counting: .things("rows"))
     let tree = try choice.databases(in: try options.places()).database(choice.name).load()
@@ -88,7 +88,7 @@ struct Fsck: AsyncParsableCommand {
     if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
   }
 
-  /// Goes on with what is left of the blog's database, or of the one that is named.
+  /// Accepts the loss of missing commits in the blog's database, or in the one that is named.
   private func acceptMissing() throws {
     guard file == nil, !repair, options.database == nil, !options.ephemeral else {
       throw CommandFailure(
@@ -119,19 +119,19 @@ struct Fsck: AsyncParsableCommand {
     }
   }
 
-  /// Looks at the files of all databases, or of the one that is named.
+  /// Checks the files of all databases, or of the one that is named.
   ///
-  /// One that cannot be read hides nothing of the others.
+  /// If one cannot be read, the others are still checked.
   private func checkFiles() throws {
     let places = try options.places()
-    // Names the others when there is none of this name.
+    // Fails with the existing names if there is no database with this name.
     if choice.ns != nil { _ = try choice.database(in: places) }
     var worst = ExitStatus.ok
     let databases = choice.databases(in: places)
     for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
         let check = try Self.check(databases.database(name), called: name)
-        // Of the blog's, when it is whole, the blog itself is told below.
+        // If the blog's database is intact, the check of the blog reports on it below.
         let isToldBelow = name == DatabaseName.standard
         if !isToldBelow || !check.faults.isEmpty { report(check, of: name) }
         if !check.faults.isEmpty { worst = .failed }
@@ -144,7 +144,7 @@ struct Fsck: AsyncParsableCommand {
     if worst != .ok { throw worst.exitCode }
   }
 
-  /// Looks at a database, and tells how far it is.
+  /// Checks a database, and shows the progress.
   private static func check(
     _ database: any StoredDatabase,
     called name: String
@@ -164,7 +164,7 @@ struct Fsck: AsyncParsableCommand {
     }
   }
 
-  /// Tells what a look at a file has found.
+  /// Reports the result of checking a file.
   private func report(_ check: StoreCheck, of name: String? = nil) {
     if options.json {
       let database = name.map { [JSONMember("database", .string($0))] } ?? []

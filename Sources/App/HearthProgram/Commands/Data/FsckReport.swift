@@ -1,28 +1,28 @@
 import BlogModel
 import RealtimeCore
 
-/// Tells what is wrong in a blog, and what was done about it.
+/// Reports what is wrong in a blog, and what was done about it.
 struct FsckReport {
-  /// How often the blog is looked at again, since one repair may bring another to light.
+  /// How often the blog is checked again, since one repair may reveal another fault.
   private static let rounds = 4
 
   let isJSON: Bool
   private var repaired = 0
-  /// What was left, so that it is told once.
+  /// The faults that were left, so that each is reported once.
   private var left: Set<BlogFault> = []
 
   init(isJSON: Bool) {
     self.isJSON = isJSON
   }
 
-  /// Says "no fault", or how many there are.
+  /// Returns "no fault", or the number of faults.
   static func summary(_ count: Int) -> String {
     count == 0 ? "no fault" : ProgressLine.count(count, "fault")
   }
 
   // MARK: Repairing
 
-  /// Repairs what a check has found, and looks again until nothing more can be done.
+  /// Repairs the faults that a check has found, and checks again until nothing more can be done.
   ///
   /// - Returns: The last check.
   mutating func repair(
@@ -52,7 +52,7 @@ struct FsckReport {
 
   // MARK: Telling
 
-  /// Tells a fault that nothing was done about.
+  /// Reports a fault that was not repaired.
   func tell(_ fault: BlogFault) {
     tell(fault, outcome: "found", remedy: fault.remedy.description)
   }
@@ -73,7 +73,7 @@ struct FsckReport {
     }
   }
 
-  /// Tells how much was looked at, and how it ends.
+  /// Reports how much was checked, and the result.
   func finish(_ check: BlogCheck) {
     if isJSON {
       Output.line(

@@ -21,9 +21,9 @@ struct Import: AsyncParsableCommand {
       """
   )
 
-  /// The longest text that is sent to the server of the terminals.
+  /// The longest text that is sent to the terminals' server.
   private static let sharedBytes = 4 * 1_024 * 1_024
-  /// The longest text that is sent to any server: what the largest message holds.
+  /// The longest text that is sent to any server, so that it fits into the largest message.
   private static let sentBytes = 15 * 1_024 * 1_024
 
   @Argument(help: "The file; - reads stdin.", transform: DashedWord.restore)
@@ -66,7 +66,7 @@ struct Import: AsyncParsableCommand {
     try importInto(database, from: source, patience: .seconds(options.timeout))
   }
 
-  /// Whether a server was started by a terminal, which starts it again when it is needed.
+  /// Whether a server was started by a terminal, which will start it again when needed.
   private static func belongsToTerminals(_ server: pid_t) -> Bool {
     let line = FileManager.default.contents(atPath: "/proc/\(server)/cmdline") ?? Data()
     return line.split(separator: 0).contains { $0.elementsEqual("--background".utf8) }
@@ -106,11 +106,11 @@ struct Import: AsyncParsableCommand {
     "user-posts", "post-comments", "replies", "mentions", "tags", "following",
   ]
 
-  /// Whether the children of a place are entries, or have them below.
+  /// Whether the children of a location are entries, or contain entries.
   private static func hasEntries(_ path: Path) -> Bool {
     switch path.count {
     case 0, 1: true
-    // These keep their entries a level deeper: by person, by post, by name and by tag.
+    // These have their entries one level deeper: by person, by post, by name and by tag.
     case 2: deepPlaces.contains(path.first?.text ?? "")
     default: false
     }
@@ -147,12 +147,12 @@ struct Import: AsyncParsableCommand {
     progress.finish(summary)
   }
 
-  /// Whether a member is a child or the priority, and no remark that is left out.
+  /// Whether a member is a child or the priority, and not a comment to be skipped.
   private static func isData(_ member: JSONMember) -> Bool {
     !member.name.hasPrefix(".") || member.name == ".priority"
   }
 
-  /// The entries of a member with their paths, or the member itself when it has none.
+  /// The entries in a member with their paths, or the member itself if it has none.
   private static func entries(_ member: JSONMember, at path: Path) -> [JSONMember] {
     guard hasEntries(path), let members = member.value.members,
       !members.contains(where: { $0.name == ".value" })

@@ -3,7 +3,7 @@ import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 
-/// Moves everything from one storage into another.
+/// Moves all data from one storage to another.
 struct Migrate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Move all databases, accounts and keys between a data directory and PostgreSQL.",
@@ -37,7 +37,7 @@ struct Migrate: ParsableCommand {
       throw CommandFailure(.conflict, description: "there are databases in \(target.name) already")
     }
     var held: [any TreeStore] = []
-    // Nobody else has them until all are moved.
+    // Held until all are moved, so that no server can open them.
     defer { for store in held { try? store.close() } }
     for name in names {
       guard let store = try databases.open(name) else { continue }
@@ -47,7 +47,7 @@ struct Migrate: ParsableCommand {
     if source.hasAccounts { try moveAccounts(from: source, to: target) }
   }
 
-  /// Moves a database, and compares what has arrived.
+  /// Moves a database, and verifies the copy.
   private func move(
     _ tree: StoredTree,
     named name: String,
@@ -97,7 +97,7 @@ struct Migrate: ParsableCommand {
   }
 }
 
-/// A place that data are moved from or to.
+/// A storage that data is moved from or to.
 private enum MigrationPlace {
   case directory(ProgramPaths)
   case shared(String)
@@ -112,7 +112,7 @@ private enum MigrationPlace {
     }
   }
 
-  /// What messages call it.
+  /// The name of the storage in messages.
   var name: String {
     switch self {
     case .directory(let places): places.data
@@ -127,7 +127,7 @@ private enum MigrationPlace {
     }
   }
 
-  /// Whether there may be accounts.
+  /// Whether the storage may contain accounts.
   var hasAccounts: Bool {
     switch self {
     case .directory(let places): Storage.hasAccounts(in: places.identities)

@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// The command line of `demo`, which `hearth` documents and `hearth-lab` carries out.
+/// The command line of `demo`, which `hearth` documents and `hearth-lab` runs.
 package struct DemoOptions: ParsableArguments {
   package static let configuration = CommandConfiguration(
     commandName: "demo",

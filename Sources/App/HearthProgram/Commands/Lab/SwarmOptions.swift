@@ -1,8 +1,8 @@
 package import ArgumentParser
 
-/// The command line of `swarm`, which `hearth` documents and `hearth-lab` carries out.
+/// The command line of `swarm`, which `hearth` documents and `hearth-lab` runs.
 package struct SwarmOptions: ParsableArguments {
-  /// How long a storm lasts that must show something of every promise.
+  /// The duration in seconds from which a storm must exercise every guarantee.
   package static let usualSeconds = 10.0
 
   package static let configuration = CommandConfiguration(
@@ -143,9 +143,9 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var server: String?
 
-  /// Finds options that do not go together.
+  /// Checks for options that cannot be combined.
   ///
-  /// - Throws: `ValidationError` that says which.
+  /// - Throws: `ValidationError` with the conflicting options.
   package func validate() throws {
     guard (1...9).contains(servers) else { throw ValidationError("--servers takes 1 to 9") }
     guard servers > 1 else { return }
@@ -158,7 +158,7 @@ package struct SwarmOptions: ParsableArguments {
   package init() {}
 }
 
-/// At which database a swarm is let loose, and what opens it.
+/// The database that a swarm runs against, and the credentials for it.
 package struct SwarmAccess: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -203,9 +203,9 @@ package struct SwarmAccess: ParsableArguments {
   @Flag(help: "Keep what the swarm has written in the database.")
   package var keep = false
 
-  /// Takes options that were not given from the profile.
+  /// Fills in options that were not given from the profile.
   ///
-  /// - Throws: `ValidationError` for options that do not go together.
+  /// - Throws: `ValidationError` for options that cannot be combined.
   package mutating func validate() throws {
     if let found = try Profile.chosen(profile, beside: database) {
       database = found.database

@@ -31,7 +31,7 @@ struct Cluster: ParsableCommand {
       lines += led.map { "  \($0.database)  \(facts(of: $0))" }
     }
     let known = Set(view.servers.map(\.id))
-    // Their servers have died, or a tool has the database for a while.
+    // Their servers have died, or a tool holds the database temporarily.
     lines += view.leases.filter { !known.contains($0.holder) }.map {
       "\($0.database)  led by \($0.holder), which is not there; \(facts(of: $0))"
     }
@@ -75,9 +75,9 @@ struct Cluster: ParsableCommand {
 }
 
 extension StoreChoice {
-  /// The storage that servers share.
+  /// The storage that the servers share.
   ///
-  /// - Throws: ``CommandFailure`` when none is named.
+  /// - Throws: ``CommandFailure`` when no storage is named.
   func cluster() throws(CommandFailure) -> any ClusterStore {
     guard let store else {
       throw CommandFailure(

@@ -66,12 +66,13 @@ struct Serve: AsyncParsableCommand {
     }
   }
 
-  /// Whether the data are to be kept; an emulator keeps them only where it is told to.
+  /// Whether to store the data; an emulator does so only if a data directory is named.
   private var keepsData: Bool {
     place.store == nil && !options.ephemeral && (!serving.emulator || options.dataDir != nil)
   }
 
-  /// Whether there is a socket; an emulator, and a server of several, has one only where it is told to.
+  /// Whether to open a socket; an emulator or a server with a shared store does so only if one is
+  /// named.
   private var hasSocket: Bool {
     !serving.emulator && place.store == nil || options.socket != nil
   }
@@ -110,7 +111,7 @@ struct Serve: AsyncParsableCommand {
     if server.port != nil, server.rulesState == .locked {
       logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
     }
-    // Also when the server ends by itself, which is reported as a failure.
+    // Also runs when the server ends on its own, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
     try announce(server, at: places, names: stores.names(), startTime: startTime)
     try await server.waitUntilStopped()
@@ -137,7 +138,7 @@ struct Serve: AsyncParsableCommand {
   private func watchSignals(for server: DatabaseServer, logger: Logger) -> [SignalWatch] {
     let stops = StopCount()
     let stop = SignalWatch(SIGTERM, SIGINT) {
-      // Everything that was acknowledged is stored already; only the wait for clients is cut off.
+      // Every acknowledged write is stored already; only the wait for clients is cut short.
       if stops.isRepeated() { _exit(128 + SIGTERM) }
       Task { await server.stop() }
     }
@@ -191,7 +192,7 @@ struct Serve: AsyncParsableCommand {
         ("pid", .integer(Int64(getpid())))
       )
     )
-    // The terminal that started this server reads one line and goes on; nothing more may block it.
+    // The terminal that started this server reads one line and continues; more output could block.
     if background { ServerLog.closeOutput() }
   }
 }
@@ -223,7 +224,7 @@ struct Stop: ParsableCommand {
     throw CommandFailure(.offline, description: "process \(process) did not stop in time")
   }
 
-  /// Whether a process is gone, or waits only for its parent to take note.
+  /// Whether a process is gone, or is a zombie that its parent has not reaped.
   private static func hasEnded(_ process: pid_t) -> Bool {
     if kill(process, 0) != 0, errno == ESRCH { return true }
     let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
@@ -234,7 +235,7 @@ struct Stop: ParsableCommand {
 
 /// The standard streams of a server in the background.
 enum ServerLog {
-  /// Closes stdout, for the one who waits for its end.
+  /// Closes stdout, because the starting process waits for its end.
   static func closeOutput() {
     let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

@@ -4,7 +4,7 @@ import Foundation
 import RealtimeServer
 import SecurityRules
 
-/// What a server is told on the command line, beyond where its data and its socket are.
+/// The command-line options of a server, apart from the paths of its data and socket.
 struct ServeOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Also listen at this port of 127.0.0.1; 0 chooses one.", valueName: "n")
@@ -71,7 +71,7 @@ struct ServeOptions: ParsableArguments {
   )
   var metrics: Double?
 
-  /// The limits by name with their defaults, for the help.
+  /// The limits by name with their defaults, for the help text.
   static var limitHelp: String {
     let width = DatabaseServer.Limits.table.map(\.name.count).max() ?? 0
     return DatabaseServer.Limits.table.map { entry in
@@ -82,9 +82,9 @@ struct ServeOptions: ParsableArguments {
 
   /// The options of the server.
   ///
-  /// - Parameter socket: Where it listens for its administrators, if anywhere.
-  /// - Returns: Options that are yet to be validated.
-  /// - Throws: ``CommandFailure`` for a value that is not usable.
+  /// - Parameter socket: The path of the socket for administrators, if there is one.
+  /// - Returns: Options that have not been validated yet.
+  /// - Throws: ``CommandFailure`` for a value that cannot be used.
   func serverOptions(socket: String?) throws -> DatabaseServer.Options {
     var options =
       emulator ? DatabaseServer.Options.emulator(port: port ?? 9_000) : DatabaseServer.Options()
@@ -137,9 +137,9 @@ struct PagesOptions: ParsableArguments {
   @Option(help: ArgumentHelp("What the pages call the blog.", valueName: "text"))
   var pagesTitle: String?
 
-  /// Adds the pages to what a server does.
+  /// Adds the pages to the options of a server.
   ///
-  /// - Throws: ``CommandFailure`` for an address that is none, or options without `--pages`.
+  /// - Throws: ``CommandFailure`` for an invalid address, or for options without `--pages`.
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     guard pages else {
       guard pagesUrl == nil, pagesTitle == nil else {
@@ -161,7 +161,7 @@ struct PagesOptions: ParsableArguments {
   }
 }
 
-/// How a server is reached over the network.
+/// The options for serving over the network.
 struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -206,9 +206,9 @@ struct NetworkOptions: ParsableArguments {
   )
   var allowPlaintext = false
 
-  /// Sets the options of a server.
+  /// Sets the network options of a server.
   ///
-  /// - Throws: ``CommandFailure`` for options that make no sense without each other.
+  /// - Throws: ``CommandFailure`` for options that need each other.
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     if let address {
       guard options.port != nil else {
@@ -254,14 +254,14 @@ struct NetworkOptions: ParsableArguments {
     }
   }
 
-  /// What is said on stderr when others can read along.
+  /// The warning on stderr when connections are not encrypted.
   static let warning = """
     WITHOUT ENCRYPTION: other machines may connect, and everyone in between can read and change all \
     that is sent, passwords included. --tls-cert and --tls-key encrypt it.
     """
 }
 
-/// What a server is told about accounts and administrators.
+/// The options of a server for accounts and administrators.
 struct IdentityOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -285,12 +285,12 @@ struct IdentityOptions: ParsableArguments {
   @Flag(help: "Let nobody make an account for themselves; \"hearth users add\" makes them.")
   var noSignUp = false
 
-  /// Puts what was said into the options of a server.
+  /// Sets the identity options of a server.
   ///
   /// - Parameters:
   ///   - options: The options of the server.
-  ///   - places: Where its data are kept, or nil when they are not.
-  /// - Throws: `CommandFailure` for a value that is not usable.
+  ///   - places: The paths of its data; nil if nothing is stored.
+  /// - Throws: `CommandFailure` for a value that cannot be used.
   func apply(to options: inout DatabaseServer.Options, keptIn places: ProgramPaths?) throws {
     guard (1...86_400).contains(tokenSeconds) else {
       throw CommandFailure(.usage, description: "--token-seconds must be from 1 to 86400")

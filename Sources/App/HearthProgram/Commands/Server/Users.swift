@@ -1,7 +1,7 @@
 import ArgumentParser
 import RealtimeCore
 
-/// Looks after the accounts of a database.
+/// Manages the accounts of a database.
 struct Users: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the accounts of the local server's databases, or change them.",
@@ -17,16 +17,16 @@ struct Users: AsyncParsableCommand {
     defaultSubcommand: ListAccounts.self
   )
 
-  /// The options of every command about accounts.
+  /// The options shared by all commands about accounts.
   struct Options: ParsableArguments {
     @OptionGroup var choice: DatabaseChoice
 
     @OptionGroup var common: CommonOptions
 
-    /// The way to the accounts.
+    /// The client through which the accounts are managed.
     func door() throws -> AdminClient { try AdminClient(common, for: choice) }
 
-    /// Prints what has been done to an account.
+    /// Prints what was done to an account.
     func confirm(_ account: JSONValue, what: String) {
       if common.json {
         Output.line(account)
@@ -73,7 +73,7 @@ extension Users {
 }
 
 extension Users {
-  /// Makes an account.
+  /// Creates an account.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Make an account with an address and a password."
@@ -104,7 +104,7 @@ extension Users {
     }
   }
 
-  /// Keeps an account from signing in.
+  /// Disables an account, so that its user cannot sign in.
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Sign a user out everywhere, and disable the account."
@@ -120,7 +120,7 @@ extension Users {
     }
   }
 
-  /// Lets an account sign in again.
+  /// Enables an account again.
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Let a user sign in again.")
 
@@ -167,7 +167,7 @@ extension Users {
     }
   }
 
-  /// Makes a code for a new password.
+  /// Creates a code for setting a new password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Print a code by which a user sets a new password, once, within an hour.",
@@ -199,7 +199,7 @@ extension Users {
     }
   }
 
-  /// Replaces the key of tokens.
+  /// Replaces the key that signs tokens.
   struct RotateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rotate-key",
