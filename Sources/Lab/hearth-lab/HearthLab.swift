@@ -1,7 +1,7 @@
 import ArgumentParser
 import HearthProgram
 
-/// The program `hearth-lab`: what puts the blog under load and demonstrates it.
+/// The program `hearth-lab`, which puts the blog under load and demonstrates it.
 @main
 struct HearthLab: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import NIOPosix
 import RealtimeCore
 import SecurityRules
 
-/// A cable between one terminal and the server that can be pulled and plugged in again.
+/// A simulated cable between one terminal and the server that can be pulled and plugged in again.
 ///
 /// All state belongs to one event loop.
 final class DemoCable: Sendable {
@@ -17,7 +17,7 @@ final class DemoCable: Sendable {
   private let server: String
   private let state: NIOLoopBoundBox<State>
 
-  /// Lays a cable; it leads nowhere before ``lay(at:)``.
+  /// Makes a cable; it has no socket before ``lay(at:)``.
   ///
   /// - Parameter server: The socket of the server.
   init(to server: String) {
@@ -26,9 +26,9 @@ final class DemoCable: Sendable {
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// Makes the socket at which the cable begins.
+  /// Opens the socket at which the cable begins.
   ///
-  /// - Throws: What the system reports.
+  /// - Throws: The system's error.
   func lay(at socket: String) throws {
     _ = try ServerBootstrap(group: loop)
       .childChannelOption(.autoRead, value: false)
@@ -51,7 +51,7 @@ final class DemoCable: Sendable {
     }
   }
 
-  /// Joins a connection that has come to one to the server.
+  /// Joins an incoming connection to a connection to the server.
   private func join(_ client: any Channel) {
     guard state.value.isPlugged else { return client.close(promise: nil) }
     ClientBootstrap(group: loop)
@@ -69,7 +69,7 @@ final class DemoCable: Sendable {
   }
 }
 
-/// Tells of a connection as soon as it can be read from.
+/// Reports a connection as soon as it can be read from.
 private final class CableBeginning: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -84,7 +84,7 @@ private final class CableBeginning: ChannelInboundHandler {
   }
 }
 
-/// Hands on what arrives at one end of a cable, a piece at a time.
+/// Forwards what arrives at one end of a cable, one chunk at a time.
 private final class CableEnd: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -108,9 +108,9 @@ private final class CableEnd: ChannelInboundHandler {
   }
 }
 
-/// The rules for those who come in by the port of a demonstration.
+/// The rules for clients that connect to the port of a demonstration.
 enum DemoRules {
-  /// The document.
+  /// The rules document.
   static let source = """
     {
       "rules": {
@@ -120,7 +120,7 @@ enum DemoRules {
     }
     """
 
-  /// The rule that keeps somebody who is not signed in from writing there.
+  /// The rule that keeps a client that is not signed in from writing at a path.
   static func explanation(of path: String, in root: JSONValue) -> String? {
     guard let rules = try? RuleSet(source: source), let before = try? Node(json: root) else {
       return nil

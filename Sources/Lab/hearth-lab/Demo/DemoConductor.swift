@@ -6,7 +6,7 @@ import HearthProgram
 import RealtimeDatabase
 import RealtimeTransport
 
-/// The program of the live pane: it has the others act, measures, and shows what comes of it.
+/// The program of the live pane: it directs the actors, measures, and shows the results.
 @MainActor
 struct DemoConductor {
   private let place: DemoFolder
@@ -14,7 +14,7 @@ struct DemoConductor {
 
   /// Reads the plan.
   ///
-  /// - Throws: What the system reports when there is none.
+  /// - Throws: The system's error when there is no plan.
   init(_ place: DemoFolder) throws {
     self.place = place
     plan = try DemoPlan(from: place.plan)
@@ -30,7 +30,7 @@ struct DemoConductor {
     let url = plan.database ?? DemoFolder.url(place.socket)
     let meter = DemoMeter(try Self.target(url), board: board, figuresFile: place.figures)
     let crowd = DemoCrowd(url: url, board: board)
-    // This thread is the terminal's.
+    // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
     start(with: board, meter: meter, cable: cable)
@@ -41,14 +41,14 @@ struct DemoConductor {
     TmuxServer(place).run(["kill-server"])
   }
 
-  /// Where a URL leads.
+  /// The target of a URL.
   ///
   /// - Throws: What is wrong with the URL.
   static func target(_ url: String) throws -> ConnectionTarget {
     try DatabaseURL(url).target
   }
 
-  /// Lets the director work on a thread of its own.
+  /// Runs the director on a thread of its own.
   private func start(with board: DemoBoard, meter: DemoMeter, cable: DemoCable?) {
     Thread.detachNewThread { [plan, place] in
       let director = DemoDirector(
@@ -63,7 +63,7 @@ struct DemoConductor {
     }
   }
 
-  /// Shows the figures until something ends that.
+  /// Shows the figures until the demonstration ends.
   private func show(_ board: DemoBoard, on terminal: TerminalScreen) {
     let end = plan.seconds.map { ContinuousClock.now + .seconds($0) }
     while !board.now.hasEnded {
@@ -89,22 +89,23 @@ struct DemoConductor {
   }
 }
 
-/// People without a terminal who star the newest post on and on: the transactions that are counted.
+/// People without a terminal who keep starring the newest post, to provide the transactions that
+/// are counted.
 struct DemoCrowd: Sendable {
   private static let names = ["gale", "hana"]
-  /// How long somebody waits between two stars.
+  /// How long a person waits between two stars.
   private static let pause = Duration.milliseconds(400)
 
   private let url: String
   private let board: DemoBoard
 
-  /// Makes a crowd, which does nothing yet.
+  /// Makes a crowd that is idle until ``run()``.
   init(url: String, board: DemoBoard) {
     self.url = url
     self.board = board
   }
 
-  /// Lets them star until the demonstration is over.
+  /// Lets the people star until the demonstration is over.
   func run() async {
     await withTaskGroup(of: Void.self) { group in
       for name in Self.names { group.addTask { await run(name) } }
@@ -117,7 +118,7 @@ struct DemoCrowd: Sendable {
     else { return }
     database.callbackQueue = DispatchQueue(label: "hearth.demo.\(name)")
     database.observeDiagnostics { [board] in note($0, on: board) }
-    // Who follows the posts guesses right, so that only real races are tried again.
+    // With an observer on the posts, the first guess is right, so only real races are retried.
     database.reference().observe(.value) { _ in }
     let blog = Blog(database: database, me: me)
     var isStarred = false
@@ -131,7 +132,7 @@ struct DemoCrowd: Sendable {
     await database.close()
   }
 
-  /// Each attempt of a transaction after its first is a repetition.
+  /// Counts each attempt of a transaction after its first as a retry.
   private func note(_ diagnostic: Diagnostic, on board: DemoBoard) {
     guard case .attempt(let number) = diagnostic.transactionStep else { return }
     board.with { figures in

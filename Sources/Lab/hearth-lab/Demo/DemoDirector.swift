@@ -6,12 +6,11 @@ import RealtimeCore
 import RealtimeTransport
 import SecurityRules
 
-/// Has the people of a demonstration act at their terminals, on a thread of its own.
+/// Directs the actors of a demonstration at their terminals, on a thread of its own.
 ///
-/// They see what they do on their own screens, as everybody else does on theirs: the director types
-/// keys, and looks at screens.
+/// The director types keys and reads screens, so everyone sees each action on their own screen.
 final class DemoDirector {
-  /// How long a thing may take to appear, in milliseconds.
+  /// How long something may take to appear, in milliseconds.
   static let patience: Int64 = 60_000
 
   let plan: DemoPlan
@@ -41,14 +40,14 @@ final class DemoDirector {
     random = SeededGenerator(seed: plan.seed)
   }
 
-  /// Whether it is over.
+  /// Whether the demonstration is over.
   var hasEnded: Bool { board.now.hasEnded }
 
-  /// Has them act until the demonstration is over.
+  /// Directs the actors until the demonstration is over.
   func run() {
     for actor in plan.actors {
       _ = appears("online", in: actor.pane)
-      // Their lists stay with the newest post, so that all show the same.
+      // Keeps their lists at the newest post, so that all show the same.
       terminals.press(["F"], in: [actor.pane])
     }
     if plan.presents {
@@ -62,7 +61,7 @@ final class DemoDirector {
     while !hasEnded { act(times: 1) }
   }
 
-  /// A database elsewhere is not ours to pull cables of, or to kill.
+  /// The cable and the server of a remote database are not this program's to pull or kill.
   private func isPossible(_ scene: DemoScene) -> Bool {
     switch scene {
     case .race: true
@@ -77,7 +76,7 @@ final class DemoDirector {
   private func act(times: Int) {
     for _ in 0..<times where !hasEnded {
       guard let actor = plan.actors.randomElement(using: &random) else { return pause(500) }
-      // Where there is no post yet, nothing can be starred or said about one.
+      // Without a post, there is nothing to star or comment on.
       switch serial == 0 ? 0 : Int.random(in: 0..<10, using: &random) {
       case 0...3: post(actor)
       case 4...6: comment(actor)
@@ -89,7 +88,7 @@ final class DemoDirector {
     }
   }
 
-  /// Writes a post, and measures how long it takes to be on another screen.
+  /// Writes a post, and measures how long it takes to appear on another screen.
   private func post(_ actor: DemoPlan.Actor) {
     let title = nextTitle(by: actor)
     write(title, by: actor)
@@ -98,29 +97,29 @@ final class DemoDirector {
     showNewest(in: others)
     let start = ContinuousClock.now
     terminals.press(["C-s"], in: [actor.pane])
-    // Somebody who looks elsewhere never shows it, and nobody waits for that for long.
+    // An actor on another page never shows it, so the wait is short.
     guard appears(title, in: other, within: Self.patience / 3) else { return }
     let time = Int64((ContinuousClock.now - start) / .microseconds(1))
     board.with { $0.latencies.record(microseconds: time) }
   }
 
-  /// Brings the newest posts into view, where people act; the user looks where they like.
+  /// Brings the newest posts into view on the actors' terminals; the user's is left alone.
   func showNewest(in panes: [TmuxServer.Pane]) {
     terminals.press(["1", "."], in: panes)
   }
 
-  /// Writes a post that nobody has written before.
+  /// Makes up a title that has not been used before.
   ///
-  /// - Returns: Its title.
+  /// - Returns: The title.
   func nextTitle(by actor: DemoPlan.Actor) -> String {
     serial += 1
     return "\(actor.name) \(serial): \(Self.subjects[serial % Self.subjects.count])"
   }
 
-  /// Types a post, which is not sent yet.
+  /// Types a post without sending it.
   func write(_ title: String, by actor: DemoPlan.Actor) {
     terminals.press(["c"], in: [actor.pane])
-    // What is typed too early would be taken for commands.
+    // Text typed too early would be taken for commands.
     guard appears("New post", in: actor.pane) else { return }
     terminals.type(title, in: actor.pane)
     terminals.press(["Tab"], in: [actor.pane])
@@ -132,7 +131,7 @@ final class DemoDirector {
     serial += 1
     let text = "Comment \(serial) by \(actor.name)"
     terminals.press(["g", "g", "Enter"], in: [actor.pane])
-    // What is typed too early would be taken for commands.
+    // Text typed too early would be taken for commands.
     guard appears("c comment", in: actor.pane) else { return }
     terminals.press(["c"], in: [actor.pane])
     if appears("Enter send", in: actor.pane) {
@@ -141,7 +140,7 @@ final class DemoDirector {
       terminals.press(["Enter"], in: [actor.pane])
       _ = appears("c comment", in: actor.pane)
     }
-    // From a post this leads to the list; in a list it changes nothing.
+    // From a post this leads to the list; in a list it has no effect.
     terminals.press(["1"], in: [actor.pane])
   }
 
@@ -154,7 +153,7 @@ final class DemoDirector {
     waits(for: time ?? Self.patience) { terminals.screen(of: pane).contains(text) }
   }
 
-  /// Waits until something is so; false if it does not come true in time, or all is over.
+  /// Waits for a condition; false if it does not hold in time, or the demonstration has ended.
   func waits(for milliseconds: Int64, _ condition: () -> Bool) -> Bool {
     let end = ContinuousClock.now + .milliseconds(milliseconds)
     while ContinuousClock.now < end, !hasEnded {
@@ -164,12 +163,12 @@ final class DemoDirector {
     return false
   }
 
-  /// Lets time pass for those who look on.
+  /// Gives viewers some time.
   func pause(_ milliseconds: Int64) {
     _ = waits(for: milliseconds) { false }
   }
 
-  /// Notes what all terminals show together: writes that wait, and whether they show the same.
+  /// Records what all terminals show together: pending writes, and whether they show the same list.
   private func noteScreens() {
     let screens = (plan.actors.map(\.pane) + [plan.own]).map { terminals.screen(of: $0) }
     let pending = screens.reduce(0) { $0 + Self.pending(on: $1) }
@@ -179,7 +178,7 @@ final class DemoDirector {
     }
   }
 
-  /// The number before "not acknowledged" on a status line, or after its sign on a narrow one.
+  /// The number of pending writes on a status line, in its long or its short form.
   static func pending(on screen: String) -> Int {
     guard let status = screen.split(separator: "\n").last else { return 0 }
     if let match = status.firstMatch(of: #/(\d+) not acknowledged/#) { return Int(match.1) ?? 0 }
@@ -187,7 +186,7 @@ final class DemoDirector {
     return 0
   }
 
-  /// The data of the database, past the client library.
+  /// The data of the database, read without the client library.
   func root() -> JSONValue? {
     let meter = meter
     let answer = DispatchSemaphore(value: 0)
@@ -201,9 +200,9 @@ final class DemoDirector {
   }
 }
 
-/// The scenes of a presentation, each of which says what came of it.
+/// The scenes of a presentation, each of which reports its outcome.
 extension DemoDirector {
-  /// Shows a scene.
+  /// Plays a scene.
   func play(_ scene: DemoScene) {
     board.with { figures in
       figures.scene = scene
@@ -223,7 +222,7 @@ extension DemoDirector {
     board.with { $0.scene = nil }
   }
 
-  /// Leaves time to read, until the user wants to go on.
+  /// Leaves time to read, unless the user asks to continue.
   private func rest(_ milliseconds: Int64) {
     let time = Int64(Double(milliseconds) * plan.pace)
     _ = waits(for: time) { board.now.isAskedToGoOn }
@@ -252,7 +251,7 @@ extension DemoDirector {
         return false
       }
       found = stars
-      // Others may star it too.
+      // Others may star the post as well.
       return stars.given >= count && stars.counted == Int64(stars.given)
     }
     return Outcome(
@@ -264,7 +263,7 @@ extension DemoDirector {
 
   /// Waits until the post is the selected one.
   private func isOnTop(_ title: String, of actor: DemoPlan.Actor) -> Bool {
-    // What arrives after a jump was not jumped to, so the jump is repeated.
+    // A post that arrives after the jump is not selected, so the jump is repeated.
     for _ in 0..<20 where !hasEnded {
       showNewest(in: [actor.pane])
       let isSelected = waits(for: Self.patience / 20) {
@@ -297,7 +296,7 @@ extension DemoDirector {
     showNewest(in: actors)
     let others = actors + [plan.own]
     let arrived = others.first.map { appears(title, in: $0, within: 60_000) } ?? false
-    // Whatever is sent twice would be there by now.
+    // A duplicate would have arrived by then.
     pause(1_000)
     let count = root().map { DemoAudit.count(of: title, in: $0) } ?? 0
     let times = count == 1 ? "once" : "\(count) times"
@@ -314,7 +313,7 @@ extension DemoDirector {
       let post = before["posts"]?.members?.last
     else { return Outcome(text: "there is no post", isRight: false) }
     let pane = stranger.pane
-    // The lists of others move; this one must show the post first.
+    // Other people's lists may move; this one must select the post first.
     guard let title = post.value["title"]?.string, isOnTop(title, of: stranger) else {
       return Outcome(text: "\(stranger.name) sees no post", isRight: false)
     }
@@ -355,11 +354,11 @@ extension DemoDirector {
   }
 }
 
-/// A part of a presentation: something that goes wrong elsewhere, and not here.
+/// A part of a presentation: something that goes wrong with other programs, but not with this one.
 enum DemoScene: CaseIterable, Hashable, Sendable {
-  /// Everybody stars the same post at once.
+  /// Everyone stars the same post at once.
   case race
-  /// One terminal is cut off, goes on, and comes back.
+  /// One terminal is cut off, continues, and reconnects.
   case cable
   /// A write is refused by a rule.
   case refusal
@@ -376,7 +375,7 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What to look at.
+  /// What to watch for.
   var sentence: String {
     switch self {
     case .race: "All terminals press s on the same post at once; watch its count."
@@ -388,13 +387,13 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
   }
 }
 
-/// An answer on its way from a task to a thread.
+/// An answer passed from a task to a thread.
 final class DemoAnswer: Sendable {
   private let box = NIOLockedValueBox<JSONValue?>(nil)
 
-  /// What has come.
+  /// The answer, once it has arrived.
   var value: JSONValue? { box.withLockedValue { $0 } }
 
-  /// Takes the answer.
+  /// Stores the answer.
   func set(_ value: JSONValue?) { box.withLockedValue { $0 = value } }
 }

@@ -3,16 +3,16 @@ import Foundation
 import HearthProgram
 import RealtimeTransport
 
-/// Where everything of a demonstration is: one directory, which goes with it.
+/// The directory that contains everything of a demonstration and is removed with it.
 struct DemoFolder: Sendable {
-  /// The directory.
+  /// The path of the directory.
   let directory: String
 
   /// Makes an empty directory that only this user may enter.
   ///
-  /// - Throws: ``CommandFailure`` when there is no room for temporary files.
+  /// - Throws: ``CommandFailure`` when it cannot be created.
   static func make() throws(CommandFailure) -> DemoFolder {
-    // Sockets have short names only: TMPDIR may be too long for them.
+    // The paths of sockets must be short, and TMPDIR may be too long.
     var name = Array("/tmp/hearth-demo-XXXXXX".utf8CString)
     guard mkdtemp(&name) != nil else {
       throw CommandFailure(
@@ -21,7 +21,7 @@ struct DemoFolder: Sendable {
       )
     }
     let path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-    // For whoever looks what a directory in /tmp belongs to.
+    // Records the owner for anyone who wonders what the directory in /tmp belongs to.
     try? String(getpid()).write(toFile: "\(path)/owner", atomically: true, encoding: .utf8)
     return DemoFolder(directory: path)
   }
@@ -30,16 +30,16 @@ struct DemoFolder: Sendable {
   var data: String { "\(directory)/data" }
   /// The socket of the server.
   var socket: String { "\(directory)/server" }
-  /// The socket that leads to the server as long as the cable is plugged in.
+  /// The socket that leads to the server while the cable is plugged in.
   var cable: String { "\(directory)/cable" }
   /// The socket of tmux.
   var tmux: String { "\(directory)/tmux" }
-  /// What is shown, and to whom.
+  /// The file with the plan of the demonstration.
   var plan: String { "\(directory)/plan.json" }
-  /// What was measured last.
+  /// The file with the latest measurements.
   var figures: String { "\(directory)/figures.json" }
 
-  /// The process of the server; nil while none answers.
+  /// The process of the server; nil if none is running.
   var serverProcess: pid_t? {
     guard case .process(let process) = UnixSocketProbe.look(at: socket), process > 0 else {
       return nil
@@ -47,13 +47,14 @@ struct DemoFolder: Sendable {
     return process
   }
 
-  /// The URL of the database, through one of the sockets.
+  /// The URL of the database at one of the sockets.
   static func url(_ socket: String) -> String { "unix:\(socket)?ns=hearth" }
 
-  /// The URL of the database, for those who come in by its port.
+  /// The URL of the database at its port.
   static func url(port: Int) -> String { "http://127.0.0.1:\(port)?ns=hearth" }
 
-  /// The variables of the programs in the terminals: the usual ones, and nobody's own settings.
+  /// The environment of the programs in the terminals: the usual variables, and no settings of the
+  /// user.
   var environment: [String: String] {
     let usual = [
       "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "NO_COLOR", "COLORTERM",
@@ -66,7 +67,7 @@ struct DemoFolder: Sendable {
     return variables
   }
 
-  /// Ends what still runs here and removes the directory.
+  /// Ends all remaining processes and removes the directory.
   func clear() {
     TmuxServer(self).run(["kill-server"])
     endProcesses()
@@ -76,9 +77,9 @@ struct DemoFolder: Sendable {
     }
   }
 
-  /// Ends the programs of the terminals first: one that runs on would start the server again.
+  /// Ends the programs of the terminals first, because a running one would start the server again.
   ///
-  /// Who knows what runs here is the system alone: tmux may be gone before its programs are.
+  /// Only the system knows what is running here: tmux may end before its programs do.
   private func endProcesses() {
     let start = ContinuousClock.now
     var asked: Set<pid_t> = []
@@ -94,26 +95,26 @@ struct DemoFolder: Sendable {
   }
 }
 
-/// The pace of a demonstration.
+/// The timing of a demonstration.
 enum DemoBeat {
-  /// Waits, on a thread that has nothing else to do.
+  /// Sleeps on a thread that has nothing else to do.
   static func wait(milliseconds: Int32) { poll(nil, 0, milliseconds) }
 }
 
-/// The processes of a demonstration, without the one that looks and the guard.
+/// The processes of a demonstration, without the current one and the guard.
 struct DemoProcesses {
-  /// Those that serve the database.
+  /// The processes that serve the database.
   private var servers: [pid_t] = []
-  /// All others.
+  /// All other processes.
   private var others: [pid_t] = []
 
-  /// Finds the processes that name the directory of a place, or have it from their parents.
+  /// Finds the processes with the demonstration's directory in their arguments or environment.
   init(of place: DemoFolder) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
       guard let process = pid_t(name), process != getpid(),
         let words = Self.texts("/proc/\(name)/cmdline"), !words.contains("--guard")
       else { continue }
-      // Another user's variables cannot be read, and are of no concern.
+      // The variables of another user's process cannot be read, and do not matter.
       let variables = Self.texts("/proc/\(name)/environ") ?? []
       guard (words + variables).contains(where: { $0.contains(place.directory) }) else { continue }
       if words.dropFirst().first == "serve" {
@@ -124,41 +125,41 @@ struct DemoProcesses {
     }
   }
 
-  /// Whether there is none.
+  /// Whether there are none.
   var isEmpty: Bool { servers.isEmpty && others.isEmpty }
 
-  /// Those to end next: no server as long as there is somebody who would start it again.
+  /// The processes to end next; servers only once there is no process left to restart them.
   var next: [pid_t] { others.isEmpty ? servers : others }
 
-  /// The texts of a file of the system; nil when it cannot be read, or the process is gone.
+  /// The strings in a file of the system; nil if it cannot be read, or the process is gone.
   private static func texts(_ path: String) -> [String]? {
     guard let data = FileManager.default.contents(atPath: path), !data.isEmpty else { return nil }
     return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-/// Somebody who stays behind: when a demonstration is gone, however that happened, nothing of it is left.
+/// A process that cleans up after a demonstration, however it ends.
 ///
-/// It is a process of its own that waits for the end of what only the demonstration can write to.
+/// It waits for the end of a pipe to which only the demonstration can write.
 struct DemoGuard {
   private let process: ChildProcess
 
-  /// Posts a guard at a place.
+  /// Starts a guard for a demonstration.
   ///
-  /// - Throws: `ChildProcess.Problem` when there can be no other process.
+  /// - Throws: `ChildProcess.Problem` when no process can be started.
   init(_ place: DemoFolder) throws {
     process = try ChildProcess(["demo", "--guard", place.directory], errors: "/dev/null")
   }
 
-  /// Sends the guard away, since all has been cleared up.
+  /// Ends the guard, once everything has been cleaned up.
   func dismiss() async {
     process.send(SIGKILL)
     await process.end()
   }
 
-  /// Is the guard: waits, and clears up.
+  /// Runs the guard: waits, and cleans up.
   static func stand(at place: DemoFolder) {
-    // What ends the demonstration's terminal or its group does not end this.
+    // Whatever ends the demonstration's terminal or its process group must not end the guard.
     setsid()
     for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number, SIG_IGN) }
     var byte: UInt8 = 0

@@ -4,11 +4,11 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeTransport
 
-/// Reads the numbers of the server, and looks through its data, again and again.
+/// Polls the server's metrics and checks its data.
 ///
-/// It comes in by another way than the terminals: as an administrator, over HTTP.
+/// It uses a different route from the terminals: it connects as an administrator, over HTTP.
 final class DemoMeter: Sendable {
-  /// How long a copy may be behind its post in every look.
+  /// How long a copy may differ from its post in every check.
   private static let patience = Duration.seconds(10)
   private static let interval = Duration.milliseconds(500)
 
@@ -21,8 +21,8 @@ final class DemoMeter: Sendable {
   ///
   /// - Parameters:
   ///   - target: The server.
-  ///   - board: What takes the numbers.
-  ///   - figuresFile: A file that is to have them as well.
+  ///   - board: The board that receives the figures.
+  ///   - figuresFile: A file to which the figures are written as well.
   init(_ target: ConnectionTarget, board: DemoBoard, figuresFile: String?) {
     admin = AdminClient(target, timeout: .seconds(5))
     self.board = board
@@ -51,7 +51,7 @@ final class DemoMeter: Sendable {
     keep()
   }
 
-  /// Takes the numbers of the server, and returns how many writes it has answered since its start.
+  /// Takes the server's metrics, and returns how many writes it has answered since its start.
   private func take(_ numbers: JSONValue) -> Int64 {
     let database = numbers["databases"]?["hearth"]
     board.with { figures in
@@ -65,13 +65,13 @@ final class DemoMeter: Sendable {
     let seconds = (ContinuousClock.now - time) / .seconds(1)
     board.with { figures in
       figures.operations += writes
-      // A running mean over about three seconds: what people can read.
+      // A running mean over about three seconds, which people can read.
       let share = min(1, seconds / 3)
       figures.rate += (Double(writes) / max(0.001, seconds) - figures.rate) * share
     }
   }
 
-  /// Looks for contradictions; one that is seen once is told to the end.
+  /// Looks for contradictions; one that is seen once is reported until the end.
   func look(through root: JSONValue) {
     let audit = DemoAudit(root)
     let lasting = note(audit.behind)
@@ -86,7 +86,7 @@ final class DemoMeter: Sendable {
     }
   }
 
-  /// Takes down whose copies are behind, and tells of those that do not catch up.
+  /// Records which copies differ, and returns the violations for those that do not catch up.
   private func note(_ posts: Set<String>) -> [String] {
     let now = ContinuousClock.now
     return behind.withLockedValue { behind in
@@ -104,21 +104,22 @@ final class DemoMeter: Sendable {
   }
 }
 
-/// Looks for contradictions in a blog as the server's own interface shows it, not the client library.
+/// Looks for contradictions in a blog as the server's own interface shows it, without the client
+/// library.
 ///
-/// Every count is the number of its stars, always. Each post has an equal copy, which follows within
-/// moments, so a copy that is behind is only suspicious until it stays so.
+/// A count must equal the number of its stars at all times. Each post has an equal copy, which
+/// follows within moments, so a copy that differs is suspicious only if it stays that way.
 struct DemoAudit: Sendable {
   /// How many posts there are.
   private(set) var posts = 0
   /// How many stars there are.
   private(set) var stars = 0
-  /// What is wrong.
+  /// The violations found.
   private(set) var violations: [String] = []
-  /// The posts whose copies are not equal at this moment.
+  /// The posts whose copies differ at this moment.
   private(set) var behind: Set<String> = []
 
-  /// Looks through the data of a whole database.
+  /// Checks the data of a whole database.
   ///
   /// - Complexity: O(size)
   init(_ root: JSONValue) {
@@ -142,7 +143,7 @@ struct DemoAudit: Sendable {
     }
   }
 
-  /// The stars of a post by its title: how many are counted and how many there are.
+  /// The stars of the post with a title: the count, and the number of stars.
   static func stars(of title: String, in root: JSONValue) -> (counted: Int64, given: Int)? {
     let posts = root["posts"]?.members ?? []
     guard let post = posts.first(where: { $0.value["title"]?.string == title })?.value else {
@@ -151,29 +152,29 @@ struct DemoAudit: Sendable {
     return (post["starCount"]?.integer ?? 0, post["stars"]?.members?.count ?? 0)
   }
 
-  /// How many posts have that title.
+  /// How many posts have this title.
   static func count(of title: String, in root: JSONValue) -> Int {
     (root["posts"]?.members ?? []).count { $0.value["title"]?.string == title }
   }
 }
 
-/// Whether several terminals show the same list of posts, as far as each of them has room for it.
+/// Whether several terminals show the same list of posts, as far as each has room for it.
 struct DemoAgreement: Hashable, Sendable {
-  /// A post as a line of a list shows it: the beginning of its title, and its stars.
+  /// A post as a line in a list shows it: the beginning of its title, and its stars.
   private struct Row: Hashable {
     let title: Substring
     let stars: Substring
   }
 
-  /// The part of a title that every width has room for.
+  /// How much of a title every width has room for.
   private static let titleLength = 8
 
-  /// How many terminals show a list at the moment.
+  /// How many terminals currently show a list.
   let count: Int
-  /// How many of them show what most of them show.
+  /// How many of them show the same as most of them.
   let equal: Int
 
-  /// Compares what stands on some screens, a line a row; one that shows no list is left out.
+  /// Compares the text of some screens, one line per row; a screen without a list is ignored.
   ///
   /// - Complexity: O(screens² · lines)
   init(_ screens: [String]) {
@@ -182,10 +183,10 @@ struct DemoAgreement: Hashable, Sendable {
     equal = lists.map { list in lists.count { Self.agree(list, $0) } }.max() ?? 0
   }
 
-  /// Whether there are several, and all show the same.
+  /// Whether there are several lists, and all are the same.
   var isWhole: Bool { count > 1 && equal == count }
 
-  /// What the live pane says.
+  /// The text for the live pane.
   var text: String {
     switch count {
     case 0, 1: "at work"
@@ -198,7 +199,7 @@ struct DemoAgreement: Hashable, Sendable {
     return left.prefix(common) == right.prefix(common)
   }
 
-  /// The lines that end with a star and a number, with or without the mark of the selected one.
+  /// The lines that end with a star and a number, with or without the selection mark.
   private static func rows(of screen: String) -> [Row] {
     screen.split(separator: "\n").compactMap { line in
       guard let match = line.firstMatch(of: #/^[^\p{L}\p{N}]*(\S.*?) +[★☆*+-] +(\d+)\s*$/#) else {

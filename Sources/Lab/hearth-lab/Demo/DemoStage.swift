@@ -4,29 +4,29 @@ import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
 
-/// A demonstration in several terminals of tmux: it is set up, shown, and taken away again.
+/// A demonstration in several tmux terminals: sets it up, shows it, and removes it again.
 struct DemoStage {
-  /// The names of those who act.
+  /// The names of the actors.
   static let names = ["bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"]
 
-  /// The name of somebody who comes in by the port, and is not signed in.
+  /// The name of a person who connects to the port and is not signed in.
   static let stranger = "mallory"
 
-  /// What the options say.
+  /// The wishes given by the options.
   struct Wishes {
-    /// The number of people's terminals, the user's own among them.
+    /// The number of terminals, including the user's own.
     var terminals: Int
-    /// Who the user is.
+    /// The name of the user.
     var user: String
-    /// After how many seconds it ends by itself.
+    /// After how many seconds the demonstration ends; nil for no limit.
     var seconds: Double?
-    /// Whether there are scenes.
+    /// Whether scenes are played.
     var presents: Bool
-    /// The number that makes two demonstrations alike.
+    /// The seed; equal seeds make demonstrations alike.
     var seed: UInt64
-    /// A database elsewhere.
+    /// The URL of a remote database.
     var database: String?
-    /// How long people have to read a scene, as a multiple of the usual time.
+    /// The time for reading a scene, as a multiple of the usual time.
     var pace = 1.0
   }
 
@@ -34,15 +34,16 @@ struct DemoStage {
   private let wishes: Wishes
   private let program: String
 
-  /// Makes a stage in an empty place.
+  /// Makes a stage in an empty directory.
   init(in place: DemoFolder, wishes: Wishes) {
     self.place = place
     self.wishes = wishes
     program = ChildProcess.hearth
   }
 
-  /// Starts a server that keeps its data here, and returns its port for those who are no administrators.
+  /// Starts a server that stores its data in the directory.
   ///
+  /// - Returns: Its port for clients that are not administrators.
   /// - Throws: ``CommandFailure`` when it does not start.
   static func startServer(in place: DemoFolder) async throws -> Int {
     let rules = "\(place.directory)/rules.json"
@@ -80,9 +81,9 @@ struct DemoStage {
     defer { for watch in watches { watch.cancel() } }
     let port = wishes.database == nil ? try await Self.startServer(in: place) : nil
     try setUp(port: port)
-    // A signal that came before there was a tmux server is obeyed here.
+    // Obeys a signal that arrived before there was a tmux server.
     if let number = asked.withLockedValue({ $0 }) { return number }
-    // Another terminal around this one is none of its business.
+    // tmux refuses to run inside another tmux while this variable is set.
     unsetenv("TMUX")
     let words = [TmuxServer.program ?? "tmux"] + tmux.prefix + ["attach-session", "-t", "demo"]
     _ = OtherProgram.run(words, with: .terminal)
@@ -90,7 +91,7 @@ struct DemoStage {
     return asked.withLockedValue { $0 }
   }
 
-  /// Removes the line with which tmux says that it has ended.
+  /// Removes the line with which tmux reports that it has ended.
   private static func removeLastWords() {
     if isatty(STDOUT_FILENO) == 1 { Output.text("\u{1B}[A\r\u{1B}[K") }
   }
@@ -149,7 +150,7 @@ struct DemoStage {
     tmux.run(["select-pane", "-t", own.id])
   }
 
-  /// How a terminal comes to the database.
+  /// The options with which a terminal reaches the database.
   private func reach(_ socket: String) -> [String] {
     if let database = wishes.database { return ["--database", database] }
     return ["--data-dir", place.data, "--socket", socket, "--database-name", "demo"]
@@ -165,7 +166,7 @@ struct DemoStage {
       ["set", "-g", "window-status-current-format", ""], ["set", "-s", "escape-time", "0"],
       ["set", "-g", "mouse", "on"], ["set", "-g", "default-terminal", "screen-256color"],
       ["bind", "-n", "F9", "select-pane", "-t", ":.+"], ["bind", "-n", "F10", "kill-server"],
-      // Who leaves the own terminal leaves the demonstration.
+      // Leaving the own terminal ends the demonstration.
       ["set-hook", "-g", "pane-exited", "kill-server"],
     ]
     for option in options { tmux.run(option) }
@@ -181,9 +182,9 @@ struct DemoStage {
   }
 }
 
-/// What a demonstration shows: the file that its live pane begins with.
+/// The plan of a demonstration, stored in a file that its live pane reads.
 struct DemoPlan: Codable, Sendable {
-  /// Somebody at a terminal.
+  /// A person at a terminal.
   struct Actor: Codable, Sendable {
     /// The name.
     let name: String
@@ -193,31 +194,31 @@ struct DemoPlan: Codable, Sendable {
 
   /// The user's own terminal.
   var own: TmuxServer.Pane
-  /// The others, who act.
+  /// The actors.
   var actors: [Actor] = []
-  /// Whether there are scenes.
+  /// Whether scenes are played.
   var presents: Bool
-  /// After how many seconds it ends by itself; nil for never.
+  /// After how many seconds the demonstration ends; nil for no limit.
   var seconds: Double?
-  /// The number that makes two demonstrations alike.
+  /// The seed; equal seeds make demonstrations alike.
   var seed: UInt64
-  /// How long people have to read a scene, as a multiple of the usual time.
+  /// The time for reading a scene, as a multiple of the usual time.
   var pace = 1.0
-  /// The database elsewhere; nil for one of its own.
+  /// The URL of a remote database; nil for the demonstration's own.
   var database: String?
-  /// Somebody who is not let in by the socket, so that rules decide; nil when nobody is.
+  /// A person who connects to the port, where rules apply; nil if there is none.
   var stranger: Actor?
 
   /// Writes the file.
   ///
-  /// - Throws: What the system reports.
+  /// - Throws: The system's error.
   func write(to path: String) throws {
     try JSONEncoder().encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
   /// Reads the file.
   ///
-  /// - Throws: What the system reports, or what is wrong with it.
+  /// - Throws: The system's error, or what is wrong with the file.
   init(from path: String) throws {
     self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
   }
@@ -230,13 +231,13 @@ struct DemoPlan: Codable, Sendable {
   }
 }
 
-/// The terminals of a demonstration: somebody types in them, and looks at them.
+/// The terminals of a demonstration, which can be typed in and read.
 protocol DemoTerminals: Sendable {
   /// Presses keys by their tmux names in several terminals, as nearly at once as possible.
   func press(_ keys: [String], in panes: [TmuxServer.Pane])
   /// Types a text.
   func type(_ text: String, in pane: TmuxServer.Pane)
-  /// What a terminal shows, a line a row; empty when it is gone.
+  /// The text of a terminal, one line per row; empty if the terminal is gone.
   func screen(of pane: TmuxServer.Pane) -> String
 }
 

@@ -5,7 +5,7 @@ import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
 
-/// The live pane: what is measured, what the scene is about, and whether all is well.
+/// The live pane: the measurements, the current scene, and whether all is well.
 struct DemoView {
   private let figures: DemoFigures
   private let size: Size
@@ -95,7 +95,7 @@ struct DemoView {
     }
   }
 
-  /// One digit behind the point.
+  /// One digit after the decimal point.
   private static func decimal(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
@@ -121,54 +121,54 @@ struct DemoView {
   }
 }
 
-/// What a demonstration has measured, and what it shows at the moment.
+/// The measurements and the current state of a demonstration.
 struct DemoFigures: Sendable {
-  /// What a scene has shown.
+  /// The outcome of a scene.
   struct Outcome: Hashable, Sendable {
-    /// One sentence.
+    /// The outcome in one sentence.
     let text: String
-    /// Whether it is as it must be.
+    /// Whether the outcome is as expected.
     let isRight: Bool
   }
 
-  /// Writes that were acknowledged, by the server's count.
+  /// The acknowledged writes, by the server's count.
   var operations: Int64 = 0
-  /// How many there were a second, lately.
+  /// The recent number of writes per second.
   var rate = 0.0
-  /// From the key that sends something until it is on the screen of another terminal.
+  /// The time from the key that sends a post until it is on the screen of another terminal.
   var latencies = Latencies()
-  /// How often the blocks of transactions ran.
+  /// How often transaction blocks were run.
   var attempts = 0
-  /// How often again.
+  /// How many of those runs were retries.
   var retries = 0
-  /// Writes that some terminal shows as not acknowledged.
+  /// The number of writes that terminals show as unacknowledged.
   var pending = 0
-  /// Whether the terminals show the same.
+  /// Whether the terminals show the same list.
   var agreement = DemoAgreement([])
-  /// Connections of the server.
+  /// The number of connections to the server.
   var connections: Int64 = 0
-  /// The last commit.
+  /// The revision of the last commit.
   var revision: Int64 = 0
-  /// How often the database was looked through.
+  /// How often the database was checked.
   var checks = 0
-  /// How many posts there were last.
+  /// The number of posts at the last check.
   var posts = 0
-  /// How many stars there were last.
+  /// The number of stars at the last check.
   var stars = 0
-  /// Copies that were not equal to their posts at the last look.
+  /// The number of copies that differed from their posts at the last check.
   var copiesBehind = 0
-  /// What was found wrong.
+  /// The violations found.
   var violations: [String] = []
-  /// What the user is told about.
+  /// The current scene.
   var scene: DemoScene?
-  /// What the scenes have shown.
+  /// The outcomes of the scenes so far.
   var outcomes: [Outcome] = []
-  /// Whether the user wants the next scene now.
+  /// Whether the user asks for the next scene.
   var isAskedToGoOn = false
-  /// Whether it is over.
+  /// Whether the demonstration is over.
   var hasEnded = false
 
-  /// The numbers for programs.
+  /// The figures for programs.
   var json: JSONValue {
     .object(
       ("operations", .integer(operations)),
@@ -198,7 +198,7 @@ struct DemoFigures: Sendable {
     )
   }
 
-  /// One line about it all.
+  /// A summary in one line.
   static func summary(_ json: JSONValue) -> String {
     let count = json["violations"]?.elements?.count ?? 0
     func milliseconds(_ name: String) -> Int64 { json["latency"]?[name]?.integer ?? 0 }
@@ -211,7 +211,7 @@ struct DemoFigures: Sendable {
   }
 }
 
-/// What a demonstration has measured: filled by several threads, shown by one.
+/// The figures of a demonstration, written by several threads and shown by one.
 final class DemoBoard: Sendable {
   private let figures = NIOLockedValueBox(DemoFigures())
 
@@ -221,6 +221,6 @@ final class DemoBoard: Sendable {
     figures.withLockedValue { body(&$0) }
   }
 
-  /// The figures now.
+  /// The current figures.
   var now: DemoFigures { figures.withLockedValue { $0 } }
 }

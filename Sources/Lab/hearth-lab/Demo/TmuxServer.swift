@@ -2,42 +2,42 @@ import BlogSwarm
 import Foundation
 import HearthProgram
 
-/// A tmux server of a demonstration, with all its terminals.
+/// The tmux server of a demonstration, with all its terminals.
 struct TmuxServer: Sendable {
   /// A terminal.
   struct Pane: Hashable, Sendable, Codable {
-    /// Its name for tmux.
+    /// Its identifier in tmux.
     let id: String
   }
 
   private let place: DemoFolder
 
-  /// Names the server of a place, which may not run yet.
+  /// Names the server of a demonstration, which need not be running yet.
   init(_ place: DemoFolder) {
     self.place = place
   }
 
-  /// Where tmux is, if it is there.
+  /// The path of tmux, if it is installed.
   static var program: String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return path.split(separator: ":").map { "\($0)/tmux" }.first { access($0, X_OK) == 0 }
   }
 
-  /// What follows `tmux` to reach this server.
+  /// The arguments after `tmux` that select this server.
   var prefix: [String] { ["-S", place.tmux, "-f", "/dev/null"] }
 
-  /// Gives tmux a command, or several with `;` between them.
+  /// Runs a tmux command, or several separated by `;`.
   ///
-  /// - Returns: What it prints; nil when it cannot do that, or is not there.
+  /// - Returns: Its output; nil if it fails, or tmux is not installed.
   @discardableResult
   func run(_ arguments: [String]) -> String? {
     guard let program = Self.program else { return nil }
     return Tool.output(of: [program] + prefix + arguments, environment: place.environment)
   }
 
-  /// Opens a terminal with a program: the first one begins the session.
+  /// Opens a terminal that runs a program; the first one starts the session.
   ///
-  /// - Throws: ``CommandFailure`` when tmux does not do that.
+  /// - Throws: ``CommandFailure`` when tmux fails to do so.
   func open(
     _ words: [String],
     isFirst: Bool,
@@ -48,7 +48,7 @@ struct TmuxServer: Sendable {
       isFirst
       ? ["new-session", "-d", "-s", "demo", "-x", "\(columns)", "-y", "\(rows)"]
       : ["split-window", "-d", "-t", "demo:0"]
-    // One word would go through a shell.
+    // A single word would be passed to a shell.
     guard let id = run(verb + ["-P", "-F", "#{pane_id}", "-c", "/", "--", "env"] + words) else {
       throw CommandFailure(.failed, description: "tmux opens no terminal (--no-tmux needs none)")
     }
@@ -70,7 +70,7 @@ struct TmuxServer: Sendable {
     run(["send-keys", "-t", pane.id, "-l", text])
   }
 
-  /// What a terminal shows, a line a row; empty when it is gone.
+  /// The text of a terminal, one line per row; empty if the terminal is gone.
   func screen(of pane: Pane) -> String {
     run(["capture-pane", "-p", "-t", pane.id]) ?? ""
   }

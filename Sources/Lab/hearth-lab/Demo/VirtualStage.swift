@@ -6,7 +6,8 @@ import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeDatabase
 
-/// A demonstration on one screen, for where there is no tmux: every part of it is a client of its own.
+/// A demonstration on one screen, for use without tmux; each part of the screen is a separate
+/// client.
 @MainActor
 final class VirtualStage {
   private let place: DemoFolder
@@ -15,12 +16,12 @@ final class VirtualStage {
   private let terminals: VirtualTerminals
   private let board = DemoBoard()
   private var parts: [VirtualTerminal] = []
-  /// What ended the program, if a signal did.
+  /// The signal that ended the program, if one did.
   private(set) var signal: Int32?
 
-  /// Takes the terminal over.
+  /// Takes over the terminal.
   ///
-  /// - Throws: ``CommandFailure`` when it cannot be used.
+  /// - Throws: ``CommandFailure`` when the terminal cannot be used.
   init(in place: DemoFolder, wishes: DemoStage.Wishes) throws {
     self.place = place
     self.wishes = wishes
@@ -43,7 +44,7 @@ final class VirtualStage {
     )
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
-    // This thread is the terminal's.
+    // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
     Thread.detachNewThread { [place, terminals, board] in
@@ -139,7 +140,7 @@ final class VirtualStage {
         case .woken: break
         }
       }
-      // Who leaves the own terminal leaves the demonstration.
+      // Leaving the own terminal ends the demonstration.
       guard parts[0].turn(keys) else { return }
       for part in parts.dropFirst() { _ = part.turn() }
     }
@@ -180,22 +181,22 @@ final class VirtualStage {
   }
 }
 
-/// A terminal that is a part of a screen, with a client of its own: its connection, its view.
+/// A terminal in a part of the screen, with a client of its own: its connection and its view.
 @MainActor
 final class VirtualTerminal: TerminalDevice {
-  /// Its name.
+  /// The name of its user.
   let id: String
   private(set) var size: Size
   let glyphs: GlyphSet
-  /// What it shows.
+  /// What it currently shows.
   private(set) var screen: Screen
   private let terminals: VirtualTerminals
   private let database: Database
   private var program: Program<VirtualTerminal>?
 
-  /// Connects somebody to a database.
+  /// Connects a user to a database.
   ///
-  /// - Throws: `DatabaseURLError`, or what is wrong with the name.
+  /// - Throws: `DatabaseURLError`, or an error about the name.
   init(
     _ name: String,
     url: String,
@@ -228,19 +229,19 @@ final class VirtualTerminal: TerminalDevice {
     program?.begin()
   }
 
-  /// Takes keys, and what was typed by others on behalf of its user; false when the user has left.
+  /// Handles keys, including those typed by the director; false if the user has left.
   func turn(_ keys: [KeyEvent] = []) -> Bool {
     let typed = terminals.takeKeys(of: id)
     return program?.turn((typed + keys).map { .key($0) }) == nil
   }
 
-  /// Gives it another size.
+  /// Changes its size.
   func resize(to new: Size) -> Bool {
     size = new
     return turn([.resize(new)])
   }
 
-  /// Ends the connection.
+  /// Closes the connection.
   func close() async {
     program = nil
     await database.close()
@@ -259,7 +260,7 @@ final class VirtualTerminal: TerminalDevice {
   func notify(_ text: String) {}
 }
 
-/// Terminals that are parts of one screen: what is typed in them waits here, and what they show.
+/// Terminals in parts of one screen: stores the keys typed in them, and the text they show.
 final class VirtualTerminals: DemoTerminals {
   private struct State {
     var typed: [String: [KeyEvent]] = [:]
@@ -269,7 +270,7 @@ final class VirtualTerminals: DemoTerminals {
   private let state = NIOLockedValueBox(State())
   private let wake: @Sendable () -> Void
 
-  /// Makes terminals; whoever draws them is woken when something was typed.
+  /// Makes terminals; typing in them calls `wake`.
   init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }
@@ -291,18 +292,18 @@ final class VirtualTerminals: DemoTerminals {
     state.withLockedValue { $0.screens[pane.id] ?? "" }
   }
 
-  /// Takes what was typed in a terminal.
+  /// Takes the keys typed in a terminal.
   func takeKeys(of id: String) -> [KeyEvent] {
     state.withLockedValue { $0.typed.removeValue(forKey: id) ?? [] }
   }
 
-  /// Says what a terminal shows.
+  /// Stores what a terminal shows.
   func show(_ screen: Screen, on id: String) {
     let text = screen.text()
     state.withLockedValue { $0.screens[id] = text }
   }
 
-  /// The key that tmux calls by that name.
+  /// The key with this name in tmux.
   private static func key(_ name: String) -> KeyEvent? {
     if name.hasPrefix("C-"), name.count == 3 { return name.last.map { .control($0) } }
     return KeyEvent(description: name)
@@ -330,6 +331,6 @@ struct DemoTiles {
     }
   }
 
-  /// What is inside of the frames.
+  /// The areas inside the frames.
   var insides: [Rect] { frames.map { $0.inset(rows: 1, columns: 1) } }
 }

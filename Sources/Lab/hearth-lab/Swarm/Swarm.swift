@@ -7,13 +7,13 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeServer
 
-/// Lets many users loose on a database, harms them, and checks that everything that was promised held.
+/// Puts a database under load from many users, with faults, and checks that every guarantee held.
 struct Swarm: AsyncParsableCommand {
   static let configuration = SwarmOptions.configuration
 
   @OptionGroup var arguments: SwarmOptions
 
-  /// How many processes there are before users share them.
+  /// The number of processes from which users share them.
   private static let processLimit = 24
 
   func run() async throws {
@@ -25,7 +25,7 @@ struct Swarm: AsyncParsableCommand {
     if let database = try arguments.access.target() {
       try adapt(&settings, to: database)
       try await arguments.access.knock(at: database)
-      // At a socket all are administrators, and what the rules say is nothing to them.
+      // At a socket everyone is an administrator, so the rules do not apply.
       if !database.isAtSocket { adapt(&settings, to: try await database.admin.rules()) }
       target = .database(database)
     } else {
@@ -48,20 +48,20 @@ struct Swarm: AsyncParsableCommand {
     options.terminals = screens
     options.bug = bug
     options.isSoak = arguments.soak
-    // What is wrong on purpose does not become right by waiting.
+    // A deliberate bug does not go away by waiting.
     if options.bug != nil { options.patience = .seconds(4) }
     options.check.least = least(settings)
-    // Where things are stopped and killed, one's own change may wait for its turn.
+    // While processes are stopped and killed, even a client's own change may be delayed.
     if !settings.faults.isEmpty {
       options.check.echo = .seconds(10)
       options.check.freshness = .seconds(5)
     }
-    // Another server leads only when a lease has ended, and clients must notice that first.
+    // Another server leads only after a lease has expired, and clients must notice that first.
     if settings.servers > 1 {
       options.check.echo = .seconds(25)
       options.check.freshness = .seconds(25)
     }
-    // A run with a mistake tells within seconds what it would tell after minutes.
+    // A run with a faulty server shows within seconds what it would show after minutes.
     if program != nil { options.patience = .seconds(6) }
     options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
     options.tell = { Output.message($0) }
@@ -86,9 +86,9 @@ struct Swarm: AsyncParsableCommand {
     guard result.isClean else { throw ExitStatus.failed.exitCode }
   }
 
-  /// Leaves out what cannot be done to so many servers of the swarm's own.
+  /// Leaves out faults that are impossible with this number of servers.
   ///
-  /// - Throws: ``CommandFailure`` when that was asked for by its name.
+  /// - Throws: ``CommandFailure`` when such a fault was requested by name.
   private func adapt(
     _ settings: inout SwarmSettings,
     toServers count: Int
@@ -119,7 +119,7 @@ struct Swarm: AsyncParsableCommand {
     #endif
   }
 
-  /// The program that is to be the server, in place of this one.
+  /// The program to run as the server instead of this one.
   private func serverProgram() throws(CommandFailure) -> String? {
     guard let server = arguments.server else { return nil }
     #if DEBUG
@@ -129,7 +129,7 @@ struct Swarm: AsyncParsableCommand {
     #endif
   }
 
-  /// Leaves out what must be refused where the rules refuse nothing, and says so.
+  /// Leaves out actions that must be refused if the rules allow them, and reports it.
   private func adapt(_ settings: inout SwarmSettings, to rules: String) {
     guard arguments.mix == nil, settings.mix.shares[.trespass] != nil,
       !Trespass.isRefused(by: rules)
@@ -140,9 +140,9 @@ struct Swarm: AsyncParsableCommand {
     Output.message("left out: trespass, which the rules allow")
   }
 
-  /// What the run is to be.
+  /// The settings of the run.
   ///
-  /// - Throws: ``CommandFailure`` for what cannot be.
+  /// - Throws: ``CommandFailure`` for values that are not possible.
   private func swarmSettings() throws(CommandFailure) -> SwarmSettings {
     guard (1...5_000).contains(arguments.users), (0.1...86_400).contains(arguments.seconds),
       (1...100).contains(arguments.posts)
@@ -187,15 +187,15 @@ struct Swarm: AsyncParsableCommand {
     return settings
   }
 
-  /// Leaves out what cannot be done at a database that is there already, and says so.
+  /// Leaves out what is impossible at an existing database, and reports it.
   private func adapt(
     _ settings: inout SwarmSettings,
     to database: SwarmDatabase
   ) throws(CommandFailure) {
     if arguments.mix == nil {
-      // Rules elsewhere allow what belongs to a blog, and nothing that belongs to swarms.
+      // Rules of other databases allow what belongs to a blog, and nothing specific to the swarm.
       settings.mix = settings.mix.without(.count)
-      // Nothing is refused to administrators, and all are that at a socket.
+      // Administrators are refused nothing, and at a socket everyone is one.
       if database.isAtSocket { settings.mix = settings.mix.without(.trespass) }
     }
     var missing: [(obstacle: String, faults: [String])] = []
@@ -213,14 +213,14 @@ struct Swarm: AsyncParsableCommand {
     }
   }
 
-  /// How many terminals look on: at a database elsewhere none but those that are asked for.
+  /// The number of terminals that watch; at a remote database none, unless requested.
   private var screens: Int {
     arguments.terminals
       ?? (arguments.access.database == nil && TmuxServer.program != nil
         && arguments.injectBug == nil ? 1 : 0)
   }
 
-  /// How much must be done to mean anything: a part of what is planned, in proportion.
+  /// How much must happen for the run to mean anything, in proportion to the plan.
   private func least(_ settings: SwarmSettings) -> CheckOptions.Least {
     var least = CheckOptions.Least.nothing
     let planned = settings.rate * settings.seconds
@@ -242,7 +242,7 @@ struct Swarm: AsyncParsableCommand {
     return least
   }
 
-  /// The rules: those that were named, or those that come with the program.
+  /// The rules file that was named, or else one that comes with the program.
   private func rulesFile(_ settings: SwarmSettings) throws(CommandFailure) -> String {
     let name =
       switch settings.stars {
@@ -253,7 +253,7 @@ struct Swarm: AsyncParsableCommand {
     return try SharedFiles.rules(arguments.rules, orElse: name)
   }
 
-  /// Writes the report in the form that the name of the file says.
+  /// Writes the report in the format that the file name implies.
   private static func write(_ report: SwarmReport, to path: String) throws(CommandFailure) {
     let text =
       if path.hasSuffix(".html") {
@@ -274,7 +274,7 @@ struct Swarm: AsyncParsableCommand {
   }
 }
 
-/// Asks a PostgreSQL who leads, over one connection.
+/// Asks PostgreSQL for the current leader, over one connection.
 private final class LeaderLookup: Sendable {
   private let stores = NIOLockedValueBox<(any ClusterStore)?>(nil)
 
@@ -292,7 +292,7 @@ private final class LeaderLookup: Sendable {
   }
 }
 
-/// The line on a terminal that says what a run is at.
+/// The progress line for the phase of a run.
 private final class SwarmProgress: Sendable {
   private let line = ProgressLine("starting", counting: .seconds)
   private let phase = NIOLockedValueBox<SwarmPhase?>(nil)

@@ -4,7 +4,7 @@ import Foundation
 import HearthProgram
 import RealtimeTransport
 
-/// One process of clients of a swarm, which `hearth swarm` starts and steers.
+/// One client process of a swarm, which `hearth swarm` starts and controls.
 struct SwarmClient: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "swarm-client",
@@ -46,7 +46,7 @@ struct SwarmClient: AsyncParsableCommand {
     await crew.work(Self.orders()) { Output.line($0.line) }
   }
 
-  /// What is said on stdin; whoever says nothing more has gone, and the users go as well.
+  /// The orders from stdin; at its end the swarm is gone, and the users stop as well.
   private static func orders() -> AsyncStream<CrewOrder> {
     AsyncStream { continuation in
       Thread.detachNewThread {
@@ -60,7 +60,7 @@ struct SwarmClient: AsyncParsableCommand {
 }
 
 extension SwarmAccess {
-  /// The database; nil when the swarm is to have a server of its own.
+  /// The database; nil if the swarm is to start a server of its own.
   ///
   /// - Throws: ``CommandFailure`` for a URL or a file that cannot be used.
   func target() throws -> SwarmDatabase? {
@@ -72,7 +72,7 @@ extension SwarmAccess {
       throw CommandFailure(.usage, description: "\(error)")
     }
     target.apiKey = apiKey
-    // Clients of the swarm are told, and they work in another directory.
+    // The path is passed to the swarm's clients, which run in another directory.
     target.caFile = caFile.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
     guard let adminKeyFile else { return target }
     guard !target.isAtSocket else {
@@ -88,9 +88,9 @@ extension SwarmAccess {
     return target
   }
 
-  /// Makes sure that the database can be reached, and by an administrator.
+  /// Checks that the database can be reached with administrator rights.
   ///
-  /// - Throws: ``CommandFailure`` that says what is missing.
+  /// - Throws: ``CommandFailure`` with what is missing.
   func knock(at database: SwarmDatabase) async throws {
     let isOpen: Bool
     do {

@@ -3,33 +3,34 @@ import Foundation
 import HearthProgram
 import NIOConcurrencyHelpers
 
-/// The stay of a swarm at a database that is there already: it comes with accounts, if it needs some,
-/// and leaves nothing behind.
+/// The visit of a swarm to an existing database.
+///
+/// It brings accounts, if it needs any, and leaves nothing behind.
 actor SwarmVisit {
-  /// How a stay ends.
+  /// How a visit ends.
   enum Ending {
-    /// Everything held, and nobody needs to look at anything.
+    /// Everything held, so nothing needs to be examined.
     case clean
-    /// What was written is evidence.
+    /// The written data is evidence.
     case unclean
-    /// Somebody wants it to end at once.
+    /// The user wants the run to end at once.
     case interrupted
   }
 
   private let database: SwarmDatabase
   private let accounts: SwarmAccounts?
   private let keeps: Bool
-  /// What tells the people of this run from those of others, who may have left something.
+  /// Distinguishes the users of this run from those of other runs, which may have left some behind.
   private let run = String(UInt32.random(in: .min ... .max), radix: 36)
   private var uids: [String] = []
   private var departure: Task<Bool, Never>?
 
-  /// Prepares a stay.
+  /// Prepares a visit.
   ///
   /// - Parameters:
   ///   - database: The database.
   ///   - directory: The directory of the run.
-  ///   - keeps: Whether what the swarm writes is to stay in any case.
+  ///   - keeps: Whether to keep what the swarm writes in any case.
   init(at database: SwarmDatabase, in directory: String, keeps: Bool) {
     self.database = database
     self.keeps = keeps
@@ -37,12 +38,12 @@ actor SwarmVisit {
       database.hasAccounts ? SwarmAccounts(ofRun: run, at: database, in: directory) : nil
   }
 
-  /// Makes the accounts, where there are to be some.
+  /// Creates the accounts, if any are needed.
   ///
   /// - Parameters:
-  ///   - settings: What the run is to be.
-  ///   - terminals: How many terminals look on.
-  /// - Returns: Who the users are.
+  ///   - settings: The settings of the run.
+  ///   - terminals: How many terminals watch.
+  /// - Returns: The identifiers of the users.
   /// - Throws: `SwarmAccounts.Problem` or `AuthError`.
   func arrive(_ settings: SwarmSettings, terminals: Int) async throws -> [String] {
     guard let accounts else {
@@ -56,10 +57,10 @@ actor SwarmVisit {
     return users
   }
 
-  /// Removes what was written, where nobody is to look at it, and deletes the accounts.
+  /// Removes the written data, unless it is to be examined, and deletes the accounts.
   ///
-  /// - Parameter ending: How the stay ends; it counts what is said first.
-  /// - Returns: Whether all of it worked.
+  /// - Parameter ending: How the visit ends; only the first call counts.
+  /// - Returns: Whether everything was removed.
   func leave(_ ending: Ending) async -> Bool {
     if let departure { return await departure.value }
     let departure = Task { await self.depart(ending) }
@@ -104,7 +105,7 @@ actor SwarmVisit {
   }
 }
 
-/// A run from the arrival of its users to the last trace that they leave.
+/// A run, from the arrival of its users to the removal of their last trace.
 struct SwarmOuting {
   private let settings: SwarmSettings
   private let options: SwarmRun.Options
@@ -114,10 +115,10 @@ struct SwarmOuting {
   /// Prepares a run.
   ///
   /// - Parameters:
-  ///   - settings: What the run is to be.
-  ///   - options: How it is carried out.
+  ///   - settings: The settings of the run.
+  ///   - options: The options for carrying it out.
   ///   - folder: Its directory.
-  ///   - keeps: Whether what is written at a database elsewhere is to stay there.
+  ///   - keeps: Whether to keep what is written at a remote database.
   init(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
@@ -130,10 +131,10 @@ struct SwarmOuting {
     visit = options.database.map { SwarmVisit(at: $0, in: folder.path, keeps: keeps) }
   }
 
-  /// Carries the run out, and clears up after it, however it ends.
+  /// Carries out the run, and cleans up after it however it ends.
   ///
-  /// - Returns: What it was.
-  /// - Throws: What keeps it from being carried out.
+  /// - Returns: The report of the run.
+  /// - Throws: The error that prevented the run.
   func result() async throws -> SwarmReport {
     let current = NIOLockedValueBox<SwarmRun?>(nil)
     let interruption = SwarmInterruption { [visit, folder] in
@@ -164,19 +165,19 @@ struct SwarmOuting {
   }
 }
 
-/// Ends a run when the person at the terminal or the system wants that, after it has been cleared up.
+/// Cleans up and ends the run when the user or the system interrupts it.
 final class SwarmInterruption: Sendable {
   private let ending = NIOLockedValueBox<Task<Void, Never>?>(nil)
   private let clearUp: @Sendable () async -> Void
 
-  /// Describes an end.
+  /// Prepares for an interruption.
   ///
-  /// - Parameter clearUp: What is done before the process ends.
+  /// - Parameter clearUp: Called before the process ends.
   init(_ clearUp: @escaping @Sendable () async -> Void) {
     self.clearUp = clearUp
   }
 
-  /// Begins to wait for a signal; a second one ends the process at once.
+  /// Starts watching for signals; a second one ends the process at once.
   func watch() -> SignalWatch {
     SignalWatch(SIGINT, SIGTERM, SIGHUP) {
       let isFirst = self.ending.withLockedValue { ending in
@@ -191,30 +192,30 @@ final class SwarmInterruption: Sendable {
     }
   }
 
-  /// Waits for the end of the process if it has been asked for.
+  /// Waits for the end of the process if an interruption has begun.
   func finishIfBegun() async {
     await ending.withLockedValue(\.self)?.value
   }
 
-  /// What a shell says of a program that was interrupted.
+  /// The exit status that shells use for an interrupted program.
   private static let status: Int32 = 128 + SIGINT
 }
 
 /// The directory of one run of a swarm.
 struct SwarmFolder {
-  /// Where it is; short, since the paths of sockets must be.
+  /// The path, which is short because the paths of sockets must be.
   let path: String
   private let isTemporary: Bool
 
   /// Makes the directory.
   ///
-  /// - Parameter path: Where, or nil for a temporary one.
-  /// - Throws: ``CommandFailure`` when it cannot be made, or there is something already.
+  /// - Parameter path: The path; nil for a temporary directory.
+  /// - Throws: ``CommandFailure`` when the directory cannot be created, or exists already.
   init(_ path: String?) throws(CommandFailure) {
     isTemporary = path == nil
     let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
     let temporary = "\(base)/hearth-swarm-\(getpid())"
-    // Other programs are told where it is, and work in other directories.
+    // The path is passed to other programs, which run in other directories.
     self.path = URL(fileURLWithPath: path ?? temporary).standardizedFileURL.path
     guard mkdir(self.path, 0o700) == 0 else {
       throw CommandFailure(
@@ -224,7 +225,7 @@ struct SwarmFolder {
     }
   }
 
-  /// Removes the directory, unless someone has named it, and tells whether it is gone.
+  /// Removes the directory unless the user chose it; returns whether it is gone.
   @discardableResult
   func remove() -> Bool {
     isTemporary && (try? FileManager.default.removeItem(atPath: path)) != nil
