@@ -52,7 +52,9 @@ struct ClusterTests {
 
   @Test("share databases out")
   func shares() async throws {
-    let names = (0..<12).map { "d\($0)" }
+    // The choice depends on the ports of the servers, which differ between runs. With 36 databases,
+    // a server is left without one in about one run in a million.
+    let names = (0..<36).map { "d\($0)" }
     let cluster = try await TestCluster(3, databases: names)
     for name in names { _ = try await cluster.leader(of: name) }
     let holders = cluster.storage.view().leases.map(\.holder)
