@@ -26,24 +26,26 @@ final class Session: TurnTaker {
   }
 
   /// A message of the client.
+  ///
+  /// The rare cases are indirect: every connection has room for several of these, and most are idle.
   enum Incoming {
     case text([UInt8])
     /// One that has been read, and how many bytes it had.
-    case decoded(Result<ClientMessage, MessageError>, length: Int)
+    indirect case decoded(Result<ClientMessage, MessageError>, length: Int)
     /// A message with the hash of the data that it compares.
-    case compared(ClientMessage, Node, hash: String, length: Int)
+    indirect case compared(ClientMessage, Node, hash: String, length: Int)
   }
 
-  /// Something to be sent to the client.
+  /// Something to be sent to the client; indirect for the same reason.
   enum Outgoing {
     /// A message of the hub, which is held back or left out while the client does not keep up.
     case message([UInt8])
     /// A message that was held back long enough.
     case kept([UInt8])
     /// What is yet to be encoded.
-    case composition(Composition, isKept: Bool)
+    indirect case composition(Composition, isKept: Bool)
     /// The goodbye.
-    case end(code: UInt16, reason: String)
+    indirect case end(code: UInt16, reason: String)
   }
 
   let peer: PeerID
