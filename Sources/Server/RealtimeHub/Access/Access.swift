@@ -1,10 +1,11 @@
 internal import RealtimeCore
 internal import SecurityRules
 
-/// The auth state of every peer, and what the rules allow.
+/// The authentication state of every peer, and the permissions under the rules.
 ///
-/// A peer is what its connection makes it, or what its credential says until that ends. Rules are in
-/// force as soon as they are installed; if they cannot be stored, the last durable ones are again.
+/// A peer has the identity of its credential until that expires, and otherwise that of its
+/// connection. Rules take effect as soon as they are installed; if they cannot be stored, the last
+/// durable rules take effect again.
 struct Access: Sendable {
   private struct Entry: Sendable {
     /// The identity without a credential.
@@ -12,7 +13,7 @@ struct Access: Sendable {
     var state: AuthState
   }
 
-  /// When the credential of a peer ends.
+  /// When the credential of a peer expires.
   private struct Deadline: Comparable, Sendable {
     /// In milliseconds since 1970.
     let time: Int64
@@ -29,18 +30,19 @@ struct Access: Sendable {
   private let limits: HubLimits
   private let verifier: any CredentialVerifier
   private var entries: [PeerID: Entry] = [:]
-  /// The peers that the rules have never allowed anything; as a rule there are none, and a write looks
-  /// for no peer.
+  /// The peers that the rules have never allowed anything.
+  ///
+  /// The set is usually empty, so that a write need not look for its peer.
   private var strangers: Set<PeerID> = []
   private var deadlines = SortedMap<Deadline, Void>()
 
-  /// The rules that requests are checked by.
+  /// The rules that requests are checked against.
   private(set) var rules: RuleSet
-  /// The rules as far as they are durable.
+  /// The latest rules that are durable.
   private(set) var durableRules: RuleSet
   /// The source of rules that no batch has taken.
   private var unsavedSource: String?
-  /// The rules for users at the server's private socket, in place of those above.
+  /// The rules that replace ``rules`` for users at the server's private socket.
   private let localRules: RuleSet
 
   init(
@@ -61,7 +63,7 @@ struct Access: Sendable {
   /// Whether there are rules that no batch has taken.
   var hasUnsavedRules: Bool { unsavedSource != nil }
 
-  /// The rules that someone is judged by.
+  /// The rules that apply to a peer.
   private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
 
   /// Puts rules in force.
@@ -70,16 +72,16 @@ struct Access: Sendable {
     unsavedSource = rules.source
   }
 
-  /// Takes the source of rules that are to be stored.
+  /// Takes the source of rules that must be stored.
   mutating func takeUnsavedRules() -> String? {
     defer { unsavedSource = nil }
     return unsavedSource
   }
 
-  /// Notes that rules are durable.
+  /// Records that rules are durable.
   mutating func saved(_ rules: RuleSet) { durableRules = rules }
 
-  /// Puts the rules in force again that are durable.
+  /// Puts the last durable rules in force again.
   mutating func rollBack() {
     rules = durableRules
     unsavedSource = nil
@@ -111,7 +113,7 @@ struct Access: Sendable {
     entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.state) }
   }
 
-  /// Sets the auth state of a peer; nil for that without a credential.
+  /// Sets the auth state of a peer; nil restores the state without a credential.
   mutating func become(_ state: AuthState?, peer: PeerID) {
     guard let base = entries[peer]?.base else { return }
     let state = state ?? AuthState(identity: base)
@@ -119,7 +121,7 @@ struct Access: Sendable {
     entries[peer]?.state = state
   }
 
-  /// Notes that the rules have allowed a peer something.
+  /// Records that the rules have allowed a peer something.
   mutating func letIn(_ peer: PeerID) {
     if !strangers.isEmpty { strangers.remove(peer) }
   }
@@ -131,7 +133,7 @@ struct Access: Sendable {
 
   // MARK: Credentials
 
-  /// When the next credential ends, in milliseconds since 1970; nil while none does.
+  /// When the next credential expires, in milliseconds since 1970; nil when none does.
   var nextDeadline: Int64? { deadlines.first?.key.time }
 
   /// Removes and returns a peer whose credential has expired.
@@ -154,17 +156,17 @@ struct Access: Sendable {
     return verifier.isShutOut(auth)
   }
 
-  /// Verifies a credential and returns the auth state that it gives.
+  /// Verifies a credential and returns the resulting auth state.
   ///
-  /// To an administrator's connection an empty credential stands for itself, so that it can act as
-  /// someone else.
+  /// On an administrator's connection an empty credential is valid and means the administrator, who
+  /// can then act as someone else.
   ///
   /// - Parameters:
-  ///   - authentication: The credential, and whom an administrator acts as.
-  ///   - base: Who the peer is without it.
+  ///   - authentication: The credential, and the user an administrator acts as.
+  ///   - base: The identity of the peer without it.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: Who it is, and what the client is told of that.
-  /// - Throws: A ``CredentialError`` when the credential does not count.
+  /// - Returns: The auth state, and what the client is told about it.
+  /// - Throws: A ``CredentialError`` when the credential is not accepted.
   func verify(
     _ authentication: ClientRequest.Authentication,
     base: Identity,
@@ -185,14 +187,15 @@ struct Access: Sendable {
     return try Self.accept(verified, asFor: authentication, at: timestamp)
   }
 
-  /// Takes a credential that has been verified, here or by another server.
+  /// Accepts a credential that has been verified, by this or by another server.
   ///
   /// - Parameters:
-  ///   - verified: What it says.
-  ///   - authentication: Whom an administrator wants to act as.
+  ///   - verified: What the credential proves.
+  ///   - authentication: The user an administrator wants to act as.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: Who it is, and what the client is told of that.
-  /// - Throws: A ``CredentialError`` when the credential has ended, or the wish cannot be granted.
+  /// - Returns: The auth state, and what the client is told about it.
+  /// - Throws: A ``CredentialError`` when the credential has expired, or its holder cannot act as
+  ///   asked.
   static func accept(
     _ verified: VerifiedCredential,
     asFor authentication: ClientRequest.Authentication,
@@ -203,7 +206,7 @@ struct Access: Sendable {
     }
     var state = AuthState(identity: verified.identity, expires: verified.expires)
     var auth = verified.auth
-    // Only administrators act as others; from anyone else the wish is ignored.
+    // Only administrators act as others; anyone else's wish is ignored.
     if verified.identity == .administrator {
       if authentication.actsAsNobody || authentication.override == .null {
         state.identity = .anonymous
@@ -227,7 +230,7 @@ struct Access: Sendable {
 
   // MARK: Permissions
 
-  /// Why someone may not read what a query selects, or nil; administrators read everything.
+  /// Why the data that a query selects may not be read, or nil; administrators read everything.
   func refusal(
     toRead path: Path,
     query: Query,
@@ -244,7 +247,7 @@ struct Access: Sendable {
     )
   }
 
-  /// What the rules say of a read, or nil where they are not asked.
+  /// The decision of the rules about a read, or nil when the rules do not apply.
   func decision(
     toRead path: Path,
     query: Query,
@@ -265,18 +268,18 @@ struct Access: Sendable {
     )
   }
 
-  /// Asks whether someone may turn the tree into another; administrators may do everything.
+  /// Checks whether a write may change the tree; administrators may do everything.
   ///
-  /// Mutating though it changes nothing: otherwise the caller copies all of this for the call.
+  /// Mutating although it changes nothing: otherwise the caller would copy this value for the call.
   ///
   /// - Parameters:
-  ///   - paths: Where something was asked to be written, whether or not it changes anything: who
-  ///     may not write must not learn by trying what is there.
-  ///   - before: The tree as it is.
-  ///   - after: The tree with everything written, server values decided.
-  ///   - state: Who asks.
-  ///   - timestamp: What server timestamps have become.
-  /// - Returns: Why not, or nil.
+  ///   - paths: The paths of the request, whether or not their data changes: a peer that may not
+  ///     write must not learn by trying what the data is.
+  ///   - before: The current tree.
+  ///   - after: The tree after the write, with server values resolved.
+  ///   - state: The auth state of the peer.
+  ///   - timestamp: The value of server timestamps.
+  /// - Returns: The refusal, or nil.
   mutating func refusal(
     toWrite paths: [Path],
     from before: Node,
@@ -308,18 +311,18 @@ struct Access: Sendable {
     )
   }
 
-  /// Why a write is refused before anything is built for it, or nil when that takes a closer look.
+  /// Refuses a write before anything is built for it, or returns nil when that takes a closer look.
   ///
-  /// A large write takes long to check and to apply: who may not make it must not be able to make
-  /// others wait for that. Mutating though it changes nothing, as above.
+  /// A large write takes long to check and to apply. A peer that may not make it must not be able
+  /// to keep others waiting for that. Mutating although it changes nothing, as above.
   ///
   /// - Parameters:
-  ///   - operation: What is to be written.
-  ///   - path: Where.
-  ///   - state: Who asks.
-  ///   - root: The tree as it is.
+  ///   - operation: The write.
+  ///   - path: Its path.
+  ///   - state: The auth state of the peer.
+  ///   - root: The current tree.
   ///   - timestamp: The time for the rules.
-  /// - Returns: The refusal.
+  /// - Returns: The refusal, or nil.
   /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
   mutating func earlyRefusal(
     of operation: WriteOperation,
@@ -346,7 +349,7 @@ struct Access: Sendable {
     if measure.isExceeded {
       return RequestError(.tooBig, reason: "a write may have \(limits.writeValues) values at most")
     }
-    // With explanations on, the full check names the rule that refuses.
+    // When explanations are on, the full check names the rule that refuses.
     guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
     let changes: [Change] =
       switch operation {
@@ -364,7 +367,7 @@ struct Access: Sendable {
   }
 }
 
-/// The current identity of a peer, when it ends, and whether refusals are explained.
+/// The current identity of a peer, when it expires, and whether refusals are explained.
 struct AuthState: Sendable {
   static let expiry = "Auth token is expired."
   static let revocation = "Auth token is revoked."
@@ -374,11 +377,11 @@ struct AuthState: Sendable {
   }
   /// The subject that the rules see; nil for an administrator, who bypasses them.
   private(set) var subject: RuleSubject?
-  /// Whether an administrator acts as this identity and may see explanations of the rules.
+  /// Whether an administrator acts as this identity, and so may see explanations of the rules.
   var isExplained = false
-  /// Whether it is a user at the server's private socket, for whom there are rules of their own.
+  /// Whether it is a user at the server's private socket, to whom separate rules apply.
   private(set) var isLocal: Bool
-  /// When it ends, in milliseconds since 1970; nil is never.
+  /// When it expires, in milliseconds since 1970; nil means never.
   var expires: Int64?
 
   init(identity: Identity, expires: Int64? = nil) {
@@ -409,7 +412,7 @@ extension AuthState: Equatable {
 }
 
 extension RequestError {
-  /// What the rules do not allow, with the reason for those who may know the rules.
+  /// A refusal by the rules, with the reason for peers that may know the rules.
   fileprivate static func denied(_ explained: Decision?) -> RequestError {
     let reason = explained.map { ": \($0.explanation)" } ?? ""
     return RequestError(.permissionDenied, reason: "Permission denied\(reason)")

@@ -1,27 +1,27 @@
 internal import RealtimeCore
 
-/// The writes that a peer has scheduled for its end, each as it came.
+/// The writes that a peer has scheduled for its disconnect, each as it was received.
 ///
-/// A write may lie within another that was scheduled before it, and so may a path where nothing is to
-/// be written after all: what is above a path is older than what is at it. What they come to is worked
-/// out at the end, so that a short request never changes much of what is stored.
+/// Within a scheduled write there may be later writes, and paths where nothing is to be written
+/// after all: an entry above another is always the older one. The resulting changes are computed
+/// only when the peer disconnects, so that a short request never changes much of what is stored.
 struct DisconnectTable: Sendable {
   private struct Entry: Sendable {
-    /// What is to be written; nil where what is scheduled above has been withdrawn.
+    /// The data to write; nil where a write scheduled above has been withdrawn.
     let node: Node?
-    /// How long the node as JSON and the path are.
+    /// The length in bytes of the path and of the node as JSON.
     let bytes: Int
   }
 
   private var scheduled = SortedMap<Path, Entry>()
-  /// How long everything is, in bytes: paths, and nodes as JSON.
+  /// The length of all entries in bytes: paths, and nodes as JSON.
   private(set) var bytes = 0
-  /// Where something has changed since ``takeTouched()``.
+  /// The paths that have changed since ``takeTouched()``.
   private var touched: Set<Path> = []
 
   init() {}
 
-  /// What a store has kept.
+  /// Restores a table from a store.
   init(changes: [Change], withdrawn: [Path]) {
     for change in changes { insert(change.node, at: change.path) }
     for path in withdrawn { insert(nil, at: path) }
@@ -30,19 +30,19 @@ struct DisconnectTable: Sendable {
 
   var isEmpty: Bool { scheduled.isEmpty }
 
-  /// The number of writes and of withdrawals within them.
+  /// The number of writes, and of withdrawals within them.
   var count: Int { scheduled.count }
 
-  /// Whether something has changed since ``takeTouched()``.
+  /// Whether anything has changed since ``takeTouched()``.
   var isTouched: Bool { !touched.isEmpty }
 
-  /// Where something has changed since the last call.
+  /// Takes the paths that have changed since the last call.
   mutating func takeTouched() -> Set<Path> {
     defer { touched = [] }
     return touched
   }
 
-  /// What there is at some paths, as a store is told.
+  /// The entries at some paths, as an update for the store.
   func update(of paths: Set<Path>, id: Int64, identity: Identity) -> SessionUpdate {
     var update = SessionUpdate(StoredSession(id: id, identity: identity, changes: []))
     // If nothing is left, the session ends, whoever scheduled it.
@@ -62,10 +62,10 @@ struct DisconnectTable: Sendable {
     return update
   }
 
-  /// What the writes come to when they are done in order, server values still open.
+  /// The combined effect of the writes in order, with server values unresolved.
   ///
-  /// No path contains another: a write at or below an earlier one becomes part of it. Where a part of a
-  /// write has been withdrawn, the others are written each by itself.
+  /// No path contains another: a write at or below an earlier one becomes part of it. Where part of
+  /// a write has been withdrawn, the remaining parts are written separately.
   ///
   /// - Complexity: O(size)
   var changes: [Change] {
@@ -84,17 +84,17 @@ struct DisconnectTable: Sendable {
     return joined.map { Change($0.key, to: $0.value) }
   }
 
-  /// Schedules a write in place of what is scheduled there and below.
+  /// Schedules a write, replacing what is scheduled at the path and below it.
   mutating func set(_ node: Node, at path: Path) {
     removeAll(below: path)
     insert(node, at: path)
   }
 
-  /// Withdraws what is scheduled at a path and below.
+  /// Withdraws what is scheduled at a path and below it.
   ///
   /// Where a write above covers the path, its other children stay scheduled.
   mutating func cancel(_ path: Path) {
-    // Nothing can be scheduled deeper, and a search for it would take quadratic time.
+    // Nothing can be scheduled any deeper, and searching there would take quadratic time.
     guard path.count <= Limits.depth + 1 else { return }
     removeAll(below: path)
     for count in (0..<path.count).reversed() {
@@ -104,7 +104,8 @@ struct DisconnectTable: Sendable {
     }
   }
 
-  /// Withdraws what is scheduled at a path and below it, but nothing of what covers it from above.
+  /// Removes what is scheduled at a path and below it, but nothing of a write that covers it from
+  /// above.
   mutating func removeAll(below path: Path) {
     var doomed: [Path] = []
     for (candidate, _) in scheduled.ascending(after: { $0 < path }) {
@@ -132,7 +133,7 @@ struct DisconnectTable: Sendable {
     return writer.bytes.count
   }
 
-  // MARK: What it comes to
+  // MARK: Combined effect
 
   private static func covering(_ path: Path, in joined: SortedMap<Path, Node>) -> Path? {
     for count in 0...path.count {

@@ -1,18 +1,18 @@
 internal import RealtimeCore
 
-/// What peers have scheduled for their ends.
+/// The writes that peers have scheduled for their disconnects.
 ///
-///     scheduled ──the peer ends──► overdue ──fired──► applied, and forgotten once that is durable
+///     scheduled ──peer closes──► overdue ──fired──► applied, and forgotten once that is durable
 ///
-/// What was left by the connections of an earlier hub is overdue from the beginning.
+/// Writes left over from the connections of an earlier hub are overdue from the start.
 struct Disconnects: Sendable {
   private let limits: HubLimits
   private var sessions: SessionLedger
-  /// What each peer has scheduled that has scheduled anything, in the order in which it is applied.
+  /// The writes of each peer that has scheduled any, in the order in which they will be applied.
   private var scheduled: [PeerID: [ScheduledWrites]] = [:]
-  /// What ended peers have scheduled and could not be applied yet.
+  /// Writes of closed peers that could not be applied yet.
   private var overdue: [ScheduledWrites]
-  /// What ended peers have scheduled and is applied, with the step that must become durable.
+  /// Writes of closed peers that have been applied, each with the step that must become durable.
   private var fired: [(step: Int64, writes: ScheduledWrites)] = []
 
   init(_ stored: [StoredSession], limits: HubLimits) {
@@ -28,10 +28,10 @@ struct Disconnects: Sendable {
     scheduled[peer]?.reduce(0) { $0 + $1.table.count } ?? 0
   }
 
-  /// Schedules changes as somebody, behind all that the peer has scheduled.
+  /// Schedules changes as an identity, after everything the peer has scheduled so far.
   ///
   /// - Returns: How many steps must become durable.
-  /// - Throws: A ``RequestError`` when that is too much; then nothing changes.
+  /// - Throws: A ``RequestError`` when a limit is exceeded; then nothing changes.
   mutating func schedule(
     _ changes: [Change],
     as identity: Identity,
@@ -49,7 +49,7 @@ struct Disconnects: Sendable {
     return replace(slots, of: peer)
   }
 
-  /// Withdraws what a peer has scheduled at a path and below.
+  /// Withdraws what a peer has scheduled at a path and below it.
   ///
   /// - Returns: How many steps must become durable.
   mutating func cancel(at path: Path, of peer: PeerID) -> Int {
@@ -58,7 +58,7 @@ struct Disconnects: Sendable {
     return replace(slots, of: peer)
   }
 
-  /// Withdraws what peers have scheduled as some users.
+  /// Withdraws what peers have scheduled as certain users.
   ///
   /// - Returns: How many steps must become durable.
   /// - Complexity: O(peers)
@@ -76,7 +76,7 @@ struct Disconnects: Sendable {
     return steps
   }
 
-  /// Where the writes of a user are kept so that they are applied after all that is there.
+  /// The slot for the next writes of a user, which are applied after all existing ones.
   private mutating func slot(
     for identity: Identity,
     in slots: inout [ScheduledWrites]
@@ -129,10 +129,10 @@ struct Disconnects: Sendable {
 
   // MARK: The end of a connection
 
-  /// Whether something waits to be applied.
+  /// Whether any writes wait to be applied.
   var hasOverdue: Bool { !overdue.isEmpty }
 
-  /// Notes that a peer has ended.
+  /// Records that a peer has closed.
   ///
   /// - Returns: How many steps must become durable.
   mutating func end(_ peer: PeerID) -> Int {
@@ -141,23 +141,25 @@ struct Disconnects: Sendable {
     return boundOverdue()
   }
 
-  /// Takes what is to be applied now.
+  /// Takes the writes to apply.
   mutating func takeOverdue() -> [ScheduledWrites] {
     defer { overdue = [] }
     return overdue
   }
 
-  /// Notes that something that was overdue has been applied.
+  /// Records that overdue writes have been applied.
   ///
   /// - Parameters:
-  ///   - writes: What it was.
-  ///   - step: The step that must become durable, before which the writes are not forgotten.
+  ///   - writes: The writes.
+  ///   - step: The step that must become durable before the writes are forgotten.
   mutating func noteFired(_ writes: ScheduledWrites, step: Int64) {
     sessions.record(ScheduledWrites(id: writes.id, identity: writes.identity))
     fired.append((step, writes))
   }
 
-  /// Gives up the oldest when the store has been failing for long, and returns how many.
+  /// Drops the oldest overdue writes beyond the limit, and returns how many.
+  ///
+  /// Overdue writes accumulate only while the store keeps failing.
   private mutating func boundOverdue() -> Int {
     let excess = overdue.count - limits.overdueDisconnects
     guard excess > 0 else { return 0 }
@@ -170,7 +172,7 @@ struct Disconnects: Sendable {
 
   // MARK: The store
 
-  /// Whether there is something that no batch has taken.
+  /// Whether there are changes that no batch has taken.
   var hasUnsaved: Bool { sessions.hasUnsaved }
 
   /// Takes the changes since the last call, each with the update for the store.
@@ -178,15 +180,15 @@ struct Disconnects: Sendable {
     sessions.takeUnsaved()
   }
 
-  /// Notes that taken changes are durable, and everything up to a step.
+  /// Records that taken changes, and all steps up to this one, are durable.
   mutating func saved(_ taken: [ScheduledWrites], upTo step: Int64) {
     sessions.saved(taken)
     fired.removeAll { $0.step <= step }
   }
 
-  /// Goes back to the stored state.
+  /// Reverts to the stored state.
   ///
-  /// What ended peers had scheduled is applied again, even where a withdrawal was not stored.
+  /// The writes of closed peers are applied again, even where a withdrawal could not be stored.
   ///
   /// - Returns: How many steps must become durable.
   mutating func rollBack() -> Int {
@@ -207,21 +209,21 @@ struct Disconnects: Sendable {
   }
 }
 
-/// What one connection has scheduled for its end as one user.
+/// What one connection has scheduled for its disconnect as one user.
 struct ScheduledWrites: Sendable {
-  /// The number under which it is stored; what is applied first has the lowest.
+  /// The number under which it is stored; writes with lower numbers are applied first.
   let id: Int64
-  /// Who scheduled it, and whose permissions count when it is applied.
+  /// Who scheduled the writes; this identity's permissions count when they are applied.
   var identity: Identity
   var table = DisconnectTable()
 }
 
-/// Remembers what a store holds of the writes that connections have scheduled for their ends.
+/// Tracks what a store holds of the writes scheduled for disconnects.
 private struct SessionLedger: Sendable {
   /// What the store holds.
   private var durable = SortedMap<Int64, ScheduledWrites>()
-  /// What the store is to hold, with the paths where it holds something else; an empty table stands
-  /// for nothing.
+  /// What the store should hold, with the paths where it still differs; an empty table means
+  /// nothing.
   private var unsaved = SortedMap<Int64, (writes: ScheduledWrites, touched: Set<Path>)>()
   private var lastID: Int64 = 0
 
@@ -234,19 +236,19 @@ private struct SessionLedger: Sendable {
     }
   }
 
-  /// Whether there is something that no batch has taken.
+  /// Whether there are changes that no batch has taken.
   var hasUnsaved: Bool { !unsaved.isEmpty }
 
-  /// Everything that the store holds, in the order in which connections first scheduled something.
+  /// Everything that the store holds, in the order in which it was first scheduled.
   var stored: [ScheduledWrites] { durable.map(\.value) }
 
-  /// A number that nothing else has.
+  /// Makes a unique number.
   mutating func makeID() -> Int64 {
     lastID += 1
     return lastID
   }
 
-  /// Records the current schedule; an empty table once it has been applied.
+  /// Records the current schedule, which is an empty table once it has been applied.
   mutating func record(_ writes: ScheduledWrites) {
     var writes = writes
     let touched = writes.table.takeTouched()
@@ -257,7 +259,7 @@ private struct SessionLedger: Sendable {
     if known == nil { unsaved.updateValue((writes, touched), forKey: writes.id) }
   }
 
-  /// What the store holds under a number, or nil when that is nothing.
+  /// What the store holds under a number, or nil when it holds nothing.
   func durableWrites(of id: Int64) -> ScheduledWrites? { durable[id] }
 
   /// Takes the changes since the last call, each with the update for the store.

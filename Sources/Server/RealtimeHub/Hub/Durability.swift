@@ -1,14 +1,15 @@
 internal import RealtimeCore
 internal import SecurityRules
 
-/// The tree as it has been applied and as far as it is durable, and the outputs that wait for that.
+/// The tree as applied and as durable, and the outputs that wait for changes to become durable.
 ///
 ///     apply ──► open ──take──► in flight ──committed──► durable: outputs leave
 ///                                  └─────rollBack─────► back to what is durable
 ///
-/// Everything that must become durable is a step; an output leaves when all steps before it are.
+/// Everything that must become durable is a step; an output leaves once all steps before it are
+/// durable.
 struct Durability: Sendable {
-  /// A batch that has been taken, and what becomes durable with it.
+  /// A batch that has been taken, and the state that becomes durable with it.
   struct Batch: Sendable {
     fileprivate let version: Version
     fileprivate let commitCount: Int
@@ -16,7 +17,7 @@ struct Durability: Sendable {
     let ledger: [LedgerEntry]
     let scheduled: [ScheduledWrites]
 
-    /// The last step that is durable when the batch is.
+    /// The last step that is durable once the batch is.
     var step: Int64 { version.step }
   }
 
@@ -24,7 +25,7 @@ struct Durability: Sendable {
     var root: Node
     /// The number of the last commit.
     var revision: Int64
-    /// Counts commits, and changes of what is scheduled and of rules.
+    /// Counts commits, and changes to scheduled writes and to rules.
     var step: Int64 = 0
   }
 
@@ -32,7 +33,7 @@ struct Durability: Sendable {
   private var durable: Version
   /// Applied commits that no batch has taken.
   private var open: [Commit] = []
-  /// The batches that are being stored, or wait for those before them.
+  /// The batches that are being stored, or that wait for earlier ones.
   private var inFlight: [Batch] = []
   private var commitsInFlight = 0
   private var outbox = Outbox()
@@ -42,15 +43,15 @@ struct Durability: Sendable {
     durable = applied
   }
 
-  // MARK: What there is
+  // MARK: State
 
-  /// The tree with everything that has been applied.
+  /// The tree after everything that has been applied.
   var root: Node { applied.root }
-  /// The number of the last commit that has been applied.
+  /// The number of the last applied commit.
   var revision: Int64 { applied.revision }
-  /// The last step.
+  /// The number of the last step.
   var step: Int64 { applied.step }
-  /// The tree as far as it is durable.
+  /// The latest tree that is durable.
   var durableRoot: Node { durable.root }
   /// The number of the last durable commit.
   var durableRevision: Int64 { durable.revision }
@@ -63,7 +64,7 @@ struct Durability: Sendable {
 
   /// Makes changes the next commit.
   ///
-  /// - Returns: The tree before.
+  /// - Returns: The tree before the commit.
   mutating func apply(_ changes: [Change], makingOf after: Node, at timestamp: Int64) -> Node {
     let before = applied.root
     applied.root = after
@@ -73,12 +74,12 @@ struct Durability: Sendable {
     return before
   }
 
-  /// Counts a change that is no commit and must become durable as well.
+  /// Counts a change that is not a commit but must become durable as well.
   mutating func addStep() { applied.step += 1 }
 
   // MARK: Storing
 
-  /// Takes the open commits as the next batch, with the other changes that it brings.
+  /// Takes the open commits as the next batch, together with its other changes.
   mutating func take(
     rules: RuleSet,
     ledger: [LedgerEntry],
@@ -98,7 +99,7 @@ struct Durability: Sendable {
     return open
   }
 
-  /// Makes the first batches in flight durable, and returns them.
+  /// Marks the first batches in flight as durable, and returns them.
   mutating func committed(_ count: Int) -> ArraySlice<Batch> {
     let stored = inFlight.prefix(count)
     guard let last = stored.last else { return [] }
@@ -108,9 +109,9 @@ struct Durability: Sendable {
     return stored
   }
 
-  /// Goes back to the durable state; nil when nothing is in flight and so nothing can have failed.
+  /// Reverts to the durable state; nil when nothing is in flight, so that nothing can have failed.
   ///
-  /// - Returns: The batches that are gone, and the outputs that waited for them.
+  /// - Returns: The lost batches, and the outputs that waited for them.
   mutating func rollBack() -> (batches: [Batch], outputs: ArraySlice<Outbox.Entry>)? {
     guard !inFlight.isEmpty else { return nil }
     defer {
@@ -124,17 +125,18 @@ struct Durability: Sendable {
 
   // MARK: Outputs
 
-  /// Whether anyone is to be told something that waits.
+  /// Whether any output is waiting.
   var hasWaitingOutputs: Bool { !outbox.isEmpty }
 
-  /// How many bytes of messages wait.
+  /// The size of the waiting messages in bytes.
   var waitingOutputBytes: Int { outbox.byteCount }
 
-  /// Queues an output behind everything that has been applied.
+  /// Queues an output that leaves once everything applied so far is durable.
   ///
   /// - Parameters:
   ///   - output: The output.
-  ///   - peer: Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
+  ///   - peer: The recipient; nil for a push to several, which is dropped if its commit cannot be
+  ///     stored.
   ///   - fallback: What replaces it if the commits it waits for cannot be stored.
   mutating func append(
     _ output: HubOutput,
@@ -146,35 +148,35 @@ struct Durability: Sendable {
     )
   }
 
-  /// Takes the outputs that depend on durable data only.
+  /// Takes the outputs that depend only on durable data.
   mutating func release() -> ArraySlice<Outbox.Entry> { outbox.release(upTo: durable.step) }
 }
 
-/// Outputs in their order, each held back until everything that was done before it is durable.
+/// Outputs in order, each held back until everything done before it is durable.
 struct Outbox: Sendable {
-  /// What becomes of an output when the commits it waits for cannot be stored.
+  /// What happens to an output when the commits it waits for cannot be stored.
   enum Fallback: Sendable {
     /// It is not sent.
     case drop
-    /// It is not sent, and its peer, whose listen it begins or ends, is disconnected.
+    /// It is not sent. Its peer, whose listen it begins or ends, is disconnected.
     case disconnect
-    /// It is sent all the same, since it shows no data.
+    /// It is sent anyway, since it shows no data.
     case keep
     /// The request is refused, and its write, if it has a key, counts as refused.
     case refuse(request: Int64, key: LedgerKey?)
-    /// The answer is the outcome that the ledger then has for the repeated write.
+    /// The response is the outcome that the ledger then has for the repeated write.
     case repeatOutcome(request: Int64, key: LedgerKey)
   }
 
   struct Entry: Sendable {
     /// The last step that must be durable first.
     let step: Int64
-    /// Who gets it; nil for a push to several, which is dropped if its commit cannot be stored.
+    /// The recipient; nil for a push to several, which is dropped if its commit cannot be stored.
     let peer: PeerID?
     let output: HubOutput
     let fallback: Fallback
 
-    /// The length of the message; values that are handed over or not encoded yet count as 0.
+    /// The length of the message; outputs handed over as values or not yet encoded count as 0.
     fileprivate var byteCount: Int {
       switch output {
       case .send(_, let bytes), .broadcast(_, let bytes): bytes.count
@@ -183,14 +185,14 @@ struct Outbox: Sendable {
     }
   }
 
-  /// The most entries that room is made for ahead.
+  /// The maximum number of entries to reserve space for in advance.
   private static let mostReserved = 64
 
   private var entries: [Entry] = []
-  /// How many of the first entries have left already.
+  /// How many of the first entries have already left.
   private var released = 0
 
-  /// How many bytes the messages have that wait.
+  /// The size of the waiting messages in bytes.
   private(set) var byteCount = 0
 
   var isEmpty: Bool { released == entries.count }
@@ -200,7 +202,7 @@ struct Outbox: Sendable {
     entries.append(entry)
   }
 
-  /// Takes the entries at the front that wait for no later step than this.
+  /// Takes the entries at the front that wait for this step or an earlier one.
   ///
   /// - Complexity: O(taken), amortised
   mutating func release(upTo step: Int64) -> ArraySlice<Entry> {
@@ -210,7 +212,8 @@ struct Outbox: Sendable {
     for entry in taken { byteCount -= entry.byteCount }
     released = end
     if end == entries.count {
-      // The next batch waits for about as much; growing step by step moves each entry twice.
+      // The next batch probably queues about as many; growing step by step would move each entry
+      // twice.
       if !taken.isEmpty {
         entries = []
         entries.reserveCapacity(min(taken.count, Self.mostReserved))

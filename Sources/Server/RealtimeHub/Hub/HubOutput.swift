@@ -1,28 +1,30 @@
 package import RealtimeCore
 
-/// What a hub wants done, in this order.
+/// An action that the owner of a hub must carry out, in the order in which the hub returns them.
 package enum HubOutput: Sendable, Equatable {
-  /// Send one whole message, JSON in UTF-8, to a peer; peers that get the same share the bytes.
+  /// Send one whole message, JSON in UTF-8, to a peer; peers that get the same message share the
+  /// bytes.
   case send(PeerID, [UInt8])
-  /// Send several peers the same message; the owner passes over those that are closed by then.
+  /// Send several peers the same message. The owner skips peers that have closed in the meantime.
   case broadcast([PeerID], [UInt8])
-  /// Hand a message to a peer that lives in the server; pushes of changes come as bytes, though.
+  /// Hand a message to a peer that lives in the server. Pushes of changes still come as bytes.
   ///
-  /// It is rare and large, and must not make the others large.
+  /// Indirect, since it is rare and large and must not enlarge the other cases.
   indirect case deliver(PeerID, ServerMessage)
-  /// Encode what a peer is told of much data, and send it the messages in the place that this has.
+  /// Encode a large amount of data for a peer, and send the messages at this point in the order.
   ///
-  /// It is rare, as a message handed over is.
+  /// Indirect, since it is rare as well.
   indirect case compose(PeerID, Composition)
   /// Send a peer what has been produced for it so far, then close its connection.
   ///
-  /// The hub ignores what the peer still says, and waits for the call of ``TreeHub/close(_:at:)``.
+  /// The hub ignores further messages from the peer and waits for ``TreeHub/close(_:at:)``.
   case disconnect(PeerID, DisconnectReason)
 }
 
 /// Why a hub ends a connection.
 package enum DisconnectReason: Sendable, Equatable, CustomStringConvertible {
-  /// What the peer was to see could not be stored; when it comes back it sees what is stored.
+  /// The data the peer was about to see could not be stored. On reconnection it sees what is
+  /// stored.
   case storageFailed(String)
 
   package var description: String {
@@ -32,10 +34,10 @@ package enum DisconnectReason: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// What the owner of a hub has to see to after a call.
+/// What the owner of a hub must attend to after a call.
 package struct HubAgenda: Sendable {
   /// Whether anything waits to be stored.
   package let hasPendingCommits: Bool
-  /// When the next credential ends, in milliseconds since 1970, or nil when none does.
+  /// When the next credential expires, in milliseconds since 1970, or nil when none does.
   package let nextDeadline: Int64?
 }

@@ -5,17 +5,17 @@ extension TreeHub {
   /// The identity of a peer, or nil when it is not open.
   package func identity(of peer: PeerID) -> Identity? { access.state(of: peer)?.identity }
 
-  /// The user whose load a peer adds to; nil for administrators, also those who act as a user at the
-  /// server's private socket, and for those who have not signed in.
+  /// The user that a peer's load counts towards; nil for administrators, including those who act as
+  /// a user at the server's private socket, and for peers that have not signed in.
   package func limitedUser(of peer: PeerID) -> String? {
     guard let state = access.state(of: peer), !state.isLocal else { return nil }
     return state.identity.uid
   }
 
-  /// Whether a peer has to sign in before it may do anything, as far as that is known.
+  /// Whether a peer must sign in before it may do anything, as far as that is known.
   ///
-  /// It does when it has not, the rules have allowed it nothing so far, and they would not allow
-  /// it to read everything.
+  /// It must when it has not signed in, the rules have allowed it nothing so far, and they would
+  /// not let it read everything.
   package func needsSignIn(_ peer: PeerID) -> Bool {
     guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
     return readError(at: .root, query: .all, as: state) != nil
@@ -26,13 +26,13 @@ extension TreeHub {
 
   // MARK: Signing in
 
-  /// Signs a peer in without an answer to it, and without explanations of the rules.
+  /// Signs a peer in without sending it a response, and without explanations of the rules.
   ///
   /// - Parameters:
   ///   - peer: An open connection; others are ignored.
-  ///   - authentication: The credential, and whom an administrator acts as.
+  ///   - authentication: The credential, and the user an administrator acts as.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Throws: A ``CredentialError`` when it does not count; then nothing has changed.
+  /// - Throws: A ``CredentialError`` when the credential is not accepted; then nothing has changed.
   package mutating func signIn(
     _ peer: PeerID,
     with authentication: ClientRequest.Authentication,
@@ -50,10 +50,10 @@ extension TreeHub {
   ///
   /// - Parameters:
   ///   - peer: The peer.
-  ///   - verified: What the credential says.
-  ///   - authentication: Whom an administrator acts as.
+  ///   - verified: What the credential proves.
+  ///   - authentication: The user an administrator acts as.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Throws: A ``CredentialError`` when it does not count any more; then nothing has changed.
+  /// - Throws: A ``CredentialError`` when the credential has expired; then nothing has changed.
   package mutating func signIn(
     _ peer: PeerID,
     verified: VerifiedCredential,
@@ -68,15 +68,15 @@ extension TreeHub {
   private mutating func signIn(_ peer: PeerID, to accepted: AuthState, at timestamp: Int64) {
     now = timestamp
     var state = accepted
-    // The answer is what the impersonated user would get, without an explanation.
+    // The response is the one the impersonated user would get, without an explanation.
     state.isExplained = false
     writes.setOwner(state.identity, of: peer)
     become(state, peer: peer)
   }
 
-  /// Signs a peer in, and reviews its listens before it is answered.
+  /// Signs a peer in, and reviews its listens before responding.
   ///
-  /// With an invalid credential, a peer is what it is without one.
+  /// A peer that presents an invalid credential falls back to the identity it has without one.
   mutating func authenticate(
     _ authentication: ClientRequest.Authentication,
     of origin: RequestOrigin,
@@ -109,29 +109,31 @@ extension TreeHub {
     reviewListens(of: peer)
   }
 
-  // MARK: The end of credentials
+  // MARK: Expiry of credentials
 
-  /// When the next credential ends, in milliseconds since 1970; nil while none does.
+  /// When the next credential expires, in milliseconds since 1970; nil when none does.
   package var nextDeadline: Int64? { access.nextDeadline }
 
-  /// Ends the credentials that have expired; calls at other times are harmless.
+  /// Ends the credentials that have expired.
+  ///
+  /// Calling it at other times is harmless.
   ///
   /// - Parameter timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: What the peers are to be told.
+  /// - Returns: The outputs that can leave at once.
   package mutating func tick(at timestamp: Int64) -> [HubOutput] {
     now = timestamp
     endCredentials(at: timestamp)
     return flush()
   }
 
-  /// Signs users out whose credentials are no longer valid.
+  /// Signs out users whose credentials are no longer valid.
   ///
-  /// Administrators who act as someone are not affected.
+  /// Administrators who act as a user are not affected.
   ///
   /// - Parameters:
   ///   - timestamp: The server's time in milliseconds since 1970.
   ///   - isDead: Whether the credential behind this `auth` variable is no longer valid.
-  /// - Returns: What the peers are to be told.
+  /// - Returns: The outputs that can leave at once.
   /// - Complexity: O(peers)
   package mutating func endCredentials(
     at timestamp: Int64,
@@ -145,7 +147,7 @@ extension TreeHub {
     return flush()
   }
 
-  /// Signs peers out whose credentials have expired, and tells them.
+  /// Signs out peers whose credentials have expired, and notifies them.
   mutating func endCredentials(at timestamp: Int64) {
     while let peer = access.takeExpired(at: timestamp) {
       endCredential(of: peer, reason: AuthState.expiry)
@@ -161,15 +163,15 @@ extension TreeHub {
     become(nil, peer: peer)
   }
 
-  // MARK: Listens that may be read no more
+  // MARK: Listens that are no longer allowed
 
-  /// Why someone may not read what a query selects, or nil.
+  /// Why the data that a query selects may not be read, or nil when it may.
   func readError(at path: Path, query: Query, as state: AuthState) -> RequestError? {
     access.refusal(toRead: path, query: query, as: state, in: durability.root, at: now ?? 0)
   }
 
-  /// Looks again at what a peer listens to, after it or the rules have changed, and ends what it may
-  /// no longer read.
+  /// Reviews the listens of a peer after its identity or the rules have changed, and ends those
+  /// that it may no longer read.
   private mutating func reviewListens(of peer: PeerID) {
     let keys = listens.keys(of: peer)
     guard !keys.isEmpty, let state = access.state(of: peer) else { return }
@@ -177,7 +179,9 @@ extension TreeHub {
     for key in revoked.sorted() { revoke(key, of: peer) }
   }
 
-  /// Whether a peer may listen, remembering when the answer depends on data or the time.
+  /// Whether a peer may listen.
+  ///
+  /// Remembers whether the decision depends on data or on the time.
   mutating func grantsListen(_ key: ListenKey, to peer: PeerID, as state: AuthState) -> Bool {
     let decision = access.decision(
       toRead: key.path,
@@ -194,11 +198,11 @@ extension TreeHub {
     return decision.isAllowed
   }
 
-  /// Ends the listens that a commit is about to be told to, and that its data no longer allow.
+  /// Ends the listens that a commit is about to be pushed to and that its data no longer allows.
   ///
-  /// A listen whose rule reads data or the time is looked at again whenever there is something to
-  /// tell: until then it gets nothing, so that there is nothing to withhold. The price is one
-  /// evaluation for each such listener of a path that changes, and none for all other listens.
+  /// A listen whose rule reads data or the time is reviewed whenever there is something to push.
+  /// Until then it receives nothing, so there is nothing to withhold. The price is one evaluation
+  /// for each such listen on a path that changes, and none for all other listens.
   mutating func reviewConditionalListens(_ effect: CommitEffect) {
     for (peer, key) in listens.conditional(affectedBy: effect) {
       guard let state = access.state(of: peer) else { continue }
@@ -206,10 +210,10 @@ extension TreeHub {
     }
   }
 
-  /// Ends a listen and tells its peer.
+  /// Ends a listen and notifies its peer.
   private mutating func revoke(_ key: ListenKey, of peer: PeerID) {
     listens.end(key, of: peer)
-    // Only some clients look at the query, so it is named only where there is one.
+    // Only some clients read the query, so it is sent only when there is one.
     let queries = key.query.loadsAllData ? nil : [key.query]
     append(
       .push(.listenRevoked(path: key.path, queries: queries)),
@@ -220,19 +224,19 @@ extension TreeHub {
 
   // MARK: Rules
 
-  /// Replaces the security rules, as a request of a peer that is an administrator.
+  /// Replaces the security rules at the request of a peer, which must be an administrator.
   ///
-  /// The change has its place in the order of all writes: what comes after it is checked by the new
-  /// rules, and listens that they forbid are ended at once. The answer comes when the rules are
-  /// stored; if they cannot be, the old ones are in force again.
+  /// The change takes its turn in the order of all writes: later requests are checked by the new
+  /// rules, and listens that they forbid are ended at once. The response is sent once the rules are
+  /// stored. If they cannot be stored, the old rules take effect again.
   ///
   /// - Parameters:
-  ///   - source: The document; a mistake in it is answered with its line, and nothing changes.
-  ///   - isRehearsal: Whether the document is only to be looked at.
+  ///   - source: The document. A mistake in it is reported with its line, and nothing changes.
+  ///   - isRehearsal: Whether to check the document without installing it.
   ///   - peer: An open connection; others are ignored.
-  ///   - request: The number of the request that is answered.
+  ///   - request: The number of the request to answer.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: What may leave at once.
+  /// - Returns: The outputs that can leave at once.
   package mutating func setRules(
     source: String,
     isRehearsal: Bool = false,
@@ -261,14 +265,14 @@ extension TreeHub {
     return flush()
   }
 
-  /// Replaces the security rules by word of the owner, who has compiled them.
+  /// Replaces the security rules on behalf of the owner, who has compiled them.
   ///
-  /// They are stored with the next batch; when that fails, the old ones are in force again.
+  /// They are stored with the next batch. If that fails, the old rules take effect again.
   ///
   /// - Parameters:
   ///   - rules: The rules.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: What may leave at once.
+  /// - Returns: The outputs that can leave at once.
   package mutating func setRules(_ rules: RuleSet, at timestamp: Int64) -> [HubOutput] {
     now = timestamp
     endCredentials(at: timestamp)

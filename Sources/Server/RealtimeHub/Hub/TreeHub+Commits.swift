@@ -6,36 +6,36 @@ extension TreeHub {
     hasOpenSteps || (disconnects.hasOverdue && now != nil)
   }
 
-  /// What the owner has to see to.
+  /// What the owner must attend to.
   ///
-  /// Mutating though it changes nothing: an owner that holds the hub in a class asks after every
-  /// message, and reading a property there copies the hub.
+  /// Mutating although it changes nothing: an owner that holds the hub in a class calls this after
+  /// every message, and reading a property there would copy the hub.
   package mutating func agenda() -> HubAgenda {
     HubAgenda(hasPendingCommits: hasPendingCommits, nextDeadline: access.nextDeadline)
   }
 
-  /// Whether anything has been done that no batch has taken.
+  /// Whether there are steps that no batch has taken.
   private var hasOpenSteps: Bool {
     durability.hasOpenCommits || disconnects.hasUnsaved || access.hasUnsavedRules
   }
 
-  /// Why no write can be taken in now, or nil when one can.
+  /// Why no write can be accepted at the moment, or nil when one can.
   var admissionError: RequestError? {
     let waiting = durability.waitingCommits
     guard waiting >= limits.pendingCommits else { return nil }
     return RequestError(.unavailable, reason: "\(waiting) writes wait for the disk already")
   }
 
-  /// Counts changes that are no commits and must become durable as well.
+  /// Counts changes that are not commits but must become durable as well.
   mutating func addSteps(_ count: Int) {
     for _ in 0..<count { durability.addStep() }
   }
 
-  /// Makes changes the next commit and queues what listeners are to be told.
+  /// Makes changes the next commit and queues the pushes to listeners.
   ///
   /// - Parameters:
-  ///   - step: What changes.
-  ///   - isMerge: Whether the changes belong together for clients.
+  ///   - step: The changes and the resulting tree.
+  ///   - isMerge: Whether clients see the changes as one merge.
   ///   - timestamp: The time of the commit.
   mutating func commit(
     _ step: borrowing TreeStep,
@@ -51,9 +51,11 @@ extension TreeHub {
 
   // MARK: Batches
 
-  /// Takes all commits that wait, to be stored as one, or as one with batches before it and behind it.
+  /// Takes all open commits as one batch.
   ///
-  /// What ended peers have scheduled and could not be applied before is applied now.
+  /// It is stored alone or joined with batches before and after it.
+  ///
+  /// Disconnect writes of closed peers that could not be applied earlier are applied first.
   ///
   /// - Returns: The batch, or nil when nothing waits.
   package mutating func takeBatch() -> CommitBatch? {
@@ -74,10 +76,10 @@ extension TreeHub {
     )
   }
 
-  /// Says that the first batches in flight are durable.
+  /// Reports that the first batches in flight are durable.
   ///
-  /// - Parameter count: How many, all of which have been stored as one.
-  /// - Returns: Everything that waited for them, in order.
+  /// - Parameter count: How many batches; all of them were stored as one.
+  /// - Returns: All outputs that waited for them, in order.
   package mutating func batchCommitted(_ count: Int = 1) -> [HubOutput] {
     let stored = durability.committed(count)
     guard let last = stored.last else { return [] }
@@ -86,16 +88,16 @@ extension TreeHub {
     return flush()
   }
 
-  /// Says that nothing of the batches in flight has been stored, nor ever will be.
+  /// Reports that nothing of the batches in flight has been stored, nor ever will be.
   ///
-  /// The tree and the rules go back to what is durable. Requests that waited are refused; peers with
-  /// listens are disconnected, since what they see next must not build on what is gone. The next write
+  /// The tree and the rules revert to their durable state. Waiting requests are refused. Peers with
+  /// listens are disconnected, since what they see next must not build on lost data. The next write
   /// is tried as usual.
   ///
   /// - Parameters:
   ///   - error: Why they could not be stored.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The refusals and the ends of connections.
+  /// - Returns: The refusals and the disconnects.
   package mutating func batchFailed(
     _ error: StoreError,
     at timestamp: Int64
@@ -112,7 +114,7 @@ extension TreeHub {
     var outputs: [HubOutput] = []
     for entry in lost.outputs {
       guard let peer = entry.peer else { continue }
-      // The ledger must know the writes of closed connections too: their clients resend them.
+      // The ledger must know the writes of closed connections as well: their clients resend them.
       let fallback = fallback(for: entry, to: peer, refusal: refusal)
       guard connections[peer] != nil else { continue }
       switch fallback {
@@ -128,7 +130,7 @@ extension TreeHub {
     return outputs
   }
 
-  /// What becomes of an output whose commits are gone.
+  /// What replaces an output whose commits are lost.
   private enum Substitute {
     case nothing
     case disconnect
@@ -145,7 +147,7 @@ extension TreeHub {
     case .disconnect: return .disconnect
     case .keep: return .output(entry.output)
     case .refuse(let request, let key):
-      // A later write of the client must not make this one count as done.
+      // Otherwise a later write of the client would make this one count as applied.
       if let key { writes.undo(key, status: refusal.status, from: peer) }
       return .output(output(.response(id: request, refusal.response), to: peer))
     case .repeatOutcome(let request, let key):
@@ -154,7 +156,7 @@ extension TreeHub {
     }
   }
 
-  /// The answer to a write that has come before.
+  /// The response to a write that has been handled before.
   static func repeated(_ outcome: StatusCode) -> ServerMessage.Response {
     outcome == .ok
       ? ServerMessage.Response(.ok)

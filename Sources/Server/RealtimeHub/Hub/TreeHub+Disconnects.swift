@@ -1,7 +1,7 @@
 package import RealtimeCore
 
 extension TreeHub {
-  /// Schedules a write for the end of a peer, if it would be allowed now.
+  /// Schedules a write for the disconnect of a peer, if the write would be allowed at this moment.
   mutating func schedule(
     _ operation: WriteOperation,
     at path: Path,
@@ -37,7 +37,7 @@ extension TreeHub {
     }
   }
 
-  /// Withdraws what a peer has scheduled at a path and below.
+  /// Cancels what a peer has scheduled at a path and below.
   mutating func cancelScheduled(at path: Path, of origin: RequestOrigin) {
     // If nothing is scheduled, there is nothing to store.
     if disconnects.count(of: origin.peer) > 0 {
@@ -49,7 +49,7 @@ extension TreeHub {
     answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
   }
 
-  /// Queues the answer to a schedule, which leaves once the schedule is durable.
+  /// Queues the response to a schedule, which leaves once the schedule is durable.
   private mutating func acknowledgeSchedule(_ origin: RequestOrigin) {
     access.letIn(origin.peer)
     let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
@@ -58,14 +58,16 @@ extension TreeHub {
 
   // MARK: Users who are shut out
 
-  /// Withdraws what users have scheduled who may do nothing any more.
+  /// Withdraws the scheduled writes of users who have been shut out.
   ///
-  /// What cannot be withdrawn, since the store fails, is looked at again before it is applied.
+  /// If the store fails and the writes cannot be withdrawn, they are checked again before they are
+  /// applied.
   ///
   /// - Parameters:
   ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - isShutOut: Whether nothing is to be written as whom the rules see as this `auth`.
-  /// - Returns: What the peers are to be told.
+  ///   - isShutOut: Whether the user whom the rules see as this `auth` may no longer write
+  ///     anything.
+  /// - Returns: The outputs that can leave at once.
   /// - Complexity: O(peers)
   package mutating func withdrawScheduled(
     at timestamp: Int64,
@@ -82,7 +84,7 @@ extension TreeHub {
 
   // MARK: The end of a connection
 
-  /// Applies the writes that closed connections have scheduled.
+  /// Applies the scheduled writes of closed connections.
   mutating func fireOverdueDisconnects(at timestamp: Int64) {
     guard disconnects.hasOverdue else { return }
     for writes in disconnects.takeOverdue() {
@@ -94,8 +96,8 @@ extension TreeHub {
 
   /// Applies scheduled writes as one commit, with the permissions of their owner.
   ///
-  /// Where the rules do not allow it as a whole any more, each write is tried by itself: one that
-  /// has become forbidden must not hold the others up. Nobody is left to be told of a refusal.
+  /// If the rules no longer allow them as a whole, each write is tried separately, so that one that
+  /// has become forbidden does not hold up the others. A refusal is not reported: the peer is gone.
   private mutating func fire(_ writes: ScheduledWrites, at timestamp: Int64) {
     guard !access.isShutOut(writes.identity) else { return }
     let state = AuthState(identity: writes.identity)

@@ -2,7 +2,7 @@ internal import RealtimeCore
 internal import SecurityRules
 
 extension TreeHub {
-  /// Starts a listen, or replaces one of the same path and query.
+  /// Starts a listen, or replaces the peer's listen with the same path and query.
   mutating func handle(_ listen: ListenRequest, of origin: RequestOrigin) {
     let key = ListenKey(listen.path, query: listen.query)
     let isIndexed = isIndexed(key.query, at: key.path)
@@ -34,11 +34,11 @@ extension TreeHub {
       }
       durability.append(push, to: origin.peer, orElse: .drop)
     }
-    // A refusal would end the listen for good; a disconnected client asks again.
+    // A refusal would end the listen for good; a disconnected client listens again.
     answer(origin, with: ServerMessage.Response(.ok, payload: .json(remarks)), orElse: .disconnect)
   }
 
-  /// Why a listen is not granted, or nil when it is.
+  /// Why a listen is refused, or nil when it is granted.
   private mutating func error(
     in listen: ListenRequest,
     of peer: PeerID,
@@ -83,7 +83,7 @@ extension TreeHub {
     return nil
   }
 
-  /// Reads once.
+  /// Answers a request that reads once.
   mutating func get(_ path: Path, query: Query, of origin: RequestOrigin) {
     do throws(RequestError) {
       let value = try value(of: query, at: path, for: origin.peer)
@@ -128,15 +128,15 @@ extension TreeHub {
     return Node(sortedChildren: selected.sorted { $0.key < $1.key })
   }
 
-  /// Whether the order that a query needs, if it needs one, is worth keeping.
+  /// Whether a query needs no order, or an order that is declared and therefore worth keeping.
   private func isIndexed(_ query: Query, at path: Path) -> Bool {
     query.loadsAllData || isDeclared(query.index, at: path)
   }
 
   /// Whether the rules declare an index, or need not.
   ///
-  /// While nobody has written rules there is nowhere to declare an index: every order counts as
-  /// declared then, so that a database without rules works without them, and fast.
+  /// As long as no one has written rules, an index cannot be declared. Every order then counts as
+  /// declared, so that a database without rules works, and is fast.
   private func isDeclared(_ index: Index, at path: Path) -> Bool {
     !access.rules.isDocument || access.rules.isIndexed(path, by: index)
   }
@@ -158,9 +158,9 @@ extension TreeHub {
   /// Ends the listen of a composition whose data turned out to be too long.
   ///
   /// - Parameters:
-  ///   - composition: One that was refused; the refusal is among its messages.
-  ///   - peer: Who it was for; unknown ones are ignored.
-  /// - Returns: What is to be told because of it.
+  ///   - composition: A composition that was refused; its messages include the refusal.
+  ///   - peer: The peer that it was for; unknown ones are ignored.
+  /// - Returns: The outputs that can leave at once.
   package mutating func compositionFailed(
     _ composition: Composition,
     of peer: PeerID
@@ -171,7 +171,7 @@ extension TreeHub {
     return flush()
   }
 
-  /// Whether a node is so large that somebody else should encode it for a peer.
+  /// Whether a node is so large that the owner should encode it for a peer, outside the hub.
   func isComposed(_ node: Node, for peer: PeerID) -> Bool {
     guard connections[peer]?.isInternal == false else { return false }
     var measure = NodeMeasure(bytes: limits.composedBytes)
@@ -179,26 +179,28 @@ extension TreeHub {
     return measure.isExceeded
   }
 
-  /// What is told by a composition.
+  /// An output that has the owner compose messages.
   func output(composing content: Composition.Content, to peer: PeerID) -> HubOutput {
     .compose(peer, Composition(content: content, byteLimit: limits.responseBytes))
   }
 
-  /// Why a message with data is too long to be sent, or nil; what lives in the server sees to it.
+  /// Why a message with data is too long to send, or nil.
+  ///
+  /// Internal peers check lengths themselves.
   private func lengthError(of output: HubOutput) -> RequestError? {
     guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
     return .tooLong(limits.responseBytes)
   }
 
-  // MARK: What listens have now
+  // MARK: Current data of listens
 
-  /// What tells a peer the data of each of its listens as they are now.
+  /// Messages that tell a peer the current data of each of its listens.
   ///
-  /// It takes the place of pushes that were left out: what the hub sends later follows from it, as
-  /// long as everything that the hub has sent before was looked at.
+  /// They replace pushes that were skipped. Later outputs build on them, provided that all earlier
+  /// outputs of the hub have been processed.
   ///
   /// - Parameter peer: An open connection; others have no listens.
-  /// - Returns: What it is to be sent, outer locations first.
+  /// - Returns: The messages, outer locations first.
   /// - Complexity: O(listens · log listens), and the size of small data
   package func currentData(of peer: PeerID) -> [HubOutput] {
     listens(of: peer).compactMap { currentData(of: peer, listen: $0) }
@@ -209,9 +211,9 @@ extension TreeHub {
     listens.keys(of: peer).sorted { $0.path < $1.path }
   }
 
-  /// The same as ``currentData(of:)`` for one listen; nil when there is no such listen any more.
+  /// The same as ``currentData(of:)`` for one listen; nil when the listen no longer exists.
   ///
-  /// - Complexity: The size of small data; large data are encoded by the owner
+  /// - Complexity: The size of small data; large data is encoded by the owner
   package func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
     guard listens.contains(key, of: peer) else { return nil }
     let node = durability.durableRoot[key.path]

@@ -1,7 +1,9 @@
 package import RealtimeCore
 
 extension TreeHub {
-  /// Applies a write, or answers why not; a write that has been dealt with is only answered.
+  /// Applies a write or refuses it.
+  ///
+  /// A repeated write is answered with its earlier outcome.
   mutating func handle(_ write: WriteRequest, of origin: RequestOrigin, at timestamp: Int64) {
     let key = write.key.flatMap { writes.ledgerKey($0, of: origin.peer) }
     if let key, let outcome = writes.outcome(of: key) {
@@ -26,9 +28,9 @@ extension TreeHub {
     answer(origin, with: response, orElse: .refuse(request: origin.request, key: key))
   }
 
-  /// Whether the answer to a write carries the data that are there then.
+  /// Whether the response to a write carries the data at its path.
   ///
-  /// An internal peer gets all of them, and shows only what was written.
+  /// An internal peer gets all of the data, and shows only what was written.
   private func showsData(to origin: RequestOrigin) -> Bool { origin.isInternal }
 
   private func mayRead(_ path: Path, peer: PeerID) -> Bool {
@@ -55,13 +57,13 @@ extension TreeHub {
     }
     let wanted = try validated(write.operation, at: write.path)
     // A stale transaction must run again, whatever the rules say about its write. For a peer that
-    // may not read, the rules come first, so that it cannot probe data by their hashes.
+    // may not read, the rules come first, so that it cannot probe data by comparing hashes.
     let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
     if mayCompare, let stale = staleness(of: write) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    // A local, since a closure would capture a copy of the whole hub.
+    // A local variable, since a closure would capture a copy of the whole hub.
     let before = durability.root
     let step = step(wanted, from: before, at: timestamp)
     if let error = access.refusal(
@@ -86,12 +88,12 @@ extension TreeHub {
     commit(step, isMerge: isMerge, at: timestamp)
   }
 
-  /// What a write makes of the tree.
+  /// The effective changes of a write, and the resulting tree.
   private func step(_ wanted: [Change], from before: Node, at timestamp: Int64) -> TreeStep {
     if wanted.count == 1, case let change = wanted[0], !change.isLarge,
       !change.node.hasDeferredValues
     {
-      // One descent tells what was there, whether that changes, and what indexes have to know.
+      // One descent finds the old data, whether it changes, and what indexes need to know.
       var after = before
       if let old = after.exchange(change.node, at: change.path) {
         if old == change.node { return TreeStep(changes: [], after: before) }
@@ -105,7 +107,7 @@ extension TreeHub {
     return TreeStep(changes: changes, after: tree(with: changes))
   }
 
-  /// Why the condition of a write does not hold, or nil when it does, or there is none.
+  /// Why the condition of a write does not hold; nil when it holds or there is none.
   private func staleness(of write: WriteRequest) -> RequestError? {
     guard let hash = write.hash, self.hash(of: durability.root[write.path]) != hash else {
       return nil
@@ -118,29 +120,30 @@ extension TreeHub {
     return node.hash
   }
 
-  /// Large data that a message compares by their hash, which takes long to compute.
+  /// Large data that a message compares by its hash, which takes long to compute.
   ///
-  /// The owner may compute the hash when and where it likes, and says by ``learn(_:of:)`` what it is
-  /// before the hub handles the message. If the data have changed by then, the hub computes it itself.
+  /// The owner may compute the hash on any thread and passes it to ``learn(_:of:)`` before the hub
+  /// handles the message. If the data has changed by then, the hub computes the hash itself.
   ///
-  /// Mutating though it changes nothing, as ``agenda()``.
+  /// Mutating although it changes nothing, like ``agenda()``.
   ///
   /// - Parameters:
-  ///   - message: What a peer says.
+  ///   - message: The message from the peer.
   ///   - peer: The peer.
-  /// - Returns: The data, or nil where there is no large data to compare, or the peer may not read it.
+  /// - Returns: The data, or nil when there is no large data to compare or the peer may not read
+  ///   it.
   package mutating func dataToHash(for message: ClientMessage, from peer: PeerID) -> Node? {
     guard case .request(_, .write(let write)) = message, write.hash != nil else { return nil }
     let node = durability.root[write.path]
     return isComposed(node, for: peer) && mayRead(write.path, peer: peer) ? node : nil
   }
 
-  /// Takes over the hash of data for the next message.
+  /// Remembers the hash of data for the next message.
   package mutating func learn(_ hash: String, of node: Node) {
     knownHash = (node, hash)
   }
 
-  /// The changes of a write with paths from the root.
+  /// Validates a write and returns its changes, with paths from the root.
   func validated(
     _ operation: WriteOperation,
     at path: Path
@@ -179,7 +182,7 @@ extension TreeHub {
 
   /// Resolves the server values of changes, and drops changes that have no effect.
   ///
-  /// Priorities come last, as those of data that the same write brings count as well.
+  /// Priorities come last, since they may belong to data that the same write creates.
   func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
     var effective: [Change] = []
     for change in changes where !change.path.isPriority {
@@ -205,7 +208,7 @@ extension TreeHub {
     return effective
   }
 
-  /// The tree with changes made.
+  /// The tree after changes.
   func tree(with changes: [Change]) -> Node {
     changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
   }
@@ -219,7 +222,7 @@ extension TreeHub {
       in: root,
       revision: durability.revision
     )
-    // The permission of the listen may have ended; that is noticed only when there is news.
+    // The listen may have lost its permission; that is noticed only when there is news.
     guard let target, mayRead(target, peer: peer) else { return }
     let node = root[target]
     guard isComposed(node, for: peer) else {

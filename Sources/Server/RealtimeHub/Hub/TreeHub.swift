@@ -1,26 +1,29 @@
 package import RealtimeCore
 package import SecurityRules
 
-/// The server engine of one database: turns the requests of peers into messages to them.
+/// The server engine of one database.
+///
+/// It turns requests from peers into messages to peers.
 ///
 /// All requests form one total order. A write is applied in memory and joins the open batch; its
-/// pushes, its answer and all later outputs wait until the batch is durable:
+/// pushes, its response and all later outputs wait until the batch is durable:
 ///
 ///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
 ///                                              └──────batchFailed──────► back to the durable tree
 ///
-/// After every call the owner asks for the ``agenda()``; when commits wait, it takes a batch as soon as
-/// it likes, stores it on whatever thread it likes, also as one with others that follow it, and reports
-/// the outcome by ``batchCommitted(_:)`` or ``batchFailed(_:at:)``. The latter is for a store that is
-/// certain to have stored nothing, as when the disk is full. If the outcome is unknown, the owner drops
-/// the hub: only a new one, which reads what is on the disk, can answer clients correctly.
+/// After every call the owner reads the ``agenda()``. When commits are pending, the owner takes a
+/// batch whenever it likes and stores it on any thread, alone or joined with the batches that
+/// follow it. It reports the outcome with ``batchCommitted(_:)`` or ``batchFailed(_:at:)``. The
+/// latter is only for a store that is certain to have stored nothing, for example because the disk
+/// is full. If the outcome is unknown, the owner discards the hub: only a new hub, which reads what
+/// is on the disk, can answer clients correctly.
 ///
-/// Credentials end by themselves: the owner calls ``tick(at:)`` when the agenda's deadline has come.
+/// Credentials expire between requests: the owner calls ``tick(at:)`` at the agenda's deadline.
 ///
 /// The hub routes requests between parts that own their state: ``durability``, ``writes``, ``listens``,
 /// ``disconnects`` and ``access``.
 package struct TreeHub: Sendable {
-  /// One connection, apart from the state of the parts.
+  /// One connection, apart from the state that the parts keep.
   struct Connection: Sendable {
     /// Whether it is part of the server and takes messages as values.
     let isInternal: Bool
@@ -29,9 +32,9 @@ package struct TreeHub: Sendable {
   }
 
   let limits: HubLimits
-  /// Why the stored rules are not in force, when they are no rules.
+  /// Why the stored rules are not in force; nil unless they no longer compile.
   package let storedRulesProblem: RulesError?
-  /// The time of the latest call that had one.
+  /// The timestamp of the latest call that passed one.
   var now: Int64?
   var connections: [PeerID: Connection] = [:]
 
@@ -40,19 +43,22 @@ package struct TreeHub: Sendable {
   var writes: KeyedWrites
   var listens: Listens
   var disconnects: Disconnects
-  /// The hash that the owner has computed for the condition of the next write.
+  /// A hash that the owner has computed for the condition of the next write.
   var knownHash: (node: Node, hash: String)?
 
-  /// Continues from stored data; the connections behind stored disconnect writes have ended.
+  /// Continues from stored data.
+  ///
+  /// The connections that scheduled the stored disconnect writes are gone.
   ///
   /// - Parameters:
-  ///   - stored: What the store holds. Its rules are in force, if it has any; if they are none any
-  ///     more, nothing is allowed until there are others, and ``storedRulesProblem`` says why.
-  ///   - limits: What peers may cost.
-  ///   - rules: The rules while the store has none. A server says itself which ones; a hub by itself
-  ///     leaves the permissions to its owner.
+  ///   - stored: What the store holds. Its rules take effect, if it has any. If they no longer
+  ///     compile, everything is denied until other rules are set, and ``storedRulesProblem`` says
+  ///     why.
+  ///   - limits: The limits on what peers may use.
+  ///   - rules: The rules that apply while the store has none. A server chooses its own; the
+  ///     default leaves permissions to the owner of the hub.
   ///   - localRules: The rules for users at the server's private socket.
-  ///   - verifier: Who tells whom a credential belongs to.
+  ///   - verifier: Determines whom a credential belongs to.
   package init(
     stored: StoredTree,
     limits: HubLimits = HubLimits(),
@@ -87,7 +93,7 @@ package struct TreeHub: Sendable {
     }
   }
 
-  // MARK: What there is
+  // MARK: State
 
   /// The durable data.
   package var snapshot: Node { durability.durableRoot }
@@ -98,13 +104,13 @@ package struct TreeHub: Sendable {
   /// The rules in force, which may not be durable yet.
   package var rulesInForce: RuleSet { access.rules }
 
-  /// The rules as far as they are durable.
+  /// The latest rules that are durable.
   package var durableRules: RuleSet { access.durableRules }
 
   /// The number of open connections.
   package var peerCount: Int { connections.count }
 
-  /// The number of listens of all peers.
+  /// The number of listens across all peers.
   ///
   /// - Complexity: O(peers)
   package var listenCount: Int { listens.count }
@@ -112,49 +118,54 @@ package struct TreeHub: Sendable {
   /// The number of listens that a peer has.
   package func listenCount(of peer: PeerID) -> Int { listens.keys(of: peer).count }
 
-  /// The number of writes that a peer has scheduled for its end.
+  /// The number of writes that a peer has scheduled for its disconnect.
   package func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
 
-  /// How many children have been looked at to bring them into an order, since the start.
+  /// The number of children visited since the start to build and to update orders.
   ///
-  /// Queries that are answered from an index do not add to it.
+  /// Queries answered from an index do not count.
   package var orderedChildren: Int { listens.orderedChildren }
 
-  /// How many bytes of messages wait until something is stored.
+  /// The size in bytes of the messages that wait for a batch to become durable.
   package var waitingOutputBytes: Int { durability.waitingOutputBytes }
 
-  /// Whether anyone is to be told something that waits for a batch.
+  /// Whether any output waits for a batch.
   package var hasWaitingOutputs: Bool { durability.hasWaitingOutputs }
 
   // MARK: Connections
 
-  /// The greeting of a new connection, with the extensions that a hub understands.
+  /// The greeting of a new connection.
+  ///
+  /// It names the extensions that a hub supports.
   ///
   /// - Parameters:
   ///   - timestamp: The server's time in milliseconds since 1970.
   ///   - host: The host as the client named it, with the port if it named one.
-  ///   - session: A name of the connection that no other has.
+  ///   - session: A unique name for the connection.
   /// - Returns: The first message to send.
   package static func hello(timestamp: Int64, host: String, session: String) -> ServerHello {
     ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
   }
 
-  /// Lets the disconnect writes of an earlier hub be applied.
+  /// Allows the disconnect writes left over from an earlier hub to be applied.
   ///
-  /// The owner calls this once at the start; without it the first call of a peer does the same.
+  /// The owner calls this once at the start. Otherwise the first call with a timestamp has the same
+  /// effect.
   ///
   /// - Parameter timestamp: The server's time in milliseconds since 1970.
   package mutating func resume(at timestamp: Int64) {
     now = timestamp
   }
 
-  /// Begins a connection; a peer that is open already stays as it is.
+  /// Opens a connection.
+  ///
+  /// If the peer is already open, nothing changes.
   ///
   /// - Parameters:
   ///   - peer: The connection.
-  ///   - identity: Who it is without a credential.
-  ///   - isInternal: Whether it lives in the server: what it is told comes as values where that saves
-  ///     encoding, and the answer to a write carries the data that are there then.
+  ///   - identity: The identity of the peer while it presents no credential.
+  ///   - isInternal: Whether the peer lives in the server. It receives values instead of bytes
+  ///     where that saves encoding, and the response to its write carries the resulting data.
   package mutating func open(
     _ peer: PeerID,
     as identity: Identity = .anonymous,
@@ -166,12 +177,12 @@ package struct TreeHub: Sendable {
     writes.open(peer, as: identity)
   }
 
-  /// Ends a connection: its listens are forgotten and its scheduled writes applied as one commit.
+  /// Closes a connection: drops its listens and applies its scheduled writes as one commit.
   ///
   /// - Parameters:
   ///   - peer: The connection; unknown ones are ignored.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: What the others are to be told.
+  /// - Returns: The outputs that can leave at once.
   package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
     now = timestamp
     guard connections.removeValue(forKey: peer) != nil else { return [] }
@@ -183,7 +194,7 @@ package struct TreeHub: Sendable {
     return flush()
   }
 
-  /// Whether a peer is open and its requests count.
+  /// Whether a peer is open and the hub still handles its requests.
   func isListenedTo(_ peer: PeerID) -> Bool { connections[peer]?.isLeaving == false }
 
   /// Whether a peer lives in the server.
@@ -191,13 +202,13 @@ package struct TreeHub: Sendable {
 
   // MARK: Requests
 
-  /// Answers one message of a peer.
+  /// Handles one message from a peer.
   ///
   /// - Parameters:
-  ///   - message: What the peer says.
+  ///   - message: The message.
   ///   - peer: An open connection; others are ignored.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: What may leave at once; the rest leaves when its batch is durable.
+  /// - Returns: The outputs that can leave at once; the rest leave once their batch is durable.
   package mutating func handle(
     _ message: ClientMessage,
     from peer: PeerID,
@@ -217,12 +228,13 @@ package struct TreeHub: Sendable {
     return flush()
   }
 
-  /// Answers a message that could not be understood.
+  /// Answers a message that could not be decoded.
   ///
   /// - Parameters:
   ///   - error: What is wrong with it.
   ///   - peer: An open connection; others are ignored.
-  /// - Returns: A refusal of the request, or a remark for the log when its number is not known.
+  /// - Returns: A refusal of the request, or an error for the client's log when the number of the
+  ///   request is unknown.
   package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {
     guard isListenedTo(peer) else { return [] }
     if let id = error.requestID {
@@ -260,7 +272,7 @@ package struct TreeHub: Sendable {
 
   // MARK: Outputs
 
-  /// Queues a message behind everything that has been applied.
+  /// Queues a message that leaves once everything applied so far is durable.
   mutating func append(
     _ message: ServerMessage,
     to peer: PeerID,
@@ -269,7 +281,7 @@ package struct TreeHub: Sendable {
     durability.append(output(message, to: peer), to: peer, orElse: fallback)
   }
 
-  /// Queues the answer to a request.
+  /// Queues the response to a request.
   mutating func answer(
     _ origin: RequestOrigin,
     with response: ServerMessage.Response,
@@ -282,12 +294,12 @@ package struct TreeHub: Sendable {
     durability.append(output, to: origin.peer, orElse: fallback)
   }
 
-  /// Queues the answer to a request that is not carried out.
+  /// Queues the response to a request that is not carried out.
   mutating func refuse(_ origin: RequestOrigin, with error: RequestError) {
     answer(origin, with: error.response, orElse: .keep)
   }
 
-  /// Queues a push to everyone who listens.
+  /// Queues a push to all of its peers.
   mutating func append(_ push: ListenRegistry.Push) {
     if push.peers.count == 1 {
       let peer = push.peers[0]
@@ -296,12 +308,12 @@ package struct TreeHub: Sendable {
     durability.append(.broadcast(push.peers, push.bytes), to: nil, orElse: .drop)
   }
 
-  /// A message in the form that a peer takes.
+  /// A message in the form that the peer takes: a value if the peer is internal, otherwise bytes.
   func output(_ message: ServerMessage, to peer: PeerID) -> HubOutput {
     isInternal(peer) ? .deliver(peer, message) : .send(peer, message.encoded())
   }
 
-  /// Takes the outputs that depend on durable data only.
+  /// Takes the outputs that depend only on durable data; those to closed peers are dropped.
   mutating func flush() -> [HubOutput] {
     let released = durability.release()
     if released.isEmpty { return [] }

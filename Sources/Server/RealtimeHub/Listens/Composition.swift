@@ -1,41 +1,42 @@
 internal import RealtimeCore
 
-/// What a peer is told of much data, before it is encoded.
+/// Messages with much data for one peer, not encoded yet.
 ///
-/// A hub that encodes large data keeps everybody waiting meanwhile. The data are a value that nothing
-/// changes any more, so its owner may encode them when and where it likes, as long as the peer gets
-/// the messages in the place that the composition has among its outputs.
+/// A hub that encoded large data would keep everyone waiting. The data is an immutable value, so
+/// the owner of the hub may encode it at any time and on any thread, as long as the peer gets the
+/// messages at the position of the composition among its outputs.
 package struct Composition: Sendable, Equatable {
   enum Content: Sendable, Equatable {
-    /// The answer to a request that reads.
+    /// The response to a request that reads.
     case answer(request: Int64, Node)
-    /// What a new listener is told, unless it has it already, and then the answer.
+    /// The data for a new listener, unless it already has it, followed by the response.
     case listen(request: Int64, ListenRequest, Node, remarks: JSONValue)
-    /// The data of a listen as they are now.
+    /// The current data of a listen.
     case data(ListenKey, Node, tag: Int64?)
   }
 
-  /// What has come of a composition.
+  /// The result of a composition.
   package struct Messages: Sendable {
-    /// Whole messages, JSON in UTF-8, in their order.
+    /// Whole messages, JSON in UTF-8, in order.
     package let texts: [[UInt8]]
-    /// Whether the data were too long for an answer, so that the hub must be told of it by
-    /// ``TreeHub/compositionFailed(_:of:)``.
+    /// Whether the data was too long for a response.
+    ///
+    /// Then the owner must call ``TreeHub/compositionFailed(_:of:)``.
     package let isRefused: Bool
   }
 
   let content: Content
-  /// The longest message with data that is sent.
+  /// The maximum length of a message with data.
   let byteLimit: Int
 
-  /// The node that takes time.
+  /// The node that takes time to encode.
   private var node: Node {
     switch content {
     case .answer(_, let node), .listen(_, _, let node, _), .data(_, let node, _): node
     }
   }
 
-  /// Whether there are about more than so many bytes to encode.
+  /// Whether there are more than about this many bytes to encode.
   ///
   /// - Complexity: O(bytes)
   package func isLonger(than bytes: Int) -> Bool {
@@ -44,7 +45,7 @@ package struct Composition: Sendable, Equatable {
     return measure.isExceeded
   }
 
-  /// Whether it shows data that newer data of the same listen may take the place of.
+  /// Whether it shows data that newer data of the same listen may replace.
   package var isListen: Bool {
     switch content {
     case .answer: false
@@ -52,7 +53,7 @@ package struct Composition: Sendable, Equatable {
     }
   }
 
-  /// The answer that belongs to it by itself, for who is told of the data in another way.
+  /// The response to a new listen on its own, for a peer that receives the data in another way.
   package var acknowledgement: [UInt8]? {
     guard case .listen(let request, _, _, let remarks) = content else { return nil }
     return Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
@@ -76,7 +77,7 @@ package struct Composition: Sendable, Equatable {
       if push.count <= byteLimit { return Messages(texts: [push, answer], isRefused: false) }
       return refused(request)
     case .data(let key, let node, let tag):
-      // What the whole location has is cut down to the query only now, as that takes time as well.
+      // The query is applied to the data of the location only here, since that takes time as well.
       let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
       return Messages(texts: [ServerMessage.push(push).encoded()], isRefused: false)
     }
@@ -91,17 +92,17 @@ package struct Composition: Sendable, Equatable {
     ServerMessage.response(id: request, response).encoded()
   }
 
-  /// Whether a listener has other data than those that there are.
+  /// Whether the data differs from what a listener already has.
   static func isNews(_ node: Node, for listen: ListenRequest) -> Bool {
     node.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || node.hash != listen.hash
   }
 
-  /// What a listener is told that has other data: the ranges that differ, where it can take them.
+  /// The push for a listener that has other data: only the ranges that differ, if it supports that.
   static func news(of node: Node, for listen: ListenRequest) -> ServerPush {
     let ranges = listen.compoundHash.flatMap {
       CompoundHash(posts: $0.posts, hashes: $0.hashes).changes(to: node)
     }
-    // Where all ranges agree, the hashes of the ranges have left the difference out.
+    // If all ranges agree, the difference is not covered by the hashes of the ranges.
     guard let ranges, !ranges.isEmpty else {
       return .data(path: listen.path, node, tag: listen.tag)
     }

@@ -1,10 +1,9 @@
 internal import RealtimeCore
 
-/// The orders of children that are at hand: those that windows follow, and those that declared
-/// indexes are worth.
+/// The cached orders of children: those that windows follow, and those of declared indexes.
 ///
-/// An order is made when a location is first queried by it, and then follows every commit. What no
-/// window uses is given up, least recently used first, when it becomes too much.
+/// An order is built when a location is first queried by it, and then follows every commit. Orders
+/// that no window uses are evicted, least recently used first, when they exceed a limit.
 struct IndexCache: Sendable {
   private struct Slot {
     let path: Path
@@ -17,7 +16,7 @@ struct IndexCache: Sendable {
   private var uses = 0
   private let mostKept: Int
   private let mostEntries: Int
-  /// How many children have been looked at to make and to follow orders.
+  /// The number of children that have been visited to build and to update orders.
   private(set) var visited = 0
 
   init(_ limits: HubLimits) {
@@ -25,17 +24,17 @@ struct IndexCache: Sendable {
     mostEntries = limits.keptOrderedChildren
   }
 
-  /// The orders at a location.
+  /// The cached orders at a location.
   subscript(path: Path) -> [KeptOrder] { locations[path] ?? [] }
 
-  /// Gives the children of a location in an order, for a query.
+  /// The children of a location in an order, for a query.
   ///
   /// - Parameters:
   ///   - index: The order.
   ///   - path: The location.
-  ///   - node: What is there.
+  ///   - node: The data of the location.
   /// - Returns: The children in order.
-  /// - Complexity: O(n log n) when the order is not at hand, else O(log locations)
+  /// - Complexity: O(n log n) when the order is not cached, else O(log locations)
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
     if KeptOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }
     if let order = use(index, at: path, isDeclared: true, windows: 0) { return order }
@@ -44,7 +43,7 @@ struct IndexCache: Sendable {
     return use(index, at: path, isDeclared: true, windows: 0) ?? IndexedNode(node, by: index)
   }
 
-  /// The children of a location in an order, which a window follows from now on.
+  /// The children of a location in an order, which a window follows from this call on.
   mutating func retain(
     _ index: Index,
     at path: Path,
@@ -57,22 +56,22 @@ struct IndexCache: Sendable {
     return use(index, at: path, isDeclared: isDeclared, windows: 1) ?? IndexedNode(node, by: index)
   }
 
-  /// Says that a window follows an order no longer.
+  /// Reports that a window no longer follows an order.
   mutating func release(_ index: Index, at path: Path) {
     _ = use(index, at: path, isDeclared: false, windows: -1)
     let isGone = remove(at: path) { $0.index == index && $0.windows == 0 && !$0.isDeclared }
     if !isGone { giveUpUnused() }
   }
 
-  /// Follows a commit.
+  /// Applies a commit.
   ///
-  /// - Returns: For each location that has changed as a whole, the orders of its windows as before.
+  /// - Returns: For each location that has changed as a whole, its orders before the commit.
   /// - Complexity: O(changed · log n) for an order below which something has changed
   mutating func update(_ effect: CommitEffect) -> [Path: [KeptOrder]] {
     var replaced: [Path: [KeptOrder]] = [:]
     for path in effect.affectedPaths(in: locations) {
       let node = effect.after[path]
-      // A child that is exchanged as a whole need not be looked for again in both versions.
+      // A child that is exchanged as a whole need not be looked up again in both versions.
       if let exchange = effect.exchange, exchange.path.count == path.count + 1 {
         let key = exchange.path.keys[path.count]
         let count = locations.modify(path) { orders in
@@ -98,7 +97,7 @@ struct IndexCache: Sendable {
     return replaced
   }
 
-  /// Makes the orders of windows anew; the others are made when they are wanted.
+  /// Rebuilds the orders that windows use; the others are built again on demand.
   private mutating func replace(at path: Path, by node: Node) {
     remove(at: path) { $0.windows == 0 }
     let count = locations.modify(path) { orders in
@@ -108,7 +107,7 @@ struct IndexCache: Sendable {
     visited += count ?? 0
   }
 
-  /// Gives up all orders that no window uses, and forgets which ones are declared.
+  /// Evicts all orders that no window uses, and forgets which ones are declared.
   mutating func forgetDeclarations() {
     for path in locations.map(\.key) {
       remove(at: path) { $0.windows == 0 }
@@ -118,9 +117,9 @@ struct IndexCache: Sendable {
     }
   }
 
-  // MARK: Keeping
+  // MARK: Bookkeeping
 
-  /// Finds an order, counts windows in or out, and remembers when it was used.
+  /// Looks up an order, adjusts its number of windows, and records its use.
   private mutating func use(
     _ index: Index,
     at path: Path,
@@ -148,7 +147,7 @@ struct IndexCache: Sendable {
     locations.updateValue(self[path] + [order], forKey: path)
   }
 
-  /// Removes orders of a location, and says whether there were any.
+  /// Removes orders of a location, and returns whether there were any.
   @discardableResult
   private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) -> Bool {
     let orders = self[path]
@@ -176,8 +175,8 @@ struct IndexCache: Sendable {
 }
 
 extension CommitEffect {
-  /// The children of a location below which something has changed, each once; nil when the location
-  /// itself, or something above it, has changed.
+  /// The children of a location in or below which something has changed, each once; nil when the
+  /// location itself, or one above it, has changed.
   fileprivate func changedKeys(of path: Path) -> [ChildKey]? {
     if paths.count == 1 {
       let changed = paths[0]
@@ -198,14 +197,14 @@ extension CommitEffect {
   }
 }
 
-/// The children of a location in one order, kept for all windows and queries that use it.
+/// The children of a location in one order, shared by all windows and queries that use it.
 struct KeptOrder: Sendable {
   private(set) var indexed: IndexedNode
-  /// How many windows use it.
+  /// The number of windows that use it.
   var windows = 0
-  /// Whether it stays when no window uses it any more.
+  /// Whether it is kept when no window uses it any more.
   var isDeclared: Bool
-  /// When it was used last, by a count of uses.
+  /// The time of the last use, as a count of uses.
   var lastUse = 0
 
   init(_ node: Node, by index: Index, isDeclared: Bool) {
@@ -215,33 +214,33 @@ struct KeptOrder: Sendable {
 
   var index: Index { indexed.index }
 
-  /// How many children there are in a map of its own.
+  /// The number of children in a map of its own, which costs memory.
   var ownEntries: Int {
     Self.isFree(indexed.node, by: index) ? 0 : indexed.node.children?.count ?? 0
   }
 
-  /// Follows a change of some children.
+  /// Applies a change of some children.
   ///
-  /// - Complexity: O(changed · log n), O(1) where the order of keys serves
+  /// - Complexity: O(changed · log n), O(1) where the children are in this order anyway
   mutating func update(_ keys: [ChildKey], to node: Node) {
     indexed.follow(node, changed: keys)
   }
 
-  /// Follows the exchange of a child, which is known in both versions.
+  /// Applies the exchange of a child, given both versions.
   ///
-  /// - Complexity: O(log n), O(1) where the order of keys serves
+  /// - Complexity: O(log n), O(1) where the children are in this order anyway
   mutating func update(_ key: ChildKey, from old: Node, to new: Node, in node: Node) {
     indexed.follow(node, changed: key, from: old, to: new)
   }
 
-  /// Follows a change of the whole location.
+  /// Applies a change of the whole location.
   ///
-  /// - Complexity: O(n log n), O(1) where the order of keys serves
+  /// - Complexity: O(n log n), O(1) where the children are in this order anyway
   mutating func replace(by node: Node) {
     indexed = IndexedNode(node, by: index)
   }
 
-  /// Whether the children are in this order as they are.
+  /// Whether the map of children is in this order already.
   static func isFree(_ node: Node, by index: Index) -> Bool {
     switch index {
     case .key: true

@@ -1,8 +1,8 @@
 package import RealtimeCore
 
-/// What tells the listens of one peer apart.
+/// Identifies a listen among those of one peer.
 ///
-/// Queries that load all data are one and the same to a server, whatever their order.
+/// A server treats all queries that load all data as the same, whatever their order.
 package struct ListenKey: Hashable, Sendable {
   package let path: Path
   let query: Query
@@ -19,28 +19,28 @@ extension ListenKey: Comparable {
   }
 }
 
-/// A listen as it is registered.
+/// A listen as the registry keeps it.
 struct RegisteredListen: Sendable {
   let key: ListenKey
-  /// What pushes are marked with; nil for the default query.
+  /// The tag that marks pushes; nil for the default query.
   let tag: Int64?
-  /// Whether the order that the query needs is worth keeping.
+  /// Whether the order that the query needs is worth caching.
   let isIndexed: Bool
 }
 
-/// The listens of all peers by location, and what each is to be told of a commit.
+/// The listens of all peers by location, and the pushes that each commit causes.
 struct ListenRegistry: Sendable {
-  /// A message to all who listen to the same.
+  /// A message to all peers that have the same listen.
   struct Push {
-    /// At least one.
+    /// The recipients, at least one.
     var peers: [PeerID]
     let bytes: [UInt8]
   }
 
-  /// In path order, so that what lies below a location follows it.
+  /// In path order, so that the descendants of a location follow it.
   private var locations = SortedMap<Path, ListenLocation>()
 
-  /// Adds a listen, or changes its tag, and returns what it selects.
+  /// Adds a listen, or changes its tag, and returns the data that it selects.
   mutating func add(
     _ listen: RegisteredListen,
     of peer: PeerID,
@@ -61,12 +61,12 @@ struct ListenRegistry: Sendable {
     if isEmpty == true { locations.removeValue(forKey: key.path) }
   }
 
-  /// What pushes for a listen of a peer are marked with, or nil.
+  /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of key: ListenKey, peer: PeerID) -> Int64? {
     locations[key.path]?.tag(of: key.query, peer: peer)
   }
 
-  /// The path of an untagged listen of a peer that sees a location, or nil when there is none.
+  /// The path of a peer's untagged listen that covers a location, or nil when there is none.
   func coveringListen(of peer: PeerID, at path: Path) -> Path? {
     for count in 0...path.count {
       let prefix = Path(path.keys.prefix(count))
@@ -75,17 +75,18 @@ struct ListenRegistry: Sendable {
     return nil
   }
 
-  /// The last commit that the listeners to everything at a location were told of; 0 before the first.
+  /// The last commit that was pushed to the listeners to everything at a location; 0 before the
+  /// first.
   func lastTold(at path: Path) -> Int64 { locations[path]?.lastTold ?? 0 }
 
-  /// Follows a commit.
+  /// Applies a commit.
   ///
   /// - Parameters:
   ///   - effect: What the commit did.
   ///   - revision: The number of the commit.
   ///   - cache: The orders of children after the commit.
-  ///   - replaced: What the update of the cache has returned.
-  /// - Returns: What listeners are to be told, outer locations first.
+  ///   - replaced: The result of updating the cache.
+  /// - Returns: The pushes to listeners, outer locations first.
   /// - Complexity: O(depth · log locations) for a path, and for each window O(changed · log n)
   mutating func update(
     _ effect: CommitEffect,
@@ -120,7 +121,7 @@ struct ListenRegistry: Sendable {
 }
 
 extension [ListenRegistry.Push] {
-  /// Adds a push, to the last one if that has the very same bytes.
+  /// Adds a push, merging it into the last one if that has the very same bytes.
   fileprivate mutating func add(_ bytes: [UInt8], for peer: PeerID) {
     if let last = indices.last, self[last].bytes.isSame(as: bytes) {
       self[last].peers.append(peer)
@@ -131,7 +132,7 @@ extension [ListenRegistry.Push] {
 }
 
 extension [UInt8] {
-  /// Whether another array shares its memory with this one, so that none need be compared.
+  /// Whether another array shares its memory with this one, so that no bytes need to be compared.
   fileprivate func isSame(as other: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.
     withUnsafeBufferPointer { bytes in
@@ -145,10 +146,10 @@ extension [UInt8] {
 /// All listens at one location, with the windows that they need.
 struct ListenLocation: Sendable {
   let path: Path
-  /// The peers that want everything, each with its tag, which is nil as a rule.
+  /// The peers that listen to everything, each with its tag, which is usually nil.
   private(set) var whole = SortedMap<PeerID, Int64?>()
   private var windows: [QueryWindow] = []
-  /// The last commit that the peers that want everything were told of.
+  /// The last commit that was pushed to the peers that listen to everything.
   var lastTold: Int64 = 0
 
   init(_ path: Path) {
@@ -157,20 +158,20 @@ struct ListenLocation: Sendable {
 
   var isEmpty: Bool { whole.isEmpty && windows.isEmpty }
 
-  /// What pushes for a listen of a peer are marked with, or nil.
+  /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of query: Query, peer: PeerID) -> Int64? {
     guard !query.loadsAllData else { return whole[peer] ?? nil }
     return windows.first { $0.query == query }?.listeners[peer] ?? nil
   }
 
-  /// Whether a peer is told of all changes here, without a tag.
+  /// Whether a peer gets all changes here, without a tag.
   func isUntaggedListener(_ peer: PeerID) -> Bool {
     if case .some(.none) = whole[peer] { true } else { false }
   }
 
-  /// Adds a listen, or changes its tag, and returns what it selects.
+  /// Adds a listen, or changes its tag, and returns the data that it selects.
   ///
-  /// - Complexity: O(n log n) for the first of an order that is not at hand, then O(window)
+  /// - Complexity: O(n log n) for the first listen by an order that is not cached, then O(window)
   mutating func add(
     _ listen: RegisteredListen,
     of peer: PeerID,
@@ -217,7 +218,7 @@ struct ListenLocation: Sendable {
   ///
   /// - Parameters:
   ///   - effect: A commit with at least one path above, at or below this location.
-  ///   - shared: The bytes that are the same for every location at or above the one path.
+  ///   - shared: The bytes that are the same for every location at or above the only path.
   ///   - emit: Called for each listener.
   func tellWhole(
     _ effect: CommitEffect,
@@ -238,7 +239,7 @@ struct ListenLocation: Sendable {
     if isShared { shared = plain }
   }
 
-  /// What a listener to everything is told, and whether that is the same at other locations.
+  /// The push for listeners to everything, and whether it is the same at other locations.
   private func wholePush(
     _ effect: CommitEffect
   ) -> (push: (Int64?) -> ServerPush, isShared: Bool)? {
@@ -260,12 +261,12 @@ struct ListenLocation: Sendable {
     return ({ .merge(path: path, changes, tag: $0) }, false)
   }
 
-  /// Follows a commit, and emits the pushes for listeners of windows.
+  /// Applies a commit, and emits the pushes to listeners of windows.
   ///
   /// - Parameters:
   ///   - effect: A commit with at least one path above, at or below this location.
-  ///   - orders: The orders here after the commit.
-  ///   - replaced: The orders here before the commit, when it changed the whole location.
+  ///   - orders: The orders at this location after the commit.
+  ///   - replaced: The orders before the commit, if it changed the location as a whole.
   ///   - emit: Called for each listener.
   mutating func updateWindows(
     _ effect: CommitEffect,
@@ -283,7 +284,7 @@ struct ListenLocation: Sendable {
     }
   }
 
-  /// The location itself or something above has been written.
+  /// Handles a write to the location itself or to one above it.
   private mutating func replaceWindows(
     _ effect: CommitEffect,
     orders: [KeptOrder],
@@ -304,7 +305,7 @@ struct ListenLocation: Sendable {
     }
   }
 
-  /// Children have been written.
+  /// Handles writes to children.
   private mutating func changeWindows(
     _ effect: CommitEffect,
     keys: [ChildKey],
@@ -334,7 +335,7 @@ struct ListenLocation: Sendable {
     }
   }
 
-  /// Encodes a push once for each tag and hands it out.
+  /// Encodes a push once for each tag and emits it to the listeners.
   private func send(
     to listeners: SortedMap<PeerID, Int64>,
     emit: (PeerID, [UInt8]) -> Void,

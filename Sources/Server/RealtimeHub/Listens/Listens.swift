@@ -1,17 +1,17 @@
 internal import RealtimeCore
 
-/// What peers listen to, and what they are to be told of a commit.
+/// The listens of all peers, and the pushes that a commit causes.
 ///
-/// A listen is granted and added, told of commits, and ended by its peer or since it may not be read
-/// any more. One whose permission depends on data or on the time is conditional: it is looked at again
-/// whenever there is something to tell.
+/// A listen is granted and added and then receives commits. It ends at the request of its peer, or
+/// when the peer may no longer read the data. A listen whose permission depends on data or on the
+/// time is conditional: it is reviewed whenever there is something to push.
 struct Listens: Sendable {
   private var registry = ListenRegistry()
   private var conditional = ConditionalListens()
   private var cache: IndexCache
   /// The listens of each peer that has any.
   private var keys: [PeerID: Set<ListenKey>] = [:]
-  /// The last commit when a condition of a peer that listens failed last.
+  /// For each peer with listens, the last commit at the time its condition last failed.
   private var lastStale: [PeerID: Int64] = [:]
   private let limits: HubLimits
 
@@ -20,9 +20,9 @@ struct Listens: Sendable {
     cache = IndexCache(limits)
   }
 
-  // MARK: Of a peer
+  // MARK: Listens of a peer
 
-  /// The number of listens of all peers.
+  /// The number of listens across all peers.
   ///
   /// - Complexity: O(peers)
   var count: Int { keys.values.reduce(0) { $0 + $1.count } }
@@ -30,22 +30,22 @@ struct Listens: Sendable {
   /// The peers that have listens.
   var peers: Dictionary<PeerID, Set<ListenKey>>.Keys { keys.keys }
 
-  /// What a peer listens to.
+  /// The listens of a peer.
   func keys(of peer: PeerID) -> Set<ListenKey> { keys[peer] ?? [] }
 
   /// Whether a peer has a listen.
   func contains(_ key: ListenKey, of peer: PeerID) -> Bool { keys[peer]?.contains(key) == true }
 
-  /// What pushes for a listen of a peer are marked with, or nil.
+  /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of key: ListenKey, peer: PeerID) -> Int64? { registry.tag(of: key, peer: peer) }
 
-  /// Adds a listen, or changes its tag, and returns what it selects.
+  /// Adds a listen, or changes its tag, and returns the data that it selects.
   mutating func add(_ listen: RegisteredListen, of peer: PeerID, in root: Node) -> Node {
     keys[peer, default: []].insert(listen.key)
     return registry.add(listen, of: peer, in: root, cache: &cache)
   }
 
-  /// Forgets a listen; one that does not exist, or was never granted, is no error.
+  /// Removes a listen; it is no error if the listen does not exist or was never granted.
   mutating func end(_ key: ListenKey, of peer: PeerID) {
     conditional.remove(key, of: peer)
     guard keys[peer]?.remove(key) != nil else { return }
@@ -53,21 +53,20 @@ struct Listens: Sendable {
     registry.remove(key, of: peer, cache: &cache)
   }
 
-  /// Forgets a peer.
+  /// Removes all listens of a peer.
   mutating func endAll(of peer: PeerID) {
     for key in keys(of: peer) { end(key, of: peer) }
     lastStale[peer] = nil
   }
 
-  /// Forgets all listens, none of which matches the tree any more.
+  /// Removes all listens, since none of them matches the tree any more.
   mutating func removeAll() {
     self = Listens(limits)
   }
 
   // MARK: Permissions
 
-  /// Notes whether a listen that has been granted is to be looked at again when there is something to
-  /// tell.
+  /// Sets whether a granted listen must be reviewed when there is something to push.
   mutating func setConditional(_ isConditional: Bool, for key: ListenKey, of peer: PeerID) {
     if isConditional {
       conditional.insert(key, of: peer)
@@ -76,31 +75,32 @@ struct Listens: Sendable {
     }
   }
 
-  /// The conditional listens that may be told of a commit, in the order of paths, queries and peers.
+  /// The conditional listens that a commit may affect, ordered by path, query and peer.
   func conditional(affectedBy effect: CommitEffect) -> [(peer: PeerID, key: ListenKey)] {
     conditional.isEmpty ? [] : conditional.affected(by: effect)
   }
 
   // MARK: Data
 
-  /// Follows a commit, and returns the pushes to listeners.
+  /// Applies a commit and returns the pushes to listeners.
   mutating func update(_ effect: CommitEffect, revision: Int64) -> [ListenRegistry.Push] {
     let replaced = cache.update(effect)
     return registry.update(effect, revision: revision, cache: cache, replaced: replaced)
   }
 
-  /// The listen through which a peer whose condition has failed is sent the data that are there now.
+  /// The listen through which a peer whose condition has failed is sent the current data.
   ///
-  /// A large value is not sent to who is being told of its changes anyway, which comes before the
-  /// answer: many who change it at once would all be sent the whole of it with each failure. Who fails
-  /// again with nothing told in between has not understood, and gets the data.
+  /// A large value is not sent to a peer that is sent its changes anyway, ahead of the response:
+  /// otherwise each failure would send the whole value again to every one of many peers that change
+  /// it at once. A peer that fails again without a push in between is evidently out of step, and
+  /// gets the data.
   ///
   /// - Parameters:
-  ///   - path: Where the condition has failed.
-  ///   - peer: Whose it is.
+  ///   - path: The path of the failed condition.
+  ///   - peer: The peer whose condition failed.
   ///   - root: The tree.
   ///   - revision: The number of the last commit.
-  /// - Returns: The path of what is to be sent, or nil when nothing is.
+  /// - Returns: The path of the data to send, or nil when nothing is to be sent.
   mutating func pathOfFreshData(
     at path: Path,
     for peer: PeerID,
@@ -116,10 +116,10 @@ struct Listens: Sendable {
     return isLarge && registry.lastTold(at: covering) > last ? nil : target
   }
 
-  /// How many children have been looked at to bring them into an order.
+  /// The number of children visited to build and to update orders.
   var orderedChildren: Int { cache.visited }
 
-  /// The children of a location in an order, for a query.
+  /// The children of a location in a certain order, for a query.
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
     cache.indexed(by: index, at: path, node)
   }
@@ -128,7 +128,7 @@ struct Listens: Sendable {
   mutating func forgetDeclarations() { cache.forgetDeclarations() }
 }
 
-/// The listens whose permission can end though neither the peer nor the rules change.
+/// The listens whose permission can end without a change of the peer or of the rules.
 private struct ConditionalListens: Sendable {
   private var locations = SortedMap<Path, [ListenKey: Set<PeerID>]>()
 
@@ -148,7 +148,7 @@ private struct ConditionalListens: Sendable {
     if isEmpty == true { locations.removeValue(forKey: key.path) }
   }
 
-  /// The listens that may be told of a commit, in the order of paths, queries and peers.
+  /// The listens that a commit may affect, ordered by path, query and peer.
   func affected(by effect: CommitEffect) -> [(peer: PeerID, key: ListenKey)] {
     effect.affectedPaths(in: locations).flatMap { path in
       (locations[path] ?? [:]).sorted { $0.key < $1.key }.flatMap { key, peers in

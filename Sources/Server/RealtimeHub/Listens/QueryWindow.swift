@@ -1,17 +1,18 @@
 internal import RealtimeCore
 
-/// The children that a filtered query selects at a location, followed change by change.
+/// The children that a filtered query selects at a location, kept up to date with each change.
 ///
-/// Peers that listen to the same query share one window. Without a limit a child belongs to the
-/// window by itself, so nothing is kept; with one, the positions of the selected children are.
+/// Peers that listen to the same query share one window. Without a limit, a child is selected
+/// independently of all others, so nothing is stored; with a limit, the positions of the selected
+/// children are stored.
 struct QueryWindow: Sendable {
   /// How a window changed.
   struct Delta: Equatable {
-    /// The children that were selected and still are, by key order.
+    /// The children that were selected before and still are, in key order.
     var kept: [ChildKey] = []
-    /// The children that are selected now, by key order.
+    /// The children that have become selected, in key order.
     var entered: [ChildKey] = []
-    /// The children that are selected no longer, by key order.
+    /// The children that are no longer selected, in key order.
     var left: [ChildKey] = []
   }
 
@@ -34,7 +35,7 @@ struct QueryWindow: Sendable {
     return Node(sortedChildren: selected.sorted { $0.key < $1.key })
   }
 
-  /// Selects anew.
+  /// Selects the children again.
   ///
   /// - Complexity: O(log n + window · log window)
   mutating func replace(from indexed: IndexedNode) {
@@ -45,13 +46,13 @@ struct QueryWindow: Sendable {
     )
   }
 
-  /// Follows a change of some children.
+  /// Applies a change of some children.
   ///
   /// - Parameters:
   ///   - keys: The children, each once, in order.
   ///   - before: The location before the change.
   ///   - indexed: The location after the change.
-  /// - Returns: What is to be told to those who listen.
+  /// - Returns: The changes to push to the listeners.
   /// - Complexity: O(changed · log n)
   mutating func update(_ keys: [ChildKey], before: Node, after indexed: IndexedNode) -> Delta {
     guard let limit = query.limit else {
@@ -123,7 +124,7 @@ struct QueryWindow: Sendable {
     side == .first ? positions.last : positions.first
   }
 
-  /// What moves up into a window that has lost children.
+  /// The entries that move up into a window that has lost children.
   private func entries(
     beyond boundary: IndexEntry,
     of indexed: IndexedNode,

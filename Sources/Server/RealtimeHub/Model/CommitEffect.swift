@@ -1,21 +1,22 @@
 internal import RealtimeCore
 
-/// Changes, and the tree that they make.
+/// Changes and the tree that results from them.
 struct TreeStep: ~Copyable {
-  /// Those that have an effect.
+  /// The changes that have an effect.
   let changes: [Change]
-  /// The tree with the changes made.
+  /// The tree after the changes.
   let after: Node
-  /// What the only change is, if that is known.
+  /// The details of the only change, if they are known.
   var exchange: Exchange?
 }
 
-/// Data that take the place of others, in a tree that has no leaf above them.
+/// Data that replaces other data, in a tree that has no leaf above it.
 ///
-// A class, as it is passed on four times, and counting its references costs less than those in it.
+// A class, since it is passed on four times, and one reference count costs less than those of its
+// members.
 final class Exchange: Sendable {
   let path: Path
-  /// What was there; empty if nothing was.
+  /// The data before; empty if there was none.
   let old: Node
   let new: Node
 
@@ -26,23 +27,23 @@ final class Exchange: Sendable {
   }
 }
 
-/// What a commit did to the tree, as listeners need to know it.
+/// What a commit did to the tree, as far as listeners need to know.
 struct CommitEffect: Sendable {
   /// The tree before.
   let before: Node
   /// The tree after.
   let after: Node
-  /// The paths to tell about, none within another.
+  /// The paths to report, none within another.
   ///
-  /// A write below a leaf, and a priority of a leaf, count as a change of the whole leaf, since
-  /// clients cannot apply anything smaller there.
+  /// A write below a leaf, or of the priority of a leaf, counts as a change of the whole leaf,
+  /// since clients cannot apply anything smaller there.
   let paths: [Path]
-  /// Whether several paths belong together, so that they are told about as a merge.
+  /// Whether several paths belong together and are reported as one merge.
   let isMerge: Bool
-  /// What the only change is, if that is known.
+  /// The details of the only change, if they are known.
   let exchange: Exchange?
 
-  /// Describes a step from a tree to the next.
+  /// Describes the step from one tree to the next.
   init(of step: borrowing TreeStep, from before: Node, isMerge: Bool) {
     self.before = before
     after = step.after
@@ -66,7 +67,7 @@ struct CommitEffect: Sendable {
     paths = distinct
   }
 
-  /// The deepest path that clients can be told about for a change at a path.
+  /// The deepest path at which a change can be reported to clients.
   static func smallestPath(for path: Path, before: Node, after: Node) -> Path {
     let depth = before.leafDepth(above: path, or: after)
     return depth < path.count ? Path(path.keys.prefix(depth)) : path
@@ -74,11 +75,12 @@ struct CommitEffect: Sendable {
 }
 
 extension CommitEffect {
-  /// The locations of a map above, at and below the paths of the commit, in path order.
+  /// The locations in a map that lie above, at or below the paths of the commit, in path order.
   ///
   /// - Complexity: O(depth · log locations) for a path, and O(1) for a location found
   func affectedPaths<Value>(in locations: SortedMap<Path, Value>) -> [Path] {
-    // A few are looked at one by one sooner than searched for by each path above a changed one.
+    // A few locations are scanned faster than they are looked up for each ancestor of a changed
+    // path.
     if locations.count <= 8 {
       return locations.compactMap { path, _ in
         paths.contains { path.overlaps($0) } ? path : nil
@@ -101,8 +103,8 @@ extension CommitEffect {
     return distinct
   }
 
-  /// The changes below a location by the child that they are in, in the order of the paths; nil
-  /// when the location itself, or something above it, has changed.
+  /// The changes below a location, grouped by child, in path order; nil when the location itself or
+  /// one above it has changed.
   func changedChildren(of path: Path) -> (keys: [ChildKey], paths: [ChildKey: [Path]])? {
     var keys: [ChildKey] = []
     var below: [ChildKey: [Path]] = [:]
@@ -118,17 +120,17 @@ extension CommitEffect {
 }
 
 extension Change {
-  /// Whether it may write a large map; what is packed has few children, all the way down.
+  /// Whether it may write a large map; a packed map has few children at every level.
   var isLarge: Bool { node.children?.isPacked == false }
 
-  /// The few changes that really happen where a large map is written anew, or else the change itself.
+  /// The few effective changes when a large map is rewritten, or else the change itself.
   ///
-  /// A transaction writes a whole value, of which as a rule it has changed very little. Everybody who
-  /// listens would be sent, and the disk would take, all of the rest once more: with many stars on one
-  /// post that grows with the square of their number.
+  /// A transaction writes a whole value, of which it has usually changed very little. Without this,
+  /// all the rest would be sent to every listener and written to the disk once more: with many
+  /// stars on one post, that grows with the square of their number.
   ///
-  /// - Parameter existing: What is at the path; it is asked for only where it matters.
-  /// - Returns: Changes that come to the same, none within another.
+  /// - Parameter existing: The data at the path; evaluated only when needed.
+  /// - Returns: Equivalent changes, none within another.
   /// - Complexity: O(n log n)
   func narrowed(from existing: @autoclosure () -> Node) -> [Change] {
     guard isLarge else { return [self] }
@@ -138,18 +140,18 @@ extension Change {
   }
 }
 
-/// A comparison of two values that ends as soon as they differ in too many paths.
+/// A comparison of two values that stops once they differ at too many paths.
 private struct Narrowing {
-  /// The number of children from which a map is large.
+  /// The number of children from which a map counts as large.
   private static let wide = 32
-  /// The most paths that are told one by one.
+  /// The maximum number of paths that are reported separately.
   private static let mostPaths = 4
 
   var changes: [Change] = []
-  /// Whether a large map was looked into.
+  /// Whether the comparison has descended into a large map.
   var isWide = false
 
-  /// Gathers the differences; false when there are too many.
+  /// Collects the differences; false when there are too many.
   mutating func compare(_ old: Node, to new: Node, at path: Path) -> Bool {
     guard let before = old.children, let after = new.children, old.priority == new.priority else {
       changes.append(Change(path, to: new))

@@ -2,21 +2,22 @@ package import RealtimeCore
 
 /// Who a peer is to the security rules.
 package enum Identity: Sendable, Hashable {
-  /// Bypasses the rules, and is told why others would be refused.
+  /// Bypasses the rules, and learns why others would be refused.
   case administrator
-  /// Whom the rules see as `auth`: an object with `uid`, `token` and so on; nil is not signed in.
+  /// The user whom the rules see as `auth`: an object with `uid`, `token` and so on; nil if not
+  /// signed in.
   indirect case user(JSONValue?)
 
   /// A peer that has not signed in.
   package static let anonymous = Identity.user(nil)
 
-  /// The identifier of the user that `auth` names, or nil for administrators and the anonymous.
+  /// The identifier of the user that `auth` names, or nil for administrators and anonymous peers.
   package var uid: String? {
     guard case .user(let auth?) = self, case .string(let uid)? = auth["uid"] else { return nil }
     return uid
   }
 
-  /// What a store keeps: true for administrators, otherwise what rules see as `auth`, or null.
+  /// The form in which a store keeps it: true for administrators, otherwise `auth`, or null.
   package var json: JSONValue {
     switch self {
     case .administrator: .bool(true)
@@ -24,7 +25,7 @@ package enum Identity: Sendable, Hashable {
     }
   }
 
-  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  /// Parses the stored form; nil when ``json`` never gives it.
   package init?(json: JSONValue) {
     switch json {
     case .bool(true): self = .administrator
@@ -35,45 +36,45 @@ package enum Identity: Sendable, Hashable {
   }
 }
 
-/// Tells whom a credential belongs to: the port that a server's kind of sign-in implements.
+/// Determines whom a credential belongs to: the port that each kind of sign-in implements.
 ///
-/// It is asked on the thread of the hub, for every `auth` of a WebSocket and every credential of a
-/// REST request, and must not wait for anything.
+/// The hub calls it on its own thread, for every `auth` of a WebSocket and every credential of a
+/// REST request, so it must not block.
 package protocol CredentialVerifier: Sendable {
-  /// Looks at a credential.
+  /// Verifies a credential.
   ///
-  /// Acting as someone else (`authvar`, `noauth`) is the hub's business: it never gets here.
+  /// Acting as someone else (`authvar`, `noauth`) is the hub's business and never gets here.
   ///
   /// - Parameters:
-  ///   - authentication: The credential as it was sent, without the variables that go with it.
+  ///   - authentication: The credential as it was sent, without the variables that accompany it.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: Whom it belongs to.
-  /// - Throws: A ``CredentialError`` when it is not valid, or no longer.
+  /// - Returns: Whom it belongs to, and until when it is valid.
+  /// - Throws: A ``CredentialError`` when it is invalid or no longer valid.
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential
 
-  /// Whether a user has been shut out for good since a credential was made for it, so that nothing is
-  /// to be written that was scheduled with that.
+  /// Whether a user has been shut out for good since this credential was issued, so that writes
+  /// scheduled with it must not be applied.
   ///
-  /// - Parameter auth: What the rules saw as `auth`.
-  /// - Returns: Whether that is known; a credential that has ended by itself shuts nobody out.
+  /// - Parameter auth: The `auth` variable that the rules saw.
+  /// - Returns: Whether that is known; a credential that merely expires shuts no one out.
   func isShutOut(_ auth: JSONValue) -> Bool
 }
 
 extension CredentialVerifier {
-  /// Whether a user has been shut out: never, where nobody can be.
+  /// Whether a user has been shut out: never, by default.
   package func isShutOut(_ auth: JSONValue) -> Bool { false }
 }
 
-/// What a valid credential says.
+/// What a valid credential proves.
 package struct VerifiedCredential: Sendable, Equatable {
   /// Whom it belongs to.
   package var identity: Identity
-  /// What the client is told of itself: the `auth` variable, or null.
+  /// What the client learns about itself: the `auth` variable, or null.
   package var auth: JSONValue
-  /// When it ends, in milliseconds since 1970; nil is never.
+  /// When it expires, in milliseconds since 1970; nil means never.
   package var expires: Int64?
 
   /// Makes a description of a credential.
@@ -84,7 +85,7 @@ package struct VerifiedCredential: Sendable, Equatable {
   }
 }
 
-/// A reason why a credential does not count.
+/// A reason why a credential is not accepted.
 package struct CredentialError: Error, Sendable, Equatable {
   /// The status of the answer: `invalid_token` or `expired_token`.
   package var status: StatusCode

@@ -1,19 +1,19 @@
 package import RealtimeCore
 
-/// Up to where the writes of one client have been dealt with.
+/// The number up to which the writes of one client have been handled.
 package struct LedgerEntry: Sendable, Equatable {
-  /// Whose the writes are; only they are told what became of them.
+  /// The owner of the writes; only the owner learns their outcome.
   package var owner: WriteOwner
   /// The client of the ``WriteKey``s.
   package var client: String
-  /// The highest number that has been applied; a negative one stands for no entry at all.
+  /// The highest number that has been applied; a negative one means that there is no entry.
   package var upTo: Int64
-  /// The writes below that were not applied, and why.
+  /// The writes up to that number that were not applied, and why.
   package var refused: RefusedWrites
   /// When the client last wrote, in milliseconds since 1970.
   package var lastSeen: Int64
 
-  /// Makes an entry, by default one of a client that has not signed in.
+  /// Makes an entry, by default for a client that has not signed in.
   package init(
     owner: WriteOwner = .bearer,
     client: String,
@@ -28,13 +28,13 @@ package struct LedgerEntry: Sendable, Equatable {
     self.lastSeen = lastSeen
   }
 
-  /// What no other entry has.
+  /// The unique name of the entry.
   package var name: LedgerName { LedgerName(owner: owner, client: client) }
 }
 
-/// Whose an entry of the ledger is, and which of the owner's clients made the writes.
+/// The owner of a ledger entry, and which of the owner's clients made the writes.
 package struct LedgerName: Hashable, Comparable, Sendable {
-  /// Whose it is.
+  /// The owner.
   package let owner: WriteOwner
   /// The client of the ``WriteKey``s.
   package let client: String
@@ -50,19 +50,19 @@ package struct LedgerName: Hashable, Comparable, Sendable {
   }
 }
 
-/// Whose keyed writes are, which decides who can ask what became of them.
+/// The owner of keyed writes, who alone can ask for their outcome.
 package enum WriteOwner: Hashable, Comparable, Sendable {
-  /// Whoever names the client: it was remembered before there were owners.
+  /// Anyone who names the client; the entry was stored before owners existed.
   case unknown
-  /// Whoever names the client, as nobody else has learned that name; the owner of what was written
-  /// by somebody who had not signed in.
+  /// Anyone who names the client, since no one else has learned that name; the owner of writes by
+  /// clients that had not signed in.
   case bearer
-  /// Whoever may do everything.
+  /// Any administrator.
   case administrator
   /// A signed-in user.
   case user(String)
 
-  /// Whom the writes of somebody belong to.
+  /// The owner of the writes of an identity.
   init(_ identity: Identity) {
     switch identity {
     case .administrator: self = .administrator
@@ -70,7 +70,7 @@ package enum WriteOwner: Hashable, Comparable, Sendable {
     }
   }
 
-  /// What a store keeps.
+  /// The form in which a store keeps it.
   package var text: String {
     switch self {
     case .unknown: ""
@@ -80,7 +80,7 @@ package enum WriteOwner: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Reads what a store has kept; nil when it is none of what ``text`` gives.
+  /// Parses the stored form; nil when ``text`` never gives it.
   package init?(text: String) {
     switch text {
     case "": self = .unknown
@@ -93,7 +93,7 @@ package enum WriteOwner: Hashable, Comparable, Sendable {
   }
 }
 
-/// Names one write for good, together with whose it is.
+/// Identifies one write permanently, together with its owner.
 struct LedgerKey: Hashable, Sendable {
   let name: LedgerName
   /// The number of the ``WriteKey``.
@@ -102,8 +102,8 @@ struct LedgerKey: Hashable, Sendable {
 
 /// The numbers of writes that were not applied, each with the reason.
 ///
-/// Numbers that follow each other and have the same reason take the room of one: somebody whose writes
-/// are refused usually has all of them refused.
+/// Consecutive numbers with the same reason take the space of one: a client whose writes are
+/// refused usually has all of them refused.
 package struct RefusedWrites: Sendable, Equatable {
   /// Consecutive numbers that were refused for one reason.
   package struct Run: Sendable, Equatable {
@@ -119,7 +119,7 @@ package struct RefusedWrites: Sendable, Equatable {
     }
   }
 
-  /// The runs, numbers ascending, as few as there can be.
+  /// The runs in ascending order, as few as possible.
   package private(set) var runs: [Run] = []
 
   /// Makes an empty set.
@@ -131,7 +131,7 @@ package struct RefusedWrites: Sendable, Equatable {
   /// Whether nothing was refused.
   package var isEmpty: Bool { runs.isEmpty }
 
-  /// Why a write was not applied, or nil when it is not among those.
+  /// Why a write was not applied, or nil when it is not in the set.
   ///
   /// - Complexity: O(log runs)
   package subscript(number: Int64) -> StatusCode? {
@@ -140,7 +140,7 @@ package struct RefusedWrites: Sendable, Equatable {
     return runs[index].status
   }
 
-  /// Adds numbers, whatever the reason was before.
+  /// Adds numbers, replacing the reasons they had before.
   ///
   /// - Complexity: O(runs), and O(1) for numbers above all others
   package mutating func insert(_ numbers: ClosedRange<Int64>, status: StatusCode) {
@@ -163,7 +163,7 @@ package struct RefusedWrites: Sendable, Equatable {
     runs.insert(run, at: index)
   }
 
-  /// Takes numbers out.
+  /// Removes numbers.
   ///
   /// - Complexity: O(runs), and O(1) for numbers above all others
   package mutating func remove(_ numbers: ClosedRange<Int64>) {
@@ -183,19 +183,19 @@ package struct RefusedWrites: Sendable, Equatable {
     if end > start { runs.replaceSubrange(start..<end, with: kept) }
   }
 
-  /// Adds all of another set that is below a number.
+  /// Adds the part of another set that lies below a number.
   mutating func formUnion(_ other: RefusedWrites, below end: Int64) {
     for run in other.runs where run.numbers.lowerBound < end {
       insert(run.numbers.lowerBound...min(run.numbers.upperBound, end - 1), status: run.status)
     }
   }
 
-  /// Forgets the lowest numbers beyond so many runs.
+  /// Drops the lowest numbers until no more than this many runs are left.
   mutating func keepLast(_ count: Int) {
     if runs.count > count { runs.removeFirst(runs.count - count) }
   }
 
-  /// The first run that ends at a number or behind it.
+  /// The index of the first run that ends at or after a number.
   private func firstRun(endingFrom number: Int64) -> Int {
     if let last = runs.last, last.numbers.upperBound < number { return runs.count }
     var (low, high) = (0, runs.count)

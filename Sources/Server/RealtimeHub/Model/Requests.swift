@@ -1,11 +1,11 @@
 internal import RealtimeCore
 
-/// Names one connection of a hub, never to be used again for another.
+/// Identifies one connection of a hub; it is never reused for another.
 package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The number of the connection.
   package let number: Int
 
-  /// Makes an identifier of a number that no other connection of the hub has had.
+  /// Makes an identifier from a number that no other connection of the hub has had.
   package init(_ number: Int) {
     self.number = number
   }
@@ -15,7 +15,7 @@ package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var description: String { "peer \(number)" }
 }
 
-/// Which request of which peer an answer belongs to.
+/// The peer and the request that a response belongs to.
 struct RequestOrigin: Sendable {
   let peer: PeerID
   /// The number of the request.
@@ -24,7 +24,7 @@ struct RequestOrigin: Sendable {
   let isInternal: Bool
 }
 
-/// Why a request is refused: the status and the reason of the answer.
+/// Why a request is refused: the status and the reason in the response.
 struct RequestError: Error, Equatable {
   let status: StatusCode
   let reason: String
@@ -34,7 +34,7 @@ struct RequestError: Error, Equatable {
     self.reason = reason
   }
 
-  /// The refusal of a request whose answer is longer than it may be.
+  /// The refusal of a request whose response would be longer than allowed.
   static func tooLong(_ bytes: Int) -> RequestError {
     RequestError(.tooBig, reason: "the data are longer than \(bytes) bytes")
   }

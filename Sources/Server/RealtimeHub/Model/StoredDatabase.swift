@@ -1,14 +1,14 @@
 package import RealtimeCore
 
-/// A stored database as tools see it, beside the server or without one: the port for maintenance.
+/// A stored database as tools see it, with or without a running server: the port for maintenance.
 ///
-/// Reading takes no lock: it shows one moment, also while a server commits. Reading never changes
-/// anything, and fails where something is missing that was acknowledged. Only ``importTree(_:mode:patience:)``
-/// and ``acceptLoss()`` change the database, and both need it for themselves.
+/// Reading takes no lock: it sees one moment, even while a server commits. Reading never changes
+/// anything, and fails when acknowledged data is missing. Only ``importTree(_:mode:patience:)``,
+/// ``restore(_:)`` and ``acceptLoss()`` change the database, and all three need exclusive access.
 package protocol StoredDatabase: Sendable {
-  /// Whether there is such a database, or a sign that there was one.
+  /// Whether the database, or a trace of one, exists.
   ///
-  /// It throws a ``StoreError`` where that cannot be found out, which is not the same as no.
+  /// It throws a ``StoreError`` when that cannot be determined, which is not the same as false.
   var exists: Bool { get throws }
 
   /// Reads everything.
@@ -16,13 +16,14 @@ package protocol StoredDatabase: Sendable {
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load() throws -> StoredTree
 
-  /// Reads the commits after one that is known.
+  /// Reads the commits after a known one.
   ///
-  /// The history of a database is short. A reader that needs every commit asks again and again, and
-  /// has the server keep what it has not read yet.
+  /// The history of a database is short. A reader that needs every commit polls, and has the server
+  /// keep what it has not read yet.
   ///
-  /// - Parameter revision: The last commit that is known.
-  /// - Returns: The commits in ascending order, or nil when the history does not reach back so far.
+  /// - Parameter revision: The last known commit.
+  /// - Returns: The commits in ascending order, or nil when the history does not reach back that
+  ///   far.
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func commits(after revision: Int64) throws -> [Commit]?
 
@@ -30,7 +31,7 @@ package protocol StoredDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - layout: How the text is broken into lines.
-  ///   - sink: Takes the pieces of the text, each of whole characters.
+  ///   - sink: Receives the text in pieces of whole characters.
   /// - Throws: A ``StoreError`` when there is no database or it is damaged, and what the sink throws.
   func export(_ layout: ExportLayout, to sink: @escaping (String) throws -> Void) throws
 
@@ -42,17 +43,18 @@ package protocol StoredDatabase: Sendable {
   /// Copies everything that is committed at one moment, and checks the copy.
   ///
   /// - Parameter path: An empty file; when this returns, the copy in it is durable.
-  /// - Returns: What is in the copy.
+  /// - Returns: The check of the copy.
   /// - Throws: A ``StoreError`` when there is no database, or either side cannot be used.
   func backUp(to path: String) throws -> StoreCheck
 
-  /// Imports JSON as one commit, however long the text is, and makes the database when it is missing.
+  /// Imports JSON as one commit, however long the text is, and creates the database if it is
+  /// missing.
   ///
   /// - Parameters:
-  ///   - json: The text from its start; afterwards it tells how far it has been read.
-  ///   - mode: What stays of the present data.
-  ///   - patience: How long to wait for a server that is giving the database up.
-  /// - Returns: The commit, and how much it has replaced.
+  ///   - json: The text from its start; afterwards its position shows how far it has been read.
+  ///   - mode: What to keep of the existing data.
+  ///   - patience: How long to wait for a server that is giving up the database.
+  /// - Returns: The number of the commit, and how much it has replaced.
   /// - Throws: A `JSONError`, an ``ImportError``, a ``StoreError``, or what the source of the text
   ///   throws; then the database is unchanged.
   func importTree(
@@ -62,17 +64,18 @@ package protocol StoredDatabase: Sendable {
   ) throws
     -> ImportResult
 
-  /// Makes the database of everything that another one holds: tree, ledger, scheduled writes, rules.
+  /// Creates the database from everything another one holds: tree, ledger, scheduled writes and
+  /// rules.
   ///
   /// - Parameter tree: What the other one holds.
-  /// - Throws: A ``StoreError`` when there is such a database that is not empty, or it cannot be made;
+  /// - Throws: A ``StoreError`` when the database exists and is not empty, or cannot be created;
   ///   then nothing is changed.
   func restore(_ tree: StoredTree) throws
 
-  /// Goes on with what is left of a database that lacks something which was acknowledged.
+  /// Continues with what is left of a database in which acknowledged data is missing.
   ///
-  /// - Returns: What was missing; nil when nothing was, and nothing has been done.
-  /// - Throws: A ``StoreError`` when a server has the database, or it cannot be used.
+  /// - Returns: What was missing; nil when nothing was missing and nothing has been done.
+  /// - Throws: A ``StoreError`` when a server holds the database, or it cannot be used.
   func acceptLoss() throws -> AcceptedLoss?
 }
 
@@ -87,25 +90,25 @@ extension StoredDatabase {
 package enum ExportLayout: Sendable {
   /// Everything on one line.
   case oneLine
-  /// A member a line, indented by two spaces a level.
+  /// One member on each line, indented by two spaces for each level.
   case lines
 }
 
-/// What the check of a whole database has found.
+/// The result of checking a whole database.
 package struct StoreCheck: Sendable, Equatable {
   /// The number of the last commit.
   package var revision: Int64
-  /// How many rows the tree takes.
+  /// The number of rows that hold the tree.
   package var rowCount: Int
-  /// How many batches of commits are in the log but not in those rows yet.
+  /// The number of batches of commits that are in the log but not in those rows yet.
   package var batchCount: Int
-  /// What is damaged, as sentences that name the location; at most ``faultLimit``.
+  /// The damage found, as sentences that name the location; at most ``faultLimit``.
   package private(set) var faults: [String]
 
-  /// The most faults that are listed.
+  /// The maximum number of faults that are listed.
   package static let faultLimit = 100
 
-  /// Makes a result; without arguments that of an empty database without faults.
+  /// Makes a result; without arguments, that of an empty database without faults.
   package init(
     revision: Int64 = 0,
     rowCount: Int = 0,
@@ -118,17 +121,17 @@ package struct StoreCheck: Sendable, Equatable {
     self.faults = faults
   }
 
-  /// Appends a fault, unless there are too many already.
+  /// Appends a fault, unless the list is full.
   package mutating func add(_ fault: String) {
     if faults.count < Self.faultLimit { faults.append(fault) }
   }
 }
 
-/// What an import leaves as it is.
+/// What an import keeps.
 package enum ImportMode: Sendable {
   /// Nothing: the tree becomes what the JSON says.
   case replacing
-  /// Everything but the children, named by the JSON, of the paths that the closure accepts.
+  /// Everything except the children, named by the JSON, of the paths that the closure accepts.
   case merging(below: @Sendable (Path) -> Bool)
 
   /// Whether the children of a path are replaced one by one.
@@ -140,7 +143,7 @@ package enum ImportMode: Sendable {
   }
 }
 
-/// What an import has done.
+/// The outcome of an import.
 package struct ImportResult: Sendable, Equatable {
   /// The number of its commit.
   package let revision: Int64
@@ -154,11 +157,11 @@ package struct ImportResult: Sendable, Equatable {
   }
 }
 
-/// A reason why JSON cannot be imported, although it is JSON.
+/// A reason why valid JSON cannot be imported.
 package struct ImportError: Error, Sendable, CustomStringConvertible {
   /// What is wrong.
   package let reason: String
-  /// Where in the data it is.
+  /// Its location in the data.
   package let path: Path
 
   /// Makes an error.
@@ -170,7 +173,7 @@ package struct ImportError: Error, Sendable, CustomStringConvertible {
   package var description: String { "\(reason) (at \(path))" }
 }
 
-/// What was missing in a database that goes on without it.
+/// The data that was missing from a database that continues without it.
 package struct AcceptedLoss: Sendable, Equatable {
   /// What was missing, as a sentence.
   package let fault: String
@@ -184,13 +187,13 @@ package struct AcceptedLoss: Sendable, Equatable {
   }
 }
 
-/// Tells a tool how far a storage is with work that reads a whole database.
+/// Tells a tool how far a storage has got with work that reads a whole database.
 package enum StorageProgress {
-  /// Called now and then with how many rows have been read, and how many there are if that is known.
+  /// Called now and then with the number of rows read, and the total if it is known.
   package typealias Report = @Sendable (_ done: Int, _ total: Int?) -> Void
 
-  /// Holds a function: as the value of a task-local variable, a function alone makes optimized
-  /// programs of Swift 6.3 crash.
+  /// Wraps a function: a bare function as the value of a task-local variable crashes optimized
+  /// programs of Swift 6.3.
   private final class Observer: Sendable {
     let report: Report
 
@@ -199,13 +202,14 @@ package enum StorageProgress {
 
   @TaskLocal private static var observer: Observer?
 
-  /// What a storage calls on the thread of the one who asked for the work; nil if nobody asks.
+  /// The function that a storage calls, on the thread that requested the work; nil if there is
+  /// none.
   package static var report: Report? { observer?.report }
 
-  /// Does work whose progress is told.
+  /// Runs work and reports its progress.
   ///
   /// - Parameters:
-  ///   - report: Is told of the progress of storages, on this thread.
+  ///   - report: Receives the progress of storages, on this thread.
   ///   - work: The work.
   /// - Returns: What the work returns.
   /// - Throws: What the work throws.

@@ -1,13 +1,13 @@
 package import RealtimeCore
 
-/// Where a hub keeps its data: the port that a storage implements.
+/// Keeps the data of a hub: the port that each storage implements.
 ///
-/// The server calls a store from one thread of its own, one call at a time. A commit that returns
-/// is durable: it survives the end of the process and the loss of power.
+/// The server calls a store from a dedicated thread, one call at a time. A commit that returns is
+/// durable: it survives the end of the process and a loss of power.
 ///
-/// A commit that throws either guarantees that nothing of the batch was stored, and the next one is
-/// tried as usual; or its outcome is unknown, and the server ends. The next server reads what is really
-/// on the disk.
+/// A commit that throws has one of two outcomes. Either nothing of the batch was stored, and the
+/// next batch is tried as usual; or the outcome is unknown, and the server exits. The next server
+/// reads what is actually on the disk.
 package protocol TreeStore: Sendable {
   /// Reads everything that has been committed.
   ///
@@ -16,11 +16,11 @@ package protocol TreeStore: Sendable {
 
   /// Makes a batch of commits durable, all or nothing.
   ///
-  /// - Throws: A ``StoreError``. Unless it ``StoreError/hasStoredNothing``, it is unknown what the disk
-  ///   has of the batch, and no other batch may follow.
+  /// - Throws: A ``StoreError``. Unless its ``StoreError/hasStoredNothing`` is true, it is unknown
+  ///   how much of the batch is on the disk, and no other batch may follow.
   func commit(_ batch: CommitBatch) throws
 
-  /// Writes what is pending in the background and gives the files up.
+  /// Finishes pending background writes and releases the files.
   ///
   /// After a commit with an unknown outcome it must write nothing more.
   func close() throws
@@ -32,11 +32,11 @@ package struct StoredTree: Sendable, Equatable {
   package var root: Node
   /// The number of the last commit; 0 before the first.
   package var revision: Int64
-  /// For each client, up to where its writes have been dealt with.
+  /// For each client, the number up to which its writes have been handled.
   package var ledger: [LedgerEntry]
-  /// What connections have scheduled for their ends and is not applied, in ascending order.
+  /// The writes scheduled for disconnects and not yet applied, in ascending order.
   package var sessions: [StoredSession]
-  /// The source of the security rules as it was last set; nil when it never was.
+  /// The source of the security rules as last set; nil when they were never set.
   package var rules: String?
 
   /// Makes a stored tree; without arguments an empty one.
@@ -55,9 +55,9 @@ package struct StoredTree: Sendable, Equatable {
   }
 }
 
-/// One write as it was applied: paths from the root, every server value decided.
+/// One write as it was applied: paths start at the root, and server values are resolved.
 package struct Commit: Sendable, Equatable {
-  /// The number of the commit: one more than that of the commit before.
+  /// The number of the commit, one higher than that of the commit before.
   package var revision: Int64
   /// When it was applied, in milliseconds since 1970.
   package var timestamp: Int64
@@ -74,14 +74,15 @@ package struct Commit: Sendable, Equatable {
 
 /// Commits that are made durable together, with the ledger entries and sessions that they bring.
 package struct CommitBatch: Sendable, Equatable {
-  /// The commits in ascending order, without gaps; none when only sessions or rules change.
+  /// The commits in ascending order, without gaps; empty when only sessions or rules change.
   package var commits: [Commit]
-  /// The new state of the clients whose writes are in the batch, each once; those with a negative
-  /// number are forgotten.
+  /// The new entries of the clients with writes in the batch, one for each client.
+  ///
+  /// An entry with a negative number means that the client is forgotten.
   package var ledger: [LedgerEntry]
-  /// What changes of what connections have scheduled, each once.
+  /// The changes to scheduled disconnect writes, one for each session.
   package var sessions: [SessionUpdate]
-  /// The new source of the security rules; nil when it stays as it is.
+  /// The new source of the security rules; nil when it does not change.
   package var rules: String?
 
   /// Makes a batch.
@@ -97,10 +98,9 @@ package struct CommitBatch: Sendable, Equatable {
     self.rules = rules
   }
 
-  /// Joins batches that follow each other into one, which is stored all or not at all.
+  /// Joins consecutive batches into one, which is stored entirely or not at all.
   ///
-  /// Of several states of a client only the last is kept, and what changes of a connection is put
-  /// together.
+  /// Of several entries of a client only the last is kept, and the updates of a session are merged.
   ///
   /// - Complexity: O(batches · clients and connections)
   package init(joining batches: [CommitBatch]) {
@@ -126,7 +126,7 @@ package struct CommitBatch: Sendable, Equatable {
 package struct StoreError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   package enum Kind: Sendable {
-    /// Another server has the data directory.
+    /// Another server holds the data directory.
     case locked
     /// The files cannot be created or written.
     case notWritable
@@ -134,9 +134,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case damaged
     /// The disk is full; nothing has been stored.
     case full
-    /// Somebody else keeps the store from writing for now; nothing has been stored.
+    /// The store cannot write for now, for example because of a lock; nothing has been stored.
     case busy
-    /// Another server leads the database now; nothing has been stored.
+    /// Another server is the leader of the database; nothing has been stored.
     case superseded
     /// Any other failure of reading or writing.
     case failed
@@ -144,12 +144,12 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   package let kind: Kind
-  /// What was wrong, where, and what to do; for the log and whoever runs the server.
+  /// What went wrong, where, and what to do about it; for the log and the operator.
   package let description: String
 
   /// Whether it is certain that nothing of the failed write was stored.
   ///
-  /// After any other failure it is unknown what is on the disk.
+  /// After any other failure the state of the disk is unknown.
   package var hasStoredNothing: Bool {
     switch kind {
     case .full, .busy, .superseded: true
@@ -157,7 +157,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What clients may be told: neither the names of files nor the words of the system.
+  /// The reason that clients may see: it contains neither file names nor messages of the system.
   package var publicReason: String {
     switch kind {
     case .full: "the disk is full"
@@ -176,20 +176,22 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// What a connection has scheduled for its end, as a store keeps it until it has been applied.
+/// What a connection has scheduled for its disconnect, as a store keeps it until it is applied.
 package struct StoredSession: Sendable, Equatable {
-  /// What this is, by a number that nothing else that is stored has; a connection may have several.
+  /// A number that is unique among stored sessions; a connection may have several sessions.
   package var id: Int64
-  /// Who scheduled it, and whose permissions count when it is applied.
+  /// Who scheduled the writes; this identity's permissions count when they are applied.
   package var identity: Identity
-  /// The writes, paths from the root, server values undecided; one below another is the later one.
+  /// The writes, with paths from the root and unresolved server values; a nested write is the later
+  /// one.
   package var changes: [Change]
-  /// Where, within the writes above, nothing is to be written after all.
+  /// Paths below those of ``changes`` at which nothing is to be written after all.
   package var withdrawn: [Path]
 
   /// Makes an entry.
   ///
-  /// Entries from before there were identities belong to an administrator: they had been allowed.
+  /// Entries that were stored before identities existed belong to an administrator: they had been
+  /// allowed.
   package init(
     id: Int64,
     identity: Identity = .administrator,
@@ -203,22 +205,23 @@ package struct StoredSession: Sendable, Equatable {
   }
 }
 
-/// What changes of what a connection has scheduled for its end.
+/// A change to what a connection has scheduled for its disconnect.
 package struct SessionUpdate: Sendable, Equatable {
-  /// Whose it is; see ``StoredSession/id``.
+  /// The session; see ``StoredSession/id``.
   package var id: Int64
-  /// Who has scheduled it.
+  /// Who scheduled the writes.
   package var identity: Identity
-  /// Whether nothing counts that is stored of it; with nothing else it has come to its end.
+  /// Whether everything stored for the session is discarded first; without any changes, this ends
+  /// it.
   package var replaces: Bool
-  /// What is scheduled now at some paths.
+  /// The writes that are scheduled, replacing those at the same paths.
   package var changes: [Change]
-  /// Where something is withdrawn now that is scheduled above.
+  /// Paths at which a write scheduled above is withdrawn.
   package var withdrawn: [Path]
-  /// Where there is neither any more.
+  /// Paths at which nothing is scheduled or withdrawn any more.
   package var removed: [Path] = []
 
-  /// Makes the whole of a session an update; without writes it ends it.
+  /// Makes an update that replaces a whole session; one without writes is ended.
   package init(_ session: StoredSession) {
     id = session.id
     identity = session.identity
@@ -230,7 +233,7 @@ package struct SessionUpdate: Sendable, Equatable {
   /// Whether nothing is left of the session.
   package var isEnd: Bool { replaces && changes.isEmpty && withdrawn.isEmpty }
 
-  /// Adds an update of the same session that comes later.
+  /// Merges a later update of the same session into this one.
   ///
   /// - Complexity: O(n log n)
   mutating func append(_ later: SessionUpdate) {
@@ -245,7 +248,7 @@ package struct SessionUpdate: Sendable, Equatable {
     removed = removed.filter { !known.contains($0) } + later.removed
   }
 
-  /// What becomes of a session.
+  /// The session after this update.
   ///
   /// - Parameter stored: The session before, if there was one.
   /// - Returns: The session after; nil when nothing is left of it.

@@ -2,14 +2,14 @@ internal import RealtimeCore
 
 /// The keyed writes of all peers: their owners and outcomes.
 ///
-/// A write with a key is new until it is recorded as applied. One that is refused is remembered for
-/// its connection, and for good once a later write of the same client is applied.
+/// A write with a key counts as new until it is recorded as applied. A refused write is remembered
+/// for its connection, and permanently once a later write of the same client is applied.
 struct KeyedWrites: Sendable {
   private struct Writer: Sendable {
-    /// Whom the writes of a peer belong to: the last that it has proved to be, also when that proof
-    /// has come to its end since.
+    /// The owner of the peer's writes: the last identity that it has proved, even if that proof has
+    /// expired since.
     var owner: WriteOwner
-    /// What it was refused and may send again.
+    /// The writes that were refused and may be sent again.
     var refusals = PeerRefusals()
   }
 
@@ -47,35 +47,35 @@ struct KeyedWrites: Sendable {
   /// The outcome of a write, or nil when it is new.
   func outcome(of key: LedgerKey) -> StatusCode? { ledger.outcome(of: key) }
 
-  /// Remembers that a write was applied, and which ones before it were not.
+  /// Records that a write was applied, and which earlier ones were refused.
   mutating func record(_ key: LedgerKey, from peer: PeerID, at timestamp: Int64) {
     let refused = writers[peer]?.refusals.take(before: key) ?? RefusedWrites()
     ledger.record(key, besides: refused, from: peer, at: timestamp)
   }
 
-  /// Remembers that a write was refused.
+  /// Records that a write was refused.
   mutating func refuse(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
     writers[peer]?.refusals.insert(key, status: status, limit: rememberedRefusals)
   }
 
-  /// Remembers that a write that waited for the store is refused after all.
+  /// Records that a write that waited for the store is refused after all.
   mutating func undo(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
     if !ledger.undo(key, status: status) { refuse(key, status: status, from: peer) }
   }
 
   // MARK: The store
 
-  /// Takes the entries that have changed since the last call, in the order of their names.
+  /// Takes the entries that have changed since the last call, ordered by name.
   mutating func takeUnsaved() -> [LedgerEntry] { ledger.takeUnsaved() }
 
   /// Marks entries as not stored after all.
   mutating func putBack(_ taken: [LedgerEntry]) { ledger.putBack(taken) }
 }
 
-/// The keyed writes of a peer that were refused, of the client that it wrote as last.
+/// The refused writes of a peer, for the client that it last wrote as.
 ///
-/// None is remembered for good before a later one of the client is applied: strangers would fill the
-/// ledger.
+/// They are not remembered permanently until a later write of the client is applied: otherwise
+/// strangers could fill the ledger.
 private struct PeerRefusals: Sendable {
   private var name: LedgerName?
   private var writes = RefusedWrites()
@@ -87,7 +87,7 @@ private struct PeerRefusals: Sendable {
     writes.keepLast(max(1, limit))
   }
 
-  /// Takes what was refused before a write of the same client.
+  /// Takes the writes that were refused before a write of the same client.
   mutating func take(before key: LedgerKey) -> RefusedWrites? {
     guard name == key.name, !writes.isEmpty else { return nil }
     var taken = RefusedWrites()
@@ -97,11 +97,11 @@ private struct PeerRefusals: Sendable {
   }
 }
 
-/// Remembers which keyed writes have been applied, per owner.
+/// Remembers which keyed writes have been applied, by owner.
 ///
-/// Only a write that was allowed makes an entry, or takes one further. Two kinds of owners have room of
-/// their own: those who have signed in, and those who have not, so that no stranger pushes out a user.
-/// Within each kind whoever has most gives up first.
+/// Only a write that was allowed creates or advances an entry. Owners that have signed in and those
+/// that have not have separate limits, so that no stranger displaces a user. Within each kind, the
+/// owner with the most entries loses some first.
 struct WriteLedger: Sendable {
   private struct Slot {
     var entry: LedgerEntry
@@ -111,7 +111,7 @@ struct WriteLedger: Sendable {
   private var slots: [LedgerName: Slot] = [:]
   private var users = LedgerShares()
   private var strangers = LedgerShares()
-  /// The names whose entries the store does not have as they are.
+  /// The names of the entries that the store does not have in their current form.
   private var unsaved: Set<LedgerName> = []
   private let clients: Int
   private let refusals: Int
@@ -127,19 +127,19 @@ struct WriteLedger: Sendable {
 
   /// The outcome of a write, or nil when it is new.
   ///
-  /// A refused write is looked at again when it comes again, unless a later one of the same client has
-  /// been applied: the client's writes must not take effect in another order.
+  /// A refused write is checked again when it is sent again, unless a later write of the same
+  /// client has been applied: the client's writes must not take effect in a different order.
   func outcome(of key: LedgerKey) -> StatusCode? {
     guard let entry = entry(of: key.name), key.number <= entry.upTo else { return nil }
     return entry.refused[key.number] ?? .ok
   }
 
-  /// Remembers that a write was applied.
+  /// Records that a write was applied.
   ///
   /// - Parameters:
   ///   - key: The write.
-  ///   - refused: What the same client was refused before, as far as it may come again.
-  ///   - peer: Who sent it.
+  ///   - refused: Earlier refused writes of the same client that may be sent again.
+  ///   - peer: The peer that sent it.
   ///   - timestamp: When it was applied.
   mutating func record(
     _ key: LedgerKey,
@@ -166,9 +166,9 @@ struct WriteLedger: Sendable {
     store(entry, payer: Self.payer(of: key.name, sentBy: peer))
   }
 
-  /// Remembers that a write which was applied is undone.
+  /// Records that an applied write has been undone.
   ///
-  /// - Returns: Whether it had been recorded as applied, or as refused below one that was.
+  /// - Returns: Whether it had been recorded as applied, or as refused below an applied one.
   mutating func undo(_ key: LedgerKey, status: StatusCode) -> Bool {
     guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else { return false }
     slots[key.name]?.entry.refused.insert(key.number...key.number, status: status)
@@ -177,9 +177,9 @@ struct WriteLedger: Sendable {
     return true
   }
 
-  /// Takes the entries that have changed since the last call, in the order of their names.
+  /// Takes the entries that have changed since the last call, ordered by name.
   ///
-  /// Those that are forgotten have a negative number.
+  /// Entries that have been dropped have a negative number.
   mutating func takeUnsaved() -> [LedgerEntry] {
     let taken = unsaved.sorted().map { name in
       slots[name]?.entry
@@ -194,12 +194,12 @@ struct WriteLedger: Sendable {
     for entry in taken { unsaved.insert(entry.name) }
   }
 
-  /// What is known of a client; for one that is not, what is known since before there were owners.
+  /// The entry of a client, or else the one stored under its name before owners existed.
   private func entry(of name: LedgerName) -> LedgerEntry? {
     slots[name]?.entry ?? slots[Self.unowned(name)]?.entry
   }
 
-  /// What is known of a client, which from now on belongs to it.
+  /// Takes the entry of a client; an entry without an owner becomes the client's own.
   private mutating func claimed(by name: LedgerName) -> LedgerEntry? {
     if let slot = slots[name] { return slot.entry }
     let unowned = Self.unowned(name)
@@ -213,9 +213,9 @@ struct WriteLedger: Sendable {
     LedgerName(owner: .unknown, client: name.client)
   }
 
-  // MARK: Room
+  // MARK: Limits
 
-  /// Whose share an entry counts against: a user, or the connection of a stranger.
+  /// Whose share an entry counts against: a user's, or that of a stranger's connection.
   private static func payer(of name: LedgerName, sentBy peer: PeerID?) -> LedgerShares.Payer {
     switch name.owner {
     case .user, .administrator: .owner(name.owner)
@@ -261,13 +261,13 @@ struct WriteLedger: Sendable {
   }
 }
 
-/// Counts entries per payer, so that the payer with the most gives up its oldest first.
+/// Counts entries by payer, so that the payer with the most loses its oldest first.
 private struct LedgerShares: Sendable {
-  /// Who entries are counted for.
+  /// The party whose share an entry counts against.
   enum Payer: Hashable {
     case owner(WriteOwner)
     case connection(PeerID)
-    /// Of those that were stored it is not known who was connected.
+    /// For entries loaded from the store, the connection is unknown.
     case client(LedgerName)
   }
 
@@ -291,14 +291,14 @@ private struct LedgerShares: Sendable {
     }
   }
 
-  /// So many clients of one user are no more than anybody's share.
+  /// Up to this many clients, a user counts as having no more than a fair share.
   private static let fairShare = 16
 
   private var shares: [Payer: SortedMap<Recency, Void>] = [:]
   private var ranking = SortedMap<Rank, Void>()
   private var count = 0
 
-  /// The entry to be given up first if there are more than so many.
+  /// The entry to drop first if there are more than this many.
   func excess(over limit: Int) -> LedgerName? {
     count > limit ? ranking.first?.key.oldest.name : nil
   }
@@ -308,7 +308,7 @@ private struct LedgerShares: Sendable {
     count += 1
   }
 
-  /// Takes out an entry that is there.
+  /// Removes an existing entry.
   mutating func remove(_ recency: Recency, of payer: Payer) {
     change(payer) { $0.removeValue(forKey: recency) }
     count -= 1
