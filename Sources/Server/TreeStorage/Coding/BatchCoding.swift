@@ -3,12 +3,12 @@ package import RealtimeHub
 /// A batch of commits as one row of a log.
 package enum BatchCoding {
   private static let format: UInt8 = 1
-  /// The room for a commit that is made ready: growing as they came took a fifth of the encoding.
+  /// The space reserved for each commit: growing on demand took a fifth of the encoding time.
   private static let usualBytes = 320
 
   /// The bytes of a row, which end with their checksum.
   ///
-  /// - Throws: A `StoreError` for what no store can hold.
+  /// - Throws: A `StoreError` for data that no store can hold.
   package static func encode(_ commits: [Commit]) throws(StoreError) -> [UInt8] {
     var writer = BinaryWriter(capacity: usualBytes * commits.count + 16)
     writer.write(byte: format)
@@ -18,7 +18,7 @@ package enum BatchCoding {
     return writer.bytes
   }
 
-  /// The commits of a row, whose number is that of the last.
+  /// The commits of a row, whose number is that of its last commit.
   package static func decode(
     _ payload: [UInt8],
     revision: Int64
@@ -35,7 +35,7 @@ package enum BatchCoding {
     return commits
   }
 
-  /// The checksum that a row ends with.
+  /// The checksum at the end of a row.
   package static func seal(of payload: [UInt8]) -> UInt64 {
     payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -1,9 +1,9 @@
 internal import RealtimeCore
 
-/// Writes values as bytes: small numbers in few bytes, text with its length in front.
+/// Writes values as bytes: small numbers take few bytes, and text is preceded by its length.
 ///
-/// The bytes are in a buffer with a single owner: an array would check with each of them whether
-/// somebody else has it, which was a sixth of the work of writing a post.
+/// The bytes are in a buffer with a single owner. An array would check before each byte whether it
+/// is shared, which took a sixth of the time of writing a post.
 ///
 // Safety: `count` never exceeds `capacity`, and the bytes before it have been written.
 package struct BinaryWriter: ~Copyable {
@@ -11,9 +11,9 @@ package struct BinaryWriter: ~Copyable {
   private var capacity: Int
   private var count = 0
 
-  /// Makes a writer that has written nothing.
+  /// Makes a writer that has not written anything.
   ///
-  /// - Parameter capacity: How many bytes there is room for at first.
+  /// - Parameter capacity: The number of bytes to reserve space for.
   package init(capacity: Int = 64) {
     self.capacity = max(capacity, 16)
     base = .allocate(capacity: self.capacity)
@@ -23,7 +23,7 @@ package struct BinaryWriter: ~Copyable {
     base.deallocate()
   }
 
-  /// What has been written.
+  /// The bytes written so far.
   ///
   /// - Complexity: O(bytes)
   package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
@@ -50,30 +50,31 @@ package struct BinaryWriter: ~Copyable {
     count += 1
   }
 
-  /// Writes seven bits a byte, the lowest first; the top bit says that more follow.
+  /// Writes a non-negative number, seven bits in each byte, lowest first; a set top bit means that
+  /// more bytes follow.
   package mutating func write(count: Int) {
     write(unsigned: UInt64(count))
   }
 
-  /// Writes a whole number so that those near zero are short, whatever their sign.
+  /// Writes an integer so that those near zero are short, whatever their sign.
   package mutating func write(integer: Int64) {
     write(unsigned: UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
   }
 
-  /// Writes 64 bits, the lowest byte first.
+  /// Writes 64 bits, lowest byte first.
   package mutating func write(bits: UInt64) {
     for shift in stride(from: UInt64(0), to: 64, by: 8) {
       write(byte: UInt8(truncatingIfNeeded: bits >> shift))
     }
   }
 
-  /// Writes text as UTF-8 with its length.
+  /// Writes text as UTF-8, preceded by its length.
   package mutating func write(text: String) {
     var text = text
     text.withUTF8 { write(text: $0) }
   }
 
-  /// Writes text that is UTF-8 already.
+  /// Writes text that is already UTF-8.
   @inline(__always)
   package mutating func write(text: UnsafeBufferPointer<UInt8>) {
     write(unsigned: UInt64(text.count))
@@ -88,7 +89,7 @@ package struct BinaryWriter: ~Copyable {
     Checksum.of(UnsafeBufferPointer(start: base, count: count), seed: seed)
   }
 
-  /// Appends a checksum of everything written so far.
+  /// Appends the checksum of everything written so far.
   package mutating func seal() {
     write(bits: checksum())
   }
@@ -104,11 +105,11 @@ package struct BinaryWriter: ~Copyable {
   }
 }
 
-/// Reads what a ``BinaryWriter`` has written; other bytes are an error, never a trap.
+/// Reads what a ``BinaryWriter`` has written; any other bytes cause an error, never a trap.
 package struct BinaryReader {
   /// A reason why bytes cannot be read.
   package struct Failure: Error {
-    /// What is wrong with them, as the end of a sentence.
+    /// What is wrong with the bytes, as the end of a sentence.
     package let reason: String
 
     /// Makes a reason.
@@ -131,7 +132,7 @@ package struct BinaryReader {
     self.init(bytes[...])
   }
 
-  /// Reads bytes that end with the checksum of those before.
+  /// Reads bytes that end with a checksum of those before it.
   package init(sealed bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
     self.init(bytes[..<(bytes.count - 8)])
@@ -151,14 +152,14 @@ package struct BinaryReader {
     return bytes[position]
   }
 
-  /// Reads a number of things, each of which takes at least one more byte.
+  /// Reads a number of elements, each of which takes at least one more byte.
   package mutating func count() throws(Failure) -> Int {
     let value = try unsigned()
     guard value <= UInt64(end - position) else { throw Failure(reason: "a count is too large") }
     return Int(value)
   }
 
-  /// Reads a whole number.
+  /// Reads an integer.
   package mutating func integer() throws(Failure) -> Int64 {
     let value = try unsigned()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
@@ -171,13 +172,13 @@ package struct BinaryReader {
     return value
   }
 
-  /// Reads a text.
+  /// Reads text.
   package mutating func text() throws(Failure) -> String {
     let range = try textRange()
     return withText(range) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Reads a text, and says where it is.
+  /// Reads text and returns its range.
   mutating func textRange() throws(Failure) -> Range<Int> {
     let length = try count()
     let range = position..<(position + length)
@@ -186,7 +187,7 @@ package struct BinaryReader {
     return range
   }
 
-  /// Lends a text that has been read.
+  /// Lends the bytes of text that has been read.
   func withText<Result>(
     _ range: Range<Int>,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
@@ -194,7 +195,7 @@ package struct BinaryReader {
     bytes[range].withUnsafeBufferPointer(body)
   }
 
-  /// Whether the key of one text that has been read comes before that of another.
+  /// Whether the key in one range of text comes before that in another.
   func precedes(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
     withText(left) { left in withText(right) { ChildKey.precedes(left, $0) } }
   }
@@ -214,24 +215,24 @@ package struct BinaryReader {
 extension ArraySlice<UInt8> {
   /// Whether the bytes are valid UTF-8.
   ///
-  /// A span is checked without the generic code that `String(validating:as:)` goes through.
+  /// Checking a span avoids the generic code that `String(validating:as:)` goes through.
   var isUTF8: Bool { (try? UTF8Span(validating: span)) != nil }
 }
 
 extension String {
-  /// Makes a string of bytes, or nil when they are not valid UTF-8.
+  /// Makes a string from bytes, or nil when they are not valid UTF-8.
   init?(utf8 bytes: ArraySlice<UInt8>) {
     guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
     self.init(copying: text)
   }
 }
 
-/// Detects bytes that were damaged on the disk; no protection against intent.
+/// Detects bytes that were damaged on the disk; it does not protect against deliberate changes.
 package enum Checksum {
-  /// Computes a sum that every change of a single 64-bit word changes.
+  /// Computes a sum that any change of a single 64-bit word changes.
   ///
-  /// Each step multiplies by an odd number and rotates, both of which can be undone: two inputs that
-  /// differ in one word only never have the same sum.
+  /// Each step multiplies by an odd number and rotates. Both are reversible, so two inputs that
+  /// differ in only one word never have the same sum.
   ///
   /// - Complexity: O(bytes)
   package static func of(_ bytes: some Collection<UInt8>, seed: UInt64 = 0) -> UInt64 {

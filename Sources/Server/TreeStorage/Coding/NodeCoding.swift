@@ -1,19 +1,20 @@
 package import RealtimeCore
 package import RealtimeHub
 
-/// The first byte of a stored node; the top bit says that a priority follows.
+/// The first byte of a stored node; a set top bit means that a priority follows.
 package enum NodeTag: UInt8 {
   case empty, no, yes, integer, double, string, children
 
   static let priorityBit: UInt8 = 0x80
-  /// More levels than data can have that the server accepts, few enough for any stack.
+  /// More levels than data accepted by the server can have, but few enough for any stack.
   static let depthLimit = 256
 }
 
 extension BinaryWriter {
-  /// Writes a node exactly, whole numbers apart from doubles.
+  /// Writes a node exactly, distinguishing integers from doubles.
   ///
-  /// - Throws: A ``StoreError`` for what no store can hold: undecided values, keys with a slash.
+  /// - Throws: A ``StoreError`` for data that no store can hold: unresolved server values, or keys
+  ///   with a slash.
   package mutating func write(_ node: Node) throws(StoreError) {
     try node.withView { (view) throws(StoreError) in try write(view, depth: 0) }
   }
@@ -54,7 +55,7 @@ extension BinaryWriter {
     }
   }
 
-  /// Writes the priority of a node whose children are stored elsewhere.
+  /// Writes the priority of a node whose children are stored in separate rows.
   package mutating func write(branchPriority: LeafValue) throws(StoreError) {
     write(byte: NodeTag.empty.rawValue | NodeTag.priorityBit)
     try write(branchPriority)
@@ -62,7 +63,7 @@ extension BinaryWriter {
 
   /// Writes a commit.
   ///
-  /// - Throws: A ``StoreError`` for what no store can hold.
+  /// - Throws: A ``StoreError`` for data that no store can hold.
   package mutating func write(_ commit: Commit) throws(StoreError) {
     write(integer: commit.revision)
     write(integer: commit.timestamp)
@@ -76,7 +77,7 @@ extension BinaryWriter {
     }
   }
 
-  /// Writes a key, and says what is wrong with it when it cannot be stored.
+  /// Writes a key, and returns what is wrong with it when it cannot be stored.
   private mutating func write(key: LeafText) -> StoreError? {
     write(text: key.utf8)
     for byte in key.utf8 where byte == UInt8(ascii: "/") {
@@ -110,20 +111,20 @@ extension BinaryWriter {
 }
 
 extension BinaryReader {
-  /// What a row of the node table holds.
+  /// The content of a row of the node table.
   package enum StoredNode {
-    /// The whole subtree, a leaf or small.
+    /// The whole subtree: a leaf or a small map.
     case packed(Node)
-    /// Only the priority; the children are rows of their own.
+    /// Only the priority; the children have rows of their own.
     case branch(LeafValue)
   }
 
   /// Reads a row of the node table.
   ///
-  /// - Parameter builder: What it holds is lost. It saves a value and a key for each child of a small
-  ///   node: a million leaves open in a third of the time.
-  /// - Returns: What the row holds.
-  /// - Throws: A `Failure` that says why the bytes cannot be a row.
+  /// - Parameter builder: Its previous content is discarded. It avoids creating a value and a key
+  ///   for each child of a small node: a million leaves load in a third of the time.
+  /// - Returns: The content of the row.
+  /// - Throws: A `Failure` that tells why the bytes cannot be a row.
   package mutating func storedNode(
     with builder: inout PackedNodeBuilder
   ) throws(Failure) -> StoredNode {
@@ -134,7 +135,8 @@ extension BinaryReader {
     if first == NodeTag.children.rawValue, try packChildren(into: &builder, depth: 0), isAtEnd {
       return .packed(builder.takeNode())
     }
-    // It is read again, by parts: it is large or has priorities, or the damage is to be named.
+    // It is decoded again piece by piece: it is large or has priorities, or the error must name the
+    // damage.
     position = start + 1
     let node = try node(first, depth: 0)
     guard !node.isEmpty, isAtEnd else { throw Failure(reason: "it is no node") }
@@ -180,7 +182,7 @@ extension BinaryReader {
     }
   }
 
-  /// Reads children up to the first that cannot be packed; false when there is one.
+  /// Reads children up to the first that cannot be packed, and returns false if there is one.
   private mutating func packChildren(
     into builder: inout PackedNodeBuilder,
     depth: Int
@@ -213,7 +215,7 @@ extension BinaryReader {
       let text = try textRange()
       return withText(text) { builder.add($0) }
     case .children?: return try packChildren(into: &builder, depth: depth + 1)
-    // With a priority, or damaged.
+    // It has a priority, or is damaged.
     case .empty?, nil: return false
     }
     return true

@@ -1,9 +1,9 @@
 package import RealtimeCore
 package import RealtimeHub
 
-/// What the ledger says of a client, as a store keeps it.
+/// The form in which a store keeps the refused writes of a client.
 package enum LedgerCoding {
-  /// An object of reasons by numbers, such as "7" and "9-12".
+  /// An object that maps numbers or ranges of them, such as "7" and "9-12", to reasons.
   package static func text(_ refused: RefusedWrites) -> String {
     let members = refused.runs.map { run in
       let (first, last) = (run.numbers.lowerBound, run.numbers.upperBound)
@@ -12,7 +12,7 @@ package enum LedgerCoding {
     return JSONValue.object(members).text
   }
 
-  /// Reads what ``text(_:)`` gives; nil for anything else.
+  /// Parses the result of ``text(_:)``; nil for anything else.
   package static func refusals(_ text: String) -> RefusedWrites? {
     var refused = RefusedWrites()
     guard let members = (try? JSONParser.parse(text))?.members else { return nil }
@@ -27,12 +27,13 @@ package enum LedgerCoding {
   }
 }
 
-/// What a connection has scheduled for its end: a row for the connection, and one for each write.
+/// What a connection has scheduled for its disconnect: a row for the connection, and one for each
+/// write.
 ///
-/// Unlike commits, these contain server values that are still undecided, so nodes are stored as the JSON
-/// that clients write. Earlier versions stored the writes of a connection in its own row.
+/// Unlike commits, these contain unresolved server values, so nodes are stored as the JSON that
+/// clients write. Earlier versions stored the writes of a connection in its own row.
 package enum SessionCoding {
-  /// The bytes of the row of a connection.
+  /// The bytes of a connection's row.
   package static func encode(_ identity: Identity) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(count: 0)
@@ -41,7 +42,7 @@ package enum SessionCoding {
     return writer.bytes
   }
 
-  /// The bytes of the row of a write; nil means that one scheduled above is withdrawn at its path.
+  /// The bytes of a write's row; nil means that a write scheduled above is withdrawn at the path.
   package static func encode(_ node: Node?) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(count: node == nil ? 0 : 1)
@@ -52,7 +53,7 @@ package enum SessionCoding {
 
   /// Reads the row of a write at a path.
   ///
-  /// - Throws: What says why the row is damaged.
+  /// - Throws: An error that tells why the row is damaged.
   package static func node(_ bytes: [UInt8], at path: Path) throws -> Node? {
     var reader = try BinaryReader(sealed: bytes)
     guard try reader.count() > 0 else { return nil }
@@ -67,7 +68,7 @@ package enum SessionCoding {
 
   /// Reads the row of a connection.
   ///
-  /// - Throws: What says why the row is damaged.
+  /// - Throws: An error that tells why the row is damaged.
   package static func session(_ id: Int64, from bytes: [UInt8]) throws -> StoredSession {
     var reader = try BinaryReader(sealed: bytes)
     var session = StoredSession(id: id, changes: [])
@@ -75,7 +76,7 @@ package enum SessionCoding {
       let path = Path(wire: try reader.text())
       session.changes.append(Change(path, to: try node(&reader, at: path)))
     }
-    // Rows from before there were identities end here.
+    // Rows that were written before identities existed end here.
     guard !reader.isAtEnd else { return session }
     guard let identity = Identity(json: try JSONParser.parse(try reader.text())) else {
       throw BinaryReader.Failure(reason: "it does not say whose they are")
@@ -85,9 +86,10 @@ package enum SessionCoding {
   }
 }
 
-/// The source of the security rules, with a checksum: one changed character could allow what was forbidden.
+/// The source of the security rules with a checksum, since one changed character could allow what
+/// was forbidden.
 package enum RulesCoding {
-  /// The bytes of a source.
+  /// The bytes for a source.
   package static func encode(_ source: String) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(text: source)
@@ -95,7 +97,7 @@ package enum RulesCoding {
     return writer.bytes
   }
 
-  /// Reads what ``encode(_:)`` gives.
+  /// Reads the result of ``encode(_:)``.
   package static func decode(_ bytes: [UInt8]) throws(BinaryReader.Failure) -> String {
     var reader = try BinaryReader(sealed: bytes)
     return try reader.text()

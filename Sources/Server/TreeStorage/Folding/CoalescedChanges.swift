@@ -2,28 +2,29 @@ package import RealtimeCore
 
 /// A sequence of changes without those that later ones overwrite.
 ///
-/// The result has the same effect on any tree as all changes in their order. Data that replace data take
-/// their position in the sequence, before the changes in between. Those are at other paths, where it only
-/// matters that there are data, not which. Removals and priorities are never left out, because their
-/// order matters: a location loses its priority with the last data below it.
+/// The result has the same effect on any tree as applying all changes in order. Data that replaces
+/// other data takes its position in the sequence, ahead of the changes in between. Those are at
+/// other paths, where it matters only that data exists, not which. Removals and priorities are
+/// never left out, because their order matters: a location loses its priority with the last data
+/// below it.
 package struct CoalescedChanges {
-  /// A location that has been changed, or lies above one.
+  /// A location that has been changed, or an ancestor of one.
   ///
-  // Safety: it stays within the sequence that has made it, which is not Sendable.
+  // Safety: it stays within the sequence that made it, which is not Sendable.
   private final class Location: @unchecked Sendable {
     enum Content {
-      /// Nothing here, perhaps something below.
+      /// No change here, but perhaps one below.
       case nothing
-      /// Data that may still be replaced, by the position of their change.
+      /// Data that may still be replaced; the value is the position of its change.
       case data(Int)
-      /// A change that stays as it is.
+      /// A change that must stay as it is.
       case fixed
     }
 
     var content = Content.nothing
     var below = SortedMap<ChildKey, Location>()
 
-    /// The positions of all data below this location, or nil when there is something fixed.
+    /// The positions of all data below this location, or nil when there is a fixed change.
     var replaceable: [Int]? {
       var positions: [Int] = []
       for (_, location) in below {
@@ -38,9 +39,9 @@ package struct CoalescedChanges {
       return positions
     }
 
-    /// Gives the positions of all data at and below this location, in the order of their paths.
+    /// Visits the positions of all data at and below this location, in path order.
     ///
-    /// Sorting the paths afterwards was a seventh of everything that a store does for a write.
+    /// Sorting the paths afterwards took a seventh of all the time that a store spends on a write.
     func forEachPosition(_ body: (Int) -> Void) {
       if case .data(let position) = content { body(position) }
       for (_, location) in below { location.forEachPosition(body) }
@@ -51,13 +52,13 @@ package struct CoalescedChanges {
   private var root = Location()
   /// Whether all changes are data at different paths, so that their order does not matter.
   private var isUnordered = true
-  /// How many changes are left.
+  /// The number of remaining changes.
   package private(set) var count = 0
 
   /// Makes an empty sequence.
   package init() {}
 
-  /// The remaining changes; neighbours in the tree stand together where the order allows it.
+  /// The remaining changes; neighbours in the tree are adjacent where the order allows it.
   ///
   /// - Complexity: O(n)
   package var changes: [Change] {
@@ -71,9 +72,10 @@ package struct CoalescedChanges {
     return changes
   }
 
-  /// Adds the change that comes next.
+  /// Appends a change.
   ///
-  /// - Complexity: O(depth · log n), amortised, and for data within others what an update of those takes
+  /// - Complexity: O(depth · log n), amortised; for data within other data, also the cost of
+  ///   updating that
   package mutating func add(_ change: Change) {
     var location = root
     for (depth, key) in change.path.keys.enumerated() {
@@ -91,7 +93,7 @@ package struct CoalescedChanges {
     add(change, at: location)
   }
 
-  /// Adds a change at a location that is within no other data.
+  /// Adds a change at a location that does not lie within other data.
   private mutating func add(_ change: Change, at location: Location) {
     guard !change.node.isEmpty, !change.path.isPriority else {
       if case .nothing = location.content, location.below.isEmpty {
@@ -120,18 +122,18 @@ package struct CoalescedChanges {
     }
   }
 
-  /// Makes a change part of data above it that are still to be written.
+  /// Makes a change part of data above it that has not been written yet.
   private mutating func add(_ change: Change, within position: Int, at depth: Int) {
     guard let outer = slots[position] else { return addApart(change) }
     let below = Path(change.path.keys.dropFirst(depth))
-    // Given up first, so that it is changed in location.
+    // Cleared first, so that the node is changed in place.
     slots[position] = nil
     let node = outer.node.setting(below, to: change.node)
     slots[position] = node.isEmpty ? outer : Change(outer.path, to: node)
     if node.isEmpty { addApart(change) }
   }
 
-  /// Adds a change with which no earlier one may be merged.
+  /// Adds a change that no earlier change may be merged with.
   private mutating func addApart(_ change: Change) {
     isUnordered = false
     root = Location()

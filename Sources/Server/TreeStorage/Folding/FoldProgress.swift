@@ -1,20 +1,21 @@
 /// How far the log has been folded into the rows of the tree.
 package struct FoldProgress: Equatable, Sendable {
-  /// The last commit that is in the rows of the tree for certain.
+  /// The last commit that is entirely in the rows of the tree.
   package let revision: Int64
-  /// The last commit of the fold that is under way; the same when there is none.
+  /// The last commit of the fold in progress; equal to ``revision`` when there is none.
   package let target: Int64
-  /// How many of the changes of that fold are in the rows of the tree, in the order of ``CoalescedChanges``.
+  /// How many changes of that fold are in the rows of the tree, in the order of
+  /// ``CoalescedChanges``.
   package let applied: Int
 
-  /// Says that a fold is under way.
+  /// Describes a fold in progress.
   package init(revision: Int64, target: Int64, applied: Int) {
     self.revision = revision
     self.target = target
     self.applied = applied
   }
 
-  /// Says that none is.
+  /// Describes a state in which no fold is in progress.
   package init(revision: Int64) {
     self.init(revision: revision, target: revision, applied: 0)
   }

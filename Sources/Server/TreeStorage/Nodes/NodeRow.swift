@@ -3,16 +3,16 @@ package import RealtimeHub
 
 /// One row of a tree: a leaf or a small subtree, or the priority of a larger one.
 ///
-/// A row's path is the UTF-8 of its keys, each followed by a slash, which no key contains: what lies
-/// below a path is exactly what starts with its bytes. There are no rows below a packed row, and at
-/// least one packed row below every branch row.
+/// The path of a row is the UTF-8 of its keys, each followed by a slash. Keys contain no slash, so
+/// the rows below a path are exactly those that start with its bytes. There are no rows below a
+/// packed row, and at least one packed row below every branch row.
 package enum NodeRow {
-  /// The most bytes of a subtree in one row, short enough to stay within a page.
+  /// The maximum size in bytes of a subtree in one row, short enough to stay within a page.
   package static let packedBytes = 512
 
   private static let sealBytes = 4
 
-  /// Reads a row, or throws why it cannot be what was written.
+  /// Reads a row, or throws why it is damaged.
   package static func decode(
     _ value: ArraySlice<UInt8>,
     key: ArraySlice<UInt8>
@@ -21,7 +21,7 @@ package enum NodeRow {
     return try decode(value, key: key, with: &builder)
   }
 
-  /// Reads a row by an empty builder, which serves for many rows.
+  /// Reads a row with an empty builder, which can be reused for many rows.
   static func decode(
     _ value: ArraySlice<UInt8>,
     key: ArraySlice<UInt8>,
@@ -39,7 +39,7 @@ package enum NodeRow {
 
   /// The bytes of a packed row.
   ///
-  /// - Throws: A `StoreError` for what no store can hold.
+  /// - Throws: A `StoreError` for data that no store can hold.
   package static func encode(
     _ node: Node,
     key: ArraySlice<UInt8>
@@ -50,9 +50,9 @@ package enum NodeRow {
     return writer.bytes
   }
 
-  /// The bytes of the row of a priority.
+  /// The bytes of a branch row, which holds a priority.
   ///
-  /// - Throws: A `StoreError` for what no store can hold.
+  /// - Throws: A `StoreError` for data that no store can hold.
   package static func encode(
     branchPriority: LeafValue,
     key: ArraySlice<UInt8>
@@ -77,14 +77,14 @@ package enum NodeRow {
 
   // MARK: Size
 
-  /// Whether a node fits in one row, by an estimate that stops when it does not.
+  /// Whether a node fits in one row, estimated only until it exceeds the limit.
   static func isSmall(_ node: Node) -> Bool {
-    // The estimate is at most a third larger than packed children, and rarely has to be made.
+    // The estimate is at most a third more than the packed size, so it is rarely needed.
     if let bytes = node.children?.packedBytes, bytes <= packedBytes * 3 / 4 { return true }
     return size(of: node) != nil
   }
 
-  /// An estimate of the bytes that a small node takes in a row, or nil when it takes more than fit.
+  /// An estimate of the bytes that a small node takes in a row, or nil when it does not fit.
   package static func size(of node: Node) -> Int? {
     var budget = packedBytes
     let fits: Bool = node.withView { Self.fits($0, within: &budget) }
@@ -110,12 +110,12 @@ package enum NodeRow {
   }
 }
 
-/// A row that cannot be what was written.
+/// A row that differs from what was written.
 package struct DamagedRow: Error, CustomStringConvertible {
-  /// What is wrong with it, and where it is.
+  /// What is wrong with it, and its path.
   package let description: String
 
-  /// Describes the failure to read the row of a path.
+  /// Describes a failure to read the row at a path.
   package init(key: ArraySlice<UInt8>, by failure: any Error) {
     let rowPath = String(decoding: key, as: UTF8.self)
     let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
@@ -123,14 +123,14 @@ package struct DamagedRow: Error, CustomStringConvertible {
   }
 }
 
-/// The bytes of a path in the rows, and of all that lie above it.
+/// The bytes of a path in the rows, and those of all paths above it.
 package struct RowPath {
   /// The bytes of the whole path.
   package let bytes: [UInt8]
-  /// Where the bytes of each path end, from the root down.
+  /// The end of the bytes of each path, starting at the root.
   private let ends: [Int]
 
-  /// Makes the path of keys.
+  /// Makes a path from keys.
   package init(_ keys: some Collection<ChildKey>) {
     var bytes: [UInt8] = []
     var ends = [0]
@@ -145,13 +145,13 @@ package struct RowPath {
     self.ends = ends
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   package var depth: Int { ends.count - 1 }
 
-  /// The path of the first keys; it is a programmer error to ask for more than there are.
+  /// The path of the first keys; asking for more keys than there are is a programmer error.
   package subscript(depth: Int) -> ArraySlice<UInt8> { bytes[..<ends[depth]] }
 
-  /// The first bytes after all that start with a path.
+  /// The first bytes after all those that start with a path.
   package static func end(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     // No UTF-8 has the byte FF, and the byte after a slash is a zero.
     path.isEmpty ? [0xFF] : (path.dropLast() + [UInt8(ascii: "/") + 1])[...]

@@ -1,16 +1,16 @@
 import Dispatch
 package import RealtimeCore
 
-/// Rows in the order of their paths, a few at a time in one buffer.
+/// Rows in path order, a chunk of them in one buffer.
 package struct NodeRows: Sendable {
-  /// Where a row is in the buffer: its path, directly followed by its value.
+  /// The position of a row in the buffer: its path, directly followed by its value.
   private struct Row {
     let start: Int
     let pathEnd: Int
     let end: Int
   }
 
-  /// The bytes of a chunk beyond which the next one is begun.
+  /// The size in bytes at which a chunk is full.
   private static let chunkBytes = 48 * 1_024
 
   private var bytes: [UInt8] = []
@@ -24,8 +24,9 @@ package struct NodeRows: Sendable {
 
   /// Decodes the rows one after another.
   ///
-  /// - Parameter body: Takes the path of a row and what it holds; its failures are those of the row.
-  /// - Throws: ``DamagedRow`` at the first row that is damaged, and what the body throws.
+  /// - Parameter body: Receives the path of a row and its content; its failures count as damage to
+  ///   the row.
+  /// - Throws: ``DamagedRow`` at the first damaged row, or any other error of the body.
   package func forEachNode(
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
   ) throws {
@@ -39,7 +40,7 @@ package struct NodeRows: Sendable {
     }
   }
 
-  /// Gives the path and the value of each row.
+  /// Visits the path and the value of each row.
   package func forEachRow(
     _ body: (_ path: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws -> Void
   ) rethrows {
@@ -48,13 +49,13 @@ package struct NodeRows: Sendable {
     }
   }
 
-  /// Whether it has as many bytes as a chunk may have.
+  /// Whether it has reached the size of a full chunk.
   package var isFull: Bool { bytes.count >= Self.chunkBytes }
 
-  /// How many rows it has.
+  /// The number of rows.
   package var count: Int { rows.count }
 
-  /// Whether it has no rows.
+  /// Whether it contains no rows.
   package var isEmpty: Bool { rows.isEmpty }
 
   /// Appends a row.
@@ -67,34 +68,34 @@ package struct NodeRows: Sendable {
   }
 }
 
-/// Visits the tree that the rows of the node table describe, from the root down.
+/// Visits the tree that the rows of the node table describe, starting at the root.
 package protocol RowVisitor {
-  /// A child begins that has rows of its own.
+  /// Begins a child that has rows of its own.
   mutating func open(_ key: ChildKey) throws
-  /// A whole child of the innermost open node, or the whole tree when no key is given.
+  /// Adds a whole child to the innermost open node; without a key, the node is the whole tree.
   mutating func add(_ node: Node, as key: ChildKey?) throws
-  /// The innermost open node has a priority.
+  /// Sets the priority of the innermost open node.
   mutating func setPriority(_ priority: LeafValue)
-  /// The innermost open node ends.
+  /// Ends the innermost open node.
   mutating func close() throws
 }
 
-/// Turns rows in the order of their paths into a walk over the tree.
+/// Turns rows in path order into a walk over the tree.
 ///
-/// The nodes on the path of the last row are open; a node is closed by the first row that is not below
+/// The nodes on the path of the last row are open. The first row that is not below a node closes
 /// it. The rows of a node's children come in the order of the bytes of their keys.
 package struct RowWalk<Visitor: RowVisitor> {
-  /// What is visited with.
+  /// The visitor of the nodes.
   package private(set) var visitor: Visitor
   /// The path of the innermost open node.
   private var path: [UInt8] = []
-  /// The keys of the open nodes below the root, and how long the paths above them are.
+  /// The keys of the open nodes below the root, each with the length of the path above it.
   private var levels: [(key: ChildKey, parentBytes: Int)] = []
-  /// The child that the last row was, which no row may lie below.
+  /// The child stored in the last row, below which there may be no rows.
   private var packed: ChildKey?
   private var isWhole = false
 
-  /// Makes a walk that is at the root.
+  /// Makes a walk that starts at the root.
   package init(_ visitor: Visitor) {
     self.visitor = visitor
   }
@@ -102,9 +103,10 @@ package struct RowWalk<Visitor: RowVisitor> {
   /// Adds a row.
   ///
   /// - Parameters:
-  ///   - stored: What the row holds.
-  ///   - rowPath: The path of the row, which lies behind those of all rows so far.
-  /// - Throws: `BinaryReader.Failure` when the row cannot be there, and what the visitor throws.
+  ///   - stored: The content of the row.
+  ///   - rowPath: The path of the row, which is greater than those of all earlier rows.
+  /// - Throws: `BinaryReader.Failure` when the row cannot be at its path, or an error of the
+  ///   visitor.
   package mutating func add(_ stored: BinaryReader.StoredNode, at rowPath: ArraySlice<UInt8>) throws
   {
     guard !isWhole else { throw Self.belowPacked }
@@ -135,7 +137,7 @@ package struct RowWalk<Visitor: RowVisitor> {
     }
   }
 
-  /// Closes what is still open below the root, and returns the visitor.
+  /// Closes all open nodes below the root, and returns the visitor.
   package consuming func finish() throws -> Visitor {
     while !levels.isEmpty { try close() }
     return visitor
@@ -164,7 +166,7 @@ package struct RowWalk<Visitor: RowVisitor> {
   }
 }
 
-/// Builds a tree of its rows, each node once and from its children.
+/// Builds a tree from its rows; each node is built once, from its children.
 struct TreeAssembler: RowVisitor {
   private struct Level {
     let key: ChildKey
@@ -177,7 +179,7 @@ struct TreeAssembler: RowVisitor {
       entries.append((key, node))
     }
 
-    /// The rows are in the order of their bytes, which is that of the keys unless these are numbers.
+    /// The rows are in byte order, which is also the order of the keys unless these are numbers.
     consuming func node() -> Node {
       Node(
         sortedChildren: isAscending ? entries : entries.sorted { $0.key < $1.key },
@@ -187,7 +189,7 @@ struct TreeAssembler: RowVisitor {
   }
 
   private var levels = [Level(key: ChildKey(""))]
-  /// The whole tree, when it is one row.
+  /// The whole tree, if it is stored in one row.
   private var packedRoot: Node?
 
   mutating func open(_ key: ChildKey) {
@@ -215,13 +217,14 @@ struct TreeAssembler: RowVisitor {
   }
 }
 
-/// Decodes chunks of rows and builds their tree, on a thread of its own while the next chunks are read.
+/// Decodes chunks of rows and builds their tree on a separate thread, while the next chunks are
+/// read.
 ///
-/// State: assembling → finished, or failed at the first row that is damaged.
+/// State: assembling → finished, or failed at the first damaged row.
 package final class RowDecoder: @unchecked Sendable {
-  // Safety: the mutable properties are used within `queue` only.
+  // Safety: the mutable properties are used only on `queue`.
 
-  /// The most chunks that wait to be decoded.
+  /// The maximum number of chunks that wait to be decoded.
   private static let chunkLimit = 8
 
   private let queue = DispatchQueue(label: "RowDecoder")
@@ -229,10 +232,10 @@ package final class RowDecoder: @unchecked Sendable {
   private var walk = RowWalk(TreeAssembler())
   private var failure: (any Error)?
 
-  /// Makes a decoder of a tree without rows.
+  /// Makes a decoder that has not received any rows.
   package init() {}
 
-  /// Adds the next chunk, and waits while too many are ahead of it.
+  /// Adds the next chunk; waits while too many chunks are queued.
   package func add(_ chunk: NodeRows) {
     free.wait()
     queue.async { [self] in

@@ -1,55 +1,57 @@
 package import RealtimeCore
 
-/// The rows of a tree, as a storage reads and changes single ones of them.
+/// Reads and changes individual rows of a tree, as each storage implements it.
 ///
-/// Nobody else changes them meanwhile.
+/// The editor must be the only one to change the rows while it is in use.
 package protocol RowEditor {
-  /// What a packed row holds, or nil when there is none at a path.
+  /// The content of the packed row at a path, or nil when there is none.
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node?
-  /// Inserts a packed row where there is none.
+  /// Inserts a packed row at a path without a row.
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws
-  /// Replaces a packed row that is there by another.
+  /// Replaces an existing packed row.
   func replace(_ node: Node, at path: ArraySlice<UInt8>) throws
-  /// Replaces everything at a path and below it by one packed row.
+  /// Replaces everything at a path and below it with one packed row.
   func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws
-  /// Inserts the row of a priority where there is none.
+  /// Inserts a branch row, which holds a priority, at a path without a row.
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws
-  /// Inserts the row of a priority where there is none, provided that there are rows below.
+  /// Inserts a branch row at a path without a row, provided that there are rows below it.
   func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws
-  /// Removes a row, if there is one.
+  /// Removes the row at a path, if there is one.
   func remove(_ path: ArraySlice<UInt8>) throws
   /// Removes all rows at a path and below it.
   func removeAll(from path: ArraySlice<UInt8>) throws
-  /// Removes the rows of paths, each above the one before, up to the first that has rows below.
+  /// Removes the rows at some paths, each above the previous one, up to the first that has rows
+  /// below it.
   func prune(_ paths: [ArraySlice<UInt8>]) throws
 }
 
 extension RowEditor {
-  /// Removes the row and inserts the other.
+  /// Removes the old row and inserts the new one.
   package func replace(_ node: Node, at path: ArraySlice<UInt8>) throws {
     try remove(path)
     try insert(node, at: path)
   }
 
-  /// Removes all rows and inserts the one.
+  /// Removes all rows and inserts the new one.
   package func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
     try removeAll(from: path)
     try insert(node, at: path)
   }
 }
 
-/// A tree as rows: one for each leaf or small subtree, and one for the priority of a larger one.
+/// A tree as rows: one for each leaf or small subtree, and one for the priority of a larger
+/// subtree.
 package struct RowTree<Rows: RowEditor> {
   private let rows: Rows
 
-  /// Makes a tree of the rows that an editor reads and changes.
+  /// Makes a tree from the rows that an editor reads and changes.
   package init(_ rows: Rows) { self.rows = rows }
 
-  /// Changes the rows as `Node.update(at:to:)` changes a node.
+  /// Changes the rows in the way that `Node.update(at:to:)` changes a node.
   package func apply(_ change: Change) throws {
     let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
     let rowPath = RowPath(keys)
-    // What was at the path itself does not matter if everything there is replaced.
+    // The row at the path itself does not matter if everything there is replaced.
     let depths = change.path.isPriority ? keys.count + 1 : keys.count
     for depth in 0..<depths {
       guard var node = try rows.packedNode(rowPath[depth]) else { continue }
@@ -77,17 +79,17 @@ package struct RowTree<Rows: RowEditor> {
     if let priority { try rows.insertWhereRowsAreBelow(branchPriority: priority, at: path) }
   }
 
-  /// Removes the priorities of the first nodes of a path that have no data left below them.
+  /// Removes the priorities of the lowest nodes above a path that have no data left below them.
   private func prune(_ rowPath: RowPath, above depth: Int) throws {
     try rows.prune((0..<depth).reversed().map { rowPath[$0] })
   }
 
-  /// Removes the priorities at a path and above it of nodes that have no data below them.
+  /// Removes the priorities, at a path and above it, of nodes without data below them.
   package func prune(_ keys: [ChildKey]) throws {
     try prune(RowPath(keys), above: keys.count + 1)
   }
 
-  /// Removes everything at a path, and splits the rows above so that others can be inserted there.
+  /// Removes everything at a path, and splits the rows above it so that rows can be inserted there.
   package func clear(_ keys: [ChildKey]) throws {
     let rowPath = RowPath(keys)
     for depth in keys.indices {
@@ -96,7 +98,8 @@ package struct RowTree<Rows: RowEditor> {
     try rows.removeAll(from: rowPath[rowPath.depth])
   }
 
-  /// Replaces the packed row of a node by a row for each of its children, and one for its priority.
+  /// Replaces the packed row of a node with a row for each of its children, and one for its
+  /// priority.
   private func unpack(_ node: Node, at path: ArraySlice<UInt8>) throws {
     try rows.remove(path)
     try storeApart(node, at: path)
@@ -108,7 +111,7 @@ package struct RowTree<Rows: RowEditor> {
     try store(node, at: rowPath[rowPath.depth])
   }
 
-  /// Whether a node takes one row; an empty one takes none.
+  /// Whether a node takes exactly one row; an empty node takes none.
   private static func isOneRow(_ node: Node) -> Bool {
     switch node {
     case .empty: false
@@ -117,7 +120,7 @@ package struct RowTree<Rows: RowEditor> {
     }
   }
 
-  /// Inserts the rows of a node where there are none.
+  /// Inserts the rows of a node at a path without rows.
   private func store(_ node: Node, at path: ArraySlice<UInt8>) throws {
     if Self.isOneRow(node) {
       try rows.insert(node, at: path)

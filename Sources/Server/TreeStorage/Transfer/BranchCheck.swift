@@ -2,11 +2,11 @@ package import RealtimeCore
 
 /// Finds priorities of nodes that have no data.
 package struct BranchCheck: RowVisitor {
-  /// Whether there is one.
+  /// Whether there is such a priority.
   package private(set) var hasBarePriority = false
   private var levels: [(hasPriority: Bool, hasData: Bool)] = [(false, false)]
 
-  /// Makes a check that has seen nothing.
+  /// Makes a check that has not seen any rows.
   package init() {}
 
   package mutating func open(_ key: ChildKey) { levels.append((false, false)) }

@@ -1,31 +1,31 @@
 package import RealtimeCore
 
-/// A table of rows that stays as it is while it is read.
+/// A table of rows that does not change while it is read.
 package protocol RowTable {
-  /// The values of those rows that are there, of some paths.
+  /// The values of the rows that exist at some paths.
   func values(at paths: [ArraySlice<UInt8>]) throws -> [ArraySlice<UInt8>: [UInt8]]
-  /// The first paths of rows from a path on and before another, in their order; none if there are none.
+  /// The first paths of rows in a range, in ascending order; empty when there are none.
   func paths(from first: ArraySlice<UInt8>, before end: ArraySlice<UInt8>) throws -> [[UInt8]]
 }
 
-/// Changes of the rows of a table that are kept in memory, and not made in the table.
+/// Changes to the rows of a table that are kept in memory instead of being made in the table.
 ///
-/// It holds the rows that the changes touch, and no others.
+/// It holds only the rows that the changes touch.
 package final class RowOverlay<Table: RowTable>: RowEditor {
-  /// How many changes are made at a time, with what the table has at their paths.
+  /// How many changes are applied at a time, after one query for the rows at their paths.
   private static var width: Int { 4_096 }
 
   private let table: Table
   private let root = OverlayLocation()
-  /// What the table has at the paths of the changes that are being made; nil where it has nothing.
+  /// The rows of the table at the paths of the changes being applied; nil where there is none.
   private var known: [ArraySlice<UInt8>: [UInt8]?] = [:]
 
   /// Makes an overlay that changes nothing.
   package init(above table: Table) { self.table = table }
 
-  /// Makes changes, in their order.
+  /// Applies changes in order.
   ///
-  /// - Throws: ``DamagedRow``, and what reading the table does.
+  /// - Throws: ``DamagedRow``, or an error of reading the table.
   package func apply(_ changes: [Change]) throws {
     let tree = RowTree(self)
     for first in stride(from: 0, to: changes.count, by: Self.width) {
@@ -36,7 +36,7 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
     known = [:]
   }
 
-  /// Joins the rows of the table with the changes.
+  /// Prepares to merge the rows of the table with the changes.
   package func merge() -> RowMerge {
     var edits: [RowMerge.Edit] = []
     root.forEachEdit(at: []) { edits.append($0) }
@@ -83,7 +83,7 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
     }
   }
 
-  /// What has become of a path, and the path at or above it of which everything was removed.
+  /// The location of a path, and the path at or above it that was removed as a whole.
   private func find(
     _ path: ArraySlice<UInt8>
   ) -> (location: OverlayLocation?, cleared: ArraySlice<UInt8>?) {
@@ -100,7 +100,7 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
     return (location, cleared)
   }
 
-  /// Whether there are rows below a path, that of the path itself not counted.
+  /// Whether there are rows below a path, not counting that of the path itself.
   private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
     let (location, cleared) = find(path)
     if location?.hasRowsBelow == true { return true }
@@ -114,14 +114,14 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
         let (location, cleared) = find(path[...])
         if cleared == nil, location?.content ?? .untouched == .untouched { return true }
       }
-      // What was removed as a whole need not be read.
+      // Ranges that were removed as a whole need not be read.
       first = find(last[...]).cleared.map { RowPath.end(of: $0) } ?? last[...] + [0]
     }
   }
 
   // MARK: Changing
 
-  /// The location of a path, made where it is missing.
+  /// The location of a path, created where it is missing.
   private func location(_ path: ArraySlice<UInt8>) -> OverlayLocation {
     var location = root
     var start = path.startIndex
@@ -171,9 +171,9 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
   }
 }
 
-/// A path with changed rows, or one above such paths.
+/// A path with changed rows, or an ancestor of one.
 //
-// Safety: it stays within the overlay that has made it, which is not Sendable.
+// Safety: it stays within the overlay that made it, which is not Sendable.
 private final class OverlayLocation {
   enum Content: Equatable {
     case untouched
@@ -182,12 +182,12 @@ private final class OverlayLocation {
   }
 
   var content = Content.untouched
-  /// Whether the rows that the table has here and below were removed, before all that is in memory.
+  /// Whether the table's rows here and below were removed, before the changes held in memory.
   var isCleared = false
-  /// By their keys, each with the slash behind it.
+  /// The children by their keys, each with the slash that follows it.
   var below: [ArraySlice<UInt8>: OverlayLocation] = [:]
 
-  /// Where the key that begins at an index ends, with the slash behind it.
+  /// The end of the key that begins at an index, including the slash that follows it.
   static func end(ofKeyAt start: Int, in path: ArraySlice<UInt8>) -> Int {
     path[start...].firstIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? path.endIndex
   }
@@ -199,7 +199,7 @@ private final class OverlayLocation {
     }
   }
 
-  /// Gives what has changed here and below, in the order of the rows.
+  /// Visits the changes here and below, in row order.
   func forEachEdit(at path: [UInt8], _ body: (RowMerge.Edit) -> Void) {
     if isCleared { body(RowMerge.Edit(path: path, change: .removeAll)) }
     switch content {
@@ -213,9 +213,9 @@ private final class OverlayLocation {
   }
 }
 
-/// Joins the rows of a table, while they are read, with changes of them.
+/// Merges the rows of a table, while they are read, with changes to them.
 package struct RowMerge {
-  /// A change of one row, or of a path with everything below it.
+  /// A change of one row, or of a path and everything below it.
   struct Edit {
     enum Change {
       case removeAll
@@ -229,19 +229,19 @@ package struct RowMerge {
 
   private let edits: [Edit]
   private var position = 0
-  /// Rows before this one have been removed with others.
+  /// Rows before this path have been removed as part of a range.
   private var removedEnd: ArraySlice<UInt8> = []
   private var chunk = NodeRows()
 
   fileprivate init(_ edits: [Edit]) { self.edits = edits }
 
-  /// Takes the next row of the table.
+  /// Merges the next row of the table.
   ///
   /// - Parameters:
-  ///   - path: Its path, which lies behind those of all rows so far.
+  ///   - path: Its path, which is greater than those of all earlier rows.
   ///   - value: Its value.
-  ///   - body: Takes rows as they are with the changes, when there are enough of them.
-  /// - Throws: What the body throws.
+  ///   - body: Receives the merged rows whenever a chunk is full.
+  /// - Throws: Any error of the body.
   package mutating func add(
     path: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,
@@ -263,7 +263,7 @@ package struct RowMerge {
     try append(path, value: value, to: body)
   }
 
-  /// Gives the rows that are left, when the table has no more.
+  /// Emits the remaining rows, after the last row of the table.
   package mutating func finish(to body: (NodeRows) throws -> Void) throws {
     while position < edits.count {
       try put(edits[position], to: body)

@@ -1,21 +1,21 @@
 package import RealtimeHub
 
-/// What a store holds, with the tree as rows that are read one after another.
+/// The content of a store, with the tree as rows that are read one after another.
 package struct StoredRows {
-  /// Takes the rows in the order of their paths, some at a time.
+  /// Passes the rows in path order to a closure, one chunk at a time.
   package typealias Reading = (_ body: (NodeRows) throws -> Void) throws -> Void
 
   /// The number of the last commit.
   package let revision: Int64
-  /// For each client, up to where its writes have been dealt with.
+  /// For each client, the number up to which its writes have been handled.
   package let ledger: [LedgerEntry]
-  /// What connections have scheduled for their ends.
+  /// The writes that connections have scheduled for their disconnects.
   package let sessions: [StoredSession]
   /// The source of the security rules, or nil.
   package let rules: String?
   private let reading: Reading
 
-  /// Describes what is read when somebody asks for it.
+  /// Describes content whose tree is read only on request.
   package init(
     revision: Int64,
     ledger: [LedgerEntry],
@@ -30,9 +30,9 @@ package struct StoredRows {
     self.reading = reading
   }
 
-  /// Reads the tree, of which little is in memory at a time.
+  /// Reads the tree, keeping little of it in memory.
   ///
-  /// - Parameter body: Takes the rows in the order of their paths.
-  /// - Throws: What the storage does, and what the body throws.
+  /// - Parameter body: Receives the rows in path order.
+  /// - Throws: Any error of the storage or of the body.
   package func forEachChunk(_ body: (NodeRows) throws -> Void) throws { try reading(body) }
 }

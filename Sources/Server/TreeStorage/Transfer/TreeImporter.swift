@@ -1,19 +1,19 @@
 package import RealtimeCore
 package import RealtimeHub
 
-/// Turns JSON into rows of a tree as it is read, holding little of it at a time.
+/// Turns JSON into the rows of a tree while it is read, keeping little of it in memory.
 ///
-/// A small value is collected until it is complete and becomes one row, as in a fold. When a value
-/// outgrows a row, everything above it that is still being collected is written first, then its children
-/// one by one. Of two members with one name, the later counts.
+/// A small value is collected until it is complete and then becomes one row, as in a fold. When a
+/// value outgrows a row, all values around it that are still being collected are written first, and
+/// then its children one by one. Of two members with the same name, the later one counts.
 package struct TreeImporter<Rows: RowEditor> {
-  /// An object or array that has begun.
+  /// An object or array that has begun and not ended.
   private struct Level {
     let key: ChildKey?
     let isArray: Bool
-    /// Whether what the table holds here stays where the JSON says nothing.
+    /// Whether existing data that the JSON does not mention is kept.
     let isMerged: Bool
-    /// Whether the children are rows; otherwise they wait in ``entries``.
+    /// Whether the children are written as rows; otherwise they are collected in ``entries``.
     var isWritten: Bool
     var entries: [(key: ChildKey, value: Node)] = []
     var bytes = 0
@@ -22,7 +22,7 @@ package struct TreeImporter<Rows: RowEditor> {
     var value: Node?
   }
 
-  /// What the next value is.
+  /// What the next value belongs to.
   private enum Destination {
     case child(ChildKey?)
     case value
@@ -34,21 +34,21 @@ package struct TreeImporter<Rows: RowEditor> {
   private let mode: ImportMode
   private var levels: [Level] = []
   private var name: String?
-  /// How many containers are open of a value that is left out.
+  /// How many containers of a value that is skipped are open.
   private var ignoredDepth = 0
   /// How many subtrees have been replaced.
   package private(set) var replacedCount = 0
 
-  /// Makes an importer that has read nothing.
+  /// Makes an importer that has not read anything.
   package init(_ table: RowTree<Rows>, mode: ImportMode) {
     self.table = table
     self.mode = mode
   }
 
-  /// Imports the whole of a text.
+  /// Imports a whole text.
   ///
-  /// - Throws: `JSONError`, `ImportError`, what the editor of the rows throws, or what the source of the
-  ///   text throws.
+  /// - Throws: `JSONError`, `ImportError`, or an error of the row editor or of the source of the
+  ///   text.
   package mutating func addAll(_ json: inout JSONTokenizer) throws {
     if case .merging = mode {
       guard let token = try json.next(), token == .objectStart else {
@@ -79,7 +79,7 @@ package struct TreeImporter<Rows: RowEditor> {
 
   // MARK: Values
 
-  /// Returns what the next value is, and counts it if it is an element of an array.
+  /// Returns what the next value belongs to, and counts the value if it is an element of an array.
   private mutating func nextDestination() throws -> Destination {
     defer { name = nil }
     guard let last = levels.indices.last else { return .child(nil) }
@@ -106,7 +106,7 @@ package struct TreeImporter<Rows: RowEditor> {
     }
   }
 
-  /// Converts a value, or throws an error with its path.
+  /// Converts a value, or throws an error that names its path.
   private func node(
     _ json: JSONValue,
     isPriority: Bool = false
@@ -153,7 +153,7 @@ package struct TreeImporter<Rows: RowEditor> {
     if !level.isMerged { try table.prune(keys) }
   }
 
-  /// Adds a complete value to the one above it, or writes it if that is being written.
+  /// Adds a complete value to its parent, or writes it if the parent is being written.
   private mutating func finish(_ node: Node, as key: ChildKey?) throws {
     let keys = path + (key.map { [$0] } ?? [])
     try check(node, at: keys)
@@ -170,7 +170,7 @@ package struct TreeImporter<Rows: RowEditor> {
 
   // MARK: Writing
 
-  /// Writes all collected values, from the root down.
+  /// Writes all collected values, starting at the root.
   private mutating func writeOut() throws {
     var keys: [ChildKey] = []
     for index in levels.indices {

@@ -1,14 +1,14 @@
 package import RealtimeCore
 package import RealtimeHub
 
-/// Writes the tree of rows as JSON in the export format, and hands the text on as it grows.
+/// Writes the tree of rows as JSON in the export format, and passes the text on as it grows.
 package struct TreeWriter: RowVisitor {
   private struct Level {
     var isEmpty = true
     var priority: LeafValue?
   }
 
-  /// The bytes of text that are handed on at once, about.
+  /// The approximate number of bytes of text that are passed on at once.
   private static let chunkBytes = 64 * 1_024
 
   private let layout: ExportLayout
@@ -17,19 +17,19 @@ package struct TreeWriter: RowVisitor {
   private var levels: [Level] = []
   private var isEmpty = true
 
-  /// Makes a writer that has written nothing.
+  /// Makes a writer that has not written anything.
   ///
   /// - Parameters:
   ///   - layout: How the text is broken into lines.
-  ///   - sink: Takes the text piece by piece.
+  ///   - sink: Receives the text piece by piece.
   package init(_ layout: ExportLayout, sink: @escaping (String) throws -> Void) {
     self.layout = layout
     self.sink = sink
   }
 
-  /// Writes a tree that is in memory, a small part at a time.
+  /// Writes a tree in memory, a small part at a time.
   ///
-  /// - Throws: What the sink throws.
+  /// - Throws: Any error of the sink.
   package static func write(
     _ root: Node,
     as layout: ExportLayout,
@@ -75,7 +75,7 @@ package struct TreeWriter: RowVisitor {
     if writer.bytes.count >= Self.chunkBytes { try flush() }
   }
 
-  /// Ends the text.
+  /// Completes the text.
   package consuming func finish() throws {
     if !levels.isEmpty { end() }
     if isEmpty { writer.raw("null") }
