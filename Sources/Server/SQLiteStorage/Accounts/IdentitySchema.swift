@@ -5,14 +5,14 @@ import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 
-/// The tables of the accounts, and how their file is told from other files.
+/// The tables of the accounts, and how their file is recognized.
 enum IdentitySchema {
   /// The mark in the header of the file, "Hrti".
   private static let applicationID: Int32 = 0x4872_7469
-  /// The version of the tables; files of a higher one are not touched.
+  /// The version of the tables; files of a higher version are left alone.
   private static let version: Int32 = 1
 
-  /// Opens the file, with its tables as they are now and every commit durable.
+  /// Opens the file with current tables and durable commits.
   static func open(_ path: String) throws -> DatabaseQueue {
     let queue = try StoreSchema.openWriter(path: path, synchronous: "FULL", expecting: 2)
     do {
@@ -80,7 +80,7 @@ enum IdentitySchema {
           """
       )
     }
-    // Earlier programs may go on with the file: they leave this as it is.
+    // Earlier versions of the program can still use the file: they leave this table alone.
     migrator.registerMigration("number of changes") { database in
       try database.execute(
         sql: """
@@ -92,15 +92,15 @@ enum IdentitySchema {
     return migrator
   }
 
-  /// How often the file has been changed; 0 in one of an earlier version.
+  /// How many times the file has been changed; 0 for a file of an earlier version.
   static func changeCount(_ database: Database) throws -> Int64 {
     guard try database.tableExists("changes") else { return 0 }
     return try Int64.fetchOne(database, sql: "SELECT number FROM changes") ?? 0
   }
 
-  /// Checks, before a file is opened for writing, that it has everything that was acknowledged.
+  /// Checks, before a file is opened for writing, that no acknowledged changes are missing.
   ///
-  /// - Throws: ``StoreError`` when something is missing, as the mark beside it says.
+  /// - Throws: ``StoreError`` when changes are missing according to the mark beside the file.
   static func checkForLoss(_ path: String) throws {
     let markPath = CompanionFile.mark(of: path)
     guard case .position(let position) = try HighWaterMark.read(markPath) else { return }
@@ -123,13 +123,13 @@ enum IdentitySchema {
   }
 }
 
-/// Makes changes to the tables of accounts, within a transaction of the caller.
+/// Changes the tables of accounts, within the caller's transaction.
 struct IdentityWriter {
   private let connection: Database
 
   init(_ connection: Database) { self.connection = connection }
 
-  /// Makes a change.
+  /// Applies a change.
   func apply(_ change: IdentityChange) throws {
     switch change {
     case .save(let account): try save(account)
@@ -181,7 +181,7 @@ struct IdentityWriter {
     )
   }
 
-  /// Adds a session with its tokens as another store had them.
+  /// Adds a session with its tokens, exactly as another store had them.
   func add(_ moved: IdentityContents.SignIn) throws {
     let session = moved.session
     try execute(

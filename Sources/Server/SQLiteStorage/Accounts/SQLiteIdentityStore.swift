@@ -12,24 +12,25 @@ package import RealtimeServer
 ///     DIRECTORY/keys.json                  what tokens are signed with
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
-/// Exports and backups of databases contain nothing of this, so that a backup lets nobody in.
+/// Exports and backups of databases contain none of this, so a backup gives no one access.
 package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendable {
-  // Safety: the writer, the mark and the count are used from one thread at a time, as every
-  // `IdentityStore` is. All others are Sendable.
+  // Safety: the writer, the mark and the count are used from one thread at a time, like every
+  // `IdentityStore`. All others are Sendable.
 
   private let directory: String
   private let path: String
   private let writer: DurableWriter
   private let lock: DirectoryLock
-  /// Records what has been acknowledged; nil if it cannot be used, so that a loss would not be noticed.
+  /// Records what has been acknowledged; nil if it cannot be used, so that a loss would go
+  /// undetected.
   private let mark: HighWaterMark?
   private var changeCount: Int64
 
-  /// Opens the accounts of a directory, which is made when it is missing.
+  /// Opens the accounts of a directory, which is created if it is missing.
   ///
   /// - Parameter directory: The path of the directory.
-  /// - Throws: `StoreError` when it cannot be used, another process uses it, others may enter it, or
-  ///   something is missing in it that was acknowledged.
+  /// - Throws: `StoreError` when it cannot be used, another process uses it, other users may enter
+  ///   it, or acknowledged changes are missing from it.
   package init(directory: String) throws(StoreError) {
     self.directory = directory
     path = directory + "/accounts.sqlite"
@@ -265,5 +266,5 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
   }
 }
 
-/// Text as the database keeps it: bytes, which are compared as they are.
+/// Text in the form the database keeps: bytes, which are compared exactly.
 func bytes(_ text: String) -> Data { Data(text.utf8) }

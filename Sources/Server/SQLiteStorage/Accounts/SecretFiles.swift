@@ -3,9 +3,9 @@ import Foundation
 import RealtimeCore
 import RealtimeHub
 
-/// Files that only their owner may read; others are refused.
+/// Files that only their owner may access; any others are refused.
 enum SecretFiles {
-  /// Most bytes of a file.
+  /// The maximum size of a file in bytes.
   private static let maximumBytes = 1_024 * 1_024
 
   /// Checks that only this user can open a file or a directory.
@@ -34,13 +34,13 @@ enum SecretFiles {
     }
   }
 
-  /// Creates an empty file where there is none, durably, and checks it.
+  /// Creates an empty file if there is none, durably, and checks its permissions.
   static func create(_ path: String) throws(StoreError) {
     try StoreError.translating(at: path) { try PrivateFile.create(path, followsLink: false) }
     try checkPrivate(path)
   }
 
-  /// The JSON of a file, or nil when there is none.
+  /// The JSON in a file, or nil if there is no file.
   static func read(_ path: String) throws(StoreError) -> JSONValue? {
     guard access(path, F_OK) == 0 else { return nil }
     try checkPrivate(path)
@@ -50,7 +50,7 @@ enum SecretFiles {
     return json
   }
 
-  /// Replaces a file as a whole, durably: after a crash it has the old content or the new one.
+  /// Replaces a whole file durably: after a crash it has either the old content or the new.
   static func replace(_ path: String, with json: JSONValue) throws(StoreError) {
     let bytes = Array((json.text + "\n").utf8)
     try StoreError.translating(at: path) {

@@ -2,7 +2,7 @@ import DurableFiles
 import Foundation
 import RealtimeHub
 
-/// The directory of a store and the names in it.
+/// The directory of a store, and the names in it.
 struct StoreDirectory: Sendable {
   /// The path of the directory.
   let path: String
@@ -10,7 +10,7 @@ struct StoreDirectory: Sendable {
   /// The path of the database.
   var database: String { path + "/database.sqlite" }
 
-  /// Creates the directory, and those above, for the owner only.
+  /// Creates the directory and its parents, accessible only to the owner.
   func create() throws(StoreError) {
     try StoreError.translating(at: path) { try PrivateDirectory.create(path) }
     var status = stat()
@@ -24,10 +24,10 @@ struct StoreDirectory: Sendable {
 
   /// Revokes the access of other users to an existing directory.
   ///
-  /// A directory with files of other programs is refused, since someone else may need its permissions.
+  /// A directory with files of other programs is refused, since others may rely on its permissions.
   ///
-  /// - Returns: Whether others had access.
-  /// - Throws: ``StoreError`` when the directory does not belong to this program alone.
+  /// - Returns: Whether other users had access.
+  /// - Throws: ``StoreError`` when the directory is not used by this program alone.
   func makePrivate() throws(StoreError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -56,7 +56,7 @@ struct StoreDirectory: Sendable {
     return true
   }
 
-  /// Whether the directory holds a store, or nothing that other users can open.
+  /// Whether the directory holds a store, or only files that other users cannot open.
   private var hasOnlyOurs: Bool {
     if hasDatabase || access(path + "/lock", F_OK) == 0 { return true }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
@@ -69,18 +69,18 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  /// Creates the file of the database, durably and for the owner only.
+  /// Creates the database file, durably and accessible only to the owner.
   ///
-  /// SQLite gives the files beside it the same permissions.
+  /// SQLite gives its companion files the same permissions.
   ///
-  /// - Throws: ``StoreError`` when it cannot be created, or the disk does not work.
+  /// - Throws: ``StoreError`` when the file cannot be created, or the disk does not work.
   func createFile() throws(StoreError) {
     try StoreError.translating(at: database) {
       try PrivateFile.create(database, followsLink: true)
     }
   }
 
-  /// Whether there is a database, or a sign that there was one.
+  /// Whether there is a database, or evidence that there was one.
   var hasDatabase: Bool {
     access(database, F_OK) == 0 || CompanionFile.markProvesData(of: database)
   }
@@ -108,7 +108,7 @@ struct StoreDirectory: Sendable {
     return target
   }
 
-  /// Copies a file piece by piece into a new one for its owner only, durably.
+  /// Copies a file, durably and in pieces, into a new one that is accessible only to the owner.
   private static func copy(_ source: String, to target: String) throws {
     let input = open(source, O_RDONLY | O_CLOEXEC)
     guard input >= 0 else { throw FileFailure(errno, action: "cannot open \(source)") }
@@ -129,14 +129,14 @@ struct StoreDirectory: Sendable {
   }
 }
 
-/// The files that lie beside a database.
+/// The files beside a database.
 enum CompanionFile {
-  /// The path of the mark of what has been acknowledged.
+  /// The path of the mark that records what has been acknowledged.
   static func mark(of database: String) -> String { database + "-mark" }
 
   /// The path of SQLite's write-ahead log.
   static func log(of database: String) -> String {
-    // SQLite follows links first.
+    // SQLite resolves links first.
     let resolved = realpath(database, nil).map { pointer in
       defer { free(pointer) }
       return String(cString: pointer)
@@ -151,11 +151,11 @@ enum CompanionFile {
   }
 }
 
-/// The exclusive use of a data directory, held until the value is released or the process ends.
+/// Exclusive access to a data directory, held until the value is released or the process ends.
 final class DirectoryLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock, or throws an error that names the holder once the patience has run out.
+  /// Takes the lock, or throws an error that names the holder once the patience is exhausted.
   init(directory: String, patience: Duration = .zero) throws(StoreError) {
     let path = directory + "/lock"
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -179,10 +179,11 @@ final class DirectoryLock: Sendable {
     close(descriptor)
   }
 
-  /// Releases the directory; the value must not be used again.
+  /// Releases the directory; the value must not be used afterwards.
   func release() { _ = flock(descriptor, LOCK_UN) }
 
-  /// Polls every millisecond, so that a waiting process gets the lock before one that is only starting.
+  /// Polls every millisecond, so that a waiting process gets the lock before one that is just
+  /// starting.
   private static func lock(_ descriptor: Int32, patience: Duration) -> Bool {
     let end = ContinuousClock.now + patience
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

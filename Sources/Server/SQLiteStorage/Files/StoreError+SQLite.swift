@@ -5,7 +5,7 @@ import RealtimeHub
 import TreeStorage
 
 extension StoreError {
-  /// Translates an error of the database or the system.
+  /// Translates an error of the database or of the system.
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as StoreError: self = error
@@ -23,7 +23,7 @@ extension StoreError {
     case .SQLITE_FULL:
       self.init(.full, description: "\(path): the disk is full; free some space and try again")
     case .SQLITE_IOERR:
-      // SQLite says so, too, when a file beside the database cannot grow while it is opened.
+      // SQLite also reports this when a companion file cannot grow while the database is opened.
       let (fault, advice) =
         Self.isFull(at: path)
         ? ("is full", "free some space, then") : ("does not work", "when the disk works,")
@@ -42,7 +42,7 @@ extension StoreError {
     }
   }
 
-  /// Whether the disk of a file has no room for even a few pages.
+  /// Whether the disk of a file has no space left for even a few pages.
   private static func isFull(at path: String) -> Bool {
     var information = statvfs()
     return statvfs(path, &information) == 0
@@ -72,7 +72,7 @@ extension StoreError {
     )
   }
 
-  /// Runs a closure that uses the database, and translates what it throws.
+  /// Runs a closure that uses the database, and translates its errors.
   static func translating<Result>(
     at path: String,
     _ body: () throws -> Result

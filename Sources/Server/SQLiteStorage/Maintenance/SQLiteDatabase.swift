@@ -14,9 +14,9 @@ package struct SQLiteDatabase: StoredDatabase {
   /// Describes a database, which need not exist yet.
   ///
   /// - Parameters:
-  ///   - path: The path of its directory; to be read, also that of a file.
-  ///   - options: When its store tidies up during an import.
-  ///   - now: The time in milliseconds since 1970; without it, that of the system.
+  ///   - path: The path of its directory; for reading, that of a single file is accepted as well.
+  ///   - options: When its store folds its log during an import, and how large it may grow.
+  ///   - now: Returns the time in milliseconds since 1970; by default that of the system.
   package init(
     at path: String,
     options: StoreOptions = StoreOptions(),
@@ -57,7 +57,8 @@ package struct SQLiteDatabase: StoredDatabase {
     options.lockPatience = patience
     let store = try SQLiteTreeStore(directory: path, now: now(), options: options)
     let result = Result { try store.importTree(&json, mode: mode) }
-    // The commit is durable by now; what closing could not fold is folded after the next opening.
+    // The commit is durable by now; anything that closing could not fold is folded after the next
+    // opening.
     try? store.close()
     return try result.get()
   }
@@ -69,7 +70,7 @@ package struct SQLiteDatabase: StoredDatabase {
     }
   }
 
-  /// Makes the database of what another storage holds.
+  /// Fills the database with the content of another storage.
   private func fill(
     _ revision: Int64,
     ledger: [LedgerEntry],
@@ -98,13 +99,13 @@ package struct SQLiteDatabase: StoredDatabase {
     }
   }
 
-  /// Writes everything that another storage holds into one file, row by row, as ``backUp(to:)`` does.
+  /// Writes the whole content of another storage into one file, row by row, like ``backUp(to:)``.
   ///
   /// - Parameters:
-  ///   - rows: What the other one holds.
-  ///   - path: An empty file; when this returns, the copy in it is durable.
-  /// - Returns: What is in the copy.
-  /// - Throws: ``StoreError`` when the file cannot be written, or the other one cannot be read.
+  ///   - rows: The content of the other storage.
+  ///   - path: An empty file; the copy in it is durable when this returns.
+  /// - Returns: The check of the copy.
+  /// - Throws: ``StoreError`` when the file cannot be written, or the other storage cannot be read.
   package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
     defer { try? FileManager.default.removeItem(atPath: draft.path) }
@@ -115,13 +116,14 @@ package struct SQLiteDatabase: StoredDatabase {
     return try draft.backUp(to: path)
   }
 
-  /// Goes on with what is left of a database that lacks something which was acknowledged.
+  /// Continues with what is left of a database in which acknowledged data is missing.
   ///
-  /// Its files are copied first, into a directory of their own, and those copies are on the disk before
-  /// anything is changed. Nothing is repaired: what SQLite can read of the database is what is left.
+  /// Its files are first copied into a separate directory, and the copies are on the disk before
+  /// anything is changed. Nothing is repaired: what remains is what SQLite can read of the
+  /// database.
   ///
-  /// - Returns: What was missing; nil when nothing was, and nothing has been done.
-  /// - Throws: ``StoreError`` when a server has the database, or its files cannot be used.
+  /// - Returns: What was missing; nil if nothing was, and nothing has been done.
+  /// - Throws: ``StoreError`` when a server holds the database, or its files cannot be used.
   package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
     let directory = StoreDirectory(path: path)
     guard directory.hasDatabase else { return nil }
@@ -134,7 +136,7 @@ package struct SQLiteDatabase: StoredDatabase {
       let copies = try directory.copyAside()
       if acknowledged.hasFile {
         let queue = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
-        // What lies behind the damage goes with it, and would be missed at every start.
+        // This discards what lies behind the damage. Otherwise every start would report it missing.
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try queue.close()
       } else {

@@ -5,15 +5,15 @@ import TreeStorage
 extension SQLiteTreeStore {
   /// Imports JSON as one commit, however long the text is.
   ///
-  /// Only a small part of the text is in memory. The process must have the store to itself: a hub on
-  /// the same store would not learn of the commit.
+  /// Only a small part of the text is in memory. The process must have exclusive use of the store:
+  /// a hub on the same store would not learn of the commit.
   ///
   /// - Parameters:
-  ///   - json: The text, not yet begun; afterwards it tells how far it has been read.
-  ///   - mode: What stays of the present data.
-  /// - Returns: The commit, and how many subtrees it has replaced.
-  /// - Throws: ``JSONError``, ``ImportError``, `StoreError` or what the source of the text throws;
-  ///   then the store is as it was.
+  ///   - json: The text, at its start; afterwards its position shows how far it has been read.
+  ///   - mode: What to keep of the existing data.
+  /// - Returns: The number of the commit, and how many subtrees it has replaced.
+  /// - Throws: ``JSONError``, ``ImportError``, `StoreError`, or an error of the source of the text;
+  ///   then the store is unchanged.
   /// - Complexity: O(text · log size)
   package func importTree(
     _ json: inout JSONTokenizer,

@@ -18,8 +18,8 @@ package struct SQLiteTreeStores: StoredDatabases {
   ///
   /// - Parameters:
   ///   - path: The path of the directory.
-  ///   - options: When a store tidies up.
-  ///   - now: The time in milliseconds since 1970; without it, that of the system.
+  ///   - options: When a store folds its log, and how large it may grow.
+  ///   - now: Returns the time in milliseconds since 1970; by default that of the system.
   package init(
     directory path: String,
     options: StoreOptions = StoreOptions(),
@@ -32,9 +32,9 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   private var databases: String { path + "/databases" }
 
-  /// The directory of a database, whether it exists or not.
+  /// The directory of a database, whether or not it exists.
   ///
-  /// - Parameter name: A name that is valid.
+  /// - Parameter name: A valid name.
   /// - Returns: The path.
   package func directory(of name: String) -> String {
     name == DatabaseName.standard ? path : "\(databases)/\(name)"
@@ -48,7 +48,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     StoreDirectory(path: directory(of: name)).hasDatabase
   }
 
-  /// The names of the databases that exist, in order.
+  /// The names of the existing databases, in order.
   ///
   /// - Throws: ``StoreError`` when the directory cannot be read.
   /// - Complexity: O(databases)
@@ -72,7 +72,7 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   /// Opens the store of a database.
   ///
-  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
+  /// - Parameter name: 1 to 63 lowercase letters, digits and hyphens.
   /// - Returns: The store, or nil when there is no such database.
   /// - Throws: ``StoreError`` when it cannot be used.
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
@@ -80,13 +80,13 @@ package struct SQLiteTreeStores: StoredDatabases {
     return try SQLiteTreeStore(directory: directory(of: name), now: now(), options: options)
   }
 
-  /// Makes an empty database, unless there is one of this name.
+  /// Creates an empty database, unless one with this name exists.
   ///
-  /// It appears as a whole or not at all, also when the process ends in the middle.
+  /// It appears as a whole or not at all, even if the process ends halfway.
   ///
-  /// - Parameter name: 1 to 63 small letters, digits and hyphens.
-  /// - Returns: Whether it was made.
-  /// - Throws: ``StoreError`` when it cannot be made.
+  /// - Parameter name: 1 to 63 lowercase letters, digits and hyphens.
+  /// - Returns: Whether it was created.
+  /// - Throws: ``StoreError`` when it cannot be created.
   package func create(_ name: String) throws(StoreError) -> Bool {
     guard !exists(name) else { return false }
     guard name != DatabaseName.standard else {
@@ -98,7 +98,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     guard rename(draft, directory(of: name)) == 0 else {
       let code = errno
       try? FileManager.default.removeItem(atPath: draft)
-      // Another process has created it meanwhile.
+      // Another process has created it in the meantime.
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
     }

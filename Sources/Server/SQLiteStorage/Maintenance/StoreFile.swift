@@ -4,17 +4,17 @@ import RealtimeCore
 package import RealtimeHub
 import TreeStorage
 
-/// The file of a store that is only read: at rest, or while a server uses it.
+/// The file of a store for reading only, whether or not a server uses it.
 ///
-/// What reads the whole of it fails where something is missing that was acknowledged.
+/// Operations that read the whole file fail if acknowledged data is missing.
 package struct StoreFile: Sendable {
   /// The path of the file.
   package let path: String
 
-  /// Finds the file of a store.
+  /// Locates the file of a store.
   ///
-  /// - Parameter path: The file, or the directory of a store.
-  /// - Throws: ``StoreError`` when there is none.
+  /// - Parameter path: The file itself, or the directory of a store.
+  /// - Throws: ``StoreError`` when there is no file.
   package init(at path: String) throws(StoreError) {
     var status = stat()
     let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -27,10 +27,10 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Reads the file in one transaction, unless something is missing in it that was acknowledged.
+  /// Reads the file in one transaction, unless acknowledged data is missing from it.
   ///
-  /// - Returns: What the body returns, or nil when the file is empty, as before the first start.
-  /// - Throws: ``StoreError`` when something is missing; what ``read(_:)`` throws.
+  /// - Returns: The result of the body, or nil when the file is empty, as before the first start.
+  /// - Throws: ``StoreError`` when data is missing, or any error of ``read(_:)``.
   private func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
     let result = try read { database in
@@ -47,8 +47,8 @@ package struct StoreFile: Sendable {
 
   /// Reads the file in one transaction.
   ///
-  /// - Returns: What the body returns, or nil when the file is empty, as before the first start.
-  /// - Throws: What the body throws, and the failures of the database as ``StoreError``.
+  /// - Returns: The result of the body, or nil when the file is empty, as before the first start.
+  /// - Throws: Any error of the body, and errors of the database as ``StoreError``.
   func read<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     do {
       let reader = try StoreSchema.openReader(path: path)
@@ -66,7 +66,7 @@ package struct StoreFile: Sendable {
 
   // MARK: Reading
 
-  /// Reads everything that was committed at one moment.
+  /// Reads everything that is committed at one moment.
   ///
   /// - Throws: ``StoreError`` when the store is damaged.
   /// - Complexity: O(size)
@@ -79,10 +79,10 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Reads what has been committed after a commit.
+  /// Reads the commits after a known one.
   ///
-  /// - Parameter revision: The last commit that is known.
-  /// - Returns: The commits after it in their order, or nil when the log does not reach back so far.
+  /// - Parameter revision: The last known commit.
+  /// - Returns: The commits after it, in order, or nil when the log does not reach back that far.
   /// - Throws: `StoreError` when the file cannot be read, or is damaged.
   /// - Complexity: O(size of the commits)
   package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
@@ -103,13 +103,13 @@ package struct StoreFile: Sendable {
 
   /// Writes everything as JSON with priorities, piece by piece.
   ///
-  /// The tree is never in memory. Commits that are in the log only are folded into a copy of the node
-  /// table, which SQLite keeps in a temporary file.
+  /// The tree is never in memory. Commits that are only in the log are folded into a copy of the
+  /// node table, which SQLite keeps in a temporary file.
   ///
   /// - Parameters:
   ///   - layout: How the text is broken into lines.
-  ///   - sink: Takes the pieces of the text, each of whole characters.
-  /// - Throws: `StoreError` when the store is damaged, or what the sink throws.
+  ///   - sink: Receives the text in pieces of whole characters.
+  /// - Throws: `StoreError` when the store is damaged, or any error of the sink.
   /// - Complexity: O(size)
   package func export(
     _ layout: ExportLayout,
@@ -132,10 +132,10 @@ package struct StoreFile: Sendable {
 
   /// Copies everything that is committed at one moment into another file, and checks the copy.
   ///
-  /// The copy is a store like this one, with the ledger, the scheduled writes and the rules.
+  /// The copy is a complete store with the ledger, the scheduled writes and the rules.
   ///
-  /// - Parameter copy: The path of an empty file, which is on the disk when this returns.
-  /// - Returns: What is in the copy.
+  /// - Parameter copy: The path of an empty file; the copy in it is durable when this returns.
+  /// - Returns: The check of the copy.
   /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
   /// - Complexity: O(size)
   package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
@@ -160,7 +160,7 @@ package struct StoreFile: Sendable {
     return check
   }
 
-  /// Waits until a file is on the disk; SQLite does not for a copy.
+  /// Waits until a file is on the disk, which SQLite does not do for a copy.
   private static func sync(_ file: String) throws(StoreError) {
     let descriptor = open(file, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(file)") }
@@ -174,8 +174,8 @@ package struct StoreFile: Sendable {
 
   /// Verifies every page, row and checksum, without changing the file.
   ///
-  /// - Returns: What is there, and what of it is damaged.
-  /// - Throws: `StoreError` when the file cannot be read at all, or is not one of this program.
+  /// - Returns: The content of the file, and any damage to it.
+  /// - Throws: `StoreError` when the file cannot be read at all, or belongs to another program.
   /// - Complexity: O(size)
   package func check() throws(StoreError) -> StoreCheck {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
@@ -204,7 +204,7 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Runs a part of the check, and lists what it throws as a fault.
+  /// Runs part of the check, and lists any error as a fault.
   private func report(
     in check: inout StoreCheck,
     _ body: (inout StoreCheck) throws -> Void

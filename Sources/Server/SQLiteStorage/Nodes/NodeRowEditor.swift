@@ -3,9 +3,9 @@ import GRDBSQLite
 import RealtimeCore
 import TreeStorage
 
-/// Reads and changes single rows of a node table, within one transaction.
+/// Reads and changes individual rows of a node table, within one transaction.
 ///
-/// Nobody else changes the table meanwhile, so that results can be remembered.
+/// Nothing else may change the table during that time, so results can be cached.
 final class NodeRowEditor: RowEditor {
   private final class Statements {
     let select: RowStatement
@@ -20,7 +20,7 @@ final class NodeRowEditor: RowEditor {
       select = try statement("SELECT value FROM \(table) WHERE path = ?")
       find = try statement("SELECT 1 FROM \(table) WHERE path > ? AND path < ? LIMIT 1")
       insert = try statement("INSERT INTO \(table) (path, value) VALUES (?, ?)")
-      // A row that holds only a priority has others below it.
+      // A row that holds only a priority has other rows below it.
       replace = try statement(
         "UPDATE \(table) SET value = ?2 WHERE path = ?1 AND substr(value, 1, 1) <> x'80'"
       )
@@ -32,11 +32,11 @@ final class NodeRowEditor: RowEditor {
   private let database: Database
   private let table: String
   private var prepared: Statements?
-  /// Paths that are known to have no packed row.
+  /// Paths known to have no packed row.
   private var unpacked: Set<ArraySlice<UInt8>> = []
-  /// How many rows have been written, and how many ranges of rows removed.
+  /// The number of rows written, plus the number of ranges of rows removed.
   private(set) var changeCount = 0
-  /// How many rows have been inserted, less those that have been removed.
+  /// The number of rows inserted, less those removed.
   private(set) var addedRows = 0
 
   init(_ database: Database, table: String) {
@@ -66,7 +66,7 @@ final class NodeRowEditor: RowEditor {
     return nil
   }
 
-  /// Whether there are rows below a path, that of the path itself not counted.
+  /// Whether there are rows below a path, not counting that of the path itself.
   private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
     try statements().find.hasRow(path, RowPath.end(of: path))
   }
@@ -94,14 +94,14 @@ final class NodeRowEditor: RowEditor {
 
   func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
     let value = try NodeRow.encode(node, key: path)
-    // Below a packed row there are no others, so that one search does for most changes.
+    // There are no rows below a packed row, so one search is enough for most changes.
     if try statements().replace.execute(path, value[...]) > 0 { return changeCount += 1 }
     try removeAll(from: path)
     unpacked.remove(path)
     try insert(value[...], at: path)
   }
 
-  /// Inserts a row as it is stored.
+  /// Inserts an encoded row.
   func insert(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws {
     try statements().insert.execute(path, value)
     changeCount += 1
@@ -126,21 +126,21 @@ final class NodeRowEditor: RowEditor {
   }
 }
 
-/// A statement about the rows of a table that is bound and stepped by hand.
+/// A statement about the rows of a table that is bound and stepped directly.
 ///
-/// With rows of a few hundred bytes, the library would spend most of the time on objects for arguments
-/// and values.
+/// For rows of a few hundred bytes, the library would spend most of the time on objects for
+/// arguments and values.
 struct RowStatement {
   private let database: Database
   private let handle: SQLiteStatement
 
-  /// Compiles a statement, or takes the one that the connection has compiled before.
+  /// Compiles a statement, or reuses the one that the connection has already compiled.
   init(_ database: Database, sql: String) throws {
     self.database = database
     handle = try database.cachedStatement(sql: sql).sqliteStatement
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   ///
   /// - Returns: How many rows it has changed.
   @discardableResult
@@ -149,16 +149,16 @@ struct RowStatement {
     return Int(sqlite3_changes(database.sqliteConnection))
   }
 
-  /// Whether there is a row.
+  /// Whether the statement finds a row.
   func hasRow(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) throws -> Bool {
     try step(first, second)
   }
 
-  /// The first column of the first row, or nil when there is none.
+  /// The first column of the first row, or nil if there is none.
   func value(_ first: ArraySlice<UInt8>) throws -> [UInt8]? {
     var value: [UInt8]?
     _ = try step(first, nil) {
-      // Safety: SQLite keeps the bytes of a column until the reset; they are copied before.
+      // Safety: SQLite keeps the bytes of a column until the reset; they are copied before that.
       let blob = sqlite3_column_blob(handle, 0)
       let count = Int(sqlite3_column_bytes(handle, 0))
       value = Array(UnsafeRawBufferPointer(start: blob, count: blob == nil ? 0 : count))
@@ -174,7 +174,7 @@ struct RowStatement {
   ) throws -> Bool {
     try first.withUnsafeBytes { first in
       try (second ?? []).withUnsafeBytes { bytes in
-        // Safety: what is bound is not copied; it stays where it is until it is unbound here.
+        // Safety: the bound bytes are not copied; they stay in memory until they are unbound here.
         defer {
           sqlite3_reset(handle)
           sqlite3_clear_bindings(handle)

@@ -6,8 +6,8 @@ import TreeStorage
 extension NodeRows {
   /// Reads a whole table chunk by chunk.
   ///
-  /// The statement is stepped here: a cursor of the library would spend most of the time on objects for
-  /// the two values of each row.
+  /// The statement is stepped directly: a cursor of the library would spend most of the time on
+  /// objects for the two values of each row.
   static func forEachChunk(
     of database: Database,
     table: String = NodeTable.name,

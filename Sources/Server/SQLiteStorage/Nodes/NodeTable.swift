@@ -12,8 +12,8 @@ struct NodeTable {
   private let rows: NodeRowEditor
 
   /// - Parameters:
-  ///   - database: A connection that may use the table now.
-  ///   - table: The name of the table; others than that in the file are copies.
+  ///   - database: A connection that may use the table at this time.
+  ///   - table: The name of the table; any other than that in the file is a copy.
   init(_ database: Database, table: String = name) {
     self.database = database
     self.table = table
@@ -24,7 +24,7 @@ struct NodeTable {
 
   /// Builds the tree of all rows.
   ///
-  /// The rows are read here and decoded by a second thread, a few chunks behind.
+  /// The rows are read on this thread and decoded by a second one, a few chunks behind.
   ///
   /// - Complexity: O(size)
   func load() throws -> Node {
@@ -42,20 +42,20 @@ struct NodeTable {
 
   // MARK: Changing
 
-  /// How many rows have been written, and how many ranges of rows removed.
+  /// The number of rows written, plus the number of ranges of rows removed.
   var changeCount: Int { rows.changeCount }
 
-  /// How many rows there are more than before the first change.
+  /// The number of rows inserted, less those removed.
   var addedRows: Int { rows.addedRows }
 
-  /// Changes the rows as ``Node/update(at:to:)`` changes a node.
+  /// Changes the rows in the way that ``Node/update(at:to:)`` changes a node.
   func apply(_ change: Change) throws { try tree.apply(change) }
 
-  /// Inserts rows of another table where there are none; whether they are whole is not looked at.
+  /// Inserts rows of another table at paths without rows; it does not check that they are intact.
   func insert(_ chunk: NodeRows) throws {
     try chunk.forEachRow { try rows.insert($1, at: $0) }
   }
 
-  /// The tree that is made of the rows.
+  /// The tree that the rows form.
   var tree: RowTree<NodeRowEditor> { RowTree(rows) }
 }

@@ -4,11 +4,11 @@ import GRDB
 import RealtimeHub
 import TreeStorage
 
-/// Records beside the file what a store has acknowledged.
+/// Records, beside the file, what a store has acknowledged.
 ///
-/// SQLite takes a damaged frame for the end of its write-ahead log; the mark proves that commits are
-/// missing there. A mark that cannot be written stays behind, which proves less; commits go on. One
-/// thread at a time uses it.
+/// SQLite takes a damaged frame for the end of its write-ahead log; the mark proves that commits
+/// are missing there. If the mark cannot be written, it falls behind and proves less, and commits
+/// continue. Only one thread at a time may use it.
 final class StoreMark {
   private let path: String
   private let mark: HighWaterMark?
@@ -42,10 +42,10 @@ final class StoreMark {
     }
   }
 
-  /// Moves the mark to a batch that is durable.
+  /// Advances the mark to a durable batch.
   ///
   /// - Parameters:
-  ///   - commit: Its last commit; nil when it has none.
+  ///   - commit: The last commit of the batch; nil if it has none.
   ///   - payload: The bytes of its row.
   func note(_ commit: Int64?, payload: [UInt8]) {
     if let commit {
@@ -57,7 +57,7 @@ final class StoreMark {
     move()
   }
 
-  /// Moves the mark to a durable commit that has no row in the log.
+  /// Advances the mark to a durable commit that has no row in the log.
   func note(_ commit: Int64) {
     position.commit = commit
     position.seal = 0
@@ -73,7 +73,7 @@ final class StoreMark {
     }
   }
 
-  /// Makes the mark durable, so that it survives a power loss as well; may be called on any thread.
+  /// Makes the mark durable, so that it also survives a power failure; may be called on any thread.
   func synchronize() { try? mark?.synchronize() }
 
   private func tell(_ failure: FileFailure) {
@@ -82,18 +82,18 @@ final class StoreMark {
   }
 }
 
-/// What a store must contain, as its mark and its write-ahead log prove.
+/// What a store must contain, as proved by its mark and its write-ahead log.
 ///
-/// A running server may be committing meanwhile. So this is read before the file itself, which then has
-/// at least as much, unless something is missing.
+/// A server may be committing at the same time. So this is read before the file itself, which then
+/// contains at least as much, unless something is missing.
 struct AcknowledgedCommits {
   private let file: String
   private let mark: HighWaterMark.Reading
-  /// The last commit that is known from the write-ahead log.
+  /// The last commit that the write-ahead log proves.
   private let provenCommit: Int64
-  /// Whether there is a write-ahead log without its database.
+  /// Whether there is a write-ahead log without a database.
   private let isOrphan: Bool
-  /// Whether there is a file that is not empty.
+  /// Whether there is a non-empty file.
   let hasFile: Bool
 
   /// Reads the mark and the write-ahead log.
@@ -127,12 +127,12 @@ struct AcknowledgedCommits {
 
   /// Checks that a store is complete, without changing it.
   ///
-  /// - Throws: ``StoreError`` that says what is missing, and what to do.
+  /// - Throws: ``StoreError`` that tells what is missing, and what to do.
   func check() throws {
     if let fault = try fault() { throw StoreError.loss(of: file, fault: fault) }
   }
 
-  /// What is missing in the file; nil when nothing is.
+  /// What is missing from the file; nil if nothing is.
   func fault() throws -> String? {
     if isNothing { return nil }
     guard hasFile else { return absence }
@@ -146,7 +146,7 @@ struct AcknowledgedCommits {
     }
   }
 
-  /// What is missing if there is no file, or an empty one.
+  /// What is missing if the file does not exist or is empty; nil if nothing is.
   var absence: String? {
     if isNothing { return nil }
     return lastCommit > 0
@@ -154,7 +154,7 @@ struct AcknowledgedCommits {
       : "it is missing or empty, though something was acknowledged"
   }
 
-  /// What is missing in a store; nil when nothing is.
+  /// What is missing from a store, or wrong with its mark; nil if nothing is.
   func fault(in database: Database) throws -> String? {
     if mark == .damaged {
       return
@@ -183,7 +183,7 @@ struct AcknowledgedCommits {
 }
 
 extension StoreError {
-  /// Describes a store that lacks something which was acknowledged.
+  /// Describes a store in which acknowledged data is missing.
   static func loss(of path: String, fault: String) -> StoreError {
     StoreError(
       .damaged,

@@ -5,13 +5,14 @@ import RealtimeHub
 
 /// A connection whose transactions are on the disk once they have returned.
 ///
-/// On a full disk a transaction is refused: its end is missing in the log, so nothing of it counts, and
-/// the next one may succeed. After any other failure of a write or a sync the outcome is unknown, and the
-/// next sync may succeed without writing what was lost. So the first such failure finishes the writer,
-/// and the process that opens the file next recovers what the disk has.
+/// When the disk is full, a transaction is refused: its end is missing in the log, so none of it
+/// counts, and the next one may succeed. After any other failure of a write or a sync the outcome
+/// is unknown, and the next sync may succeed without writing what was lost. So the first such
+/// failure finishes the writer, and the next process that opens the file recovers what is on the
+/// disk.
 ///
-/// State: inherited (the log of an earlier process is still to be copied into the file) → ready →
-/// finished. The owner sees to it that one thread at a time uses it.
+/// State: inherited (the log of an earlier process has not been copied into the file yet) → ready →
+/// finished. The owner ensures that only one thread at a time uses it.
 final class DurableWriter {
   private enum State {
     case inherited
@@ -24,15 +25,16 @@ final class DurableWriter {
   private let path: String
   private var state = State.inherited
 
-  /// Opens a file, and copies into it what an earlier process has left in the write-ahead log.
+  /// Opens a file, and copies into it what an earlier process left in the write-ahead log.
   ///
-  /// While the disk is full or somebody reads the file, this one can only read it, and the first
-  /// transaction tries the copying again.
+  /// While the disk is full or another process reads the file, this connection can only read it;
+  /// the first transaction tries to copy the log again.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - open: Opens the connection.
-  /// - Throws: What it throws, and ``StoreError`` when the log cannot be copied for another reason.
+  /// - Throws: Any error of `open`, and ``StoreError`` when the log cannot be copied for another
+  ///   reason.
   init(path: String, _ open: () throws -> DatabaseQueue) throws {
     self.path = path
     queue = try open()
@@ -45,10 +47,11 @@ final class DurableWriter {
     }
   }
 
-  /// Makes changes in one transaction, and returns when the disk has it.
+  /// Makes changes in one transaction, and returns once it is on the disk.
   ///
-  /// - Throws: What the body throws, with nothing stored, and failures of the database as ``StoreError``.
-  ///   Unless one of those is a refusal, such as a full disk, the writer is finished.
+  /// - Throws: Any error of the body, with nothing stored, and errors of the database as
+  ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
+  ///   writer is finished.
   func write(_ body: (Database) throws -> Void) throws {
     try requireReady()
     do {
@@ -60,7 +63,7 @@ final class DurableWriter {
     }
   }
 
-  /// Makes sure that a transaction may be written.
+  /// Ensures that a transaction may be written.
   ///
   /// - Throws: ``StoreError`` when the writer is finished, or cannot start yet.
   func requireReady() throws(StoreError) {
@@ -71,14 +74,14 @@ final class DurableWriter {
     }
   }
 
-  /// Makes sure that the writer is not finished.
+  /// Ensures that the writer is not finished.
   ///
-  /// - Throws: The ``StoreError`` that has finished it.
+  /// - Throws: The ``StoreError`` that finished it.
   func requireUnfinished() throws(StoreError) {
     if case .finished(let failure) = state { throw failure }
   }
 
-  /// Ends all writing after a failure of this or of another connection to the file.
+  /// Stops all writing after a failure of this connection or of another one to the file.
   ///
   /// - Returns: The first failure.
   @discardableResult
@@ -88,8 +91,8 @@ final class DurableWriter {
     return failure
   }
 
-  /// Makes the log of an earlier process durable, and copies it into the file, so that the next
-  /// transaction begins it anew.
+  /// Makes the log of an earlier process durable and copies it into the file, so that the next
+  /// transaction restarts it.
   private func restartLog() throws(StoreError) {
     do {
       try queue.writeWithoutTransaction { database in
@@ -110,13 +113,13 @@ final class DurableWriter {
     }
   }
 
-  /// Writes the bytes of the log again where they are, and syncs them.
+  /// Writes the bytes of the log to the disk again, in place, and syncs them.
   ///
-  /// The system shows a process everything that an earlier one has written, even what the disk failed to
-  /// keep, and another sync may succeed without writing it. If the disk had only a part of the log, a
-  /// recovery after a power loss would mix an older state into the file.
+  /// The system shows a process everything that an earlier one has written, even what the disk
+  /// failed to keep, and another sync may succeed without writing it. If only part of the log were
+  /// on the disk, a recovery after a power failure would mix an older state into the file.
   private static func rewriteLog(of database: Database) throws {
-    // The log is open once something was read.
+    // The log is open once something has been read.
     _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
     let connection = database.sqliteConnection
     var log: UnsafeMutablePointer<sqlite3_file>?
@@ -150,14 +153,14 @@ final class DurableWriter {
   /// Closes the connection; after a failure, without writing anything.
   ///
   /// - Parameter other: Another connection to the file, which is closed first.
-  /// - Throws: What the database does.
+  /// - Throws: Any error of the database.
   func close(after other: DatabaseQueue? = nil) throws {
     guard case .finished = state else {
       try other?.close()
       return try queue.close()
     }
-    // When the last connection is closed SQLite copies the log into the file, unless that connection is
-    // read-only. But the disk may have lost a part of the log: the next process recovers it.
+    // When the last connection closes, SQLite copies the log into the file, unless that connection
+    // is read-only. But the disk may have lost part of the log, which the next process recovers.
     let reader = try? StoreSchema.openReader(path: path)
     _ = try? reader?.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
     try? other?.close()
@@ -167,11 +170,11 @@ final class DurableWriter {
 }
 
 extension DatabaseQueue {
-  /// Recognizes a full disk that SQLite takes for a broken one: a quota is used up, or a file may grow no
-  /// further.
+  /// Recognizes a full disk that SQLite mistakes for a broken one: a quota is exceeded, or a file
+  /// has reached its maximum size.
   ///
   /// - Parameter error: An error of this connection.
-  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the error as it was.
+  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the same error.
   func explained(_ error: DatabaseError) -> DatabaseError {
     guard error.extendedResultCode == .SQLITE_IOERR_WRITE, let reason = missingRoom() else {
       return error
@@ -179,9 +182,10 @@ extension DatabaseQueue {
     return DatabaseError(resultCode: .SQLITE_FULL, message: reason)
   }
 
-  /// Why no file beside the database can become longer than it and its log, or nil when one can.
+  /// Why no file beside the database can grow longer than the database and its log, or nil if one
+  /// can.
   ///
-  /// SQLite does not tell why a write has failed, so this one writes a page to a file of its own.
+  /// SQLite does not report why a write failed, so this writes a page to a separate file.
   private func missingRoom() -> String? {
     let sizes = [path, path + "-wal"].map { name in
       var facts = stat()
@@ -202,7 +206,8 @@ extension DatabaseQueue {
 }
 
 extension DatabaseError {
-  /// Whether SQLite reports this before the end of a transaction is in the log, so that nothing of it counts.
+  /// Whether SQLite reports the error before the end of a transaction is in the log, so that none
+  /// of it counts.
   var isRefusal: Bool {
     switch resultCode {
     case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_CONSTRAINT: true
@@ -210,18 +215,18 @@ extension DatabaseError {
     }
   }
 
-  /// Whether the file is not what was written, which is found by reading it.
+  /// Whether the file differs from what was written, which is detected while reading it.
   var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }
 
-/// What is open of a store while it is.
+/// The connections and the lock of an open store.
 struct StoreConnections {
   let lock: DirectoryLock
-  /// Commits here, durably.
+  /// The connection for commits, which are durable.
   let writer: DurableWriter
-  /// Folds, without waiting for the disk: what is lost can be folded again.
+  /// Folds without waiting for the disk: what is lost can be folded again.
   let folder: LogFolder
-  /// The connection of the folder, and for checkpoints.
+  /// The connection of the folder, also used for checkpoints.
   let maintainer: DatabaseQueue
 
   /// Opens the file of a store, which may be new.

@@ -6,13 +6,13 @@ import TreeStorage
 
 /// Folds the log of a store into its node table, in many short transactions.
 ///
-/// Commits are handed over as they come, so that the log need not be read again, and of several changes
-/// at one path only the last is made. Each transaction records its progress, so that a store that is
-/// opened in the middle of a fold continues it.
+/// Commits are handed over as they are made, so that the log need not be read again. Of several
+/// changes at one path only the last is applied. Each transaction records its progress, so that a
+/// store that is opened in the middle of a fold continues it.
 ///
-/// State: idle → folding (some changes are made) → removing (all are made, and their batches are removed
-/// from the log) → idle. After a failure it continues where it was. Confined to the maintenance queue of
-/// a store.
+/// State: idle → folding (some changes are applied) → removing (all are applied, and their batches
+/// are removed from the log) → idle. After a failure it continues where it stopped. Confined to the
+/// maintenance queue of a store.
 final class LogFolder {
   private enum Phase {
     case idle
@@ -20,31 +20,31 @@ final class LogFolder {
     case removing(through: Int64)
   }
 
-  /// The bytes of batches that one transaction removes.
+  /// The size in bytes of the batches that one transaction removes.
   private static let removedBytes = 512 * 1_024
 
   private let connection: DatabaseQueue
   private let path: String
-  /// How many rows one transaction changes, about.
+  /// The approximate number of rows that one transaction changes.
   private let changesPerTurn: Int
-  /// How far an observer has read the log; later batches stay in it.
+  /// How far an observer has read the log; later batches are kept for it.
   private let mark: LogMark?
   private var phase: Phase
-  /// The last commit that is folded, or is being folded.
+  /// The last commit that is folded or being folded.
   private var target: Int64
-  /// What has been committed since.
+  /// The changes committed after that.
   private var waiting = CoalescedChanges()
-  /// The last commit that is to be read from the log before others are handed over; nil afterwards.
+  /// The last commit to read from the log before commits are handed over; nil once that is done.
   private var unread: Int64?
 
-  /// Continues where an earlier process has stopped.
+  /// Continues where an earlier process stopped.
   ///
   /// - Parameters:
-  ///   - connection: Used for nothing else.
+  ///   - connection: A connection that is used for nothing else.
   ///   - path: The file that errors name.
-  ///   - changesPerTurn: How many rows one transaction changes, about.
-  ///   - mark: How far an observer has read the log, or nil without one.
-  /// - Throws: What the database does, and ``StoreError`` when its state is missing.
+  ///   - changesPerTurn: The approximate number of rows that one transaction changes.
+  ///   - mark: How far an observer has read the log, or nil without an observer.
+  /// - Throws: An error of the database, or ``StoreError`` when the state of the store is missing.
   init(
     _ connection: DatabaseQueue,
     path: String,
@@ -70,7 +70,7 @@ final class LogFolder {
 
   // MARK: Input
 
-  /// Reads, once, the batches that were in the log when it was opened.
+  /// Reads, only once, the batches that were in the log when the store was opened.
   func readLog() throws {
     guard let unread else { return }
     var waiting = CoalescedChanges()
@@ -85,13 +85,14 @@ final class LogFolder {
     self.unread = nil
   }
 
-  /// Takes the changes of further commits; it is a programmer error not to have read the log before.
+  /// Takes the changes of further commits; not having read the log first is a programmer error.
   func take(_ changes: [Change]) {
     assert(unread == nil)
     for change in changes { waiting.add(change) }
   }
 
-  /// Begins to fold everything up to a commit, unless a fold is under way; all of it must have been taken.
+  /// Starts folding everything up to a commit, unless a fold is in progress; all of it must have
+  /// been taken.
   func begin(through revision: Int64) {
     guard case .idle = phase, target < revision else { return }
     let progress = FoldProgress(revision: target, target: revision, applied: 0)
@@ -100,7 +101,7 @@ final class LogFolder {
     target = revision
   }
 
-  /// Notes that the node table holds everything up to a commit.
+  /// Records that the node table contains everything up to a commit.
   func reset(to revision: Int64) {
     phase = .removing(through: revision)
     target = revision

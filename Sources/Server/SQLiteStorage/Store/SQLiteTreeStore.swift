@@ -7,27 +7,27 @@ import TreeStorage
 
 /// A store in one SQLite file: a log of commits, and a table of nodes that the log is folded into.
 ///
-/// A commit appends one row, and returns when that is durable. In the background the log is folded into
-/// the node table, in short transactions between commits. Then SQLite's write-ahead log is copied into
-/// the file while commits go on.
+/// A commit appends one row, and returns once that is durable. In the background the log is folded
+/// into the node table, in short transactions between commits. SQLite's write-ahead log is then
+/// copied into the file while commits continue.
 ///
 /// State: open → finished (see ``DurableWriter``) → closed, or open → closed.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
-  // Safety: every mutable property is used only within `turns`. The folder is used within
-  // `maintenance`, and where commits could get in between also within `turns`. The others are Sendable.
+  // Safety: all mutable properties are used only on `turns`. The folder is used on `maintenance`,
+  // and also on `turns` where commits could get in between. All others are Sendable.
 
   private let directory: StoreDirectory
   private let options: StoreOptions
-  /// Runs one writing transaction at a time, commits and folding in the order they come.
+  /// Runs one writing transaction at a time: commits and folding steps, in the order they arrive.
   private let turns = DispatchQueue(label: "SQLiteTreeStore.turns")
-  /// Where the log is folded.
+  /// The queue on which the log is folded.
   private let maintenance = DispatchQueue(label: "SQLiteTreeStore.maintenance", qos: .utility)
   private var connections: StoreConnections?
-  /// What has been acknowledged; moved within `turns`.
+  /// What has been acknowledged; moved on `turns`.
   private let mark: StoreMark
   private var lastRevision: Int64
   private var unfolded = Unfolded()
-  /// How much is committed after the start of a fold until the next one is scheduled.
+  /// How much must be committed after the start of a fold before the next one is scheduled.
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
@@ -36,7 +36,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private struct Unfolded {
     var batches = 0
     var bytes = 0
-    /// The changes that the folder has not taken.
+    /// The changes that the folder has not taken yet.
     var changes: [Change] = []
 
     mutating func take() -> [Change] {
@@ -45,17 +45,18 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// The changes that are kept for the folder before it takes them.
+  /// The number of changes to collect before they are handed to the folder.
   private static let keptChanges = 4_096
 
-  /// Opens the store of a directory, and creates both when they are missing.
+  /// Opens the store of a directory, and creates both if they are missing.
   ///
   /// - Parameters:
-  ///   - path: The path of the directory; one server at a time may have it.
+  ///   - path: The path of the directory, which only one server at a time can use.
   ///   - now: The time in milliseconds since 1970, by which old ledger entries are dropped.
-  ///   - options: When the store tidies up.
-  /// - Throws: ``StoreError``: locked, notWritable, full, or damaged for a file of another kind, and
-  ///   for one that lacks something that was acknowledged; then nothing has been written.
+  ///   - options: When the store folds its log, and how large it may grow.
+  /// - Throws: ``StoreError``: locked, notWritable, full, or damaged. The last is thrown for a file
+  ///   of another kind, and for one in which acknowledged data is missing; then nothing has been
+  ///   written.
   package init(
     directory path: String,
     now: Int64,
@@ -110,14 +111,14 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Committing
 
-  /// Appends a batch to the log and waits until the disk has it.
+  /// Appends a batch to the log and waits until it is on the disk.
   ///
-  /// It is a programmer error to leave out a revision.
+  /// Skipping a revision is a programmer error.
   ///
-  /// - Parameter batch: The commits that follow the last, and the ledger entries that they bring.
-  /// - Throws: ``StoreError``. When the disk is full, nothing of the batch is stored, and the next one
-  ///   may work. After any other failure of the disk it is not known what is stored, and the store is
-  ///   finished: it throws the same error for every later batch.
+  /// - Parameter batch: The next commits, and their ledger entries.
+  /// - Throws: ``StoreError``. When the disk is full, nothing of the batch is stored, and the next
+  ///   one may succeed. After any other failure of the disk the outcome is unknown, and the store
+  ///   is finished: it throws the same error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     let payload = try BatchCoding.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
@@ -161,16 +162,16 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Changes the node table itself as the next commit, once everything in the log is folded.
+  /// Changes the node table directly, as the next commit, after folding everything in the log.
   ///
-  /// All of it is one transaction: what throws, or ends the process, leaves the store as it was.
+  /// All of it is one transaction: an error, or the end of the process, leaves the store unchanged.
   ///
   /// - Parameters:
-  ///   - number: The number of the commit; without it, the next one.
+  ///   - number: The number of the commit; the next number if nil.
   ///   - beside: Changes other tables in the same transaction.
   ///   - body: Changes the node table.
   /// - Returns: The revision of the commit.
-  /// - Throws: What the closures throw, and the failures of the database as ``StoreError``.
+  /// - Throws: Any error of the closures, and errors of the database as ``StoreError``.
   @discardableResult
   func commitDirectly(
     as number: Int64? = nil,
@@ -221,14 +222,14 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       }
       turns.sync {
         isFoldScheduled = false
-        // A failure costs only space: folding is tried again later, and by `close`.
+        // A failure only costs space: folding is retried later, and by `close`.
         let rest = isFolded ? Unfolded() : unfolded
         foldAt = (rest.batches + options.foldBatches, rest.bytes + options.foldBytes)
       }
     }
   }
 
-  /// Folds what is in the log now into the node table, and returns when that is done.
+  /// Folds the current log into the node table, and returns once that is done.
   ///
   /// - Throws: ``StoreError``; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
@@ -247,7 +248,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let connections = try turns.sync { try opened() }
       let folder = connections.folder
       try folder.readLog()
-      // An earlier fold may have been cut short.
+      // An earlier fold may have been interrupted.
       while try step(connections) {}
       let (changes, revision) = turns.sync {
         defer { unfolded = Unfolded() }
@@ -262,7 +263,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let error =
         (error as? DatabaseError).flatMap { connections?.maintainer.explained($0) } ?? error
       let failure = StoreError(error, at: directory.database)
-      // No commit may build on what is in the write-ahead log and perhaps not on the disk.
+      // No commit may build on data that is in the write-ahead log but perhaps not on the disk.
       if let error = error as? DatabaseError, !error.isRefusal, !error.isDamage {
         _ = turns.sync { connections?.writer.finish(failure) }
       }
@@ -270,7 +271,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Folds a little, between commits.
+  /// Does one step of a fold, between commits.
   private func step(_ connections: StoreConnections) throws -> Bool {
     try turns.sync {
       try connections.writer.requireUnfinished()
@@ -282,7 +283,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private func scheduleHandOver() {
     isHandOverScheduled = true
     maintenance.async { [self] in
-      // If the log cannot be read now, the next fold reads it or reports why it cannot.
+      // If the log cannot be read at this point, the next fold reads it or reports why it cannot.
       let folder = turns.sync { connections?.folder }
       let isReady = (try? folder?.readLog()) != nil
       let changes = turns.sync {
@@ -293,10 +294,10 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Copies the write-ahead log into the file: most of it beside the commits, the rest in a turn.
+  /// Copies the write-ahead log into the file: most of it alongside commits, the rest in a turn.
   ///
-  /// The second pass leaves nothing to copy, so that the next commit starts the write-ahead log
-  /// anew. No other connection checkpoints, and the first pass always finds what a fold has written.
+  /// The second pass leaves nothing to copy, so that the next commit restarts the write-ahead log.
+  /// No other connection checkpoints, and the first pass always finds what a fold has written.
   private func checkpoint(_ connections: StoreConnections) throws {
     let maintainer = connections.maintainer
     try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
@@ -308,11 +309,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Folds what is left and gives the files up; a second call does nothing.
+  /// Folds the rest of the log and releases the files; a second call does nothing.
   ///
-  /// A store that is finished only gives the files up, and writes nothing.
+  /// A finished store only releases the files, and writes nothing.
   ///
-  /// - Throws: ``StoreError`` when the log could not be folded; what was committed is safe even so.
+  /// - Throws: ``StoreError`` when the log could not be folded; all commits are safe even so.
   package func close() throws(StoreError) {
     guard let isFinished = turns.sync(execute: { connections?.writer.isFinished }) else { return }
     var folding: StoreError?
@@ -337,8 +338,8 @@ extension StoredTree {
   /// - Parameters:
   ///   - database: A connection within a transaction.
   ///   - path: The file that errors name.
-  ///   - rows: How many rows the node table has.
-  /// - Throws: What the database does, and ``StoreError`` for what is damaged.
+  ///   - rows: The number of rows in the node table.
+  /// - Throws: An error of the database, or ``StoreError`` for damaged data.
   init(reading database: Database, path: String, rows: Int) throws {
     try FoldTable(database, path: path).checkRows(rows)
     let log = LogTable(database, path: path)

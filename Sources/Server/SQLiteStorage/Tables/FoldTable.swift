@@ -2,10 +2,11 @@ import GRDB
 import RealtimeHub
 import TreeStorage
 
-/// The row that says how far the log has been folded.
+/// The row that records how far the log has been folded.
 ///
-/// A fold takes several transactions and may be interrupted between any two of them. The rest of its
-/// changes can be read from the log again, which keeps the batches until all changes have been made.
+/// A fold takes several transactions and may be interrupted between any two of them. Its remaining
+/// changes can be read from the log again, which keeps the batches until all changes have been
+/// applied.
 struct FoldTable {
   private let database: Database
   private let path: String
@@ -31,12 +32,12 @@ struct FoldTable {
     )
   }
 
-  /// Records the progress, in the transaction that has changed the node table.
+  /// Records the progress, in the same transaction that has changed the node table.
   ///
   /// - Parameters:
   ///   - progress: The progress.
-  ///   - rows: By how many rows the table has grown.
-  /// - Throws: What the database does.
+  ///   - rows: The number of rows by which the table has grown.
+  /// - Throws: Any error of the database.
   func save(_ progress: FoldProgress, addingRows rows: Int) throws {
     let update = try database.cachedStatement(
       sql: """
@@ -51,14 +52,14 @@ struct FoldTable {
 
   // MARK: Rows
 
-  /// Whether the number of rows is that of the present state.
+  /// Whether the stored number of rows belongs to the current state.
   private static let isCounted =
     "counted_folded = folded_revision AND counted_target = target_revision"
     + " AND counted_applied = applied_changes"
 
-  /// How many rows the node table must have, or nil when they were never counted.
+  /// The number of rows that the node table must have, or nil if they were never counted.
   ///
-  /// Damage within a page may hide whole rows, which no checksum reveals.
+  /// Damage within a page can hide whole rows, which no checksum reveals.
   func rowCount() throws -> Int? {
     guard try database.columns(in: "state").contains(where: { $0.name == "node_rows" }) else {
       return nil
@@ -78,10 +79,10 @@ struct FoldTable {
     )
   }
 
-  /// Checks that all rows are there.
+  /// Checks that no rows are missing.
   ///
-  /// - Parameter count: How many have been found.
-  /// - Throws: ``StoreError`` when some are not.
+  /// - Parameter count: The number of rows found.
+  /// - Throws: ``StoreError`` when the number is wrong.
   func checkRows(_ count: Int) throws {
     guard let expected = try rowCount(), expected != count else { return }
     throw StoreError.damaged(

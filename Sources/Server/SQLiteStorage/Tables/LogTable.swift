@@ -5,7 +5,7 @@ import RealtimeCore
 import RealtimeHub
 import TreeStorage
 
-/// The log of commits, a row for each batch: at least those that are not in the node table yet.
+/// The log of commits, one row for each batch; it holds at least those not yet in the node table.
 struct LogTable {
   private let database: Database
   private let path: String
@@ -22,7 +22,7 @@ struct LogTable {
     try insert.execute(arguments: [revision, Data(payload)])
   }
 
-  /// Calls a closure with each batch after a commit, in order, until it returns false.
+  /// Calls a closure with each batch after a commit, in order, until the closure returns false.
   func forEachBatch(
     after revision: Int64,
     _ body: (_ commits: [Commit]) throws -> Bool
@@ -46,7 +46,8 @@ struct LogTable {
     }
   }
 
-  /// The number of the first commit after another that is still there, or nil when there is none.
+  /// The number of the first commit after another that is still in the log, or nil if there is
+  /// none.
   func firstRevision(after revision: Int64) throws -> Int64? {
     let row = try Row.fetchOne(
       database,
@@ -58,7 +59,7 @@ struct LogTable {
     }?.first?.revision
   }
 
-  /// Calls a closure with the changes that turn the node table into the present tree.
+  /// Calls a closure with the changes that turn the node table into the current tree.
   func forEachMissingChange(_ body: (Change) throws -> Void) throws {
     let progress = try FoldTable(database, path: path).progress()
     for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
@@ -68,7 +69,7 @@ struct LogTable {
     }
   }
 
-  /// All changes of a fold that has begun, including those that have been made.
+  /// All changes of a fold in progress, including those that have been applied.
   func changes(of progress: FoldProgress) throws -> [Change] {
     guard progress.revision < progress.target else { return [] }
     var coalesced = CoalescedChanges()
@@ -89,7 +90,7 @@ struct LogTable {
 
   // MARK: Checksums
 
-  /// The checksum of the row whose last commit this is; nil when it is folded, or within a row.
+  /// The checksum of the row that ends with this commit; nil if that is folded, or within a row.
   func seal(of revision: Int64) throws -> UInt64? {
     let sql = "SELECT payload FROM log WHERE revision = ?"
     let payload = try Data.fetchOne(database, sql: sql, arguments: [revision])
@@ -98,13 +99,13 @@ struct LogTable {
 
   // MARK: Batches without commits
 
-  /// How many batches without commits there were; 0 in a file of an earlier version.
+  /// The number of batches without commits so far; 0 in a file of an earlier version.
   func batchesWithoutCommits() throws -> Int64 {
     guard try database.tableExists("batches") else { return 0 }
     return try Int64.fetchOne(database, sql: "SELECT without_commits FROM batches") ?? 0
   }
 
-  /// Counts a batch without commits, so that its loss is noticed.
+  /// Counts a batch without commits, so that its loss can be detected.
   func countBatchWithoutCommits() throws {
     try database.cachedStatement(sql: "UPDATE batches SET without_commits = without_commits + 1")
       .execute()
@@ -112,7 +113,7 @@ struct LogTable {
 
   // MARK: Size
 
-  /// The position of the file, to compare with its mark.
+  /// The position of the file, to be compared with its mark.
   func position() throws -> HighWaterMark.Position {
     let revision = try lastRevision()
     return HighWaterMark.Position(
@@ -122,13 +123,13 @@ struct LogTable {
     )
   }
 
-  /// The last commit of all.
+  /// The last commit of all, whether folded or not.
   func lastRevision() throws -> Int64 {
     let folded = try FoldTable(database, path: path).progress().revision
     return try max(folded, Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
   }
 
-  /// What is not yet in the node table.
+  /// The number and total size of the batches that are not yet in the node table.
   func size() throws -> (batches: Int, bytes: Int) {
     let folded = try FoldTable(database, path: path).progress().revision
     let row = try Row.fetchOne(
@@ -141,7 +142,7 @@ struct LogTable {
 
   // MARK: Folding
 
-  /// Moves the whole log into the node table, within one transaction of the caller.
+  /// Moves the whole log into the node table, within the caller's transaction.
   func foldAll() throws {
     let last = try lastRevision()
     let nodes = NodeTable(database)
@@ -151,7 +152,7 @@ struct LogTable {
       .save(FoldProgress(revision: last), addingRows: nodes.addedRows)
   }
 
-  /// Makes a copy of the node table, for this connection only, with the whole log folded into it.
+  /// Copies the node table, for this connection only, and folds the whole log into the copy.
   ///
   /// - Returns: The name of the copy, or of the table itself when the log is empty.
   func foldedNodes() throws -> String {
@@ -168,13 +169,13 @@ struct LogTable {
     return copy
   }
 
-  /// Removes batches that are in the node table, the oldest first.
+  /// Removes batches that are in the node table, oldest first.
   ///
   /// - Parameters:
-  ///   - revision: The last commit that may go.
-  ///   - byteLimit: How many bytes are removed at most, since all their pages are read.
-  /// - Returns: Whether there are none left.
-  /// - Throws: What the database does.
+  ///   - revision: The last commit that may be removed.
+  ///   - byteLimit: The maximum number of bytes to remove, since all their pages are read.
+  /// - Returns: Whether none are left.
+  /// - Throws: Any error of the database.
   func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {
     let select = try database.cachedStatement(
       sql: "SELECT revision, LENGTH(payload) FROM log WHERE revision <= ? ORDER BY revision"
@@ -189,7 +190,7 @@ struct LogTable {
         break
       }
       last = try row.decode(Int64.self, atIndex: 0)
-      // A short row costs as much as a page does.
+      // A short row costs as much as a page.
       bytes += max(try row.decode(Int.self, atIndex: 1), 4_096)
     }
     if let last {

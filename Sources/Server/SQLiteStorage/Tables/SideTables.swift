@@ -4,7 +4,7 @@ import RealtimeCore
 import RealtimeHub
 import TreeStorage
 
-/// For each client, up to where its writes have been dealt with.
+/// For each client, the number up to which its writes have been handled.
 struct LedgerTable {
   private let database: Database
   private let path: String
@@ -14,7 +14,7 @@ struct LedgerTable {
     self.path = path
   }
 
-  /// Replaces the entry of a client, or forgets it when nothing of it has been applied.
+  /// Replaces the entry of a client, or deletes it if its number is negative.
   func save(_ entry: LedgerEntry) throws {
     let owner = Data(entry.owner.text.utf8)
     let client = Data(entry.client.utf8)
@@ -65,10 +65,10 @@ struct LedgerTable {
   }
 }
 
-/// What connections have scheduled for their ends: a row for each, and one for each of its writes.
+/// What connections have scheduled for their disconnects: a row for each connection and each write.
 ///
-/// Unlike commits, these contain server values that are still undecided, so nodes are stored as the JSON
-/// that clients write. Earlier versions stored the writes of a connection in its own row.
+/// Unlike commits, these contain unresolved server values, so nodes are stored as the JSON that
+/// clients write. Earlier versions stored the writes of a connection in its own row.
 struct SessionTable {
   private let database: Database
   private let path: String
@@ -78,7 +78,7 @@ struct SessionTable {
     self.path = path
   }
 
-  /// Changes what a connection has scheduled, or forgets it when nothing is left.
+  /// Updates what a connection has scheduled, or deletes it when nothing is left.
   func save(_ update: SessionUpdate) throws {
     if update.replaces { try removeWrites(of: update.id) }
     if update.isEnd {
@@ -102,7 +102,7 @@ struct SessionTable {
     for path in update.withdrawn { try save(nil, at: path, of: update.id) }
   }
 
-  /// All of them, by ascending number.
+  /// All sessions, in ascending order of their numbers.
   func load() throws -> [StoredSession] {
     // A file that is only read has the tables of the version that wrote it.
     guard try database.tableExists("sessions") else { return [] }
@@ -160,7 +160,7 @@ struct SessionTable {
   }
 }
 
-/// The source of the security rules as it was last set: one row, or none when it never was.
+/// The source of the security rules as last set: one row, or none if rules were never set.
 struct RulesTable {
   private let database: Database
   private let path: String
@@ -176,7 +176,7 @@ struct RulesTable {
       .execute(arguments: [Data(RulesCoding.encode(source))])
   }
 
-  /// The source, or nil when it was never set.
+  /// The source, or nil if it was never set.
   func load() throws -> String? {
     // A file that is only read has the tables of the version that wrote it.
     guard try database.tableExists("rules"),

@@ -1,23 +1,23 @@
 import GRDB
 import RealtimeHub
 
-/// The tables of a store, and how its file is told from other files.
+/// The tables of a store, and how its file is recognized.
 enum StoreSchema {
   /// The mark in the header of the file, "Hrth".
   static let applicationID: Int32 = 0x4872_7468
-  /// The version of the tables; files of a higher one are not touched.
+  /// The version of the tables; files of a higher version are left alone.
   static let version: Int32 = 6
 
   /// The size to which the write-ahead log is truncated once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
 
-  /// What a file turned out to be.
+  /// The kind of content in a file.
   enum Content {
     case nothing
     case store
   }
 
-  /// Tells what a database is, changing nothing.
+  /// Identifies the content of a database without changing anything.
   static func identify(_ database: Database, path: String) throws -> Content {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
@@ -38,7 +38,7 @@ enum StoreSchema {
     return .store
   }
 
-  /// Makes sure that a file is empty or a store, before anything is written to it.
+  /// Checks that a file is empty or a store, before anything is written to it.
   static func identify(at path: String) throws {
     do {
       let reader = try openReader(path: path)
@@ -47,14 +47,14 @@ enum StoreSchema {
     } catch let error as DatabaseError
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
     {
-      // The first start was interrupted; only a connection that may write can undo its half.
+      // The first start was interrupted; only a connection that may write can roll it back.
       let queue = try DatabaseQueue(path: path)
       _ = try queue.read { try identify($0, path: path) }
       try queue.close()
     }
   }
 
-  /// The steps from nothing to the present tables.
+  /// The migrations from an empty file to the current tables.
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("log, nodes, ledger") { database in
@@ -131,9 +131,9 @@ enum StoreSchema {
     }
   }
 
-  /// What a start compares with the mark beside the file.
+  /// The counters that a start compares with the mark beside the file.
   private static func registerCounts(_ migrator: inout DatabaseMigrator) {
-    // Earlier programs may go on with the file: they leave this as it is.
+    // Earlier versions of the program can still use the file: they leave this table alone.
     migrator.registerMigration("batches without commits") { database in
       try database.execute(
         sql: """
@@ -142,7 +142,8 @@ enum StoreSchema {
           """
       )
     }
-    // Where an earlier program has gone on, the count is of another fold, and does not count.
+    // If an earlier version has used the file since, the count belongs to another fold and is
+    // ignored.
     migrator.registerMigration("number of rows") { database in
       try database.execute(
         sql: """
@@ -155,7 +156,8 @@ enum StoreSchema {
     }
   }
 
-  /// Opens a connection with write-ahead logging, and verifies that it has the durability asked for.
+  /// Opens a connection with write-ahead logging, and verifies that it has the requested
+  /// durability.
   static func openWriter(
     path: String,
     synchronous: String,
@@ -167,10 +169,11 @@ enum StoreSchema {
     configuration.label = "SQLiteTreeStore"
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
-      // The library lowers the level while it turns write-ahead logging on, so this comes after opening.
+      // The library lowers the level when it turns on write-ahead logging, so this comes after
+      // opening.
       try database.execute(sql: "PRAGMA synchronous = \(synchronous)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-      // Otherwise SQLite writes pages of zeros, which take up space in commits.
+      // Otherwise SQLite writes pages of zeros, which make commits larger.
       try database.execute(sql: "PRAGMA secure_delete = FAST")
       try database.execute(sql: "PRAGMA journal_size_limit = \(journalBytes)")
       let actual = try Int.fetchOne(database, sql: "PRAGMA synchronous")

@@ -5,10 +5,10 @@ import TreeStorage
 
 /// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame.
 ///
-/// SQLite takes the first frame with a wrong checksum for the end of the log, whether the power failed
-/// before the frame was complete or a bit of it has flipped since. Behind an incomplete frame nothing
-/// was acknowledged. A batch is written only once the batch before it is durable, so an intact row
-/// anywhere in the log proves that all commits before its batch were acknowledged.
+/// SQLite takes the first frame with a wrong checksum for the end of the log, whether a power
+/// failure left the frame incomplete or one of its bits has flipped since. Nothing behind an
+/// incomplete frame was acknowledged. A batch is written only once the batch before it is durable,
+/// so an intact row anywhere in the log proves that all commits before its batch were acknowledged.
 struct WriteAheadLog {
   private static let headerBytes = 32
   private static let frameHeaderBytes = 24
@@ -20,7 +20,7 @@ struct WriteAheadLog {
 
   /// Opens the log of a database, or returns nil when there is none.
   ///
-  /// - Parameter database: The path of the database, which may be a link, or be missing.
+  /// - Parameter database: The path of the database, which may be a link or missing.
   /// - Throws: ``StoreError`` when the log cannot be read.
   init?(of database: String) throws(StoreError) {
     path = CompanionFile.log(of: database)
@@ -38,17 +38,17 @@ struct WriteAheadLog {
     var header = [UInt8](repeating: 0, count: Self.headerBytes)
     _ = pread(number, &header, header.count, 0)
     let size = Self.number(header[8..<12])
-    // Stores have pages of this size, which is assumed if the header is damaged.
+    // The pages of stores have this size, which is assumed if the header is damaged.
     pageBytes = (512...65_536).contains(size) && size & (size - 1) == 0 ? size : 4_096
     frameCount =
       max(0, Int(status.st_size) - Self.headerBytes) / (Self.frameHeaderBytes + pageBytes)
   }
 
-  /// The last commit that something in the log proves to have been acknowledged; 0 for none.
+  /// The last commit that the log proves to have been acknowledged; 0 if there is none.
   ///
   /// Frames that SQLite has already copied into the file count as well.
   ///
-  /// - Complexity: O(bytes), a hundredth of a second for 16 MiB.
+  /// - Complexity: O(bytes); a hundredth of a second for 16 MiB
   func provenCommit() -> Int64 {
     var proven: Int64 = 0
     var page = [UInt8](repeating: 0, count: pageBytes)
@@ -56,7 +56,7 @@ struct WriteAheadLog {
     for frame in stride(from: frameCount - 1, through: 0, by: -1) {
       guard read(frame, into: &page) else { continue }
       for cell in LeafPage(page, usesFileHeader: pageNumber(of: frame) == 1).cells.reversed() {
-        // Neither this batch nor one before it proves more.
+        // Neither this batch nor an earlier one proves more.
         if cell.row <= proven + 1 { break }
         guard let payload = payload(of: cell, in: frame),
           let commits = try? BatchCoding.decode(payload, revision: cell.row),
@@ -80,7 +80,7 @@ struct WriteAheadLog {
     return pread(descriptor.fileDescriptor, &page, page.count, start) == page.count
   }
 
-  /// The number of the page that a frame holds, and whether a transaction ends with it.
+  /// The number of the page that a frame holds, and whether the frame ends a transaction.
   private func header(of frame: Int) -> (page: Int, isLast: Bool)? {
     var bytes = [UInt8](repeating: 0, count: 8)
     let count = pread(descriptor.fileDescriptor, &bytes, bytes.count, offset(of: frame))
@@ -90,7 +90,7 @@ struct WriteAheadLog {
 
   private func pageNumber(of frame: Int) -> Int? { header(of: frame)?.page }
 
-  /// The bytes of a row, of which further pages may be in other frames of the same transaction.
+  /// The bytes of a row, which may continue in other frames of the same transaction.
   private func payload(of cell: LeafPage.Cell, in frame: Int) -> [UInt8]? {
     guard var next = cell.overflow else { return cell.local }
     guard let pages = pages(ofTransactionWith: frame) else { return nil }
@@ -104,7 +104,7 @@ struct WriteAheadLog {
     return bytes
   }
 
-  /// The frames of the transaction that a frame belongs to, by the numbers of their pages.
+  /// The frames of the transaction that a frame belongs to, by page number.
   private func pages(ofTransactionWith frame: Int) -> [Int: Int]? {
     var first = frame
     while first > 0, header(of: first - 1)?.isLast == false { first -= 1 }
@@ -122,22 +122,22 @@ struct WriteAheadLog {
   }
 }
 
-/// A page of rows with a number and a payload, as the log of commits has them.
+/// A page of rows that consist of a number and a payload, as in the log of commits.
 private struct LeafPage {
   struct Cell {
     let row: Int64
-    /// The bytes of the payload, here and elsewhere.
+    /// The length of the payload in bytes, including its overflow pages.
     let length: Int
-    /// The bytes of the payload in this page.
+    /// The part of the payload in this page.
     let local: [UInt8]
-    /// The page where it goes on.
+    /// The page on which the payload continues.
     let overflow: Int?
   }
 
   private static let kind: UInt8 = 0x0D
   private static let nullType = 0
 
-  /// The rows in their order; none when it is a page of another kind, or damaged.
+  /// The rows in order; none if the page is damaged or of another kind.
   let cells: [Cell]
 
   init(_ page: [UInt8], usesFileHeader: Bool) {
@@ -153,7 +153,7 @@ private struct LeafPage {
     }
   }
 
-  /// A row of a number and bytes; nil for one of anything else.
+  /// A row that consists of a number and bytes; nil for any other row.
   private static func cell(_ page: [UInt8], at start: Int) -> Cell? {
     var position = start
     guard let recordBytes = number(page, at: &position), let row = number(page, at: &position)
@@ -177,7 +177,7 @@ private struct LeafPage {
     )
   }
 
-  /// How much of a record is in the page of its row, as the format of SQLite's files says.
+  /// How many bytes of a record are in the page of its row, according to SQLite's file format.
   private static func localBytes(of bytes: Int, pageBytes: Int) -> (Int, goesOn: Bool) {
     let most = pageBytes - 35
     guard bytes > most else { return (bytes, false) }
@@ -186,7 +186,8 @@ private struct LeafPage {
     return (wanted <= most ? wanted : least, true)
   }
 
-  /// Reads a number of up to nine bytes, the highest first; nil for one that no row of ours has.
+  /// Reads a number of up to nine bytes, highest first; nil for a number that no row of a store
+  /// has.
   private static func number(_ page: [UInt8], at position: inout Int) -> Int? {
     var value = 0
     for _ in 0..<8 {
