@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-// The part of libpq that is used here. The library is loaded at run time, so that programs start
-// without it, and is built without its headers. The prototypes are those of its documentation.
+// The part of libpq that Hearth uses. The library is loaded at run time, so that programs start
+// without it, and can be built without its headers. The prototypes are those in its documentation.
 
 #pragma clang assume_nonnull begin
 
@@ -34,7 +34,7 @@ enum {
 
 typedef void (*CPostgresNoticeProcessor)(void *_Nullable, const char *);
 
-/// The functions of libpq, by their names there.
+/// The functions of libpq, under their names in the library.
 typedef struct {
   int (*_Nonnull libVersion)(void);
   PGconn *_Nullable (*_Nonnull connectdbParams)(
@@ -78,9 +78,9 @@ typedef struct {
   void (*_Nonnull freemem)(void *);
 } CPostgresLibrary;
 
-/// Loads the library; what was loaded once stays.
+/// Loads the library on the first successful call; it is never unloaded.
 ///
-/// - Returns: Its functions; or null, and then why it cannot be used is written to the buffer.
+/// - Returns: Its functions, or null after writing the reason why it cannot be used to the buffer.
 const CPostgresLibrary *_Nullable CPostgresLoad(char *reason, size_t size);
 
 #pragma clang assume_nonnull end
