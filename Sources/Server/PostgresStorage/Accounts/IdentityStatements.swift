@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import RealtimeServer
 
-/// Makes changes to the tables of accounts, within a transaction of the caller.
+/// Changes the tables of accounts, within the caller's transaction.
 struct IdentityStatements {
   private let connection: PostgresConnection
   private let limit: Duration
@@ -19,12 +19,12 @@ struct IdentityStatements {
     try connection.query(sql, with: parameters, within: limit)
   }
 
-  /// Text as the tables keep it: bytes, which are compared as they are.
+  /// Text in the form the tables keep: bytes, which are compared exactly.
   static func bytes(_ text: String) -> PostgresValue { .bytes(Array(text.utf8)) }
 
   private func bytes(_ text: String) -> PostgresValue { Self.bytes(text) }
 
-  /// Makes a change.
+  /// Applies a change.
   func apply(_ change: IdentityChange) throws(PostgresFailure) {
     switch change {
     case .save(let account): try save(account)

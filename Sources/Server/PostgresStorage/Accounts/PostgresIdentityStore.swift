@@ -5,18 +5,19 @@ package import RealtimeServer
 
 /// The accounts of all servers that share a PostgreSQL, with the keys that sign their tokens.
 ///
-/// Whoever may read the tables can sign in as anyone: only the role of the servers should.
+/// Anyone who can read the tables can sign in as any user, so only the role of the servers should
+/// be allowed to.
 package final class PostgresIdentityStore: MovableIdentityStore {
   private let port: PostgresPort
   private let place: String
   private let options: PostgresStoreOptions
 
-  /// Opens the accounts, and makes their tables when they are missing.
+  /// Opens the accounts, and creates their tables if they are missing.
   ///
   /// - Parameters:
-  ///   - address: Where PostgreSQL is.
-  ///   - options: How it is used.
-  /// - Throws: `StoreError` when it cannot be reached.
+  ///   - address: The address of PostgreSQL.
+  ///   - options: How to use it.
+  /// - Throws: `StoreError` when PostgreSQL cannot be reached.
   package init(
     at address: PostgresAddress,
     options: PostgresStoreOptions = PostgresStoreOptions()

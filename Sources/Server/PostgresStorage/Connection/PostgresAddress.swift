@@ -1,18 +1,19 @@
 import Foundation
 
-/// Where a PostgreSQL is: a connection string of libpq, `postgres://…` or `host=… dbname=…`.
+/// The address of a PostgreSQL server: a connection string of libpq, `postgres://…` or `host=…
+/// dbname=…`.
 ///
-/// What it does not say is taken from the environment and from the password file, as libpq does it.
+/// Like libpq, it takes missing parts from the environment and from the password file.
 package struct PostgresAddress: Sendable {
   /// The connection string.
   let text: String
 
-  /// Takes a connection string.
+  /// Makes an address from a connection string.
   ///
-  /// - Parameter text: The string; whether it is one is found out by connecting.
+  /// - Parameter text: The string, which is not validated before a connection is opened.
   package init(_ text: String) { self.text = text }
 
-  /// The string without the password, for messages.
+  /// The string without passwords, for messages.
   package var description: String {
     guard let scheme = text.range(of: "://") else {
       let words = text.split(separator: " ")
@@ -26,7 +27,7 @@ package struct PostgresAddress: Sendable {
     return withoutSecrets(String(text[..<colon]) + String(text[at...]))
   }
 
-  /// Leaves out what stands behind `password=` in the query of a URL.
+  /// Removes the values of `password=` and `sslpassword=` from the query of a URL.
   private func withoutSecrets(_ url: String) -> String {
     guard let question = url.firstIndex(of: "?") else { return url }
     let parts = url[url.index(after: question)...].split(separator: "&")

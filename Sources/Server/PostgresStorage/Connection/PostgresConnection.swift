@@ -1,24 +1,24 @@
 import CPostgres
 import Foundation
 
-/// A connection to PostgreSQL; one thread at a time uses it.
+/// A connection to PostgreSQL, used by one thread at a time.
 ///
-/// Every call has a time limit. When that has passed, or the connection has broken, it is closed, and
-/// it is unknown what became of the statement.
+/// Every call has a time limit. When the limit has passed or the connection breaks, the connection
+/// is closed, and the outcome of the statement is unknown.
 ///
-/// State: open → lost, by the first failure of which ``PostgresFailure/isLost`` is true.
+/// State: open → lost, by the first failure whose ``PostgresFailure/isLost`` is true.
 final class PostgresConnection {
   private let library: PostgresLibrary
   private var handle: OpaquePointer?
-  /// The names of the statements that are prepared, by their texts.
+  /// The names of the prepared statements, by their SQL.
   private var prepared: [String: String] = [:]
 
-  /// Connects.
+  /// Opens a connection.
   ///
-  /// Names are looked up, and hosts tried one after another, as libpq does it: each host has
+  /// As usual in libpq, names are resolved and hosts tried one after another. Each host has
   /// `connect_timeout` seconds, which are 3 unless the address says otherwise.
   ///
-  /// - Throws: ``PostgresFailure`` when that fails.
+  /// - Throws: ``PostgresFailure`` when no connection can be opened.
   init(to address: PostgresAddress) throws(PostgresFailure) {
     library = try PostgresLibrary()
     let settings: [(String, String)] = [
@@ -56,15 +56,15 @@ final class PostgresConnection {
     handle = nil
   }
 
-  /// Whether it can be used.
+  /// Whether the connection can be used.
   var isOpen: Bool { handle != nil }
 
-  /// The process that serves it.
+  /// The number of the PostgreSQL process that serves the connection.
   var process: Int32 { handle.map { library.functions.backendPID($0) } ?? 0 }
 
-  /// Settles what a session must not inherit from the settings of a server.
+  /// Sets what a session must not inherit from the settings of a server.
   private func begin() throws(PostgresFailure) {
-    // A commit that returns is on the disk: "off" would let PostgreSQL answer before that.
+    // A commit that returns must be on the disk; with "off", PostgreSQL would answer earlier.
     let rows = try query(
       """
       SELECT set_config('search_path', 'pg_catalog', false),
@@ -85,14 +85,14 @@ final class PostgresConnection {
 
   // MARK: Statements
 
-  /// Runs a statement, and waits for its rows.
+  /// Runs a statement and returns its rows.
   ///
   /// - Parameters:
-  ///   - sql: One statement, which is prepared when it is run for the first time.
-  ///   - parameters: What stands for `$1` and so on.
+  ///   - sql: One statement, which is prepared on its first use.
+  ///   - parameters: The values of `$1` and so on.
   ///   - limit: How long it may take.
   /// - Returns: The rows.
-  /// - Throws: ``PostgresFailure``. Unless it is lost, the statement has changed nothing.
+  /// - Throws: ``PostgresFailure``. Unless its `isLost` is true, the statement has changed nothing.
   @discardableResult
   func query(
     _ sql: String,
@@ -125,7 +125,7 @@ final class PostgresConnection {
     _ = try finish(until: deadline)
   }
 
-  /// Runs several statements, without parameters, as one.
+  /// Runs several statements without parameters as one.
   func runScript(_ sql: String, within limit: Duration) throws(PostgresFailure) {
     let deadline = ContinuousClock.now + limit
     try send([]) { handle, _, _, _ in library.functions.sendQuery(handle, sql) }
@@ -168,7 +168,7 @@ final class PostgresConnection {
       let start = bytes.count
       ranges.append(parameter.append(to: &bytes) ? start..<bytes.count : nil)
     }
-    // An address is needed for no bytes as well, since null stands for NULL.
+    // Even an empty value needs an address, since a null pointer means NULL.
     bytes.append(0)
     let lengths = ranges.map { Int32($0?.count ?? 0) } + [0]
     let formats = [Int32](repeating: 1, count: parameters.count + 1)
@@ -220,7 +220,7 @@ final class PostgresConnection {
     }
   }
 
-  /// Waits until something can be read, or written if there is something to write.
+  /// Waits until the connection can be read from, or also written to if there is data to write.
   private func wait(
     isWriting: Bool,
     until deadline: ContinuousClock.Instant
@@ -266,7 +266,7 @@ final class PostgresConnection {
     )
   }
 
-  /// Closes the connection, and says why.
+  /// Closes the connection, and returns the failure to throw.
   private func lost(_ reason: String?) -> PostgresFailure {
     let text = reason ?? handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
     close()
@@ -287,8 +287,9 @@ final class PostgresConnection {
   /// - Parameters:
   ///   - sql: A `COPY … TO STDOUT (FORMAT binary)`.
   ///   - silence: How long PostgreSQL may take between two pieces.
-  ///   - body: Takes the columns of each row, nil for null; their bytes are valid within the call.
-  /// - Throws: ``PostgresFailure``, and what the body throws; then the connection is closed.
+  ///   - body: Receives the columns of each row, nil for null; their bytes are valid within the
+  ///     call.
+  /// - Throws: ``PostgresFailure``, or any error of the body, which closes the connection.
   func copyOut(
     _ sql: String,
     silence: Duration,
@@ -320,7 +321,7 @@ final class PostgresConnection {
       }
       defer { library.functions.freemem(buffer) }
       do {
-        // Safety: the library hands over so many bytes, which are given back below the call.
+        // Safety: the library hands over this many bytes, which are freed after the call.
         let message = UnsafeRawBufferPointer(start: buffer, count: Int(count))
         let start = isFirst ? Self.headerBytes : 0
         isFirst = false
@@ -334,12 +335,12 @@ final class PostgresConnection {
     _ = try finish(until: .now + silence)
   }
 
-  /// The signature, the flags and the length of the extension, as they begin a binary copy.
+  /// The signature, the flags and the length of the extension, with which a binary copy begins.
   private static let headerBytes = 19
 
-  /// Finds the columns of a row.
+  /// Splits a row into its columns.
   ///
-  /// - Returns: Whether it is a row, and not the end of all rows.
+  /// - Returns: Whether the message is a row rather than the end of all rows.
   private static func split(
     _ message: UnsafeRawBufferPointer,
     from start: Int,
@@ -371,9 +372,9 @@ final class PostgresConnection {
   ///
   /// - Parameters:
   ///   - sql: A `COPY … FROM STDIN (FORMAT binary)`.
-  ///   - silence: How long PostgreSQL may take before it takes the next piece.
+  ///   - silence: How long PostgreSQL may take to accept the next piece.
   ///   - body: Calls its argument with the columns of each row, nil for null.
-  /// - Throws: ``PostgresFailure``, and what the body throws; then the connection is closed.
+  /// - Throws: ``PostgresFailure``, or any error of the body; either closes the connection.
   func copyIn(
     _ sql: String,
     silence: Duration,
@@ -414,7 +415,7 @@ final class PostgresConnection {
     }
   }
 
-  /// Sends bytes of a copy, and waits while PostgreSQL takes none.
+  /// Sends bytes of a copy, and waits while PostgreSQL accepts none.
   private func put(_ buffer: inout [UInt8], silence: Duration) throws(PostgresFailure) {
     guard let handle else { throw Self.closed }
     let deadline = ContinuousClock.now + silence
@@ -431,7 +432,7 @@ final class PostgresConnection {
     try drain(until: deadline)
   }
 
-  /// Sends what waits to be sent.
+  /// Sends all data that is waiting to be sent.
   private func drain(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
     guard let handle else { throw Self.closed }
     while true {

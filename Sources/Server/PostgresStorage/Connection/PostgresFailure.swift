@@ -1,13 +1,13 @@
 import RealtimeHub
 import TreeStorage
 
-/// A reason why PostgreSQL has not done what was asked.
+/// A reason why PostgreSQL has not executed a statement.
 struct PostgresFailure: Error, CustomStringConvertible {
-  /// What PostgreSQL or the library says.
+  /// The message of PostgreSQL or of the library.
   let description: String
-  /// The SQLSTATE, when it was PostgreSQL that said it.
+  /// The SQLSTATE, if the error comes from PostgreSQL.
   let state: String?
-  /// Whether the connection has ended, so that it is unknown what became of the statement.
+  /// Whether the connection has ended, so that the outcome of the statement is unknown.
   let isLost: Bool
 
   init(_ description: String, state: String? = nil, isLost: Bool) {
@@ -16,22 +16,22 @@ struct PostgresFailure: Error, CustomStringConvertible {
     self.isLost = isLost
   }
 
-  /// Whether it goes away by itself when PostgreSQL is back, or another one has taken its place.
+  /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
   var isTemporary: Bool {
     guard !isLost, let state else { return true }
     switch state {
-    // Read-only as a standby is; starting, stopping or crashed.
+    // Read-only, as on a standby; starting, stopping or crashed.
     case "25006", "57P01", "57P02", "57P03": return true
     default: return false
     }
   }
 
-  /// The kind of error that a statement which was refused is to a server.
+  /// The kind of store error that a refused statement amounts to.
   var kind: StoreError.Kind {
     guard !isLost, let state else { return .failed }
     switch state {
     case "53100", "53200": return .full
-    // Nothing was stored: a lock or a slot was not to be had, or somebody else was faster.
+    // Nothing was stored: a lock or a connection was unavailable, or another process was faster.
     case "55P03", "57014", "40001", "40P01", "53300", "25006", "23505", "57P01", "57P02", "57P03":
       return .busy
     case "28000", "28P01", "3D000", "42501": return .notWritable
@@ -41,11 +41,11 @@ struct PostgresFailure: Error, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// Translates an error of PostgreSQL, or of what it has stored.
+  /// Translates an error of PostgreSQL, or an error in the data that it stores.
   ///
   /// - Parameters:
   ///   - error: The error.
-  ///   - place: What errors name: the address without its password.
+  ///   - place: The name that errors use: the address without its password.
   init(_ error: any Error, at place: String) {
     switch error {
     case let error as StoreError: self = error
@@ -57,7 +57,7 @@ extension StoreError {
     }
   }
 
-  /// Describes data that are not what was written.
+  /// Describes data that differs from what was written.
   static func damaged(_ place: String, because detail: String) -> StoreError {
     StoreError(
       .damaged,
@@ -67,7 +67,7 @@ extension StoreError {
     )
   }
 
-  /// Runs a closure that uses PostgreSQL, and translates what it throws.
+  /// Runs a closure that uses PostgreSQL, and translates its errors.
   static func translating<Result>(
     at place: String,
     _ body: () throws -> Result

@@ -1,14 +1,14 @@
 import CPostgres
 import RealtimeCore
 
-/// The rows that a statement has given.
+/// The rows that a statement has returned.
 final class PostgresRows {
   private let result: OpaquePointer
   private let library: PostgresLibrary
-  /// How many rows there are.
+  /// The number of rows.
   let count: Int
 
-  /// Takes a result over.
+  /// Takes ownership of a result.
   init(_ result: OpaquePointer, library: PostgresLibrary) {
     self.result = result
     self.library = library
@@ -17,7 +17,7 @@ final class PostgresRows {
 
   deinit { library.functions.clear(result) }
 
-  /// How many rows the statement has changed.
+  /// The number of rows that the statement has changed.
   var changedCount: Int { Int(String(cString: library.functions.cmdTuples(result))) ?? 0 }
 
   /// Whether a column of a row is null.
@@ -25,7 +25,7 @@ final class PostgresRows {
     library.functions.getisnull(result, Int32(row), Int32(column)) != 0
   }
 
-  /// The bytes of a column, valid within the closure.
+  /// Lends the bytes of a column, which are valid within the closure.
   func withBytes<Value>(
     _ row: Int,
     column: Int,
@@ -39,15 +39,15 @@ final class PostgresRows {
     }
   }
 
-  /// A column of bytes or text.
+  /// The value of a column of bytes or text.
   func bytes(_ row: Int, column: Int) -> [UInt8] { withBytes(row, column: column) { Array($0) } }
 
-  /// A column of text.
+  /// The value of a column of text.
   func text(_ row: Int, column: Int) -> String {
     withBytes(row, column: column) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// A column of whole numbers, 32 or 64 bits wide.
+  /// The value of a column of integers, 32 or 64 bits wide.
   func integer(_ row: Int, column: Int) -> Int64 {
     withBytes(row, column: column) { bytes in
       let value = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
@@ -55,20 +55,21 @@ final class PostgresRows {
     }
   }
 
-  /// A column of truth.
+  /// The value of a Boolean column.
   func bool(_ row: Int, column: Int) -> Bool { withBytes(row, column: column) { $0.first == 1 } }
 }
 
 /// The functions of libpq.
 struct PostgresLibrary: @unchecked Sendable {
-  // Safety: pointers to functions that any thread may call; each connection is used by one at a time.
+  // Safety: these are pointers to functions that any thread may call; each connection is used by
+  // one at a time.
 
-  /// The functions, by their names in the library.
+  /// The functions, under their names in the library.
   let functions: CPostgresLibrary
 
   /// Loads the library.
   ///
-  /// - Throws: ``PostgresFailure`` that says which package has it, when it is not installed.
+  /// - Throws: ``PostgresFailure`` that names the package to install, if the library is missing.
   init() throws(PostgresFailure) {
     var reason = [CChar](repeating: 0, count: 512)
     guard let functions = CPostgresLoad(&reason, reason.count) else {

@@ -1,16 +1,16 @@
-/// A parameter of a statement, as its bytes travel.
+/// A parameter of a statement, in PostgreSQL's binary format.
 enum PostgresValue {
   case null
   case integer(Int64)
   case text(String)
   case bytes([UInt8])
-  /// The null of a column of bytes, so that the type of the parameter does not depend on the value.
+  /// The null of a column of bytes: the type of the parameter must not depend on the value.
   case noBytes
   case integers([Int64])
   case texts([String])
   case byteArrays([[UInt8]?])
 
-  /// The number of the type in PostgreSQL; 0 lets it decide.
+  /// The number of the type in PostgreSQL; with 0, PostgreSQL infers the type.
   var type: UInt32 {
     switch self {
     case .null: 0
@@ -27,9 +27,9 @@ enum PostgresValue {
   private static let bigint: UInt32 = 20
   private static let string: UInt32 = 25
 
-  /// Appends the bytes.
+  /// Appends the bytes of the value.
   ///
-  /// - Returns: Whether there are any; there are none of null.
+  /// - Returns: Whether there is a value; null has no bytes.
   func append(to bytes: inout [UInt8]) -> Bool {
     switch self {
     case .null, .noBytes: return false
@@ -67,7 +67,7 @@ enum PostgresValue {
     append(Int32(1), to: &bytes)
   }
 
-  /// Appends a number with its highest byte first.
+  /// Appends a number, highest byte first.
   static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
   }

@@ -82,7 +82,7 @@ package struct PostgresDatabase: StoredDatabase {
     try read { try StoreChecker(place: place).check($0) }
   }
 
-  /// Copies everything that is committed at one moment into the kind of file that the options name.
+  /// Copies everything that is committed at one moment, with the copy function of the options.
   package func backUp(to path: String) throws(StoreError) -> StoreCheck {
     guard let copy = options.copy else {
       throw StoreError(
@@ -121,15 +121,16 @@ package struct PostgresDatabase: StoredDatabase {
     }
   }
 
-  /// Changes the nodes themselves, as one transaction, with everything in the log folded before.
+  /// Changes the nodes directly, in one transaction, after folding everything in the log.
   ///
   /// - Parameters:
-  ///   - patience: How long to wait for a server that gives the database up.
-  ///   - side: What is stored beside the tree in the same transaction.
-  ///   - body: Changes the rows; it is told the last commit, and gives the number of its own.
+  ///   - patience: How long to wait for a server that is releasing the database.
+  ///   - side: What to store beside the tree in the same transaction.
+  ///   - body: Changes the rows; it receives the number of the last commit, and returns that of its
+  ///     own.
   /// - Returns: The number of the commit.
-  /// - Throws: `StoreError` when a server leads the database, and what the body throws; then nothing is
-  ///   changed.
+  /// - Throws: `StoreError` when a server leads the database, or any error of the body; then
+  ///   nothing is changed.
   private func changeDirectly(
     patience: Duration,
     side: (ledger: [LedgerEntry], sessions: [SessionUpdate], rules: String?) = ([], [], nil),
@@ -155,7 +156,7 @@ package struct PostgresDatabase: StoredDatabase {
           with: [.integer(lease.number), .integer(lease.epoch)],
           within: silence
         )
-        // Reading the text may take longer than PostgreSQL usually waits.
+        // Reading the text may take longer than PostgreSQL's default idle timeout.
         try connection.query(
           "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
           within: silence
@@ -192,7 +193,7 @@ package struct PostgresDatabase: StoredDatabase {
     }
   }
 
-  /// There is nothing that could be missing beside what PostgreSQL has.
+  /// Does nothing: PostgreSQL keeps all data itself, so nothing beside it can be missing.
   ///
   /// - Returns: Always nil.
   /// - Throws: `StoreError`: locked when a server leads the database.
@@ -204,7 +205,7 @@ package struct PostgresDatabase: StoredDatabase {
 }
 
 extension SessionUpdate {
-  /// The whole of sessions.
+  /// Updates that store whole sessions.
   static func whole(_ sessions: [StoredSession]) -> [SessionUpdate] {
     sessions.map { SessionUpdate($0) }
   }

@@ -2,20 +2,20 @@ import Foundation
 package import RealtimeHub
 package import RealtimeServer
 
-/// The databases in one PostgreSQL, in its schema `hearth`, which several servers may share.
+/// The databases in the schema `hearth` of one PostgreSQL, which several servers may share.
 package final class PostgresTreeStores: ClusterStore {
   private let address: PostgresAddress
   private let options: PostgresStoreOptions
   private let now: @Sendable () -> Int64
   private let port: PostgresPort
 
-  /// Describes the databases at an address; nothing is connected before something is asked for.
+  /// Describes the databases at an address; the first operation opens a connection.
   ///
   /// - Parameters:
-  ///   - address: Where PostgreSQL is.
-  ///   - options: How it is used.
-  ///   - now: The time in milliseconds since 1970, by which old ledger entries are dropped; without it,
-  ///     that of the system.
+  ///   - address: The address of PostgreSQL.
+  ///   - options: How to use it.
+  ///   - now: Returns the time in milliseconds since 1970, by which old ledger entries are dropped;
+  ///     by default that of the system.
   package init(
     at address: PostgresAddress,
     options: PostgresStoreOptions = PostgresStoreOptions(),
@@ -45,13 +45,14 @@ package final class PostgresTreeStores: ClusterStore {
     PostgresDatabase(name, of: self, at: address, options: options)
   }
 
-  /// The number of a database, or nil.
+  /// The number of a database, or nil if it does not exist.
   func number(of name: String) throws(StoreError) -> Int64? { try port.database(name) }
 
-  /// Opens the store of a database, under a lease of its own that is renewed until it is closed.
+  /// Opens the store of a database, under a separate lease that is renewed until the store is
+  /// closed.
   ///
   /// - Returns: The store, or nil when there is no such database.
-  /// - Throws: `StoreError`: locked when another server leads it.
+  /// - Throws: `StoreError`: locked when another server leads the database.
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
     guard try port.database(name) != nil else { return nil }
     let own = try acquireOwn(name, patience: options.patience)
@@ -66,10 +67,10 @@ package final class PostgresTreeStores: ClusterStore {
   /// Takes a lease that is renewed until its keeper releases it.
   ///
   /// - Parameters:
-  ///   - name: A database that exists.
-  ///   - patience: How long to wait for another server to give it up.
-  /// - Returns: The lease, with what renews it.
-  /// - Throws: `StoreError`: locked when another server leads it.
+  ///   - name: An existing database.
+  ///   - patience: How long to wait for another server to release it.
+  /// - Returns: The lease and its keeper.
+  /// - Throws: `StoreError`: locked when another server leads the database.
   func acquireOwn(
     _ name: String,
     patience: Duration

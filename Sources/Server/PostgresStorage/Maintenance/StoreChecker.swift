@@ -5,12 +5,12 @@ import TreeStorage
 struct StoreChecker {
   private let place: String
 
-  /// - Parameter place: What faults name.
+  /// - Parameter place: The name of the database in faults.
   init(place: String) { self.place = place }
 
-  /// Reads everything, and lists what is damaged.
+  /// Reads everything, and lists all damage.
   ///
-  /// - Throws: What PostgreSQL does when it cannot be read.
+  /// - Throws: An error of PostgreSQL, when the database cannot be read.
   func check(_ reader: SnapshotReader) throws -> StoreCheck {
     var check = StoreCheck()
     let position = try reader.position()
@@ -44,7 +44,7 @@ struct StoreChecker {
     return check
   }
 
-  /// Runs a part of the check, and lists what is damaged as a fault.
+  /// Runs part of the check, and lists any damage as a fault.
   private func report(
     in check: inout StoreCheck,
     _ body: (inout StoreCheck) throws -> Void

@@ -1,9 +1,11 @@
-/// The functions that commit and fold.
+/// The functions for commits and folds.
 enum LogStatements {
   static let functions = commit + fold
 
-  /// A batch is one call: all of it is stored, or nothing if the batch, the lease or the connection is
-  /// not the one that may follow.
+  /// A batch is one call.
+  ///
+  /// All of it is stored, or nothing if the batch, the lease or the connection is not the one that
+  /// may follow.
   private static let commit = """
     CREATE FUNCTION hearth.commit(
       db integer, my_epoch bigint, my_writer bigint, last_batch bigint, last_revision bigint,
@@ -64,23 +66,24 @@ enum LogStatements {
 
     """
 
-  /// The letters that stand for changes of rows.
+  /// The letters that denote changes of rows.
   enum Change: UInt8 {
     /// Inserts a row.
     case insert = 105  // i
-    /// Inserts a row, provided that there are rows below.
+    /// Inserts a row, provided that there are rows below it.
     case insertAbove = 98  // b
     /// Removes a row.
     case remove = 114  // r
-    /// Removes a row and everything below.
+    /// Removes a row and everything below it.
     case removeAll = 97  // a
-    /// Removes a row without rows below: the first of several, each above the one before.
+    /// Removes a row if there are no rows below it: the first of several, each above the one
+    /// before.
     case prune = 112  // p
-    /// Removes the next of them, unless one before had rows below.
+    /// Removes the next of them, unless an earlier one had rows below it.
     case pruneAbove = 113  // q
   }
 
-  /// Changes rows one after another.
+  /// The function that applies a sequence of row changes.
   private static let fold = """
     CREATE FUNCTION hearth.change_rows(
       db integer, kinds bytea, paths bytea[], ends bytea[], new_values bytea[]

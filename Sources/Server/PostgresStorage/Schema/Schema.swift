@@ -1,15 +1,15 @@
 import RealtimeHub
 
-/// Makes the schema, and brings an older one up to date.
+/// Creates the schema, and migrates an older one.
 enum Schema {
-  /// What the lock is known by while a schema is made; any number that nobody else takes.
+  /// The key of the lock held while the schema is created: any number that no other program uses.
   private static let lock: Int64 = 0x4872_7468
 
-  /// Makes sure that the schema is there and has the version of this program.
+  /// Ensures that the schema exists and has the version of this program.
   ///
-  /// Several programs may do it at once: one waits for the other.
+  /// Several processes may call this at the same time: one waits for the other.
   ///
-  /// - Throws: `StoreError` when it was made by a newer program, and ``PostgresFailure``.
+  /// - Throws: `StoreError` when a newer program created the schema, or ``PostgresFailure``.
   static func prepare(_ connection: PostgresConnection, at place: String) throws {
     if try version(connection, at: place) == SchemaStatements.migrations.count { return }
     try connection.run("BEGIN", within: .seconds(5))
@@ -39,10 +39,10 @@ enum Schema {
     }
   }
 
-  /// The version of the schema; 0 when there is none.
+  /// The version of the schema; 0 if it does not exist.
   private static func version(_ connection: PostgresConnection, at place: String) throws -> Int {
-    // Not `to_regclass`: what it has not found once it does not find in the same transaction either, and
-    // another program may make it while this one waits for the lock.
+    // Not `to_regclass`: within a transaction it keeps reporting a table as missing, while another
+    // program may create the table while this one waits for the lock.
     let known = try connection.query(
       """
       SELECT EXISTS (SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n

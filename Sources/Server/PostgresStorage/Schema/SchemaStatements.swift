@@ -1,8 +1,9 @@
-/// The tables and functions in the schema `hearth`, step by step from nothing to what they are now.
+/// The tables and functions in the schema `hearth`, as migrations from nothing to the current
+/// state.
 ///
-/// Each step is one migration: it is never changed once it was released, only followed by another.
+/// A migration never changes once it has been released; further ones are appended.
 enum SchemaStatements {
-  /// The steps, in order; the version of a schema is how many of them it has.
+  /// The migrations, in order; the version of a schema is the number of those applied to it.
   static let migrations: [String] = [tables + functions + view]
 
   private static let tables = """
@@ -247,6 +248,6 @@ enum SchemaStatements {
 
     """
 
-  /// What people and other programs read with SQL.
+  /// The view that people and other programs read with SQL.
   private static let view = TreeView.statements
 }

@@ -1,7 +1,7 @@
-/// The view of the trees for people and programs that use SQL: a row for each leaf, by its path.
+/// The view of the trees for people and programs that use SQL: a row for each leaf, by path.
 ///
-/// The functions unpack what `BinaryWriter.write(_ node:)` has packed. They are for reading by hand and for
-/// reports: the program itself never calls them.
+/// The functions unpack what `BinaryWriter.write(_ node:)` has packed. They serve queries by hand
+/// and reports: the program itself never calls them.
 enum TreeView {
   static let statements = #"""
     CREATE FUNCTION hearth.unpack_count(packed bytea, start integer, OUT number numeric, OUT next integer)

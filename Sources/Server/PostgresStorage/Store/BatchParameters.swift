@@ -2,16 +2,16 @@ import RealtimeCore
 import RealtimeHub
 import TreeStorage
 
-/// A batch as the parameters of `hearth.commit`, behind those that say what it follows.
+/// A batch as the parameters of `hearth.commit` that follow those for its position.
 struct BatchParameters {
-  /// The parameters from `payload` on.
+  /// The parameters, starting with `payload`.
   let values: [PostgresValue]
-  /// How many bytes the row in the log has.
+  /// The size in bytes of the row in the log.
   let payloadCount: Int
 
   /// Encodes a batch.
   ///
-  /// - Throws: `StoreError` for what no store can hold.
+  /// - Throws: `StoreError` for data that no store can hold.
   init(_ batch: CommitBatch) throws(StoreError) {
     let payload = batch.commits.isEmpty ? nil : try BatchCoding.encode(batch.commits)
     payloadCount = payload?.count ?? 0

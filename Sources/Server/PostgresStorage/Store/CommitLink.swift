@@ -1,15 +1,16 @@
 import Foundation
 import RealtimeHub
 
-/// The connection through which one leader commits.
+/// The connection through which a leader commits.
 ///
-/// A batch names the batch that it follows, the epoch of the lease and the number of the connection;
-/// `hearth.commit` stores all of it or nothing. When the connection is lost, the next one takes a new
-/// number: whatever the old one still has under way is waited for or refused, and the number of the last
-/// batch tells what became of it. So the outcome is unknown only while PostgreSQL cannot be reached.
+/// A batch names the batch that it follows, the epoch of the lease and the number of the
+/// connection; `hearth.commit` stores all of it or nothing. When the connection is lost, the next
+/// one takes a new number: a commit that the old one has in progress is waited for or refused, and
+/// the number of the last batch reveals its outcome. So the outcome is unknown only while
+/// PostgreSQL cannot be reached.
 ///
-/// State: closed → open → closed …, finished once an outcome has remained unknown. One thread at a time
-/// uses it.
+/// State: closed → open → closed …, finished once an outcome has remained unknown. Only one thread
+/// at a time may use it.
 final class CommitLink {
   /// The position that the next batch follows.
   private struct Head: Equatable {
@@ -24,12 +25,12 @@ final class CommitLink {
   private var connection: PostgresConnection?
   private var writer: Int64 = 0
   private var head = Head(batch: 0, revision: 0)
-  /// What the end of everything was; nil while batches are taken.
+  /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
 
-  /// Connects as the one that may commit under a lease.
+  /// Connects as the writer that may commit under a lease.
   ///
-  /// - Throws: `StoreError` when PostgreSQL cannot be reached, or a later lease has been given.
+  /// - Throws: `StoreError` when PostgreSQL cannot be reached, or a later lease has been granted.
   init(
     to address: PostgresAddress,
     database: (id: Int64, name: String),
@@ -51,7 +52,7 @@ final class CommitLink {
   /// The last commit.
   var revision: Int64 { head.revision }
 
-  /// Whether nothing more is stored.
+  /// Whether nothing more can be stored.
   var isFinished: Bool { failure != nil }
 
   /// Closes the connection.
@@ -60,22 +61,22 @@ final class CommitLink {
     connection = nil
   }
 
-  /// Makes sure that the next batch can be tried.
+  /// Ensures that the next batch can be tried.
   ///
-  /// - Throws: The `StoreError` that has ended it.
+  /// - Throws: The `StoreError` that finished the link.
   func requireReady() throws(StoreError) {
     if let failure { throw failure }
   }
 
   // MARK: Committing
 
-  /// Stores a batch, and finds out what became of it when the connection is lost.
+  /// Stores a batch, and determines its outcome if the connection is lost.
   ///
   /// - Parameters:
   ///   - parameters: The batch.
-  ///   - revision: Its last commit; that of the batch before when it has none.
-  /// - Throws: `StoreError`. Unless it has stored nothing, it is unknown what is stored, and nothing more
-  ///   will be.
+  ///   - revision: Its last commit, or that of the batch before it if it has none.
+  /// - Throws: `StoreError`. Unless its `hasStoredNothing` is true, it is unknown what has been
+  ///   stored, and nothing more will be.
   func commit(_ parameters: BatchParameters, revision: Int64) throws(StoreError) {
     try requireReady()
     let deadline = ContinuousClock.now + options.commitLimit
@@ -99,7 +100,7 @@ final class CommitLink {
     }
   }
 
-  /// Settles what became of a batch that was sent, and sends it unless it is stored.
+  /// Determines the outcome of a batch that was sent, and sends it unless it has been stored.
   private func attempt(
     _ parameters: BatchParameters,
     reaching next: Head,
@@ -113,7 +114,8 @@ final class CommitLink {
         options.report(.reconnected(database: database.name, wasStored: found.head == next))
       }
       guard found.epoch == epoch else {
-        // The next leader has committed: whether that was behind this batch, nobody can tell.
+        // The next leader has committed, so it is impossible to tell whether this batch came before
+        // that.
         let isKnown = !wasSent || found.head == head
         return .failure(finish(isKnown ? superseded : unknown(nil)))
       }
@@ -127,7 +129,7 @@ final class CommitLink {
     if try send(parameters, reaching: next, until: deadline, isSent: &isSent) {
       return .success(())
     }
-    // Refused: taking another number tells why.
+    // The batch was refused: taking a new number reveals why.
     let found = try take(until: deadline)
     if found.epoch != epoch { return .failure(finish(superseded)) }
     return .failure(finish(moved(to: found.head)))
@@ -135,7 +137,7 @@ final class CommitLink {
 
   /// Sends a batch.
   ///
-  /// - Returns: Whether it is stored; otherwise it may not follow.
+  /// - Returns: Whether the batch is stored; otherwise it did not follow the last one.
   private func send(
     _ parameters: BatchParameters,
     reaching next: Head,
@@ -158,13 +160,13 @@ final class CommitLink {
       head = next
       return true
     } catch {
-      // An error that leaves the connection open has undone everything.
+      // An error that leaves the connection open has undone all changes.
       if !error.isLost { isSent = false }
       throw error
     }
   }
 
-  /// Calls `hearth.commit`.
+  /// The call of `hearth.commit`.
   static let statement: String = {
     let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
     return "SELECT hearth.commit($1::integer, \(numbers))"
@@ -172,9 +174,10 @@ final class CommitLink {
 
   // MARK: Connecting
 
-  /// Takes a number for the connection, and connects before if need be.
+  /// Takes a new number for the connection, connecting first if necessary.
   ///
-  /// - Returns: What the next batch follows, and the epoch of the lease that may write it.
+  /// - Returns: The position that the next batch follows, and the epoch of the lease that may write
+  ///   it.
   private func take(
     until deadline: ContinuousClock.Instant
   ) throws(PostgresFailure) -> (head: Head, epoch: Int64) {
@@ -221,7 +224,7 @@ final class CommitLink {
   }
 
   private func refusal(_ reason: PostgresFailure) -> StoreError {
-    // Whatever was wrong, it was before anything could be stored.
+    // Whatever was wrong, nothing had been stored yet.
     let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
     return StoreError(kind, description: "\(place): \(reason.description)")
   }
@@ -243,7 +246,7 @@ final class CommitLink {
     )
   }
 
-  /// Ends all writing.
+  /// Refuses all further batches.
   private func finish(_ error: StoreError) -> StoreError {
     failure = error
     close()

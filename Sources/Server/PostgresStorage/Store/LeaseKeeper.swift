@@ -3,12 +3,12 @@ import Foundation
 import RealtimeHub
 import RealtimeServer
 
-/// Renews a lease for as long as it is held, where no server does it.
+/// Renews a lease for as long as it is held, when no server does so.
 ///
-/// A renewal that fails is tried again; once the lease has ended, another may take it, and the commits of
-/// this one are refused.
+/// A failed renewal is retried. Once the lease has expired, another process may take it, and
+/// commits under this one are refused.
 final class LeaseKeeper: @unchecked Sendable {
-  // Safety: the timer is made and cancelled by one thread; the connection is used within `queue`.
+  // Safety: one thread creates and cancels the timer; the connection is used only on `queue`.
 
   private let lease: Lease
   private let port: PostgresPort
@@ -42,30 +42,30 @@ final class LeaseKeeper: @unchecked Sendable {
     }
   }
 
-  /// Gives the lease up.
+  /// Stops renewing the lease and releases it.
   func release() {
     timer.cancel()
     queue.sync {
-      // What cannot be released ends by itself.
+      // A lease that cannot be released expires.
       try? port.release(lease, to: nil)
       port.close()
     }
   }
 }
 
-/// A lease that a store or a tool has for itself.
+/// A lease that a store or a tool holds for itself.
 struct OwnLease {
   let lease: Lease
   /// The number of the database.
   let number: Int64
-  /// Renews it.
+  /// Renews the lease.
   let keeper: LeaseKeeper
 
-  /// Which lease of the database it is.
+  /// The epoch of the lease.
   var epoch: Int64 { lease.epoch }
 }
 
-/// A store that has a lease of its own.
+/// A store that holds a lease of its own, and releases it when it is closed.
 final class LeasedTreeStore: TreeStore {
   private let store: PostgresTreeStore
   private let keeper: LeaseKeeper

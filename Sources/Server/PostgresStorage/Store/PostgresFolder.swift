@@ -3,12 +3,12 @@ import RealtimeCore
 import RealtimeHub
 import TreeStorage
 
-/// Folds the log of a database into its nodes, a part in each transaction.
+/// Folds the log of a database into its nodes, part by part, each in its own transaction.
 ///
-/// What a fold does follows from the log and from the progress that is stored with it, and each
-/// transaction changes the progress that it has found. So it does not matter which server folds, nor
-/// whether two of them try: one of them finds another progress, and begins again. One thread at a time
-/// uses it.
+/// A fold is determined by the log and by the progress that is stored with it, and each transaction
+/// checks and updates that progress. So it does not matter which server folds, nor whether two try
+/// at the same time: one of them finds different progress and starts again. Only one thread at a
+/// time may use it.
 final class PostgresFolder {
   private let address: PostgresAddress
   private let database: (id: Int64, name: String)
@@ -30,7 +30,7 @@ final class PostgresFolder {
     connection = nil
   }
 
-  /// Folds everything that is committed now.
+  /// Folds everything that has been committed so far.
   ///
   /// - Throws: `StoreError`; the log keeps what could not be folded.
   func fold() throws(StoreError) {
@@ -52,7 +52,7 @@ final class PostgresFolder {
   private func opened() throws -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
     let connection = try PostgresConnection(to: address)
-    // Nothing is lost when a fold is: its commits need not wait for the disk.
+    // A fold can be repeated, so its commits need not wait for the disk.
     try connection.query(
       "SELECT set_config('synchronous_commit', 'off', false)",
       within: options.silenceLimit
@@ -83,7 +83,7 @@ final class PostgresFolder {
     }
   }
 
-  /// Makes what is left of the changes of a fold.
+  /// Applies the remaining changes of a fold.
   private func finish(_ progress: inout FoldProgress, on connection: PostgresConnection) throws {
     let begun = progress
     let changes = try read(connection) { try $0.changes(of: begun) }
@@ -111,7 +111,7 @@ final class PostgresFolder {
     } while progress.revision < progress.target
   }
 
-  /// Makes sure that nobody else has folded meanwhile, or does.
+  /// Ensures that no other server has folded in the meantime or does so now.
   private func lock(_ progress: FoldProgress, on connection: PostgresConnection) throws {
     let rows = try connection.query(
       "SELECT revision, target, applied FROM hearth.folds WHERE database = $1 FOR UPDATE",
@@ -148,7 +148,7 @@ final class PostgresFolder {
     )
   }
 
-  /// Removes batches that are in the nodes and that nobody reads any more.
+  /// Removes batches that are in the nodes and that no observer needs any more.
   private func removeBatches(through revision: Int64, on connection: PostgresConnection) throws {
     let last = options.logMark.map { min(revision, $0.revision) } ?? revision
     try connection.query(
@@ -159,11 +159,11 @@ final class PostgresFolder {
   }
 }
 
-/// Several statements that are made all or not at all.
+/// Runs several statements that take effect entirely or not at all.
 enum Transaction {
   /// Runs a closure within a transaction.
   ///
-  /// - Throws: What the closure throws, with nothing changed, and ``PostgresFailure``.
+  /// - Throws: Any error of the closure, with nothing changed, or ``PostgresFailure``.
   static func run<Result>(
     _ connection: PostgresConnection,
     within limit: Duration,

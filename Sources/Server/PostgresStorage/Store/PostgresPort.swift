@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 import RealtimeHub
 import RealtimeServer
 
-/// Asks PostgreSQL short questions, through a connection that is made again when it is lost.
+/// Sends short queries to PostgreSQL, through a connection that is reopened when it is lost.
 ///
-/// Any thread may call it; one question at a time is asked.
+/// Any thread may call it; only one query runs at a time.
 final class PostgresPort: @unchecked Sendable {
-  // Safety: the connection is used with the lock held.
+  // Safety: the connection is used only while the lock is held.
 
   private let address: PostgresAddress
   private let options: PostgresStoreOptions
@@ -20,10 +20,10 @@ final class PostgresPort: @unchecked Sendable {
     self.options = options
   }
 
-  /// What errors name.
+  /// The name that errors use for the server.
   var place: String { address.description }
 
-  /// Closes the connection; the next question makes another.
+  /// Closes the connection; the next query opens another.
   func close() {
     lock.withLock {
       connection?.close()
@@ -31,10 +31,10 @@ final class PostgresPort: @unchecked Sendable {
     }
   }
 
-  /// Asks a question.
+  /// Runs a query.
   ///
-  /// A connection that turns out to have ended while it was not used is made again, once: for questions
-  /// which may be asked twice.
+  /// If the connection turns out to have ended while it was idle, it is reopened once and the query
+  /// is sent again. So this is only for queries that may run twice.
   ///
   /// - Throws: `StoreError`.
   func query(
@@ -66,14 +66,15 @@ final class PostgresPort: @unchecked Sendable {
     }
   }
 
-  /// Makes several changes, all or none, and finds out what became of them when the connection is lost.
+  /// Makes several changes, all or none, and determines their outcome if the connection is lost.
   ///
-  /// - Throws: `StoreError`. Unless it has stored nothing, it is unknown what is stored.
+  /// - Throws: `StoreError`. Unless its `hasStoredNothing` is true, it is unknown what has been
+  ///   stored.
   func transact(_ body: (PostgresConnection) throws(PostgresFailure) -> Void) throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     let deadline = ContinuousClock.now + options.commitLimit
-    /// The number of the transaction of which it is not known whether it was committed.
+    /// The number of the transaction whose outcome is unknown.
     var doubtful: String?
     while true {
       do throws(PostgresFailure) {
@@ -103,7 +104,7 @@ final class PostgresPort: @unchecked Sendable {
         try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
         return
       } catch {
-        // What PostgreSQL has refused it has undone.
+        // PostgreSQL has undone whatever it refused.
         if !error.isLost, error.state != "HEARTH" { doubtful = nil }
         connection?.close()
         if error.isLost || error.isTemporary, ContinuousClock.now < deadline {
@@ -138,7 +139,7 @@ final class PostgresPort: @unchecked Sendable {
     return connection
   }
 
-  /// Makes the schema, once.
+  /// Creates the schema on the first call.
   ///
   /// - Throws: `StoreError`.
   func prepare() throws(StoreError) {
@@ -153,7 +154,7 @@ final class PostgresPort: @unchecked Sendable {
 
   // MARK: Databases
 
-  /// The number of a database, or nil when there is none of this name.
+  /// The number of a database, or nil if no database has this name.
   func database(_ name: String) throws(StoreError) -> Int64? {
     try prepare()
     let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", with: [.text(name)])
@@ -177,7 +178,7 @@ final class PostgresPort: @unchecked Sendable {
     return Self.view(try query("SELECT *, \(Self.time) FROM hearth.cluster()"))
   }
 
-  /// The time of PostgreSQL in microseconds since 1970.
+  /// The time at PostgreSQL in microseconds since 1970.
   private static let time = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
   private static func view(_ rows: PostgresRows) -> ClusterView {
@@ -255,7 +256,7 @@ final class PostgresPort: @unchecked Sendable {
     _ = try query("SELECT hearth.move($1, $2)", with: [.text(database), .text(server.description)])
   }
 
-  /// Whether a lease counts now.
+  /// Whether a lease is still valid.
   func counts(_ lease: Lease) throws(StoreError) -> Bool {
     try prepare()
     let rows = try query(
@@ -270,7 +271,7 @@ final class PostgresPort: @unchecked Sendable {
 }
 
 extension Duration {
-  /// The whole milliseconds.
+  /// The duration in whole milliseconds.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds * 1_000 + attoseconds / 1_000_000_000_000_000

@@ -1,25 +1,26 @@
 import RealtimeCore
 import TreeStorage
 
-/// Reads and changes single rows of the nodes, within one transaction.
+/// Reads and changes individual rows of the nodes, within one transaction.
 ///
-/// Changes are collected and sent many at a time. What they do to packed rows is known here, so that
-/// those which are read later need no answer from PostgreSQL.
+/// Changes are collected and sent in groups. Their effect on packed rows is tracked here, so that
+/// reading such a row later does not require a query.
 final class PostgresRowEditor: RowEditor {
   private struct Known {
     let node: Node?
-    /// How many ranges had been removed when this was noted.
+    /// The number of removed ranges at the time of this entry.
     let removals: Int
   }
 
-  /// The changes, and their bytes, that are sent at once.
+  /// The maximum number of changes, and of their bytes, sent at once.
   private static let limit = (changes: 4_096, bytes: 4 * 1_024 * 1_024)
 
   private let connection: PostgresConnection
   private let database: Int64
   private let silence: Duration
   private var known: [ArraySlice<UInt8>: Known] = [:]
-  /// The paths of which everything has been removed, with the number of the last removal.
+  /// The paths that have been removed with everything below them, each with the number of its last
+  /// removal.
   private var removed: [ArraySlice<UInt8>: Int] = [:]
   private var removals = 0
   private var kinds: [UInt8] = []
@@ -27,7 +28,7 @@ final class PostgresRowEditor: RowEditor {
   private var ends: [[UInt8]?] = []
   private var values: [[UInt8]?] = []
   private var bytes = 0
-  /// How many rows there are more than before the first change.
+  /// The number of rows inserted, less those removed.
   private(set) var addedRows: Int64 = 0
 
   init(_ connection: PostgresConnection, database: Int64, silence: Duration) {
@@ -38,7 +39,7 @@ final class PostgresRowEditor: RowEditor {
 
   // MARK: Reading
 
-  /// Reads the rows at paths and above them, so that they need not be asked for one by one.
+  /// Reads the rows at and above the paths of changes, so that they need not be queried one by one.
   func prefetch(_ changes: some Sequence<Change>) throws {
     var wanted: Set<ArraySlice<UInt8>> = []
     for change in changes {
@@ -63,7 +64,7 @@ final class PostgresRowEditor: RowEditor {
     known[path] != nil || lastRemoval(of: path) != nil
   }
 
-  /// The number of the last removal of a path, alone or with what it is in.
+  /// The number of the last removal that included a path.
   private func lastRemoval(of path: ArraySlice<UInt8>) -> Int? {
     guard removals > 0 else { return nil }
     var last = removed[[]]
@@ -137,7 +138,7 @@ final class PostgresRowEditor: RowEditor {
     end: ArraySlice<UInt8>? = nil,
     value: [UInt8]? = nil
   ) throws {
-    // A group of prunings is told in one piece.
+    // A group of prunings is sent in one piece.
     let isFull = kinds.count >= Self.limit.changes || bytes >= Self.limit.bytes
     if isFull, kind != .pruneAbove { try flush() }
     kinds.append(kind.rawValue)
@@ -147,7 +148,7 @@ final class PostgresRowEditor: RowEditor {
     bytes += path.count * 2 + (value?.count ?? 0)
   }
 
-  /// Sends what has been collected.
+  /// Sends the collected changes.
   func flush() throws {
     guard !kinds.isEmpty else { return }
     let isPlain = kinds.allSatisfy { $0 == LogStatements.Change.insert.rawValue }

@@ -4,45 +4,45 @@ package import TreeStorage
 
 /// How a store uses PostgreSQL.
 package struct PostgresStoreOptions: Sendable {
-  /// How long a commit may take, with all attempts to reach PostgreSQL again while it is away.
+  /// How long a commit may take, including all attempts to reconnect to PostgreSQL.
   package var commitLimit: Duration = .seconds(10)
-  /// How long PostgreSQL may be silent while it gives or takes a whole tree.
+  /// How long PostgreSQL may be silent while a whole tree is read or written.
   package var silenceLimit: Duration = .seconds(60)
-  /// How long one question about servers and leases may take.
+  /// How long one query about servers and leases may take.
   package var leaseLimit: Duration = .seconds(3)
-  /// How long a lease counts that a store renews by itself, without a server that does it.
+  /// The duration of a lease that a store renews itself, without a server that does so.
   package var ownLease: Duration = .seconds(10)
-  /// How long to wait for another server to give a database up.
+  /// How long to wait for another server to release a database.
   package var patience: Duration = .zero
-  /// The batches in the log beyond which it is folded into the nodes.
+  /// The number of batches in the log beyond which it is folded into the nodes.
   package var foldBatches = 2_000
-  /// The bytes in the log beyond which it is folded into the nodes.
+  /// The number of bytes in the log beyond which it is folded into the nodes.
   package var foldBytes = 16 * 1_024 * 1_024
-  /// How many changes a transaction of a fold makes.
+  /// The number of changes in each transaction of a fold.
   package var foldChanges = 1_000
-  /// The age in milliseconds at which the ledger forgets a client that has not written since.
+  /// The time in milliseconds after which the ledger forgets a client that has not written.
   package var ledgerAge: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// How far an observer has read the log, which keeps the rest for it; nil without an observer.
   package var logMark: LogMark?
-  /// Writes a copy of a whole database into a file; nil where copies are not made.
+  /// Copies a whole database into a file; nil if copies are not supported.
   package var copy: (@Sendable (StoredRows, String) throws -> StoreCheck)?
-  /// Called with events, on any thread.
+  /// Called with each event, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 
   /// Makes the options that suit a server.
   package init() {}
 }
 
-/// Something that takes a store long, or that happens without a caller who could be told.
+/// An operation that takes a store long, or an event without a caller to report it to.
 package enum PostgresStoreEvent: Sendable {
   /// Reading the tree of a database has begun.
   case loading(database: String, rows: Int)
   /// The tree of a database has been read.
   case loaded(database: String, revision: Int64)
-  /// The log could not be folded; it stays as it is, and nothing is lost.
+  /// The log could not be folded. It is kept, and nothing is lost.
   case foldFailed(StoreError)
-  /// The connection of a database was lost in a commit, and another one has settled what became of it.
+  /// A connection was lost during a commit, and another one has determined the outcome.
   case reconnected(database: String, wasStored: Bool)
-  /// A lease that the store renews by itself could not be renewed.
+  /// A lease that the store renews itself could not be renewed.
   case renewalFailed(StoreError)
 }

@@ -1,15 +1,15 @@
 import Dispatch
 package import RealtimeHub
 
-/// The store of one database in PostgreSQL, for the server that has its lease.
+/// The store of one database in PostgreSQL, for the server that holds its lease.
 ///
-/// A commit appends one row to a log, by one statement that names what it follows. In the background the
-/// log is folded into the nodes, through a connection of its own.
+/// A commit appends one row to a log, in one statement that names the commit it follows. In the
+/// background the log is folded into the nodes, through a separate connection.
 ///
-/// State: open → finished (by a commit with an unknown outcome, or by a later lease) → closed, or open →
-/// closed.
+/// State: open → finished (by a commit with an unknown outcome, or by a later lease) → closed, or
+/// open → closed.
 package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
-  // Safety: the link and the counts are used within `turns`, the folder within `maintenance`.
+  // Safety: the link and the counts are used only on `turns`, the folder only on `maintenance`.
 
   private let address: PostgresAddress
   private let database: (id: Int64, name: String)
@@ -61,13 +61,14 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Committing
 
-  /// Appends a batch to the log, and returns when PostgreSQL has committed it.
+  /// Appends a batch to the log, and returns once PostgreSQL has committed it.
   ///
-  /// When the connection is lost in the middle, another one finds out what became of the batch, for as
-  /// long as a commit may take.
+  /// If the connection is lost halfway, another one determines the outcome, within the time limit
+  /// of a commit.
   ///
-  /// - Throws: `StoreError`. When it has stored nothing, the next batch may work. After any other it is
-  ///   unknown what is stored, and the store is finished: it throws the same error for every later batch.
+  /// - Throws: `StoreError`. If its `hasStoredNothing` is true, the next batch may succeed.
+  ///   Otherwise it is unknown what has been stored, and the store is finished: it throws the same
+  ///   error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     let parameters = try BatchParameters(batch)
     try StoreError.translating(at: place) {
@@ -109,14 +110,14 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       do throws(StoreError) {
         try folder.fold()
       } catch {
-        // A failure costs only space: the next fold begins where this one has stopped.
+        // A failure only costs space: the next fold continues where this one stopped.
         options.report(.foldFailed(error))
       }
       turns.sync { isFoldScheduled = false }
     }
   }
 
-  /// Folds what is in the log now, and returns when that is done.
+  /// Folds the current log, and returns once that is done.
   ///
   /// - Throws: `StoreError`; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
@@ -132,11 +133,11 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Folds what is left and closes the connections; a second call does nothing.
+  /// Folds the rest of the log and closes the connections; a second call does nothing.
   ///
-  /// A store that is finished only closes its connections.
+  /// A finished store only closes its connections.
   ///
-  /// - Throws: `StoreError` when the log could not be folded; what was committed is safe even so.
+  /// - Throws: `StoreError` when the log could not be folded; all commits are safe even so.
   package func close() throws(StoreError) {
     let last = turns.sync { () -> CommitLink? in
       defer { link = nil }

@@ -2,16 +2,16 @@ import RealtimeCore
 import RealtimeHub
 import TreeStorage
 
-/// Reads one moment of a database, in a transaction that changes nothing and waits for nobody.
+/// Reads a snapshot of a database, in a read-only transaction that waits for no other transaction.
 struct SnapshotReader {
   private let connection: PostgresConnection
   private let database: Int64
   private let place: String
   private let silence: Duration
 
-  /// Runs a closure within one moment.
+  /// Runs a closure on one snapshot.
   ///
-  /// - Throws: What the closure throws, and ``PostgresFailure``.
+  /// - Throws: ``PostgresFailure``, or any error of the closure.
   static func read<Result>(
     _ connection: PostgresConnection,
     database: Int64,
@@ -24,7 +24,7 @@ struct SnapshotReader {
       within: .seconds(10)
     )
     do {
-      // Building the tree of a piece may take longer than PostgreSQL usually waits.
+      // Building part of the tree may take longer than PostgreSQL's default idle timeout.
       try connection.query(
         "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
         within: .seconds(10)
@@ -46,7 +46,7 @@ struct SnapshotReader {
 
   // MARK: The tree
 
-  /// The last commit, and how far it is in the nodes.
+  /// The last commit, how far the log has been folded into the nodes, and the number of their rows.
   func position() throws -> (revision: Int64, fold: FoldProgress, rows: Int64) {
     let rows = try connection.query(
       """
@@ -70,9 +70,9 @@ struct SnapshotReader {
     )
   }
 
-  /// Gives the rows of the tree as they are in the nodes, in the order of their paths.
+  /// Passes on the rows of the nodes in path order, chunk by chunk.
   ///
-  /// - Returns: How many there are.
+  /// - Returns: The number of rows.
   func forEachChunk(_ body: (NodeRows) throws -> Void) throws -> Int64 {
     var chunk = NodeRows()
     let count = try forEachRow { path, value in
@@ -104,11 +104,11 @@ struct SnapshotReader {
     return count
   }
 
-  /// Everything, with the tree as rows that are read when somebody asks for them, within this moment.
+  /// The whole content of the snapshot, with the tree as rows that are read on request.
   ///
-  /// What is in the log only is in memory, as the changes of rows that it comes to.
+  /// Commits that are only in the log are held in memory, as the row changes that result from them.
   ///
-  /// - Throws: `StoreError` when something is damaged or missing, and ``PostgresFailure``.
+  /// - Throws: `StoreError` when something is damaged or missing, or ``PostgresFailure``.
   func rows() throws -> StoredRows {
     let position = try position()
     var changes = CoalescedChanges()
@@ -137,7 +137,7 @@ struct SnapshotReader {
     }
   }
 
-  /// Translates what PostgreSQL throws, and nothing else.
+  /// Translates errors of PostgreSQL, and no others.
   private func translating(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -158,9 +158,9 @@ struct SnapshotReader {
   ///
   /// - Parameters:
   ///   - revision: The commit; the first batch must begin with the one after it.
-  ///   - last: The last commit that is wanted.
-  ///   - body: Takes the commits of a batch.
-  /// - Throws: `StoreError` when a commit is missing, and what the body throws.
+  ///   - last: The last commit to read.
+  ///   - body: Receives the commits of a batch.
+  /// - Throws: `StoreError` when a commit is missing, or any error of the body.
   func forEachBatch(
     after revision: Int64,
     through last: Int64 = .max,
@@ -176,7 +176,7 @@ struct SnapshotReader {
     }
   }
 
-  /// Calls a closure with each batch that ends after a commit, wherever they begin.
+  /// Calls a closure with each batch that ends after a commit, whichever commit it begins with.
   func forEachStoredBatch(
     after revision: Int64,
     through last: Int64 = .max,
@@ -206,7 +206,7 @@ struct SnapshotReader {
     }
   }
 
-  /// All changes of a fold that has begun, including those that have been made.
+  /// All changes of a fold in progress, including those that have been applied.
   func changes(of progress: FoldProgress) throws -> [Change] {
     guard progress.revision < progress.target else { return [] }
     var coalesced = CoalescedChanges()
@@ -216,7 +216,7 @@ struct SnapshotReader {
     return coalesced.changes
   }
 
-  /// Gives the changes that are not in the nodes, in their order.
+  /// Passes on the changes that are not in the nodes, in order.
   ///
   /// - Throws: `StoreError` when a commit is damaged or missing.
   private func forEachUnfolded(
@@ -237,9 +237,9 @@ struct SnapshotReader {
 
   /// Reads everything.
   ///
-  /// - Parameter report: Told how many rows there will be.
-  /// - Returns: What the database holds.
-  /// - Throws: `StoreError` when something is damaged or missing, and ``PostgresFailure``.
+  /// - Parameter report: Called with the number of rows before they are read.
+  /// - Returns: The content of the database.
+  /// - Throws: `StoreError` when something is damaged or missing, or ``PostgresFailure``.
   func load(_ report: (Int) -> Void = { _ in }) throws -> StoredTree {
     let position = try position()
     report(Int(position.rows))
@@ -351,7 +351,7 @@ struct SnapshotReader {
 }
 
 extension SnapshotReader: RowTable {
-  /// How many paths are read at once.
+  /// How many paths are read at a time.
   private static let width = 256
 
   func values(at paths: [ArraySlice<UInt8>]) throws -> [ArraySlice<UInt8>: [UInt8]] {
