@@ -12,7 +12,7 @@ package struct Decision: Hashable, Sendable {
 
 /// Explains which rule decided a request, and why.
 ///
-/// An explanation quotes rules and data, so show it only to people who may see those.
+/// An explanation quotes rules and data, so show it only to people who may see both.
 package struct Explanation: Hashable, Sendable, CustomStringConvertible {
   /// The result of a rule.
   package enum Outcome: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
   package struct Evaluation: Hashable, Sendable, CustomStringConvertible {
     /// The kind of the rule.
     package let kind: RuleKind
-    /// The location of the rule in the document, wildcards by name, such as `/posts/$post`.
+    /// The location of the rule in the document, with wildcards by name, such as `/posts/$post`.
     package let rulePath: String
     /// The location of the data.
     package let location: Path
@@ -65,7 +65,7 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
     package let text: String
   }
 
-  /// The rule that decided, or nil if no rule applied, which denies.
+  /// The rule that decided, or nil if no rule applied, in which case the request is denied.
   ///
   /// The rule that allowed a request is recorded only if an explanation was requested.
   package let decisive: Evaluation?

@@ -5,7 +5,8 @@ struct Inspection: ~Copyable {
   private let rules: RuleSet
   private let isExplaining: Bool
   private var evaluator: Evaluator
-  /// The rules of the frames of the evaluator, as far as they lead to the location of the request.
+  /// The rules at the frames of the evaluator, as far as rules exist on the way to the requested
+  /// location.
   private var plans: RuleStack<UnsafePointer<RulePlan>>
   private var evaluations: [Explanation.Evaluation] = []
   /// Why the last failed rule failed.
@@ -63,11 +64,11 @@ struct Inspection: ~Copyable {
     return decision(false, by: last)
   }
 
-  /// Descends from the root towards a location as far as there are rules.
+  /// Descends from the root towards a location as far as rules exist.
   private mutating func descend(to path: Path) {
     plans.truncate(to: 1)
     evaluator.ascend(to: 0)
-    // Counts because a request may name many locations.
+    // This counts because a request may name many locations.
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where !key.isPriority {
       let depth = plans.count - 1
@@ -83,9 +84,9 @@ struct Inspection: ~Copyable {
 
   // MARK: Writing
 
-  /// Whether there may be new data that the rules let the client write at a location.
+  /// Whether the rules let the client write any new data at a location.
   ///
-  /// True as well if the budget is exhausted before that is known.
+  /// Also true if the budget is exhausted before that is known.
   mutating func couldWrite(_ path: Path) -> Bool {
     descend(to: path)
     for depth in 0..<plans.count {
@@ -116,7 +117,7 @@ struct Inspection: ~Copyable {
     return decision(true, by: granting)
   }
 
-  /// Whether the data above, at and below a location are valid.
+  /// Whether the data above, at and below a location is valid.
   private mutating func areValid(at path: Path) -> Bool {
     for depth in 0..<plans.count where !isValid(plans[depth], at: depth) { return false }
     let depth = path.isPriority ? path.count - 1 : path.count
@@ -134,7 +135,7 @@ struct Inspection: ~Copyable {
     return false
   }
 
-  /// Whether the data at a frame are as before, and a rule certainly holds for them.
+  /// Whether the data at a frame is unchanged, and a rule certainly holds for it.
   private func isKept(by entry: RulePlan.Entry, at depth: Int) -> Bool {
     let kinds = entry.program.pointee.keepable
     guard !kinds.isEmpty else { return false }
@@ -142,7 +143,7 @@ struct Inspection: ~Copyable {
     return frame.pointee.newNode.kindOfSameLeaf(as: frame.pointee.node).map(kinds.include) == true
   }
 
-  /// Whether the data below the last frame are valid; only data with rules are visited.
+  /// Whether the data below the last frame is valid; only locations with rules are visited.
   private mutating func isValid(below plan: UnsafePointer<RulePlan>) -> Bool {
     guard plan.pointee.hasValidationBelow else { return true }
     let depth = evaluator.frames.count - 1
@@ -175,7 +176,8 @@ struct Inspection: ~Copyable {
     return true
   }
 
-  /// Whether the data below the last frame are valid, if all children to be visited are in its table.
+  /// Whether the data below the last frame is valid, if all children that must be visited are in
+  /// its table.
   private mutating func isValidByTable(
     _ plan: UnsafePointer<RulePlan>,
     depth: Int,
@@ -184,7 +186,7 @@ struct Inspection: ~Copyable {
     let (named, names) = (plan.pointee.children, plan.pointee.names)
     guard let table = evaluator.table(of: depth, names) else { return nil }
     if plan.pointee.validatesAllChildren {
-      // Then those are to be visited as well that have no name here.
+      // Children whose names are not in the table would have to be visited as well.
       var count = 0
       for child in named {
         if let place = child.place, !table[names.count + place].isEmpty { count += 1 }
@@ -192,7 +194,7 @@ struct Inspection: ~Copyable {
       if count < childCount { return nil }
     }
     for child in named {
-      // Looked up anew, as further tables may move this one.
+      // Looked up again, since adding tables may move this one.
       guard let place = child.place, let table = evaluator.table(of: depth, names) else { continue }
       let value = table[names.count + place]
       if value.isEmpty { continue }
@@ -202,7 +204,7 @@ struct Inspection: ~Copyable {
     return true
   }
 
-  /// Whether the data at and below a child of the last frame are valid.
+  /// Whether the data at and below a child of the last frame is valid.
   private mutating func isValid(
     _ plan: UnsafePointer<RulePlan>,
     in frame: RuleFrame,
@@ -217,7 +219,7 @@ struct Inspection: ~Copyable {
     return isValid
   }
 
-  /// Counts a visited location; returns false if the request visits too much data.
+  /// Charges for a visited location; returns false if the request visits too much data.
   private mutating func pay(for plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
     do throws(EvaluationError) {
       try evaluator.budget.spend(RulesLimits.stepsPerKey)

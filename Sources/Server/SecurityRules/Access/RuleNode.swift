@@ -67,19 +67,19 @@ final class RuleNode: Sendable {
     ])
   }
 
-  /// What evaluation uses, to be used while somebody retains the node.
+  /// The rules in the form that evaluation uses, valid as long as the node is retained.
   var plan: UnsafePointer<RulePlan> { lent.pointer }
 
   /// Whether there is a `.validate` at or below this location.
   private var hasValidation: Bool { validate != nil || hasValidationBelow }
 
-  /// The rules of a child: those of its name, or else those of the wildcard.
+  /// The rules of a child: those for its name, or else those of the wildcard.
   func child(_ key: ChildKey) -> RuleNode? { literals[key] ?? wildcard?.node }
 }
 
-/// The rules of a location as evaluation uses them: without references, so that none are counted.
+/// The rules of a location in the form that evaluation uses: without references to count.
 ///
-// Safety: a plan is used only while the rules are retained, and with them everything it borrows.
+// Safety: a plan is used only while the rules, and with them everything it borrows, are retained.
 struct RulePlan {
   /// A rule and its program.
   struct Entry {
@@ -96,7 +96,7 @@ struct RulePlan {
   struct Child {
     let name: LeafText
     let plan: UnsafePointer<RulePlan>
-    /// Where it is among the names of the location, unless these are none.
+    /// The position of the child among the names of the location; nil if there are no names.
     let place: Int?
   }
 
@@ -117,12 +117,12 @@ struct RulePlan {
   /// Whether the wildcard has a `.validate` at or below it, so that every child must be visited.
   let validatesAllChildren: Bool
 
-  /// The rules of a child: those of its name, or else those of the wildcard.
+  /// The rules of a child: those for its name, or else those of the wildcard.
   ///
   /// - Parameters:
   ///   - key: The key of the child.
-  ///   - guess: The index of the child that is tried first; then that of the next one, which comes
-  ///     next if children are looked up in key order.
+  ///   - guess: The index of the child to try first. On success it becomes the index of the next
+  ///     child, so that looking up children in key order is fast.
   /// - Returns: The rules, or nil if there are none.
   /// - Complexity: O(log children)
   func child(_ key: LeafText, guess: inout Int) -> UnsafePointer<RulePlan>? {
@@ -150,7 +150,7 @@ struct RulePlan {
 }
 
 extension LeafText {
-  /// Compares short texts, which are rarely equal, without a call.
+  /// Compares short texts, which are rarely equal, without a function call.
   @inline(__always)
   fileprivate func hasSameBytes(as other: LeafText) -> Bool {
     let count = utf8.count
@@ -164,13 +164,13 @@ extension LeafText {
 /// A compiled rule.
 final class Rule: Sendable {
   let kind: RuleKind
-  /// The location of the rule, wildcards by name, such as `/posts/$post`.
+  /// The location of the rule, with wildcards by name, such as `/posts/$post`.
   let path: String
   /// The wildcards in the path, and the frames whose keys they match.
   let captures: [(name: String, frame: Int)]
   /// The expression as it was written.
   let source: String
-  /// Where the expression starts in the document.
+  /// The start of the expression in the document.
   let position: SourcePosition
   /// The compiled expression.
   let program: RuleProgram

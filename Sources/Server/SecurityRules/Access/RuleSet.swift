@@ -1,11 +1,11 @@
 package import RealtimeCore
 
-/// A compiled rules document: who may read and write what, which data are valid, what is indexed.
+/// A compiled rules document: who may read and write what, which data is valid, what is indexed.
 ///
-/// It is immutable and can be used from any thread. It does not know administrators: for them, the
-/// rules are not evaluated at all.
+/// It is immutable and can be used on any thread. It knows nothing about administrators: for them,
+/// the rules are not evaluated.
 package struct RuleSet: Sendable {
-  /// What copies share, so that copying counts one reference.
+  /// The state that copies share, so that copying changes only one reference count.
   private final class Compiled: Sendable {
     let source: String
     let isDocument: Bool
@@ -24,14 +24,14 @@ package struct RuleSet: Sendable {
 
   /// The document as it was written.
   package var source: String { compiled.source }
-  /// Whether there is a document; ``open`` and ``closed`` stand for the lack of one.
+  /// Whether there is a document; ``open`` and ``closed`` are used when there is none.
   package var isDocument: Bool { compiled.isDocument }
   var top: RuleNode { compiled.top }
   var map: SourceMap { compiled.map }
 
   /// Compiles a rules document.
   ///
-  /// - Parameter source: JSON with comments and strings of several lines.
+  /// - Parameter source: JSON, in which comments and multi-line strings are allowed.
   /// - Throws: ``RulesError`` with line, column and what was expected.
   /// - Complexity: O(length)
   package init(source: String) throws(RulesError) {
@@ -54,7 +54,7 @@ package struct RuleSet: Sendable {
 
   /// Compiles a rules document of UTF-8 bytes.
   ///
-  /// - Parameter bytes: JSON with comments and strings of several lines.
+  /// - Parameter bytes: JSON, in which comments and multi-line strings are allowed.
   /// - Throws: ``RulesError`` with line, column and what was expected.
   /// - Complexity: O(bytes)
   package init(bytes: [UInt8]) throws(RulesError) {
@@ -98,7 +98,7 @@ package struct RuleSet: Sendable {
   /// Rules that allow everything to everyone, for tests.
   package static let open = RuleSet(allowing: true)
 
-  /// The document without its comments, and with strings as JSON has them.
+  /// The document without its comments, and with strings in standard JSON.
   ///
   /// - Complexity: O(length)
   package var json: JSONValue {
@@ -107,7 +107,7 @@ package struct RuleSet: Sendable {
 
   /// Whether clients that have not signed in may be able to write anywhere.
   ///
-  /// False only if every `.write` certainly requires a user.
+  /// False only if every `.write` certainly requires a signed-in user.
   package var mayLetNobodyWrite: Bool { top.mayLetNobodyWrite }
 
   /// The indexes that `.indexOn` declares for the children of a location.
@@ -190,7 +190,7 @@ extension RuleSet {
     steps: Int = RulesLimits.steps,
     explaining: Bool = false
   ) -> Decision {
-    // The request borrows from it.
+    // The request borrows from the subject.
     defer { withExtendedLifetime(subject) {} }
     return root.withView { root in
       withUnsafePointer(to: query) { query in
@@ -209,8 +209,8 @@ extension RuleSet {
 
   /// Whether a client may make several changes at once.
   ///
-  /// For each location, a `.write` between the root and the location must be true, and so must every
-  /// `.validate` above, at and below it where there are new data.
+  /// For each location, a `.write` between the root and the location must be true, and so must
+  /// every `.validate` above, at and below it where there is new data.
   ///
   /// - Parameters:
   ///   - paths: The locations of the changes.
@@ -280,18 +280,18 @@ extension RuleSet {
     }
   }
 
-  /// Whether there may be new data that a client is allowed to write at all of some locations.
+  /// Whether a client is allowed to write any new data at each of some locations.
   ///
-  /// This is checked before new data are built, which may take much longer. It considers only what
-  /// the rules say about present data, time and client.
+  /// This is checked before the new data is built, which may take much longer. It considers only
+  /// what the rules say about current data, time and client.
   ///
   /// - Parameters:
   ///   - paths: The locations; those after the first that cannot be written are not checked.
   ///   - subject: The client.
   ///   - now: The time in milliseconds since 1970.
   ///   - root: All data.
-  ///   - steps: The limit of steps, beyond which the answer is true.
-  /// - Returns: False if ``canWrite(_:by:now:from:to:steps:explaining:)`` would deny any new data.
+  ///   - steps: The limit of steps; beyond it the result is true.
+  /// - Returns: False if ``canWrite(_:by:now:from:to:steps:explaining:)`` would deny all new data.
   /// - Complexity: O(paths · depth), times the cost of the rules, up to the limit of steps
   package func couldWrite(
     _ paths: some Sequence<Path>,

@@ -26,7 +26,7 @@ struct DocumentValue {
     }
   }
 
-  /// The value as JSON; numbers and nulls, which no valid document contains, become null.
+  /// The value as JSON; numbers and nulls, which a valid document never contains, become null.
   var json: JSONValue {
     switch content {
     case .bool(let value): .bool(value)
@@ -70,7 +70,7 @@ struct DocumentText {
     index < offsets.count ? offsets[index] : end
   }
 
-  /// A character as messages show it.
+  /// A character in the form that messages show.
   static func describe(_ scalar: Unicode.Scalar) -> String {
     scalar.value < 0x20 || scalar.value == 0x7F
       ? "U+" + String(scalar.value, radix: 16, uppercase: true) : "'\(scalar)'"
@@ -103,7 +103,7 @@ struct DocumentParser {
     position + 1 < source.count ? source[position + 1] : nil
   }
 
-  /// The character here, for messages.
+  /// The current character, for messages.
   private var found: String { current.map(DocumentText.describe) ?? "the end of the document" }
 
   private func problem(_ message: String) -> RuleProblem { RuleProblem(message, at: position) }

@@ -11,7 +11,7 @@ package struct RulesError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 
-/// A mistake in a rules document, at a character counted from its start.
+/// A mistake in a rules document, at an offset in characters from its start.
 struct RuleProblem: Error {
   let offset: Int
   let message: String

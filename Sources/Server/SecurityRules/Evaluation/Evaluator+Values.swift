@@ -37,7 +37,7 @@ extension Evaluator {
     switch request.auth {
     case .null: return .null
     case .map:
-      // Costs as much as any other member.
+      // This costs as much as any other member.
       try budget.spend(1 + request.memberCount)
       return request.uid
     case .bool, .number, .string, .object:
@@ -223,7 +223,7 @@ extension Evaluator {
     }
     try budget.spend(bytes: text.byteCount + operands.reduce(0) { $0 + $1.byteCount })
     guard let first = operands.first else {
-      // Each character outside of ASCII is looked up.
+      // Each non-ASCII character is looked up.
       if text.utf8.contains(where: { $0 >= 0x80 }) { try budget.spend(2 * text.byteCount) }
       switch method {
       case .toLowerCase: return .string(scratch.keep(text.string.lowercased()))
@@ -270,8 +270,8 @@ extension Evaluator {
 
   /// The value of a member of the query.
   ///
-  /// On the wire, no order is the same as order by priority, and a range of one value is the same as
-  /// that value; both readings hold here.
+  /// On the wire, no order is the same as ordering by priority, and a range of one value is the
+  /// same as that value; both readings hold here.
   mutating func value(of member: QueryMember, in query: Query) -> RuleValue {
     switch member {
     case .orderByKey: return .bool(query.index == .key || query.index == .priority)

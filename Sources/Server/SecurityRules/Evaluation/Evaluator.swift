@@ -2,31 +2,33 @@ internal import RealtimeCore
 
 /// Evaluates compiled expressions for one request.
 ///
-// Safety: as for `NodeView`. Data borrowed from the request are used while its closure runs, those
-// borrowed from a program while the rules are retained, and text in the scratch until it is released.
+// Safety: as for `NodeView`. Data borrowed from the request is used only while its closure runs,
+// data borrowed from a program only while the rules are retained, and text in the scratch only
+// until it is released.
 struct Evaluator: ~Copyable {
-  /// How many frames and children of them there is room for at first.
+  /// How many frames, and how many children of frames, there is initially space for.
   private static let usualDepth = 6
   private static let usualChildren = 14
-  /// How much is allocated for a request, which is the most that costs little.
+  /// The size of the block allocated for a request; larger blocks cost noticeably more.
   private static let usualBytes = 1_024
-  /// The size of the spare part.
+  /// The size of the spare block.
   static let spareBytes = 64
 
   private static let none = RuleProgram(.literal(.bool(false)), at: [])
 
   let request: RuleRequest
   var budget: StepBudget
-  /// What the stacks and the scratch use as long as it is enough.
+  /// Memory for the stacks and the scratch, used until they outgrow it.
   private let memory: UnsafeMutableRawPointer
-  /// A part of that memory for the owner, as long as there is the evaluator; aligned as pointers are.
+  /// A pointer-aligned block of that memory for the owner, valid as long as the evaluator exists.
   let spare: UnsafeMutableRawPointer
   var scratch: RuleScratch
   /// The locations from the root to the data being visited.
   private(set) var frames: RuleStack<RuleFrame>
-  /// The children of frames by the names that their rules have for them: the present ones, then the new.
+  /// The children of frames under the names that their rules use: first the current data, then the
+  /// new.
   private var tables: RuleStack<NodeView>
-  /// The program of the current rule; that of none before the first one.
+  /// The program of the current rule; a placeholder before the first one.
   private(set) var program: UnsafePointer<RuleProgram.Code>
 
   init(_ request: RuleRequest, steps: Int) {
@@ -83,7 +85,7 @@ struct Evaluator: ~Copyable {
     frames.truncate(to: depth + 1)
     guard tableCount < tables.count else { return }
     tables.truncate(to: tableCount)
-    // A frame further up may have got its table after one of those that are gone.
+    // A frame further up may have got its table after one of the frames that are gone.
     for index in 0...depth where frames[index].table >= tableCount {
       frames[index].table = RuleFrame.noTableYet
     }
@@ -91,11 +93,12 @@ struct Evaluator: ~Copyable {
 
   // MARK: Tables
 
-  /// The children of a frame that rules name: the present ones, then the new; nil if they are not packed.
+  /// The children of a frame that rules name, first the current data, then the new; nil if they are
+  /// not packed.
   ///
-  /// Valid until another table is asked for.
+  /// Valid until another table is requested.
   ///
-  /// - Complexity: O(size of the children) for the first time, then O(1)
+  /// - Complexity: O(size of the children) the first time, then O(1)
   mutating func table(
     of frame: Int,
     _ names: UnsafeBufferPointer<LeafText>
@@ -122,7 +125,7 @@ struct Evaluator: ~Copyable {
     return nil
   }
 
-  /// A child of the frame of the current rule.
+  /// A child of the current rule's frame.
   private mutating func child(isNew: Bool, at place: RuleNames.Place) -> NodeView {
     let frame = program.pointee.frame
     let names = program.pointee.names
@@ -145,7 +148,7 @@ struct Evaluator: ~Copyable {
     return try holds(from: program.pointee.entry)
   }
 
-  /// Evaluates conditions from an index on, until they accept or reject.
+  /// Evaluates conditions, starting at an index, until they accept or reject.
   private mutating func holds(from entry: Int32) throws(EvaluationError) -> Bool {
     let tests = program.pointee.tests
     var next = entry
@@ -156,10 +159,10 @@ struct Evaluator: ~Copyable {
     return next == RuleTest.accept
   }
 
-  /// Whether there may be new data for which a rule holds at its frame.
+  /// Whether a rule could hold at its frame for any new data.
   ///
-  /// A condition that depends on new data may be true or false; all others are evaluated. What follows
-  /// a condition that fails cannot hold.
+  /// A condition that depends on new data may be true or false; all others are evaluated. Nothing
+  /// after a condition whose evaluation fails can hold.
   mutating func couldHold(
     _ program: UnsafePointer<RuleProgram.Code>
   ) throws(EvaluationError) -> Bool {
@@ -215,7 +218,7 @@ struct Evaluator: ~Copyable {
         let path = program.pointee.paths[slot]
         try budget.spend(Int(path.cost))
         if let place = path.place {
-          // The place is one of the frame of the rule, and so is the location.
+          // The name belongs to the frame of the rule, which is also the location.
           if child(isNew: isNew(location), at: place).isEmpty { return false }
         } else if path.keys.count == 1,
           case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
@@ -233,7 +236,7 @@ struct Evaluator: ~Copyable {
     case .contains(let step, let set, let offset):
       let text = try string(step, for: "matches()", at: offset)
       let search = program.pointee.sets[Int(set)].search(text.utf8)
-      // Costs the same as running the automaton of the pattern.
+      // This costs the same as running the automaton of the pattern.
       try budget.spend(3 * search.passed)
       return search.isFound
     case .value(let step):
@@ -244,9 +247,9 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  /// The result of a boolean method without arguments on a location.
+  /// The result of a boolean method without arguments at a location.
   private static func answer(_ method: SnapshotMethod, on node: NodeView) -> Bool {
-    // Matched rather than compared, which would be a call into another module.
+    // Matched rather than compared, since a comparison would call into another module.
     switch (method, node.kind) {
     case (.exists, .empty): false
     case (.exists, .bool), (.exists, .number), (.exists, .string), (.exists, .deferred),
@@ -322,7 +325,7 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  /// The data at a location that is found by its keys.
+  /// The data at a location that must be looked up by its keys.
   private mutating func distantNode(at location: Int32) throws(EvaluationError) -> NodeView {
     switch program.pointee.locations[Int(location)] {
     case .frame, .named: return try node(at: location)
@@ -344,7 +347,7 @@ struct Evaluator: ~Copyable {
     }
   }
 
-  /// Whether a location that is a frame is one of the new data.
+  /// Whether a location that is a frame belongs to the new data.
   private func isNew(_ location: Int32) -> Bool {
     if case .frame(let isNew, _) = program.pointee.locations[Int(location)] { isNew } else { false }
   }
@@ -369,7 +372,7 @@ struct Evaluator: ~Copyable {
     return node
   }
 
-  /// Follows a path that may go back up over keys that are known only at run time.
+  /// Follows a path that may ascend over keys that are known only at run time.
   private mutating func detour(
     isNew: Bool,
     frame: Int,
@@ -402,7 +405,7 @@ struct Evaluator: ~Copyable {
     return node
   }
 
-  /// Splits a path that is the value of a step.
+  /// Splits the path that is the value of a step.
   private mutating func forEachKey(
     of step: Int32,
     for method: SnapshotMethod,
@@ -410,7 +413,7 @@ struct Evaluator: ~Copyable {
     _ body: (LeafText) -> Void
   ) throws(EvaluationError) {
     let text = try string(step, for: "\(method.rawValue)()", at: offset)
-    // Pays for splitting the path into keys.
+    // This pays for splitting the path into keys.
     try budget.spend(text.byteCount)
     var rest = text.utf8[...]
     while !rest.isEmpty {

@@ -11,11 +11,11 @@ struct ExpressionCompiler {
   private(set) var patterns: [RegexProgram] = []
   private(set) var sets: [ScalarSet] = []
   private(set) var texts: [Lent<UInt8>] = []
-  /// The children of the frame of the rule that the expression names.
+  /// The children of the rule's frame that the expression names.
   private(set) var asked: Set<String> = []
   /// The index of the frame of the rule: the number of keys in its path.
   private let depth: Int
-  /// The frames whose keys wildcards match, from the root down.
+  /// The frames whose keys wildcards match, starting at the root.
   private let captures: [Int]
   private let names: RuleNames
 
@@ -45,7 +45,8 @@ struct ExpressionCompiler {
   ///   - expression: The expression.
   ///   - onTrue: Where evaluation continues if it is true.
   ///   - onFalse: Where evaluation continues if it is false.
-  ///   - cost: The steps of the operators around it, to which the first condition adds its own.
+  ///   - cost: The steps of the operators around it, which are added to those of the first
+  ///     condition.
   /// - Returns: The index.
   private mutating func addTests(
     _ expression: Expression,
@@ -95,7 +96,7 @@ struct ExpressionCompiler {
     }
   }
 
-  /// The condition of an expression without logical operators, and the steps that it takes.
+  /// The condition for an expression without logical operators, and the steps that it takes.
   private mutating func test(_ expression: Expression) -> (kind: RuleTest.Kind, cost: Int) {
     switch expression {
     case .literal(.bool(let value)): return (.constant(value), 1)
@@ -151,10 +152,11 @@ struct ExpressionCompiler {
 
   // MARK: Unchanged data
 
-  /// The kinds of leaves without a priority for which conditions hold, whatever else there is, if the
-  /// data are the same as before.
+  /// The kinds of leaves without a priority for which the conditions hold regardless of any other
+  /// data, provided that the leaf is unchanged.
   ///
-  /// Most of what a write brings is as it was, and rules that say what may change say so first.
+  /// Most of the data in a write is unchanged, and rules that restrict changes usually check for
+  /// that first.
   func keepable(from entry: Int32) -> LeafKinds {
     let kinds: [LeafKinds] = [.bool, .number, .string]
     return LeafKinds(kinds.filter { accepts($0, from: entry) })
@@ -170,7 +172,7 @@ struct ExpressionCompiler {
     return next == RuleTest.accept
   }
 
-  /// The result of a condition for such a leaf, or nil where it depends on more than that.
+  /// The result of a condition for such a leaf, or nil if it depends on anything else.
   private func result(of test: RuleTest.Kind, forUnchanged kind: LeafKinds) -> Bool? {
     switch test {
     case .constant(let value): return value
@@ -274,7 +276,7 @@ struct ExpressionCompiler {
     )
   }
 
-  /// The last elements of a list.
+  /// The last elements of a list, as a slice.
   private func range(of count: Int, in total: Int) -> RuleProgram.Slice {
     RuleProgram.Slice(first: Int32(total - count), count: Int32(count))
   }
@@ -286,11 +288,11 @@ struct ExpressionCompiler {
     var frame: Int
     let isNew: Bool
     var keys: [RuleKey] = []
-    /// The steps that it takes.
+    /// The steps that following the path takes.
     var cost: Int
     /// The number of keys from the root.
     var depth: Int
-    /// Where a `parent()` leads above the root.
+    /// The offset of a `parent()` that leads above the root.
     var failure: Int?
     var hasDetour = false
 
@@ -322,7 +324,7 @@ struct ExpressionCompiler {
     }
   }
 
-  /// A path, or one of two.
+  /// A path, or a choice between two.
   private indirect enum Place {
     case chain(Chain)
     case choice(Int32, Place, Place)
@@ -359,7 +361,7 @@ struct ExpressionCompiler {
       return place
     case .literal, .auth, .now, .capture, .query, .member, .index, .not, .negate, .binary, .all,
       .any, .snapshotCall, .stringCall, .matches:
-      // The checker lets only snapshots be here.
+      // The checker allows only snapshots here.
       return .chain(Chain(frame: 0, isNew: false, cost: 1, depth: 0))
     }
   }
@@ -385,12 +387,12 @@ struct ExpressionCompiler {
     }
   }
 
-  /// Whether a location is the frame of the rule itself.
+  /// Whether a location is the rule's own frame.
   private func isOwnFrame(_ location: Int32) -> Bool {
     if case .frame(_, let frame) = locations[Int(location)] { Int(frame) == depth } else { false }
   }
 
-  /// The place of a path of one literal key among the names of the frame of the rule.
+  /// The index of a path of one literal key among the names of the rule's frame.
   private mutating func place(of chain: Chain) -> RuleNames.Place? {
     guard chain.keys.count == 1, case .literal(let key)? = chain.keys.first else { return nil }
     asked.insert(key.string)

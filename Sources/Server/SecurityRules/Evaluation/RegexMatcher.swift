@@ -1,6 +1,7 @@
 internal import RealtimeCore
 
-/// Runs an automaton over all its states at once: each character costs at most one step a state.
+/// Runs an automaton in all its states at once: each character costs at most one step for each
+/// state.
 struct RegexMatcher {
   /// The cost of finding the other case of an ASCII character.
   private static let stepsPerCase = 4

@@ -5,7 +5,7 @@ internal import RealtimeCore
 // Safety: the elements are initialized once, before they are shared, and freed with the last
 // reference; borrowers hold one.
 final class Lent<Element>: @unchecked Sendable {
-  /// The first element; it is a programmer error to use it if there is none.
+  /// The first element; using it when there are no elements is a programmer error.
   let pointer: UnsafePointer<Element>
   private let count: Int
 
@@ -43,7 +43,7 @@ struct RuleStack<Element>: ~Copyable {
     isOwner = true
   }
 
-  /// Makes a stack in memory of somebody who keeps it as long as the stack is there.
+  /// Makes a stack in borrowed memory, whose owner keeps it as long as the stack exists.
   init(in memory: UnsafeMutableRawPointer, capacity: Int) {
     assert(_isPOD(Element.self), "elements of a stack hold no references")
     self.capacity = capacity
@@ -66,7 +66,7 @@ struct RuleStack<Element>: ~Copyable {
     }
   }
 
-  /// An element where it is, valid until the next change.
+  /// A pointer to an element, valid until the next change.
   func pointer(to index: Int) -> UnsafePointer<Element> {
     precondition(index >= 0 && index < count)
     return UnsafePointer(base + index)
@@ -78,7 +78,7 @@ struct RuleStack<Element>: ~Copyable {
     count += 1
   }
 
-  /// Adds so many elements, which the caller initializes at once.
+  /// Adds this many elements, which the caller must initialize immediately.
   mutating func extend(by more: Int) -> UnsafeMutablePointer<Element> {
     if count + more > capacity { grow(to: max(2 * capacity, count + more)) }
     defer { count += more }
@@ -102,14 +102,14 @@ struct RuleStack<Element>: ~Copyable {
   }
 }
 
-/// Arena for text that is created while rules are evaluated, released all at once.
+/// An arena for text that is created while rules are evaluated; it is released all at once.
 ///
 // Safety: confined to one request. Memory is freed only with the arena, and reused only after
 // `release(to:)`, before which its callers drop the texts.
 struct RuleScratch: ~Copyable {
   private static let usualBytes = 256
 
-  /// Memory of somebody who keeps it as long as the arena is there, which is used first.
+  /// Borrowed memory, which is used first; its owner keeps it as long as the arena exists.
   private let lent: UnsafeMutableBufferPointer<UInt8>
   private var pieces: [UnsafeMutableBufferPointer<UInt8>] = []
   /// The piece that is being filled, and its fill level.

@@ -1,23 +1,23 @@
 internal import RealtimeCore
 
-/// The children of a location that its rules name, which are looked up in one pass.
+/// The named children of a location, which are looked up in one pass.
 ///
-/// What the rules of the location ask for is among them, and the children that have rules.
+/// They include the children that the rules of the location use, and those that have rules.
 final class RuleNames: Sendable {
   /// The index of a name.
   typealias Place = Int32
 
-  /// Looking up more at once costs more than it saves.
+  /// The maximum number of names; looking up more at once costs more than it saves.
   private static let most = 16
 
-  /// No names, so that every child is looked up by itself.
+  /// No names, so that every child is looked up separately.
   static let none = RuleNames([])
 
   private let places: [String: Place]
   private let keys: [Lent<UInt8>]
   private let lent: Lent<LeafText>
 
-  /// Takes names; none when they are many.
+  /// Makes an index of names; it is empty if there are too many.
   init(_ names: Set<String>) {
     let sorted =
       names.count > Self.most ? [] : names.map { ($0, ChildKey($0)) }.sorted { $0.1 < $1.1 }
@@ -29,9 +29,9 @@ final class RuleNames: Sendable {
     lent = Lent(keys.map { LeafText($0.elements) })
   }
 
-  /// The names in the order of keys, to be used while somebody retains this.
+  /// The names in key order, valid as long as this object is retained.
   var texts: UnsafeBufferPointer<LeafText> { lent.elements }
 
-  /// The place of a name, or nil.
+  /// The index of a name, or nil.
   subscript(name: String) -> Place? { places[name] }
 }

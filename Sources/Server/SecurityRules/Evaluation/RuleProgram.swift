@@ -2,8 +2,8 @@ internal import RealtimeCore
 
 /// A condition of a rule, and where evaluation continues after it.
 ///
-/// The logical operators and the conditional one have no code of their own: they are compiled into the
-/// targets of the conditions.
+/// The logical operators and the conditional operator have no code of their own: they are compiled
+/// into the targets of the conditions.
 struct RuleTest {
   enum Kind {
     case constant(Bool)
@@ -18,7 +18,8 @@ struct RuleTest {
     /// Whether a location has all of some children.
     case hasChildren(Int32, RuleProgram.Slice)
     case matches(Int32, pattern: Int32, at: Int32)
-    /// Whether a text contains a character of a set, which is all that the simplest patterns ask.
+    /// Whether a text contains a character of a set, which is all that the simplest patterns
+    /// require.
     case contains(Int32, set: Int32, at: Int32)
     /// Any other boolean expression.
     case value(Int32)
@@ -38,7 +39,7 @@ struct RuleTest {
   let asksForNewData: Bool
 }
 
-/// An expression with a value; it refers to its operands by their index.
+/// An expression with a value; it refers to its operands by index.
 enum RuleStep {
   case null
   case bool(Bool)
@@ -56,16 +57,16 @@ enum RuleStep {
   case length(Int32, name: Int32, at: Int32)
   case negate(Int32, at: Int32)
   case arithmetic(BinaryOperator, Int32, Int32, at: Int32)
-  /// The result of the conditions from an index on.
+  /// The result of the conditions that start at an index.
   case condition(Int32)
-  /// One of two steps, with the steps that each of them takes.
+  /// One of two steps, with the cost of each.
   case ternary(Int32, RuleBranches)
   /// Calls a method without arguments on a location.
   case ask(SnapshotMethod, Int32)
   case string(StringMethod, Int32, RuleProgram.Slice, at: Int32)
 }
 
-/// The two branches of a conditional expression, and what each of them costs.
+/// The two branches of a conditional expression, with their costs.
 struct RuleBranches {
   let first: Int32
   let second: Int32
@@ -73,13 +74,13 @@ struct RuleBranches {
   let secondCost: Int32
 }
 
-/// A location in the present data or in the new ones.
+/// A location in the current or in the new data.
 ///
-/// The frame of a rule is known when it is compiled, and with it that of each `parent()`.
+/// The frame of a rule is known at compile time, and so is the frame of each `parent()`.
 enum RuleLocation {
   /// The data of a frame.
   case frame(isNew: Bool, Int32)
-  /// A child of the frame of the rule by its place among the names of that.
+  /// A child of the rule's frame, by its index among the names of the frame.
   case named(isNew: Bool, RuleNames.Place)
   /// The child of any other frame under a literal key.
   case child(isNew: Bool, frame: Int32, LeafText)
@@ -93,10 +94,10 @@ enum RuleLocation {
   case aboveRoot(at: Int32)
 }
 
-/// A part of a path.
+/// One part of a path.
 enum RuleKey {
   case literal(LeafText)
-  /// A path with the value of a step.
+  /// A path that is the value of a step.
   case computed(Int32, for: SnapshotMethod, at: Int32)
   case parent(at: Int32)
 }
@@ -109,7 +110,7 @@ struct LeafKinds: OptionSet {
   static let number = LeafKinds(rawValue: 2)
   static let string = LeafKinds(rawValue: 4)
 
-  /// Whether a kind is one of these.
+  /// Whether the set includes a kind of data.
   func include(_ kind: NodeView.Kind) -> Bool {
     switch kind {
     case .bool: contains(.bool)
@@ -120,7 +121,7 @@ struct LeafKinds: OptionSet {
   }
 }
 
-/// A compiled expression: flat lists without references, so that evaluating it counts none.
+/// A compiled expression: flat lists without references to count during evaluation.
 ///
 // Safety: initialized once, before it is shared; the program retains what its parts borrow.
 final class RuleProgram: @unchecked Sendable {
@@ -136,7 +137,7 @@ final class RuleProgram: @unchecked Sendable {
   struct ChildPath {
     let keys: Slice
     let cost: Int32
-    /// Its place among the names of the frame of the rule, if it is one of these.
+    /// Its index among the names of the rule's frame, if it is one of them.
     let place: RuleNames.Place?
   }
 
@@ -145,9 +146,9 @@ final class RuleProgram: @unchecked Sendable {
     let entry: Int32
     /// The frame of the rule.
     let frame: Int
-    /// The kinds of leaves for which it holds, whatever else there is, if they are the same as before.
+    /// The kinds of leaves for which it holds regardless of any other data, if they are unchanged.
     let keepable: LeafKinds
-    /// The children of that frame which rules name.
+    /// The named children of that frame.
     let names: UnsafeBufferPointer<LeafText>
     let tests: UnsafeBufferPointer<RuleTest>
     let steps: UnsafeBufferPointer<RuleStep>
@@ -176,7 +177,7 @@ final class RuleProgram: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - expression: A boolean expression.
-  ///   - path: The location of the rule, wildcards by name.
+  ///   - path: The location of the rule, with wildcards by name.
   ///   - names: The children of the location that are looked up together.
   init(_ expression: Expression, at path: [String], names: RuleNames = .none) {
     self.names = names
@@ -209,6 +210,6 @@ final class RuleProgram: @unchecked Sendable {
     ])
   }
 
-  /// The program, to be used while somebody retains it.
+  /// The program, valid as long as this object is retained.
   var borrowed: UnsafePointer<Code> { code.pointer }
 }

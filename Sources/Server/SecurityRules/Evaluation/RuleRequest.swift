@@ -1,16 +1,16 @@
 internal import RealtimeCore
 
-/// The request for which rules are evaluated: without references, so that none are counted.
+/// The request for which rules are evaluated: without references to count.
 ///
-// Safety: as for `NodeView`; who asks retains the subject and the query as well.
+// Safety: as for `NodeView`; the caller also retains the subject and the query.
 struct RuleRequest {
-  /// The `auth` of the client, its member `uid`, and what looking one up costs.
+  /// The `auth` of the client, its member `uid`, and the cost of looking one up.
   let auth: RuleValue
   let uid: RuleValue
   let memberCount: Int
   /// The time in milliseconds since 1970.
   let now: Double
-  /// All present data.
+  /// All current data.
   let root: NodeView
   /// All data after the write; nil for a read.
   let newRoot: NodeView?
@@ -38,16 +38,16 @@ struct RuleRequest {
 struct RuleFrame {
   /// The last key of the location; empty at the root.
   let key: LeafText
-  /// The present data.
+  /// The current data.
   let node: NodeView
   /// The data after the write; empty for a read.
   let newNode: NodeView
-  /// Where the table of the children begins that rules name.
+  /// The start of the table of the named children.
   var table = RuleFrame.noTableYet
 
-  /// Nothing has asked for a table so far.
+  /// No table has been requested so far.
   static let noTableYet = -1
-  /// There is none, as the data are not packed.
+  /// There is no table, since the data is not packed.
   static let hasNoTable = -2
 
   init(key: LeafText, node: NodeView, newNode: NodeView) {
@@ -65,7 +65,7 @@ struct StepBudget {
     remaining = steps
   }
 
-  /// Whether the request has taken more steps than it may.
+  /// Whether the request has exceeded its steps.
   var isExhausted: Bool { remaining < 0 }
 
   @inline(__always)
@@ -91,7 +91,7 @@ struct StepBudget {
 /// Why an expression has no value, which makes the whole rule false.
 struct EvaluationError: Error {
   let message: String
-  /// The offset in the document, or nil if none is to blame.
+  /// The offset in the document, or nil if no particular expression is to blame.
   let offset: Int?
 
   init(_ message: String, at offset: Int?) {

@@ -8,13 +8,14 @@ package final class RuleSubject: @unchecked Sendable {
   let auth: RuleValue
   /// Its member `uid`, which nearly every rule uses.
   let uid: RuleValue
-  /// The number of members of `auth`, which is the cost of looking one up.
+  /// The number of members of `auth`, which is also the cost of looking one up.
   let memberCount: Int
   private let members: RuleMembers
 
   /// Prepares an `auth`.
   ///
-  /// - Parameter auth: An object with `uid`, `token` and so on, or nil for nobody.
+  /// - Parameter auth: An object with `uid`, `token` and so on, or nil for a client that has not
+  ///   signed in.
   package init(_ auth: JSONValue?) {
     let name = Lent("auth".utf8)
     members = RuleMembers(.object(("auth", auth ?? .null)))
@@ -74,15 +75,15 @@ final class RuleMembers: @unchecked Sendable {
   }
 }
 
-/// A value during evaluation; text and members are borrowed from the request.
+/// A value during evaluation; its text and members are borrowed from the request.
 enum RuleValue {
   case null
   case bool(Bool)
   case number(Double)
   case string(LeafText)
-  /// `auth`, or a member of it that has members itself.
+  /// `auth`, or a member of it that has members of its own.
   case map(Unmanaged<RuleMembers>)
-  /// Data with children, which are neither null nor comparable.
+  /// Data with children, which is neither null nor comparable.
   case object
 
   /// The kind of value, for messages.

@@ -7,7 +7,7 @@ struct Checker {
   }
 
   let kind: RuleKind
-  /// The names of the wildcards at and above the rule, from the root down, with dollar signs.
+  /// The names of the wildcards at and above the rule, starting at the root, with dollar signs.
   let wildcards: [String]
 
   /// Checks a whole rule, whose static type must be boolean.
@@ -248,7 +248,7 @@ extension Checker {
     case .any:
       return Typed(expression: .member(typed.expression, name, at: offset), type: .any)
     case .string, .primitive:
-      // Among the values of leaves, only strings have members.
+      // Among leaf values, only strings have members.
       guard name == "length" else { throw unknownMember(name, of: .string, at: offset) }
       return Typed(expression: .member(typed.expression, name, at: offset), type: .number)
     case .snapshot: throw unknownMember(name, of: .snapshot, at: offset)

@@ -22,7 +22,7 @@ indirect enum Expression: Sendable {
   case stringCall(StringMethod, Expression, [Expression], at: Int)
   case matches(Expression, RegexProgram, at: Int)
 
-  /// Whether the value can change between identical requests of one client.
+  /// Whether the value can differ between identical requests of one client.
   var dependsOnDataOrTime: Bool {
     switch self {
     case .now, .root, .data, .newData: true
@@ -58,7 +58,7 @@ enum PathArgument: Sendable {
     }
   }
 
-  /// Whether the path can change while who asks for what stays the same.
+  /// Whether the path can differ between identical requests of one client.
   var dependsOnDataOrTime: Bool {
     switch self {
     case .constant: false
@@ -151,11 +151,11 @@ package enum RuleKind: String, Hashable, Sendable {
   case read = ".read"
   /// Whether data may be written.
   case write = ".write"
-  /// Whether new data are valid.
+  /// Whether new data is valid.
   case validate = ".validate"
 }
 
-/// What is known about the value of an expression for clients that have not signed in.
+/// What is certain about the value of an expression for clients that have not signed in.
 private enum Certainty {
   case null
   case bool(Bool)
@@ -191,8 +191,8 @@ extension Expression {
 extension Expression {
   /// Whether the expression may be true for clients that have not signed in.
   ///
-  /// A wrong yes costs memory, whereas a wrong no would deny what the rules allow, so the answer is
-  /// yes unless the opposite is certain without looking at data.
+  /// A wrong yes costs memory, whereas a wrong no would deny what the rules allow. So the result is
+  /// true unless the opposite is certain without looking at data.
   var mayHoldForNobody: Bool {
     switch certainty {
     case .bool(false), .null, .other: false
@@ -206,7 +206,7 @@ extension Expression {
     case .literal(.null): .null
     case .literal(.bool(let value)): .bool(value)
     case .literal(.number), .literal(.text): .other
-    // A member of null is null or an error, which denies as well.
+    // A member of null is either null or an error, which denies as well.
     case .member(let base, _, _): base.isNull ? .null : .unknown
     case .index(let base, _, _): base.isNull ? .null : .unknown
     case .not(let operand):

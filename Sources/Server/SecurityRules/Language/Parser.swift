@@ -20,7 +20,7 @@ struct Syntax {
   }
 
   let kind: Kind
-  /// The offset in the document at which it starts; for an operation, that of the operator.
+  /// The offset in the document at which the syntax starts; for an operation, that of the operator.
   let offset: Int
   /// The height of the tree.
   let depth: Int
@@ -147,7 +147,7 @@ struct Parser {
     return try make(.all(operands), at: offset, of: operands)
   }
 
-  /// The binary operator here and its precedence, or nil.
+  /// The binary operator at the current token with its precedence, or nil.
   private var binaryOperator: (operation: BinaryOperator, precedence: Int)? {
     guard case .symbol(let symbol) = current.kind else { return nil }
     return switch symbol {
@@ -168,7 +168,7 @@ struct Parser {
     }
   }
 
-  /// Parses operators of a higher precedence than the given one, which are left-associative.
+  /// Parses left-associative operators with a higher precedence than the given one.
   private mutating func operation(_ minimum: Int) throws(RuleProblem) -> Syntax {
     var left = try unary()
     while let (operation, precedence) = binaryOperator, precedence > minimum {

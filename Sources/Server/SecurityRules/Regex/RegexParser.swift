@@ -5,11 +5,11 @@ indirect enum RegexSyntax {
   case end
   case sequence([RegexSyntax])
   case choice([RegexSyntax])
-  /// A repetition; without an upper bound if `most` is nil.
+  /// A repetition; if `most` is nil, it has no upper bound.
   case repetition(RegexSyntax, least: Int, most: Int?)
 }
 
-/// A mistake in a regular expression, at a character counted from the start of the pattern.
+/// A mistake in a regular expression, at an offset in characters from the start of the pattern.
 struct RegexProblem: Error {
   let message: String
   let index: Int

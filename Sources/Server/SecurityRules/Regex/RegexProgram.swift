@@ -15,10 +15,10 @@ struct RegexProgram: Sendable {
   private(set) var sets: [ScalarSet] = []
   private var setIndexes: [ScalarSet: Int] = [:]
   let ignoresCase: Bool
-  /// Whether a match can begin only at the start.
+  /// Whether a match can begin only at the start of the text.
   private(set) var isAnchored = false
 
-  /// The set, if the pattern is a single unanchored character of a set.
+  /// The set, if the pattern is a single, unanchored character of a set.
   private(set) var only: ScalarSet?
 
   /// Parses and compiles a pattern.
@@ -60,7 +60,8 @@ struct RegexProgram: Sendable {
       for _ in 0..<least {
         let size = instructions.count
         try emit(item)
-        // An item without states has none however often it is repeated, but repeating takes time.
+        // An item without states stays so however often it is repeated, but repeating it takes
+        // time.
         if instructions.count == size { break }
       }
       if let most {

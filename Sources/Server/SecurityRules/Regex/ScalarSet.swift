@@ -118,7 +118,7 @@ struct ScalarSet: Hashable, Sendable {
     return low < ranges.count && ranges[low].contains(value)
   }
 
-  /// The other cases of a character that are single characters.
+  /// The other cases of a character, as far as they are single characters.
   static func otherCases(_ value: UInt32) -> [UInt32] {
     if value < 128 {
       let isLetter = (0x41...0x5A).contains(value & ~0x20)
