@@ -1,6 +1,6 @@
-/// A host with an optional port, as in URLs and Host headers.
+/// A host and an optional port, as in URLs and Host headers.
 struct Authority: Equatable {
-  /// The host in lower case; an IPv6 address has no brackets.
+  /// The host in lower case; an IPv6 address is stored without brackets.
   let host: String
   let port: Int?
 
@@ -29,13 +29,13 @@ struct Authority: Equatable {
     port = Int(number)
   }
 
-  /// Parses a host without a port; an IPv6 address has no brackets.
+  /// Parses a host without a port; an IPv6 address is written without brackets.
   init?(host: String) {
     self.init(host.contains(":") ? "[\(host)]" : host)
     guard port == nil else { return nil }
   }
 
-  /// Whether the host is certainly this machine; names that end in `localhost` are reserved for it.
+  /// Whether the host is certainly this machine; names ending in `localhost` are reserved for it.
   var isLoopback: Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host == "127.0.0.1" || host == "::1"
   }
@@ -68,7 +68,7 @@ struct Authority: Equatable {
 
 /// Percent-encoding in URLs.
 enum PercentEncoding {
-  /// Decodes a text; nil if an escape is malformed or the result is not UTF-8.
+  /// Decodes a text; returns nil if an escape is malformed or the result is not UTF-8.
   static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -85,7 +85,7 @@ enum PercentEncoding {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// Escapes everything but letters, digits and the marks that official clients leave as they are.
+  /// Escapes everything but letters, digits and the marks that official clients leave unescaped.
   static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -100,10 +100,10 @@ enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Escapes the characters of a socket's path that would end it in a URL.
+  /// Escapes the characters that would end a socket's path in a URL.
   static func encodeSocket(_ path: String) -> String {
     guard path.utf8.contains(where: { "?#%".utf8.contains($0) }) else { return path }
-    // By scalars, because a combining mark after one of these would form another character.
+    // Works on scalars, because a combining mark after one of these would form another character.
     return path.unicodeScalars
       .map { "?#%".unicodeScalars.contains($0) ? encode(String($0)) : String($0) }.joined()
   }

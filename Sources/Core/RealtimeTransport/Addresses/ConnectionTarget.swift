@@ -1,4 +1,4 @@
-/// The target of a client's connection: an endpoint, and the parameters of the handshake.
+/// The target of a client's connection: an endpoint and the parameters of the handshake.
 package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   /// A network address.
   package enum Endpoint: Hashable, Sendable {
@@ -12,15 +12,16 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   package var endpoint: Endpoint
   /// Whether the connection is encrypted.
   package var isSecure: Bool
-  /// The value of the Host header: the host, with the port unless it is the default one.
+  /// The value of the Host header: the host, with the port unless it is the default.
   package var host: String
   /// The name of the database, or nil to let the server choose.
   package var namespace: String?
   /// The address to connect to instead of the endpoint, or nil.
   ///
-  /// Certificate and handshake are still those of the endpoint.
+  /// The certificate and the handshake are still those of the endpoint.
   package var detour: Endpoint?
-  /// How many addresses of the host are passed over, of which the first takes a connection and hangs.
+  /// How many addresses of the host to move to the end of the list, because an earlier attempt may
+  /// have reached a machine that accepts connections and then hangs.
   package var turns = 0
 
   /// Makes a TCP target.
@@ -32,7 +33,7 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     self.namespace = namespace
   }
 
-  /// Makes a Unix socket target, whose Host header is "localhost".
+  /// Makes a Unix socket target with "localhost" as its Host header.
   package init(unixSocket path: String, namespace: String? = nil) {
     endpoint = .unix(path: path)
     isSecure = false
@@ -40,7 +41,7 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     self.namespace = namespace
   }
 
-  /// The target that a server requests in its hello; a Unix socket stays the same.
+  /// The target that a server requests in its hello message; a Unix socket stays the same.
   ///
   /// - Parameter host: A host with or without a port.
   /// - Returns: The new target, or nil when the text is not a host.
@@ -58,12 +59,12 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether it is reached by an address of the network.
+  /// Whether the endpoint is a network address.
   package var isNetwork: Bool {
     if case .tcp = endpoint { true } else { false }
   }
 
-  /// Whether no other machine takes part.
+  /// Whether the endpoint is on this machine.
   package var isLoopback: Bool {
     switch endpoint {
     case .tcp(let host, _): ListenAddress.isLoopback(host)
@@ -84,10 +85,10 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     return text
   }
 
-  /// The URL of a location, in the form that `DatabaseURL` parses, without the namespace.
+  /// The URL of a location without the namespace, in the form that `DatabaseURL` parses.
   ///
   /// - Parameter path: The keys of the location.
-  /// - Returns: The URL, escaped; that of the root has no slash at its end.
+  /// - Returns: The URL, escaped; the URL of the root has no trailing slash.
   package func url(at path: [String]) -> String {
     guard !path.isEmpty else { return description }
     let location = path.map(PercentEncoding.encode).joined(separator: "/")

@@ -1,8 +1,8 @@
 /// The URL of a database, or of a location in one.
 ///
 /// The forms are `https://NS.firebaseio.com`, `https://NS.REGION.firebasedatabase.app`,
-/// `http://HOST:PORT?ns=NS`, and `unix:/path/to/socket?ns=NS`. A location follows the host as a
-/// path, and follows a Unix socket as a fragment, `unix:/path/to/socket#/a/b`.
+/// `http://HOST:PORT?ns=NS`, and `unix:/path/to/socket?ns=NS`. A location is written as a path
+/// after a host, and as a fragment after a Unix socket: `unix:/path/to/socket#/a/b`.
 package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   /// The server and the database.
   package let target: ConnectionTarget
@@ -11,7 +11,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Parses a URL.
   ///
-  /// - Parameter text: The URL; the scheme defaults to `http` on this machine and `https` elsewhere.
+  /// - Parameter text: The URL; the scheme defaults to `http` on this machine, else to `https`.
   /// - Throws: ``DatabaseURLError`` with the reason.
   package init(_ text: String) throws(DatabaseURLError) {
     if text[...].begins(with: "unix:") {
@@ -26,7 +26,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     self.path = path
   }
 
-  /// The URL of the root, without a slash at its end and without the namespace.
+  /// The URL of the root, without a trailing slash and without the namespace.
   package var root: String { target.description }
 
   /// The URL of a location in this database, in the form that ``init(_:)`` parses.
@@ -64,7 +64,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     guard let authority = Authority(rest[..<authorityEnd]) else {
       throw DatabaseURLError(text, reason: "\"\(rest[..<authorityEnd])\" is not a host")
     }
-    // It would cut the path off, perhaps unintentionally; keys never contain it.
+    // A "#" would cut off the path, perhaps unintentionally; keys never contain it.
     guard !rest.unicodeScalars.contains("#") else {
       throw DatabaseURLError(text, reason: "a \"#\" has no place in it")
     }
@@ -133,7 +133,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
           "databases are at \(HostedService.databaseDomain), not at \(HostedService.mistakenDomain)"
       )
     }
-    // DNS labels are no longer than that.
+    // DNS labels have at most 63 bytes.
     guard labels.count >= 3, labels[0].utf8.count <= 63 else {
       throw DatabaseURLError(text, reason: "it names no database; add one, as in \(example)")
     }
@@ -173,20 +173,20 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-// By scalars, because a combining mark after a delimiter would form another character.
+// These work on scalars, because a combining mark after a delimiter would form another character.
 extension Substring {
   /// Whether the text begins with an ASCII prefix.
   fileprivate func begins(with prefix: StaticString) -> Bool {
     prefix.withUTF8Buffer { utf8.starts(with: $0) }
   }
 
-  /// The text before the first delimiter, and the text after it or nil if there is none.
+  /// The text before the first delimiter, and the text after it, or nil if there is no delimiter.
   fileprivate func parted(at delimiter: Unicode.Scalar) -> (head: Substring, tail: Substring?) {
     guard let index = unicodeScalars.firstIndex(of: delimiter) else { return (self, nil) }
     return (self[..<index], self[unicodeScalars.index(after: index)...])
   }
 
-  /// The non-empty texts between delimiters.
+  /// The non-empty parts between delimiters.
   fileprivate func split(at delimiter: Unicode.Scalar) -> [Substring] {
     unicodeScalars.split(separator: delimiter).map { Substring($0) }
   }
@@ -204,14 +204,14 @@ package struct DatabaseURLError: Error, Hashable, Sendable, CustomStringConverti
 
 /// The documented hosts of the hosted service.
 ///
-/// ``DatabaseURL`` parses its URLs (a name before the domain, no port, always TLS), because private
-/// servers may have such names too.
+/// ``DatabaseURL`` parses URLs of their form (a name before the domain, no port, always TLS) for
+/// every domain, because private servers may have such names too.
 package enum HostedService {
   /// The domain of databases without a region in their URL: `NAME.firebaseio.com`.
   package static let databaseDomain = "firebaseio.com"
   /// The domain of databases with a region in their URL: `NAME.REGION.firebasedatabase.app`.
   package static let regionalDatabaseDomain = "firebasedatabase.app"
-  /// A domain that is often mistaken for that of databases.
+  /// A domain that is often mistaken for the one that serves databases.
   static let mistakenDomain = "firebase.com"
 
   /// The URL of the default database of a project.
@@ -219,12 +219,12 @@ package enum HostedService {
     "https://\(id)-default-rtdb.\(databaseDomain)"
   }
 
-  /// Whether a host belongs to the hosted service: that of a database, or a redirection target.
+  /// Whether a host belongs to the hosted service, as a database or as a redirection target.
   package static func isDatabaseHost(_ host: String) -> Bool {
     [databaseDomain, regionalDatabaseDomain].contains { isHost(host, in: $0) }
   }
 
-  /// Whether a host is a domain or one of its subdomains.
+  /// Whether a host is the domain itself or one of its subdomains.
   static func isHost(_ host: String, in domain: String) -> Bool {
     let host = host.lowercased()
     return host == domain || host.hasSuffix(".\(domain)")

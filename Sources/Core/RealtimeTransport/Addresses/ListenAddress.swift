@@ -1,13 +1,13 @@
 /// The address at which a server listens.
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
-  /// A Unix socket, for processes of this user.
+  /// A Unix socket, which only processes of this user and root can use.
   case unix(path: String)
-  /// A TCP port of one address of this machine, or of all with `0.0.0.0` or `::`.
+  /// A TCP port at one address of this machine, or at all of them with `0.0.0.0` or `::`.
   ///
   /// Port 0 lets the system choose.
   case tcp(host: String, port: Int, isSecure: Bool)
 
-  /// A port that only this machine can reach, without encryption.
+  /// An unencrypted port that only this machine can reach.
   package static func loopback(port: Int) -> ListenAddress {
     .tcp(host: "127.0.0.1", port: port, isSecure: false)
   }
@@ -48,10 +48,10 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
 package enum Peer: Hashable, Sendable, CustomStringConvertible {
   /// A process on this machine, identified by the kernel.
   case local(PeerCredentials)
-  /// A client on TCP.
+  /// A client connected over TCP.
   case network(address: String)
 
-  /// Whether it is a process on this machine that came by a socket of its own.
+  /// Whether it is a process on this machine, connected through a Unix socket.
   package var isLocal: Bool {
     switch self {
     case .local: true
@@ -85,7 +85,7 @@ package struct PeerCredentials: Hashable, Sendable {
     self.group = group
   }
 
-  /// Whether a server that runs as a user accepts this process: it accepts its own user and root.
+  /// Whether a server that runs as this user accepts the process: it accepts its own user and root.
   package func isAllowed(byServerOf user: UInt32) -> Bool {
     self.user == user || self.user == 0
   }

@@ -2,37 +2,38 @@ package import NIOCore
 
 /// The memory that the connections of a server share for input and output.
 ///
-/// Input is promised memory before it is read: a connection that needs more than the small share of
-/// everyone is not read until there is room. Output is counted while it waits for its reader, so that
-/// answers are not produced faster than they are read. Confined to the event loop of the connections.
+/// Memory for input is promised before the input is read: a connection that needs more than the
+/// small share that every connection has is not read until there is room. Output is counted while
+/// it waits to be read, so that responses are not produced faster than clients read them. Confined
+/// to the event loop of the connections.
 package final class ConnectionMemory {
   /// The limits of the memory.
   package struct Bounds: Sendable {
-    /// The input of each connection that needs no promise, in bytes.
+    /// The input that each connection may hold without a promise, in bytes.
     package var share = 64 * 1_024
     /// The input promised to all clients that have not signed in, in bytes.
     package var strangers = Int.max
     /// The input promised to all other clients, in bytes.
     package var others = Int.max
-    /// The waiting output beyond which clients that have some waiting get no more answers, in bytes.
+    /// The waiting output, in bytes, above which clients with waiting output get no more responses.
     package var output = Int.max
 
     /// Makes bounds that are practically unlimited.
     package init() {}
   }
 
-  /// The interval of checks for room while somebody waits for it.
+  /// The interval between checks for room while a client waits for it.
   private static let interval = TimeAmount.milliseconds(20)
-  /// The interval of checks for connections that hold up others.
+  /// The interval between checks for connections that hold up others.
   private static let inspection = TimeAmount.seconds(1)
-  /// The waiting output of one connection that counts as a burst.
+  /// The waiting output of one connection that counts as a burst, in bytes.
   private static let burst = 1_024 * 1_024
 
   /// The bounds.
   package let bounds: Bounds
-  /// The output that has not reached a connection yet, in bytes.
+  /// Returns the output that has not reached a connection yet, in bytes.
   package var pendingOutput: () -> Int = { 0 }
-  /// Called when much memory has been in use that may become free soon.
+  /// Called when a lot of memory has been in use and may soon be free.
   package var onBurst: () -> Void = {}
 
   let input: InputPromises
@@ -44,7 +45,7 @@ package final class ConnectionMemory {
   private var look: Scheduled<Void>?
   private var nextInspection: NIODeadline?
 
-  /// Makes unused memory.
+  /// Creates the shared memory, of which nothing is in use yet.
   package init(_ bounds: Bounds = Bounds(), eventLoop: any EventLoop) {
     self.bounds = bounds
     self.eventLoop = eventLoop
@@ -52,7 +53,7 @@ package final class ConnectionMemory {
     input.onRelief = { [weak self] in self?.onBurst() }
   }
 
-  /// The promised input, in bytes.
+  /// The memory promised to input, in bytes.
   package var promisedInput: Int { input.promised }
 
   /// The known waiting output, in bytes.
@@ -60,7 +61,7 @@ package final class ConnectionMemory {
 
   // MARK: Output
 
-  /// Whether no more long answers should be produced for a client.
+  /// Whether no more long responses should be produced for a client.
   ///
   /// - Parameter isWaiting: Whether the client has not read all of its output yet.
   /// - Returns: Whether the waiting output of all connections leaves no room.
@@ -74,13 +75,13 @@ package final class ConnectionMemory {
   /// Whether the waiting output exceeds its bound.
   var isTight: Bool { waitingOutput > bounds.output }
 
-  /// Calls a closure once, later, as soon as long answers may be produced again.
+  /// Calls a closure once, later, as soon as long responses may be produced again.
   package func whenRelieved(_ body: @escaping () -> Void) {
     waiters.append(body)
     scheduleLook()
   }
 
-  /// Updates the waiting output of a queue.
+  /// Records that the waiting output of a queue has changed.
   func note(_ queue: OutputQueue, from old: Int, to new: Int) {
     waitingOutput += new - old
     outputs[ObjectIdentifier(queue)] = new > 0 ? queue : nil
@@ -106,7 +107,7 @@ package final class ConnectionMemory {
       self.nextInspection = eventLoop.now + Self.inspection
       endStragglers()
     }
-    // A waiter that is still blocked registers again, for the next check.
+    // A waiter that is still blocked registers again for the next check.
     for _ in 0..<waiters.count where !isExhausted(isWaiting: true) { waiters.removeFirst()() }
     if isTight || !waiters.isEmpty {
       scheduleLook()
@@ -116,7 +117,8 @@ package final class ConnectionMemory {
     }
   }
 
-  /// Ends connections that hold up others: they have more output than most and hardly read it.
+  /// Ends connections that hold up others: they have more output waiting than their fair share and
+  /// hardly read it.
   private func endStragglers() {
     let fairShare = waitingOutput / max(1, outputs.count)
     for queue in Array(outputs.values) where queue.isStraggling(beyond: fairShare) {

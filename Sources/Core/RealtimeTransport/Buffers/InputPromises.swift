@@ -2,23 +2,23 @@ internal import NIOCore
 
 /// Promises memory to input before it is read.
 ///
-/// A message or body is promised all the memory that it may need at once, because partial promises
-/// could deadlock. Strangers, who have not signed in, and others have separate pools, so that the
-/// former never delay the latter. A connection that holds a promise and sends hardly anything while
-/// others wait is ended.
+/// A message or body is promised all the memory that it may need in one step, because partial
+/// promises could deadlock. Clients that have not signed in (strangers) and all others have
+/// separate pools, so that strangers never delay the others. A connection that holds a promise and
+/// sends hardly anything while others wait is ended.
 final class InputPromises {
   /// A connection that holds or awaits a promise.
   final class Holder {
     /// Whether it uses the pool of clients that have not signed in.
     var isStranger = true
-    /// The promised bytes.
+    /// The number of bytes promised to it.
     fileprivate(set) var promised = 0
-    /// The bytes that have arrived since the last check.
+    /// The number of bytes that have arrived since the last check.
     fileprivate var arrived = 0
     /// Whether all of the promised input has arrived.
     var isComplete = false
     fileprivate var pool: Pool?
-    /// Ends the connection because others wait for its memory.
+    /// Ends the connection because others are waiting for its memory.
     private let end: () -> Void
 
     init(end: @escaping () -> Void) {
@@ -44,7 +44,7 @@ final class InputPromises {
       self.bound = bound
     }
 
-    /// Whether there is room; a single promise always fits, however large.
+    /// Whether there is room; a promise always fits into an empty pool, however large it is.
     func fits(_ bytes: Int) -> Bool { used == 0 || bytes <= bound - used }
 
     func promise(_ bytes: Int, to holder: Holder) {
@@ -55,14 +55,14 @@ final class InputPromises {
     }
   }
 
-  /// The interval of checks for connections that hold up others.
+  /// The interval between checks for connections that hold up others.
   private static let inspection = TimeAmount.seconds(2)
   /// The bytes that must arrive between two checks.
   private static let progress = 64 * 1_024
-  /// The use from which on `onRelief` is called once it ends.
+  /// The use, in bytes, above which `onRelief` is called once nothing is in use any more.
   private static let burst = 4 * 1_024 * 1_024
 
-  /// Called when nothing is in use after much was.
+  /// Called when all memory is free after a lot of it was in use.
   var onRelief: () -> Void = {}
 
   private let strangers: Pool
@@ -80,17 +80,17 @@ final class InputPromises {
   /// The promised bytes of all connections.
   var promised: Int { strangers.used + others.used }
 
-  /// Promises memory for input that begins to arrive.
+  /// Promises memory to input that has begun to arrive.
   ///
   /// - Parameters:
-  ///   - bytes: The most memory that it can need.
+  ///   - bytes: The most memory that the input can need.
   ///   - holder: The connection, whose promise grows to this number of bytes.
-  ///   - grant: Called once if there is room later; never after ``release(_:)``.
+  ///   - grant: Called once when room becomes available later; never after ``release(_:)``.
   /// - Returns: Whether there is room now.
   func promise(_ bytes: Int, to holder: Holder, whenRoom grant: @escaping () -> Void) -> Bool {
     guard bytes > holder.promised else { return true }
     let pool = holder.pool ?? (holder.isStranger ? strangers : others)
-    // A growing promise does not queue behind those that wait for its memory.
+    // A growing promise does not queue behind those that are waiting for its memory.
     let (more, isFirst) = (bytes - holder.promised, holder.promised > 0 || pool.waiting.isEmpty)
     guard isFirst, pool.fits(more) || pool.used == holder.promised else {
       holder.pool = pool

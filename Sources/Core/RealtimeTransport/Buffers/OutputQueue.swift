@@ -1,22 +1,22 @@
 private import Glibc
 internal import NIOCore
 
-/// Collects the output of one connection during a tick of its event loop, and limits what waits.
+/// Collects the output of one connection during a tick of its event loop, and bounds what waits.
 ///
 /// `tick` is the output of the current tick; older output waits in the channel until the other end
-/// has read it. The channel stops being writable when so much waits that the other end does not keep
-/// up. While anything waits, a timer checks for progress. While nothing waits, ticks bypass the
-/// channel and are written directly to the socket.
+/// has read it. The channel stops being writable when so much is waiting that the other end is not
+/// keeping up. While anything waits, a timer checks for progress. While nothing waits, ticks bypass
+/// the channel and are written directly to the socket.
 final class OutputQueue {
-  /// The most output that is collected before it is passed to the channel.
+  /// The most output that is collected before it is passed to the channel, in bytes.
   private static let gatheredBytes = 256 * 1_024
   /// The number of checks without progress after which the other end counts as stalled.
   private static let looks: Int64 = 2
-  /// Output above this size is reported at once; less is reported at the end of the tick.
+  /// Output above this many bytes is reported at once; less is reported at the end of the tick.
   private static let notable = 16 * 1_024
   /// The bytes that a connection with much waiting output must read between two checks.
   private static let progress = 64 * 1_024
-  /// The waiting output that is tolerated as long as the connection reads anything at all.
+  /// The waiting output, in bytes, that is tolerated as long as the connection reads anything.
   private static let patience = 1_024 * 1_024
 
   private let limits: Shared<TransportLimits>
@@ -35,22 +35,22 @@ final class OutputQueue {
   private var mayWait = true
   private var isFlushScheduled = false
   private var isClosed = false
-  /// The bytes that were passed to the channel.
+  /// The number of bytes passed to the channel.
   private var givenBytes = 0
   private var stallCheck: Scheduled<Void>?
   private var onRelief: (() -> Void)?
   /// The last reported number of waiting bytes.
   private var notedBytes = 0
-  /// The bytes that had been read at the last check for stragglers.
+  /// The number of bytes that had been read at the last check for stragglers.
   private var takenAtLook: Int?
 
   /// Makes a queue.
   ///
   /// - Parameters:
-  ///   - limits: The bounds of the connection.
+  ///   - limits: The limits of the connection.
   ///   - context: Accepts buffers of whole frames.
-  ///   - socket: Accepts them as well; nil if the channel transforms them.
-  ///   - endOfTick: Flushes this queue together with others; nil for a queue by itself.
+  ///   - socket: Accepts the same buffers; nil if the channel transforms them.
+  ///   - endOfTick: Flushes this queue together with others; nil to flush it separately.
   ///   - memory: Counts the waiting output; nil to count nothing.
   ///   - onStall: Receives the reason if the other end is too slow.
   init(
@@ -76,16 +76,16 @@ final class OutputQueue {
     )
   }
 
-  /// Whether the other end does not keep up; if memory is short, the threshold is lower.
+  /// Whether the other end is not keeping up; if memory is short, the threshold is lower.
   var isCongested: Bool {
     guard limits.congestionBytes <= limits.pendingBytes else { return false }
     return !isWritable || memory?.isTight == true && hasNotableOutput
   }
 
-  /// Whether more waits than a few small answers.
+  /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { notedBytes > gatheredLimit }
 
-  /// Calls a closure once, as soon as the waiting output has dropped below half of the threshold.
+  /// Calls a closure once, as soon as the waiting output has dropped below half the threshold.
   func whenRelieved(_ body: @escaping () -> Void) {
     onRelief = body
   }
@@ -103,16 +103,16 @@ final class OutputQueue {
     onRelief()
   }
 
-  /// Ends a congestion that was due only to the memory used by other connections.
+  /// Ends congestion that was due only to the memory used by other connections.
   func relieveEarly() {
     if isWritable, !isCongested { relieve() }
   }
 
-  /// Appends frames to those of this tick.
+  /// Appends frames to the output of this tick.
   ///
   /// - Parameters:
-  ///   - frames: Whole frames, or a piece of a longer unit.
-  ///   - goesOn: Whether they continue a unit that has begun, and therefore must not be rejected.
+  ///   - frames: Complete frames, or a piece of a longer unit.
+  ///   - goesOn: Whether they continue a unit that has begun and therefore must not be rejected.
   func append(_ frames: ByteBuffer, goesOn: Bool = false) {
     guard !isClosed else { return }
     if !goesOn, !isWritable, waitingBytes > limits.pendingBytes {
@@ -147,7 +147,7 @@ final class OutputQueue {
     if stallCheck == nil, waitingBytes > 0 { scheduleStallCheck(since: nil, looks: 0) }
   }
 
-  /// Accepts nothing more and discards what has not been written.
+  /// Stops accepting output and discards what has not been written.
   func close() {
     isClosed = true
     tick = nil
@@ -179,7 +179,7 @@ final class OutputQueue {
 
   // MARK: Memory
 
-  /// Reports the waiting output, which is summed up over all connections.
+  /// Reports the waiting output, which is added up over all connections.
   func noteWaiting() {
     guard let memory else { return }
     // A closed connection discards its output.
@@ -190,10 +190,10 @@ final class OutputQueue {
     if bytes == 0 { takenAtLook = nil }
   }
 
-  /// Whether the other end has read nothing, or hardly anything of much, since the last call.
+  /// Whether the other end has read nothing since the last call, or hardly any of a large backlog.
   ///
   /// - Parameter fairShare: The waiting output that every connection may have.
-  /// - Returns: Whether it has more than that and does not read it.
+  /// - Returns: Whether at least that much is waiting for the other end and it does not read it.
   func isStraggling(beyond fairShare: Int) -> Bool {
     let taken = givenBytes - waitingBytes
     let last = takenAtLook
@@ -209,15 +209,15 @@ final class OutputQueue {
 
   // MARK: Progress
 
-  /// The bytes in the channel that the other end has not read.
+  /// The number of bytes in the channel that the other end has not read.
   private var waitingBytes: Int {
     (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
-  /// Schedules a check whether the other end makes progress.
+  /// Schedules a check of whether the other end makes progress.
   ///
   /// - Parameters:
-  ///   - taken: The bytes that it had read at the last check; nil if nothing waited then.
+  ///   - taken: The number of bytes that it had read at the last check; nil if nothing waited then.
   ///   - looks: The number of checks without progress.
   private func scheduleStallCheck(since taken: Int?, looks: Int64) {
     let delay = TimeAmount.nanoseconds(limits.stall.nanoseconds / Self.looks)
@@ -240,10 +240,10 @@ final class OutputQueue {
 
 /// Flushes all queues with new output at the end of a tick of an event loop.
 ///
-/// This way, a message to a thousand listeners schedules one task instead of a thousand, and several
+/// A message to a thousand listeners then schedules one task instead of a thousand, and several
 /// messages to the same listeners are concatenated only once.
 final class OutputTick {
-  /// A concatenation that several connections share.
+  /// A concatenation that several connections can reuse.
   private struct Shared {
     let first: ByteBuffer
     let both: ByteBuffer
@@ -251,7 +251,7 @@ final class OutputTick {
 
   private let eventLoop: any EventLoop
   private var queues: [OutputQueue] = []
-  /// The last appended frames, and their last concatenation.
+  /// The frames that were appended last, and their last concatenation.
   private var last: ByteBuffer?
   private var shared: Shared?
 
@@ -259,14 +259,14 @@ final class OutputTick {
     self.eventLoop = eventLoop
   }
 
-  /// Flushes a queue at the end of the tick; called at most once per tick.
+  /// Flushes a queue at the end of the tick; called at most once per queue and tick.
   func flush(_ queue: OutputQueue) {
     queues.append(queue)
     guard queues.count == 1 else { return }
     eventLoop.assumeIsolated().execute { self.flushAll() }
   }
 
-  /// Appends frames to others, reusing the result if another connection has the same ones.
+  /// Appends frames to others, reusing the result if another connection has appended the same ones.
   ///
   /// - Complexity: O(1) if the result is reused, else O(bytes)
   func append(_ frames: ByteBuffer, to first: inout ByteBuffer) {
@@ -296,9 +296,9 @@ final class OutputTick {
 }
 
 extension ByteBuffer {
-  /// Whether both buffers refer to the same memory, which makes comparing bytes unnecessary.
+  /// Whether both buffers refer to the same memory, so that their bytes need not be compared.
   ///
-  /// Since both are alive, equal addresses mean shared storage.
+  /// Because both are alive, equal addresses mean shared storage.
   fileprivate func isSame(as other: ByteBuffer) -> Bool {
     // Safety: the addresses are compared and never followed.
     withUnsafeReadableBytes { bytes in
@@ -311,15 +311,15 @@ extension ByteBuffer {
 
 /// Writes directly to the socket of an unencrypted connection, bypassing its channel.
 ///
-/// The path through a channel costs about as much as the system call at its end, which matters when a
-/// message goes to a thousand listeners. It may be bypassed only while nothing waits in the channel;
-/// bytes that the socket does not accept go through the channel. Confined to the event loop of the
-/// channel.
+/// The path through a channel costs about as much as the system call at its end. This matters when
+/// a message goes to a thousand listeners. The channel may be bypassed only while nothing waits in
+/// it; bytes that the socket does not accept go through the channel. Confined to the event loop of
+/// the channel.
 struct SocketWriter {
   private let channel: any Channel
   private let socket: NIOBSDSocket.Handle
 
-  /// Finds the socket of a channel; nil if it has none or is closed.
+  /// Finds the socket of a channel; returns nil if it has none or is closed.
   init?(_ channel: any Channel) {
     let socket = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
       (socket: NIOBSDSocket.Handle) in socket
@@ -331,8 +331,8 @@ struct SocketWriter {
 
   /// Writes as much as the socket accepts without blocking.
   ///
-  /// - Returns: The number of bytes; 0 also if the connection has failed, which the channel detects
-  ///   when it gets the bytes instead.
+  /// - Returns: The number of bytes written. It is also 0 if the connection has failed; the channel
+  ///   detects the failure when it gets the bytes instead.
   func write(_ bytes: ByteBuffer) -> Int {
     // Safety: the channel closes its socket on its event loop and is inactive from then on, so the
     // descriptor never refers to another connection.

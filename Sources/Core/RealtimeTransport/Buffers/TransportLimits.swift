@@ -2,36 +2,37 @@ package import NIOCore
 
 /// The limits of one connection.
 package struct TransportLimits: Sendable {
-  /// Longest WebSocket frame that is read, in bytes.
+  /// The longest WebSocket frame that is read, in bytes.
   package var frameBytes: Int
-  /// Longest message that is read, in bytes.
+  /// The longest message that is read, in bytes.
   package var messageBytes: Int
-  /// Most frames of one message.
+  /// The most frames in one message.
   package var messageFrames: Int
   /// How long a message may take from its first to its last frame.
   package var reassembly: TimeAmount = .seconds(30)
-  /// The waiting output from which on the connection counts as congested, in bytes.
+  /// The waiting output at which the connection counts as congested, in bytes.
   package var congestionBytes = 8 * 1_024 * 1_024
   /// The most output that may wait for the other end to read, in bytes.
   package var pendingBytes = 64 * 1_024 * 1_024
-  /// How long the other end may read nothing while output waits for it.
+  /// How long the other end may read nothing while output is waiting for it.
   package var stall: TimeAmount = .seconds(10)
   /// How long a connection may take to open.
   package var handshake: TimeAmount
-  /// Longest header of a handshake, in bytes, all lines together.
+  /// The longest header of a handshake, in bytes, over all lines.
   package var headerBytes = 8 * 1_024
-  /// Most lines in the header of a handshake.
+  /// The most lines in the header of a handshake.
   package var headerLines = 64
-  /// Longest body of a plain HTTP request, in bytes.
+  /// The longest body of a plain HTTP request, in bytes.
   package var bodyBytes = 16 * 1_024 * 1_024
   /// How long a plain HTTP request may take to arrive.
   package var request: TimeAmount = .seconds(30)
   /// How long a connection may wait for its next plain HTTP request.
   package var keepAlive: TimeAmount = .seconds(60)
-  /// Most simultaneous connections of a listener, including those before their handshake.
+  /// The most simultaneous connections of a listener, including those that have not finished their
+  /// handshake.
   package var connections = 4_096
 
-  /// The limits of a client, which accepts as much as a server may send.
+  /// The limits of a client: it accepts as much as a server may send.
   package static let client = TransportLimits(
     frameBytes: 256 * 1_024 * 1_024,
     messageBytes: 256 * 1_024 * 1_024,
@@ -39,7 +40,7 @@ package struct TransportLimits: Sendable {
     handshake: .seconds(30)
   )
 
-  /// The limits of a server, which accepts as much as one write may contain.
+  /// The limits of a server: it accepts as much as one write may contain.
   package static let server = TransportLimits(
     frameBytes: 64 * 1_024,
     messageBytes: 16 * 1_024 * 1_024,
@@ -48,7 +49,7 @@ package struct TransportLimits: Sendable {
   )
 }
 
-/// A value that all connections share, instead of a copy in each of them.
+/// A value that all connections share, so that none of them needs a copy.
 @dynamicMemberLookup
 final class Shared<Value: Sendable>: Sendable {
   private let value: Value

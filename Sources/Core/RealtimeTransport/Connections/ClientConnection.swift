@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import RealtimeCore
 
-/// A client's connection to a database server, which sends and receives whole messages.
+/// A client's connection to a database server, over which it sends and receives whole messages.
 ///
 /// State: connecting → open → ended, or connecting → ended. All calls and callbacks happen on the
 /// event loop of the connection; `onClose` is called exactly once, last.
@@ -25,7 +25,7 @@ package final class ClientConnection: Sendable {
     var channel: (any Channel)?
     var deadline: Scheduled<Void>?
     var meter: ReadMeter?
-    /// The reason of the end, if known before the channel has closed.
+    /// The reason for the end, if known before the channel has closed.
     var end: ConnectionEnd?
   }
 
@@ -35,17 +35,17 @@ package final class ClientConnection: Sendable {
     case ended
   }
 
-  /// Starts to connect.
+  /// Starts connecting.
   ///
   /// - Parameters:
   ///   - target: The target.
-  ///   - lastSession: The session of the connection that this one replaces.
+  ///   - lastSession: The session of the connection that this one replaces, if any.
   ///   - trust: The trusted authorities, if the target uses TLS.
   ///   - eventLoop: The event loop, which must be the current one.
   ///   - limits: The limits of the connection.
-  ///   - onProgress: Called now and then while a long message arrives.
+  ///   - onProgress: Called repeatedly while a long message arrives.
   ///   - onMessage: Receives each message, in order.
-  ///   - onClose: Receives the end, once, never during this call.
+  ///   - onClose: Receives the end; called once, and never during this call.
   package init(
     to target: ConnectionTarget,
     lastSession: String? = nil,
@@ -75,27 +75,27 @@ package final class ClientConnection: Sendable {
     handler.send(message)
   }
 
-  /// Sends the keepalive that a client owes after 45 seconds of silence.
+  /// Sends the keepalive that a client must send after 45 seconds of silence.
   package func sendKeepalive() {
     send([UInt8(ascii: "0")])
   }
 
-  /// Whether the other machine is taking long output at this moment, whatever its program does.
+  /// Whether the other machine is acknowledging long output right now, whatever its program does.
   ///
-  /// False where nobody can tell, as on a Unix socket.
+  /// False if this cannot be determined, as on a Unix socket.
   package var isUploading: Bool {
     guard case .open = state.value.phase,
       let socket = state.value.channel as? any SocketOptionProvider
     else { return false }
     let uploading = NIOLoopBoundBox(false, eventLoop: eventLoop)
-    // The answer is there at once, since this is the loop of the channel.
+    // The future is already complete, since this is the event loop of the channel.
     socket.getTCPInfo().hop(to: eventLoop).assumeIsolated().whenSuccess { info in
       uploading.value = info.tcpi_unacked > 0 && info.tcpi_last_ack_recv < Self.recent
     }
     return uploading.value
   }
 
-  /// How many milliseconds ago something happened that happens now.
+  /// An acknowledgement counts as current if it arrived within this many milliseconds.
   private static let recent: UInt32 = 1_500
 
   /// Closes the connection; no more messages are delivered.
@@ -130,7 +130,7 @@ package final class ClientConnection: Sendable {
         let end =
           (error as? TLSFailure).map { ConnectionEnd($0, of: target) }
           ?? ConnectionEnd(.unreachable, of: target, because: FailureText.describe(error))
-        // A Unix socket refuses at once, while whoever connects does not know this connection yet.
+        // A Unix socket refuses at once, before the caller has received this connection.
         self.eventLoop.execute { self.finish(end) }
       }
     }
@@ -164,14 +164,14 @@ package final class ClientConnection: Sendable {
         }
       }
     )
-    // The server's hello may arrive together with the answer to the handshake.
+    // The server's hello may arrive together with the response to the handshake.
     configuration.leftOverBytesStrategy = .forwardBytes
     configuration.decoderConfiguration = limits.decoderConfiguration
     let upgraded = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
       configuration: configuration
     )
     upgraded.assumeIsolated().whenFailure { error in
-      // If a host has several addresses, those that answer too late are abandoned.
+      // If a host has several addresses, connections that open too late are abandoned.
       if self.state.value.channel === channel { self.handshakeFailed(error) }
     }
   }
@@ -180,7 +180,7 @@ package final class ClientConnection: Sendable {
     // The end of the connection fails the handshake as well, but is reported with its own reason.
     if let error = error as? ChannelError, error == .inappropriateOperationForState { return }
     if let error = error as? TLSFailure { return abandon(ConnectionEnd(error, of: target)) }
-    // If the connection breaks during the handshake, it may still have been a database server.
+    // If the connection breaks during the handshake, the server may still be a database server.
     if error is IOError {
       return abandon(
         ConnectionEnd(.lost, description: "\(target) broke the connection off (\(error))")
@@ -231,7 +231,7 @@ package final class ClientConnection: Sendable {
   }
 }
 
-/// Reads the HTTP answer of a server that refused the WebSocket.
+/// Reads the HTTP response of a server that refused the WebSocket.
 private final class RefusalHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 
@@ -267,7 +267,7 @@ private final class RefusalHandler: ChannelInboundHandler {
     guard !isReported, let head else { return }
     isReported = true
     let status = Int(head.status.code)
-    // A database server explains itself in JSON; anything else on the port does not.
+    // A database server explains a refusal in JSON; another service on the port does not.
     guard head.headers.first(name: "Content-Type")?.hasPrefix("application/json") == true else {
       onRefusal(
         ConnectionEnd(
@@ -292,7 +292,7 @@ private final class RefusalHandler: ChannelInboundHandler {
 private final class ReadMeter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  /// The bytes that count as progress, more than a small message has.
+  /// The number of bytes that count as progress; small messages are shorter.
   private static let step = 32 * 1_024
 
   private let onProgress: () -> Void

@@ -9,11 +9,11 @@ struct ConnectionAcceptor: Sendable {
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
-  /// The memory that the connections share; nil for no bounds.
+  /// The memory that the connections share; nil to share none and have no bounds.
   let memory: NIOLoopBound<ConnectionMemory>?
   /// The number of open connections.
   let openConnections: NIOLoopBoundBox<Int>
-  /// The connections that wait for a request.
+  /// The connections that are waiting for a request.
   let idleConnections: NIOLoopBoundBox<IdleConnections>
   /// The certificate for TLS, if any.
   let certificate: NIOLoopBoundBox<ServerCertificate?>
@@ -28,7 +28,7 @@ struct ConnectionAcceptor: Sendable {
     case plain
   }
 
-  /// Identifies the peer, and waits for the request.
+  /// Identifies the peer and prepares the pipeline for its first request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
     // Idle connections make room for new ones, the oldest first.
     guard
@@ -53,7 +53,7 @@ struct ConnectionAcceptor: Sendable {
           description: "a process of user \(credentials.user) was turned away"
         )
       }
-      // The first of all handlers, so that nothing is ever sent in plain text.
+      // TLS is the first handler, so that nothing is ever sent in plain text.
       try certificate.value?.secure(channel)
       try configure(channel, peer: peer)
     }
@@ -70,7 +70,7 @@ struct ConnectionAcceptor: Sendable {
           ListenError(.failed, description: "the user of a connection cannot be found out")
         )
       }
-      // Safety: the kernel writes 12 bytes here, which is the size of the type and its layout.
+      // Safety: the kernel writes 12 bytes here, which matches the type in size and layout.
       let credentials: EventLoopFuture<PeerCredentials> = provider.unsafeGetSocketOption(
         level: .socket,
         name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
@@ -86,7 +86,7 @@ struct ConnectionAcceptor: Sendable {
     let upgrader = FrameUpgrade.Server<Outcome>(
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
-        // Requests that are refused here are answered by the handler of plain requests.
+        // The handler of plain requests answers the requests that are refused here.
         idleConnections.value.remove(ObjectIdentifier(channel))
         guard Self.isHandshake(head), request.path == "/.ws",
           policy.refusal(of: request) == nil
@@ -125,9 +125,9 @@ struct ConnectionAcceptor: Sendable {
     watch(channel, until: upgrade.upgradeResultFuture)
   }
 
-  /// Whether a request is a WebSocket handshake according to RFC 6455.
+  /// Whether a request is a WebSocket handshake as defined by RFC 6455.
   ///
-  /// After any other request, the parser continues with HTTP, and that must not reach the frame decoder.
+  /// After any other request, the parser expects HTTP, which must not reach the frame decoder.
   private static func isHandshake(_ head: HTTPRequestHead) -> Bool {
     head.method == .GET && head.version == .http1_1
       && head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
@@ -135,7 +135,7 @@ struct ConnectionAcceptor: Sendable {
       && !head.headers.contains(name: "Transfer-Encoding")
   }
 
-  /// Limits the time of a handshake.
+  /// Closes a connection whose handshake takes too long or fails.
   private func watch(_ channel: any Channel, until outcome: EventLoopFuture<Outcome>) {
     let deadline = channel.eventLoop.scheduleTask(in: limits.handshake) {
       channel.close(promise: nil)
@@ -200,12 +200,12 @@ struct ConnectionAcceptor: Sendable {
     connection.attach(handler)
     let accepted = handlers.accept(connection)
     connection.forgetRequest()
-    // Output that is sent while the connection is accepted may already have ended it.
+    // Output sent while the connection is being accepted may already have ended it.
     if let end = early.value { accepted.onClose(end) } else { callbacks.value = accepted }
   }
 }
 
-/// The connections of a listener that wait for a request, in the order in which they became idle.
+/// The connections of a listener that are waiting for a request, in the order they became idle.
 final class IdleConnections {
   private var numbers: [ObjectIdentifier: Int] = [:]
   private var ends: [Int: () -> Void] = [:]
@@ -219,7 +219,7 @@ final class IdleConnections {
     ends[last] = end
   }
 
-  /// Removes a connection that no longer waits.
+  /// Removes a connection that is no longer waiting.
   func remove(_ id: ObjectIdentifier) {
     guard let number = numbers.removeValue(forKey: id) else { return }
     ends[number] = nil

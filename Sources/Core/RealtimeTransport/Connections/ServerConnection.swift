@@ -17,9 +17,9 @@ package final class ServerConnection: Sendable {
     handler = NIOLoopBoundBox(nil, eventLoop: eventLoop)
   }
 
-  /// The request that opened the connection; nil once the connection has been accepted.
+  /// The request that opened the connection; nil after the connection has been accepted.
   ///
-  /// It is released then, so that its headers use no memory while the client is connected.
+  /// It is released at that point, so that its headers use no memory while the client is connected.
   package var request: HTTPRequest? { opening.value }
 
   /// Sends a message; ignored once the connection is closing.
@@ -27,7 +27,7 @@ package final class ServerConnection: Sendable {
     handler.value?.send(message)
   }
 
-  /// Whether more output waits than a few small answers.
+  /// Whether the waiting output exceeds a few small messages.
   package var hasNotableOutput: Bool { handler.value?.hasNotableOutput ?? false }
 
   /// Sets the limits for the client from its next message on.
@@ -39,10 +39,10 @@ package final class ServerConnection: Sendable {
     handler.value?.allow(isStranger: isStranger, messageBytes: messageBytes)
   }
 
-  /// Whether so much output waits that less should be sent.
+  /// Whether so much output is waiting that the server should send less.
   package var isCongested: Bool { handler.value?.isCongested ?? false }
 
-  /// Calls a closure once, as soon as the client has caught up; never if it disconnects before.
+  /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
     handler.value?.whenRelieved(body)
   }
@@ -51,7 +51,7 @@ package final class ServerConnection: Sendable {
   ///
   /// - Parameters:
   ///   - code: The WebSocket code for the client.
-  ///   - reason: The reason for `onClose`.
+  ///   - reason: The reason that `onClose` receives.
   package func close(code: UInt16, reason: String) {
     handler.value?.close(code: code, end: ConnectionEnd(.closed, description: reason))
   }
@@ -74,26 +74,26 @@ package final class ServerConnection: Sendable {
   }
 }
 
-/// The callbacks of a listener to its server, made on the event loop of the connection.
+/// The callbacks through which a listener talks to its server, made on the connection's event loop.
 package struct ServerHandlers: Sendable {
-  /// Decides about a WebSocket handshake: nil accepts it, an answer refuses it.
+  /// Decides on a WebSocket handshake: nil accepts it, a response refuses it.
   package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?>
   /// Answers any other request.
   package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
-  /// Decides about the body of such a request if it is long, before it is read.
+  /// Decides on the body of such a request before it is read; called only for long bodies.
   package var admitBody: @Sendable (HTTPRequest) -> BodyAdmission
-  /// Ends an idle connection to make room for another; returns false if there is none.
+  /// Ends an idle connection to make room for a new one; returns false if there is none.
   package var makeRoom: @Sendable () -> Bool
   /// Receives a connection that has just opened.
   package var accept: @Sendable (ServerConnection) -> Callbacks
 
-  /// The callbacks of a connection to its owner, made on its event loop.
+  /// The callbacks through which a connection talks to its owner, made on its event loop.
   package struct Callbacks: Sendable {
     /// Receives each message, in order.
     package var onMessage: @Sendable ([UInt8]) -> Void
     /// Receives the number of a request whose message was too long and has been skipped.
     package var onExcess: @Sendable (Int64) -> Void
-    /// Receives the end, once, last.
+    /// Receives the end: called once, after all other callbacks.
     package var onClose: @Sendable (ConnectionEnd) -> Void
 
     /// Makes callbacks.
@@ -108,7 +108,7 @@ package struct ServerHandlers: Sendable {
     }
   }
 
-  /// Makes handlers; by default, plain requests are answered with 404.
+  /// Makes handlers; by default, every handshake is accepted and plain requests get a 404.
   package init(
     admit: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?> = {
       $1.makeSucceededFuture(nil)

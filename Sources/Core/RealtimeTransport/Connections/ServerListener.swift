@@ -4,7 +4,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOWebSocket
 
-/// Listens at one address and accepts WebSocket connections and plain HTTP requests.
+/// Listens on one address and accepts WebSocket connections and plain HTTP requests.
 package final class ServerListener: Sendable {
   /// The address; port 0 has been replaced by the port that the system chose.
   package let address: ListenAddress
@@ -28,19 +28,20 @@ package final class ServerListener: Sendable {
     certificate = acceptor.certificate
   }
 
-  /// Starts to listen.
+  /// Starts listening.
   ///
-  /// It is a programmer error to pass a certificate for an address that is not secure, or none for one
-  /// that is.
+  /// It is a programmer error to pass a certificate for an address that is not secure, or to pass
+  /// none for one that is.
   ///
   /// - Parameters:
   ///   - address: The address.
-  ///   - certificate: The certificate for TLS.
+  ///   - certificate: The certificate for TLS, if the address is secure.
   ///   - eventLoop: The event loop of the listener and its connections.
   ///   - limits: The limits of every connection.
-  ///   - memory: The memory that its connections share with those of other listeners; nil for no bounds.
-  ///   - policy: Decides which requests are accepted at all.
-  ///   - handlers: Decide about requests and receive the connections.
+  ///   - memory: The memory that its connections share with those of other listeners; nil to share
+  ///     none and have no bounds.
+  ///   - policy: Decides which requests are accepted.
+  ///   - handlers: Decide on requests and receive the connections.
   /// - Returns: The listener; the future fails with a ``ListenError``.
   package static func listen(
     at address: ListenAddress,
@@ -105,7 +106,7 @@ package final class ServerListener: Sendable {
     }
   }
 
-  /// Each connection keeps a buffer or two, so they start small and grow with the input.
+  /// Each connection keeps a buffer or two, so buffers start small and grow with the input.
   private static let readBuffers = AdaptiveRecvByteBufferAllocator(
     minimum: 256,
     initial: 512,
@@ -152,9 +153,9 @@ package final class ServerListener: Sendable {
     }
   }
 
-  /// Closes the plain HTTP connections after their pending requests are answered; ends streams.
+  /// Closes the plain HTTP connections after their pending requests are answered, and ends streams.
   ///
-  /// - Returns: A future that completes when they are closed.
+  /// - Returns: A future that completes when all of them are closed.
   package func closePlainConnections() -> EventLoopFuture<Void> {
     let eventLoop = channel.eventLoop
     return eventLoop.flatSubmit { [plainConnections] in
@@ -166,7 +167,7 @@ package final class ServerListener: Sendable {
     }
   }
 
-  /// Closes the connections that are not WebSockets at once, answered or not; only on the event loop.
+  /// Closes connections other than WebSockets at once, answered or not; only on the event loop.
   package func dropPlainConnections() {
     for handler in Array(plainConnections.value.values) { handler.closeAtOnce() }
   }

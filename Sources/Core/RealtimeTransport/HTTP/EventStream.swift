@@ -4,7 +4,7 @@ internal import NIOHTTP1
 extension HTTPClient {
   /// Opens a stream of server-sent events.
   ///
-  /// The timeout of the client applies to connecting; the stream itself has none. It ends when the
+  /// The client's timeout applies only to connecting; the stream has none. The stream ends when the
   /// server ends it, and the connection closes when the reading task ends.
   ///
   /// - Parameter request: The request; the Accept header is added.
@@ -53,7 +53,7 @@ extension HTTPClient {
 package struct ServerSentEvent: Hashable, Sendable {
   /// The kind of event, such as "put".
   package var name: String
-  /// The data, with all lines joined.
+  /// The data, with its lines joined by newlines.
   package var data: String
 
   /// Makes an event.
@@ -63,7 +63,7 @@ package struct ServerSentEvent: Hashable, Sendable {
   }
 }
 
-/// Splits the body of an endless answer into events.
+/// Splits the body of an endless response into events.
 private final class EventStreamHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 
@@ -136,7 +136,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
     context.close(promise: nil)
   }
 
-  /// Processes a line: an empty one ends an event, and others are a field, a colon and a value.
+  /// Processes a line: an empty line ends an event, and any other is a field, a colon and a value.
   private func finishLine() {
     let text = String(
       decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...],

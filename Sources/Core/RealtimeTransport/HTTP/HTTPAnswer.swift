@@ -1,13 +1,13 @@
 package import NIOCore
 internal import NIOHTTP1
 
-/// The answer to a plain HTTP request.
+/// A response to a plain HTTP request.
 package struct HTTPAnswer: Hashable, Sendable {
-  /// A line of the header.
+  /// A header field.
   package struct HeaderLine: Hashable, Sendable {
-    /// The name.
+    /// The name, such as "ETag".
     package let name: String
-    /// The value; characters other than printable ASCII are replaced when it is sent.
+    /// The value; when it is sent, characters other than printable ASCII are replaced.
     package let value: String
 
     /// Makes a line.
@@ -19,14 +19,14 @@ package struct HTTPAnswer: Hashable, Sendable {
 
   /// The status, such as 404.
   package var status: Int
-  /// The type of the body, or nil when there is none.
+  /// The media type of the body, or nil when there is none.
   package var contentType: String?
   /// Additional header lines; Content-Length and Connection are added automatically.
   package var headerLines: [HeaderLine]
-  /// The body, which is omitted if the method or the status does not allow one.
+  /// The body; it is omitted if the method or the status does not allow one.
   package var body: [UInt8]
 
-  /// Makes an answer.
+  /// Makes a response.
   package init(
     status: Int,
     contentType: String?,
@@ -39,7 +39,7 @@ package struct HTTPAnswer: Hashable, Sendable {
     self.body = body
   }
 
-  /// Makes an answer whose body is a JSON object with a member "error".
+  /// Makes a response whose body is a JSON object with a member "error".
   ///
   /// - Parameters:
   ///   - status: The status of the failure.
@@ -53,18 +53,18 @@ package struct HTTPAnswer: Hashable, Sendable {
   }
 }
 
-/// The reply to a plain HTTP request.
+/// What a server replies to a plain HTTP request: a whole response or a stream.
 package enum HTTPReply: Sendable {
-  /// A complete answer.
+  /// A complete response.
   case answer(HTTPAnswer)
-  /// A header, followed by a streamed body; the body of the answer is not used.
+  /// A header, followed by a streamed body; the body of the response value is not used.
   ///
-  /// The closure receives the stream on the connection's event loop once the header has been sent. It
-  /// returns a closure that is called when the stream ends, for whatever reason.
+  /// The closure receives the stream on the connection's event loop once the header has been sent.
+  /// It returns a closure that is called when the stream ends, for whatever reason.
   case stream(HTTPAnswer, open: @Sendable (HTTPStream) -> @Sendable () -> Void)
 }
 
-/// The streamed body of an answer; all calls must be made on its event loop.
+/// The streamed body of a response; all calls must be made on its event loop.
 package final class HTTPStream: Sendable {
   /// The event loop of every call and callback.
   package let eventLoop: any EventLoop
@@ -81,10 +81,10 @@ package final class HTTPStream: Sendable {
     handler.value?.sendPart(bytes)
   }
 
-  /// Whether so much output waits that less should be sent.
+  /// Whether so much output is waiting that the caller should send less.
   package var isCongested: Bool { handler.value?.isCongested ?? false }
 
-  /// Calls a closure once, as soon as the client has caught up; never if it disconnects before.
+  /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
     handler.value?.whenRelieved(body)
   }
@@ -99,7 +99,7 @@ package final class HTTPStream: Sendable {
   }
 }
 
-/// Encodes answers to HTTP requests.
+/// Encodes HTTP responses.
 struct AnswerEncoder {
   /// How the end of a body is marked.
   enum Framing {
@@ -116,10 +116,10 @@ struct AnswerEncoder {
   /// Whether another request may follow on the connection.
   let keepsAlive: Bool
 
-  /// The longest piece of an answer.
+  /// The longest piece of a response, in bytes.
   private static let pieceBytes = 256 * 1_024
 
-  /// Encodes a whole answer in pieces, each of which can be released once it has been written.
+  /// Encodes a whole response in pieces, each of which can be released once it has been written.
   func encode(_ answer: HTTPAnswer) -> [ByteBuffer] {
     var head = head(of: answer, framing: .length)
     guard method != .HEAD, Self.allowsBody(answer.status) else { return [head] }
@@ -137,7 +137,7 @@ struct AnswerEncoder {
     }
   }
 
-  /// The header of an answer.
+  /// Encodes the header of a response.
   func head(of answer: HTTPAnswer, framing: Framing) -> ByteBuffer {
     let status = HTTPResponseStatus(statusCode: answer.status)
     var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
@@ -173,7 +173,7 @@ struct AnswerEncoder {
     status >= 200 && status != 204 && status != 304
   }
 
-  /// A text without characters that would end its line.
+  /// Replaces characters that could end the line of a text.
   private static func cleaned(_ text: String) -> String {
     String(decoding: text.utf8.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
   }

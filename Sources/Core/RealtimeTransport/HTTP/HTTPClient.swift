@@ -2,15 +2,15 @@ package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// Sends plain HTTP requests, each over its own connection.
+/// Sends plain HTTP requests, each over a connection of its own.
 ///
-/// It does not follow redirects, so that no credential is sent to an unexpected host; callers that
-/// expect a redirect inspect the answer.
+/// It does not follow redirects, so that no credential is sent to an unexpected host. Callers that
+/// expect a redirect inspect the response.
 package struct HTTPClient: Sendable {
-  /// The longest body of an answer, in bytes.
+  /// The longest response body that is accepted, in bytes.
   package var bodyBytes = 16 * 1_024 * 1_024
 
-  /// Addresses to connect to instead of hosts, by the value of the Host header.
+  /// Addresses to connect to in place of hosts, keyed by the value of the Host header.
   package var detours: [String: ConnectionTarget.Endpoint] = [:]
 
   private let group: any EventLoopGroup
@@ -22,14 +22,14 @@ package struct HTTPClient: Sendable {
   /// - Parameters:
   ///   - group: The event loops.
   ///   - trust: The trusted authorities.
-  ///   - timeout: How long an answer may take, from the lookup of the host to its last byte.
+  ///   - timeout: How long a response may take, from the lookup of the host to its last byte.
   package init(group: any EventLoopGroup, trust: TrustRoots, timeout: Duration) {
     self.group = group
     self.trust = trust
     self.timeout = TimeAmount(timeout)
   }
 
-  /// Opens a connection with handlers that a closure adds.
+  /// Opens a connection, to which a closure adds the handlers.
   func connect(
     to target: ConnectionTarget,
     initialize: @escaping @Sendable (any Channel) throws -> Void
@@ -37,7 +37,7 @@ package struct HTTPClient: Sendable {
     target.connect(on: group.next(), trust: trust, timeout: timeout, initialize: initialize)
   }
 
-  /// Sends a request and returns the answer, whatever its status.
+  /// Sends a request and returns the response, whatever its status.
   ///
   /// - Throws: ``HTTPClientError``, of kind `cancelled` if the task is cancelled.
   package func send(
@@ -61,7 +61,7 @@ package struct HTTPClient: Sendable {
   }
 }
 
-/// One plain HTTP request and its answer.
+/// One plain HTTP request and its response.
 ///
 /// State: waiting → connecting → receiving → done; each state may jump to done. `state` is accessed
 /// only on the event loop. The promise is fulfilled when the exchange is done.
@@ -110,7 +110,7 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  /// Cancels the exchange, which then fails with kind `cancelled`.
+  /// Cancels the exchange, which fails with kind `cancelled` unless it is already done.
   func cancel() {
     eventLoop.execute {
       self.fail(.cancelled, because: "was asked for something, but nobody waits for it")
@@ -141,7 +141,7 @@ final class HTTPExchange: Sendable {
       bodyBytes: bodyBytes,
       onAnswer: { self.finish(.success($0)) },
       onFailure: { kind, what in
-        // If a host has several addresses, those that answer too late are abandoned.
+        // If a host has several addresses, connections that open too late are abandoned.
         if self.state.value.channel === channel { self.fail(kind, because: what) }
       }
     )
@@ -219,7 +219,7 @@ final class HTTPExchange: Sendable {
   }
 }
 
-/// Collects one answer.
+/// Collects one response.
 private final class HTTPAnswerHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 
@@ -228,12 +228,12 @@ private final class HTTPAnswerHandler: ChannelInboundHandler {
   private let onFailure: (HTTPClientError.Kind, String) -> Void
   private var answer: HTTPClientAnswer?
 
-  /// Makes a handler, whose closures must ignore calls after the first one.
+  /// Makes a handler, whose closures must ignore every call after the first one.
   ///
   /// - Parameters:
-  ///   - bodyBytes: The longest body.
-  ///   - onAnswer: Receives the answer.
-  ///   - onFailure: Receives the reason of a failure, worded to follow the name of the server.
+  ///   - bodyBytes: The longest body that is accepted.
+  ///   - onAnswer: Receives the response.
+  ///   - onFailure: Receives the reason for a failure, worded to follow the name of the server.
   init(
     bodyBytes: Int,
     onAnswer: @escaping (HTTPClientAnswer) -> Void,

@@ -2,13 +2,13 @@ private import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// A plain HTTP request of a client.
+/// A plain HTTP request that a client sends.
 package struct HTTPClientRequest: Hashable, Sendable {
   /// The method, such as "POST".
   package var method: String
   /// The server.
   package var target: ConnectionTarget
-  /// The path with its query, escaped; it starts with a slash.
+  /// The path and query, escaped; it starts with a slash.
   package let path: String
   /// Additional header lines.
   package var headerLines: [HTTPAnswer.HeaderLine]
@@ -20,7 +20,7 @@ package struct HTTPClientRequest: Hashable, Sendable {
   /// - Parameters:
   ///   - method: The method.
   ///   - url: An absolute, escaped http or https URL; its fragment is ignored.
-  ///   - headerLines: Lines such as `Content-Type`; `Host` and the length of the body are added.
+  ///   - headerLines: Lines such as `Content-Type`; `Host` and `Content-Length` are added.
   ///   - body: The body.
   /// - Throws: ``HTTPClientError`` of kind `invalidURL`.
   package init(
@@ -56,15 +56,15 @@ package struct HTTPClientRequest: Hashable, Sendable {
     self.body = body
   }
 
-  /// Makes a request to a server, which may listen at a Unix socket.
+  /// Makes a request to a server, which may listen on a Unix socket.
   ///
   /// It is a programmer error to pass a path that does not start with a slash.
   ///
   /// - Parameters:
   ///   - method: The method.
   ///   - target: The server; its namespace is ignored.
-  ///   - path: The path of the resource with its query, escaped.
-  ///   - headerLines: Lines such as `Content-Type`; `Host` and the length of the body are added.
+  ///   - path: The path and query of the resource, escaped.
+  ///   - headerLines: Lines such as `Content-Type`; `Host` and `Content-Length` are added.
   ///   - body: The body.
   package init(
     _ method: String,
@@ -82,7 +82,7 @@ package struct HTTPClientRequest: Hashable, Sendable {
   }
 }
 
-/// The answer of a server to a plain HTTP request.
+/// A server's response to a plain HTTP request.
 package struct HTTPClientAnswer: Hashable, Sendable {
   /// The status, such as 200.
   package var status: Int
@@ -91,21 +91,21 @@ package struct HTTPClientAnswer: Hashable, Sendable {
   /// The body.
   package var body: [UInt8]
 
-  /// Makes an answer.
+  /// Makes a response.
   package init(status: Int, headerLines: [HTTPAnswer.HeaderLine] = [], body: [UInt8] = []) {
     self.status = status
     self.headerLines = headerLines
     self.body = body
   }
 
-  /// The value of the first header line of a name, ignoring case, or nil.
+  /// The value of the first header line with the given name, ignoring case; nil if there is none.
   package func header(_ name: String) -> String? {
     let name = name.lowercased()
     return headerLines.first { $0.name.lowercased() == name }?.value
   }
 }
 
-/// Why a plain HTTP request got no answer.
+/// Why a plain HTTP request got no response.
 package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure.
   package enum Kind: Hashable, Sendable {
@@ -117,15 +117,15 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
     case refused
     /// The address cannot be reached.
     case unreachable
-    /// The answer was not complete in time.
+    /// The response was not complete in time.
     case timedOut
-    /// TLS could not be established, or the server must not be trusted.
+    /// TLS could not be established, or the server cannot be trusted.
     case insecure(TLSFailure.Kind)
     /// The other end does not speak HTTP.
     case notHTTP
-    /// The answer is longer than allowed.
+    /// The response is longer than allowed.
     case tooLarge
-    /// The connection ended before the answer was complete.
+    /// The connection ended before the response was complete.
     case lost
     /// The waiting task was cancelled.
     case cancelled
@@ -150,7 +150,7 @@ struct ConnectFailure {
   init(_ error: any Error) {
     switch error {
     case let error as NIOConnectionError:
-      // The error of an address that was tried says more than that of the lookup.
+      // The error from an address that was tried says more than the error from the lookup.
       kind = error.connectionErrors.last.map { Self($0.error).kind } ?? .unknownHost
     case let error as IOError:
       kind = error.errnoCode == ECONNREFUSED ? .refused : .unreachable

@@ -1,14 +1,14 @@
 internal import NIOHTTP1
 
-/// A request to a server, either a plain one or that of a WebSocket handshake.
+/// A request to a server: a plain one or a WebSocket handshake.
 package struct HTTPRequest: Sendable {
   /// The method, such as "GET".
   package let method: String
-  /// The path with the parameters, as it came.
+  /// The path and the parameters, as received.
   package let target: String
   /// The path, still escaped.
   package let path: String
-  /// The query parameters in order, unescaped.
+  /// The query parameters, in order and unescaped.
   package let parameters: [(name: String, value: String)]
   /// The header lines.
   let headers: HTTPHeaders
@@ -35,7 +35,7 @@ package struct HTTPRequest: Sendable {
     self.peer = peer
   }
 
-  /// Parses query parameters; a malformed escape is left as it is.
+  /// Parses query parameters; a name or value with a malformed escape is left as it is.
   package static func parameters(of text: some StringProtocol) -> [(name: String, value: String)] {
     text.split(separator: "&").map { parameter in
       let pair = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -44,25 +44,25 @@ package struct HTTPRequest: Sendable {
     }
   }
 
-  /// The value of the first parameter of a name, or nil.
+  /// The value of the first parameter with the given name, or nil.
   package func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }
 
-  /// The value of the first header line of a name, or nil.
+  /// The value of the first header line with the given name, ignoring case, or nil.
   package func header(_ name: String) -> String? {
     headers.first(name: name)
   }
 
-  /// The values of all header lines of a name, split at commas and trimmed.
+  /// The values of all header lines with the given name, split at commas and trimmed.
   package func headerList(_ name: String) -> [String] {
     headers[canonicalForm: name].map(String.init)
   }
 
-  /// Escapes a text so that it can be the value of a parameter.
+  /// Escapes a text for use as the value of a parameter.
   package static func escape(_ text: String) -> String { PercentEncoding.encode(text) }
 
-  /// Decodes percent escapes; nil if one is malformed or the result is not UTF-8.
+  /// Decodes percent escapes; returns nil if one is malformed or the result is not UTF-8.
   package static func unescape(_ text: some StringProtocol) -> String? {
     PercentEncoding.decode(text)
   }

@@ -1,8 +1,8 @@
-/// The service at which people sign in.
+/// The service through which users sign in.
 package enum IdentityService: Hashable, Sendable {
   /// The hosted service.
   case hosted
-  /// An emulator, or a server of this package; both answer under the same paths.
+  /// An emulator, or a server of this package; both respond under the same paths.
   case server(ConnectionTarget)
 
   /// An endpoint of the service.
@@ -13,7 +13,7 @@ package enum IdentityService: Hashable, Sendable {
     case token
   }
 
-  /// The service for a database: the hosted one for hosted databases, else the server itself.
+  /// Chooses the hosted service for a hosted database, else the database server itself.
   package init(of database: ConnectionTarget) {
     if case .tcp(let host, _) = database.endpoint, HostedService.isDatabaseHost(host) {
       self = .hosted
@@ -22,7 +22,7 @@ package enum IdentityService: Hashable, Sendable {
     }
   }
 
-  /// The request for an endpoint, which is always a POST.
+  /// Makes the request for an endpoint, which is always a POST.
   ///
   /// - Parameters:
   ///   - endpoint: The endpoint.
@@ -50,8 +50,8 @@ package enum IdentityService: Hashable, Sendable {
     case .hosted:
       return try HTTPClientRequest("POST", url: base + path, headerLines: lines, body: body)
     case .server(let target):
-      // Both expect the host of the hosted service at the start of the path. Our server issues tokens
-      // for one of its databases, which is named in the query.
+      // Both expect the host of the hosted service at the start of the path. Our server issues
+      // tokens for one of its databases, named in the query.
       let host = base.dropFirst("https://".count)
       let database = target.namespace.map { "&ns=\(PercentEncoding.encode($0))" } ?? ""
       return HTTPClientRequest(

@@ -1,12 +1,13 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Answers the plain HTTP requests of one connection, one after the other.
+/// Answers the plain HTTP requests of one connection, one at a time.
 ///
-/// State: receiving (a request, or waiting for one) → answering (further input waits) → receiving or
-/// streaming (further input is dropped) → leaving (the last answer was sent, the end of the input is
-/// awaited) → closed. Everything happens on the event loop of the channel. A long body is read once it
-/// is promised memory, and the next request once most of the last answer has been read.
+/// State: receiving (a request, or waiting for one) → answering (further input waits) → receiving
+/// or streaming (further input is dropped) → leaving (the last response was sent, the end of the
+/// input is awaited) → closed. Everything happens on the event loop of the channel. A long body is
+/// read only after it has been promised memory, and the next request only after most of the last
+/// response has been read.
 final class PlainRequestHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
 
@@ -18,7 +19,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     case closed
   }
 
-  /// How long a client may take to close the connection after the last answer.
+  /// How long a client may take to close the connection after the last response.
   static let farewell = TimeAmount.seconds(2)
 
   private let recorder: RequestHeadRecorder
@@ -33,20 +34,20 @@ final class PlainRequestHandler: ChannelInboundHandler {
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
   private var output: OutputQueue?
-  /// The head of a first request that asked for an upgrade, and was not forwarded.
+  /// The head of the first request if it asked for an upgrade and was not forwarded.
   private var firstHead: HTTPRequestHead?
   private var head: HTTPRequestHead?
   private var body: [UInt8] = []
-  /// The promise of memory for long bodies; nil until one is needed.
+  /// The memory promised to long bodies; nil until some is needed.
   private var holder: InputPromises.Holder?
   /// Whether the body must wait for memory.
   private var waitsForMemory = false
-  /// Whether the next request must wait until the last answer has been read.
+  /// Whether the next request must wait until the client has read the last response.
   private var waitsForReader = false
   /// The input after the request that is being answered.
   private var waiting = CircularBuffer<HTTPServerRequestPart>()
   private var isDraining = false
-  /// The answer to malformed input, after everything that waits.
+  /// The response to malformed input, sent after everything that waits.
   private var failure: HTTPAnswer?
   private var isLast = false
   private var deadline: Scheduled<Void>?
@@ -82,7 +83,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     self.context = context
     recorder.handsErrorsOn = true
     firstHead = recorder.head
-    // Answers are written as bytes, bypassing the encoder, which stays in the pipeline.
+    // Responses are written as bytes, bypassing the encoder, which stays in the pipeline.
     let encoder = try? context.pipeline.syncOperations.context(
       handlerType: HTTPResponseEncoder.self
     )
@@ -94,7 +95,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
       self?.close()
     }
     setDeadline(limits.request)
-    // Nothing more of that request is forwarded, not even its end.
+    // Nothing more of a refused request is forwarded, not even its end.
     if recorder.refusal != nil { _ = resumeFirst() }
   }
 
@@ -130,7 +131,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     drain()
   }
 
-  /// Processes waiting input until a request has to be answered first.
+  /// Processes waiting input until it reaches a request that must be answered first.
   private func drain() {
     guard !isDraining else { return }
     isDraining = true
@@ -160,7 +161,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     }
   }
 
-  /// Begins the first request, whose head was not forwarded, if none has begun.
+  /// Begins the first request, whose head was not forwarded, unless a request has begun.
   private func resumeFirst() -> Bool {
     if head == nil, let firstHead { begin(firstHead) }
     return phase == .receiving
@@ -222,7 +223,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
       }
   }
 
-  /// Discards an answer that nobody waits for any more.
+  /// Discards a response that the client is no longer waiting for.
   private func abandon(_ result: Result<HTTPReply, any Error>, on eventLoop: any EventLoop) {
     guard case .success(.stream(_, let open)) = result else { return }
     let stream = HTTPStream(eventLoop: eventLoop, handler: nil)
@@ -245,12 +246,12 @@ final class PlainRequestHandler: ChannelInboundHandler {
     }
     phase = .receiving
     setDeadline(limits.keepAlive)
-    // A client that is still reading a long answer is not idle.
+    // A client that is still reading a long response is not idle.
     onIdle(output?.hasNotableOutput != true)
     resumeReceiving()
   }
 
-  /// Receives the next request as soon as most of the last answer has been read.
+  /// Receives the next request as soon as the client has read most of the last response.
   private func resumeReceiving() {
     guard let output, output.isCongested || output.hasNotableOutput && !waiting.isEmpty else {
       waitsForReader = false
@@ -287,7 +288,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     let stream = HTTPStream(eventLoop: context.eventLoop, handler: self)
     self.stream = stream
     let onEnd = open(stream)
-    // Output that is sent while the stream opens may already have ended it.
+    // Output sent while the stream opens may already have ended it.
     if self.stream == nil { onEnd() } else { onStreamEnd = onEnd }
   }
 
@@ -300,7 +301,7 @@ final class PlainRequestHandler: ChannelInboundHandler {
     }
   }
 
-  /// Whether so much output waits that less should be sent.
+  /// Whether so much output is waiting that the stream should send less.
   var isCongested: Bool { output?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the client has caught up.
@@ -338,10 +339,10 @@ final class PlainRequestHandler: ChannelInboundHandler {
     return closed
   }
 
-  /// Closes without waiting for answers, which are not sent any more.
+  /// Closes immediately; responses that are still pending are not sent.
   func closeAtOnce() { close() }
 
-  /// Ends the output and waits briefly, because closing with unread input could lose the answer.
+  /// Ends the output and waits briefly, because closing with unread input could lose the response.
   private func leave() {
     guard let context, phase != .closed else { return }
     phase = .leaving
@@ -392,18 +393,18 @@ final class PlainRequestHandler: ChannelInboundHandler {
 
 // MARK: Memory
 
-/// Whose memory a long body uses, or why it is not read.
+/// Which memory a long body uses, or why it is not read.
 package enum BodyAdmission: Sendable {
-  /// That of clients that have not signed in.
+  /// The memory of clients that have not signed in.
   case ofStranger
-  /// That of all others.
+  /// The memory of all other clients.
   case ofKnown
-  /// None: this is the answer.
+  /// None: the body is refused with this response.
   case refused(HTTPAnswer)
 }
 
 extension PlainRequestHandler {
-  /// Invites a client that waits for it to send the body.
+  /// Tells the client to send the body if it is waiting for that.
   private func allowBody(_ head: HTTPRequestHead) {
     guard head.version == .http1_1,
       head.headers.first(name: "Expect")?.lowercased() == "100-continue"
@@ -411,7 +412,7 @@ extension PlainRequestHandler {
     output?.append(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
   }
 
-  /// Requests memory for a long body; without it, reading pauses.
+  /// Requests memory for a long body; until it is granted, reading pauses.
   ///
   /// - Returns: Whether the body may be read now.
   private func askForMemory(_ bytes: Int) -> Bool {

@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Records the head of a request, which a refused upgrade does not forward, and answers malformed
-/// requests.
+/// Records the head of a request, because a refused upgrade does not forward it, and answers
+/// malformed requests.
 final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -10,7 +10,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   private let gauge: RequestLineGauge
   private let headerBytes: Int
   private(set) var head: HTTPRequestHead?
-  /// The answer that refused the upgrade of this request.
+  /// The response that refused the upgrade of this request.
   var refusal: HTTPAnswer?
   /// Whether a later handler answers malformed requests.
   var handsErrorsOn = false
@@ -20,7 +20,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   ///
   /// - Parameters:
   ///   - gauge: Measures the first line of each request.
-  ///   - headerBytes: The longest first line and header.
+  ///   - headerBytes: The longest first line, and the longest header, in bytes.
   init(gauge: RequestLineGauge, headerBytes: Int) {
     self.gauge = gauge
     self.headerBytes = headerBytes
@@ -40,7 +40,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
       context.fireErrorCaught(error)
       return
     }
-    // Further malformed input is read only so that the answer gets through.
+    // Further malformed input is read only to let the response get through.
     guard farewell == nil else { return }
     guard context.channel.isActive, head == nil else {
       context.close(promise: nil)
@@ -68,7 +68,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
     context.fireChannelInactive()
   }
 
-  /// Ends the output and waits briefly, because closing with unread input could lose the answer.
+  /// Ends the output and waits briefly, because closing with unread input could lose the response.
   private func leave(_ context: ChannelHandlerContext) {
     let channel = context.channel
     farewell = context.eventLoop.scheduleTask(in: PlainRequestHandler.farewell) {
@@ -77,7 +77,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
     context.close(mode: .output, promise: nil)
   }
 
-  /// The answer to a malformed request.
+  /// The response to a malformed request.
   func answer(to error: any Error) -> HTTPAnswer {
     if let error = error as? HTTPParserError, error == .headerOverflow {
       return gauge.length > headerBytes
@@ -88,15 +88,15 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   }
 }
 
-/// Measures the first line of each request, to tell a long address from a long header if the parser
-/// rejects the request.
+/// Measures the first line of each request, so that a rejected request with a long address can be
+/// told from one with a long header.
 ///
-/// State: within a first line → after it, until ``beginRequest()``. Pipelined requests may be mistaken
-/// for parts of the previous one, and thus for its header.
+/// State: within a first line → after it, until ``beginRequest()``. A pipelined request may be
+/// mistaken for a part of the previous one, and thus for its header.
 final class RequestLineGauge: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
 
-  /// The bytes of the line that have arrived.
+  /// The number of bytes of the line that have arrived.
   private(set) var length = 0
   private var isWithinLine = true
 

@@ -2,9 +2,9 @@ internal import NIOHTTP1
 
 /// Decides which requests a server accepts.
 ///
-/// Web pages in browsers could reach the server too. A browser always names the page in `Origin` or,
-/// where that is omitted, reveals the page in `Sec-Fetch-Site`. A server for this machine only also
-/// checks `Host`, which reveals DNS rebinding.
+/// Web pages in browsers could reach the server as well. A browser always names the page in
+/// `Origin` or, where that is omitted, reveals in `Sec-Fetch-Site` that a page is involved. A
+/// server for this machine only also checks `Host`, which reveals DNS rebinding.
 package struct RequestPolicy: Sendable {
   /// The origins of allowed pages in lower case, such as `http://localhost:5173`.
   private let allowedOrigins: Set<String>
@@ -12,10 +12,10 @@ package struct RequestPolicy: Sendable {
   private let allowsLoopbackPages: Bool
   /// Whether any `Host` is allowed.
   private let allowsAnyHost: Bool
-  /// Whether a path, still escaped, may be read by everybody, so that any page may lead to it.
+  /// Whether everyone may read a path (still escaped), so that any page may link to it.
   private let isPublic: @Sendable (String) -> Bool
 
-  /// Makes a policy; by default, no pages are allowed, and the host must be this machine.
+  /// Makes a policy; by default, no pages are allowed and the host must be this machine.
   package init(
     allowedOrigins: [String] = [],
     allowsLoopbackPages: Bool = false,
@@ -41,7 +41,7 @@ package struct RequestPolicy: Sendable {
     return nil
   }
 
-  /// The answer that refuses a request, or nil if it is accepted.
+  /// The response that refuses a request, or nil if the request is accepted.
   func refusal(of request: HTTPRequest) -> HTTPAnswer? {
     guard isFromAllowedPage(request) else {
       return HTTPAnswer(status: 403, error: "requests from web pages are not allowed")
@@ -58,11 +58,11 @@ package struct RequestPolicy: Sendable {
     }
   }
 
-  /// Whether the request does not come from a page, or comes from an allowed one.
+  /// Whether the request comes from an allowed page, or not from a page.
   private func isFromAllowedPage(_ request: HTTPRequest) -> Bool {
-    // Embedded resources have no origin; nobody needs to embed this server.
+    // Requests for embedded resources have no origin; no page needs to embed this server.
     guard request.headers.contains(name: "Origin") else {
-      // A link that somebody follows has no origin either, but says that it comes from a page.
+      // A request from a followed link has no origin either, but reveals that it comes from a page.
       if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
       return request.headers["Sec-Fetch-Site"].allSatisfy { $0 == "none" }
     }
@@ -80,7 +80,7 @@ package struct RequestPolicy: Sendable {
     return origins[0]
   }
 
-  /// The header lines that let an allowed page read the answer.
+  /// The header lines that let an allowed page read the response.
   func lines(for head: HTTPRequestHead?) -> [HTTPAnswer.HeaderLine] {
     guard let head, let origin = allowedOrigin(in: head.headers) else { return [] }
     var lines = [

@@ -7,7 +7,7 @@ internal import NIOSSL
 struct ClientTLS: Sendable {
   private let context: NIOSSLContext
 
-  /// Loads the trusted authorities, which blocks for some milliseconds.
+  /// Loads the trusted authorities, blocking for some milliseconds.
   init(trusting roots: TrustRoots) throws(TLSFailure) {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
@@ -47,11 +47,11 @@ struct ClientTLS: Sendable {
   /// - Parameters:
   ///   - channel: A channel that is not connected yet.
   ///   - host: The name or address for which the server needs a certificate.
-  /// - Throws: ``TLSFailure`` if no certificate can be for this host.
+  /// - Throws: ``TLSFailure`` if no certificate can be issued for this host.
   func secure(_ channel: any Channel, to host: String) throws {
     let handler: NIOSSLClientHandler
     do {
-      // An address is not sent as a server name, but compared with those in the certificate.
+      // An address is not sent as a server name, but is compared with those in the certificate.
       if (try? SocketAddress(ipAddress: host, port: 0)) != nil {
         handler = try NIOSSLClientHandler(context: context, serverHostname: nil)
       } else {
@@ -72,8 +72,8 @@ struct ClientTLS: Sendable {
 
   /// Checks that a valid certificate names the host.
   ///
-  /// The library also accepts a certificate for the IP address of the connection. An attacker who can
-  /// forge the address of a host may own a certificate for it.
+  /// The library also accepts a certificate for the IP address of the connection. An attacker who
+  /// can redirect the host name to an address of their own may hold a certificate for that address.
   private static func check(
     _ certificate: NIOSSLCertificate,
     isFor host: String,
@@ -92,16 +92,17 @@ struct ClientTLS: Sendable {
 
 /// The authorities that a client trusts.
 package enum TrustRoots: Hashable, Sendable {
-  /// Those that the system trusts.
+  /// The authorities that the system trusts.
   case system
-  /// Only those of a PEM file.
+  /// Only the authorities in a PEM file.
   ///
-  /// Those of the system are excluded on purpose: a client that names the authority of a private
-  /// server does not want any other authority to vouch for it. To trust both, concatenate the files.
+  /// The system's authorities are excluded on purpose: a client that names the authority of a
+  /// private server does not want any other authority to vouch for it. To trust both, concatenate
+  /// the files.
   case file(String)
 }
 
-/// A server name in a certificate, whose first label may be a wildcard.
+/// A server name in a certificate; its first label may be a wildcard.
 struct CertificateName {
   private let text: String
 
@@ -122,15 +123,15 @@ struct CertificateName {
 }
 
 extension ConnectionTarget {
-  /// Connects, with TLS if the target demands it.
+  /// Connects, using TLS if the target requires it.
   ///
   /// - Parameters:
   ///   - eventLoop: The event loop of the channel.
   ///   - trust: The trusted authorities.
-  ///   - timeout: How long each address of the host may take.
-  ///   - initialize: Adds the protocol handlers, before the channel connects.
-  /// - Returns: The channel. The TLS handshake may still be under way; its errors reach the handlers
-  ///   as ``TLSFailure``.
+  ///   - timeout: The connection timeout for each address of the host.
+  ///   - initialize: Adds the protocol handlers before the channel connects.
+  /// - Returns: The channel. The TLS handshake may still be in progress; its errors reach the
+  ///   handlers as ``TLSFailure``.
   func connect(
     on eventLoop: any EventLoop,
     trust: TrustRoots,

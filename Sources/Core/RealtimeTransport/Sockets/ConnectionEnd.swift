@@ -10,7 +10,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     case closed
     /// The other end closed it.
     case closedByPeer(code: UInt16)
-    /// It was lost without a closing handshake.
+    /// It broke without a closing handshake.
     case lost
     /// The address could not be reached.
     case unreachable
@@ -20,7 +20,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     case refused(status: Int)
     /// The other end is not a database server.
     case notADatabaseServer
-    /// TLS could not be established, or the other end must not be trusted.
+    /// TLS could not be established, or the other end cannot be trusted.
     case insecure(TLSFailure.Kind)
     /// The other end violated the protocol or exceeded a limit.
     case protocolViolation
@@ -30,9 +30,9 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
 
   /// The kind of end.
   package let kind: Kind
-  /// What happened, in a sentence.
+  /// A sentence that describes what happened.
   package let description: String
-  /// The reason alone, in a few words, where the other end was not reached.
+  /// The reason alone, in a few words; nil unless the attempt to reach the other end failed.
   package let cause: String?
 
   /// Makes an end.
@@ -42,14 +42,14 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     cause = nil
   }
 
-  /// Makes the end of an attempt that did not reach the other end.
+  /// Makes the end of an attempt that failed to reach the other end.
   init(_ kind: Kind, of target: ConnectionTarget, because cause: String) {
     self.kind = kind
     self.cause = cause
     description = "cannot connect to \(target.address): \(cause)"
   }
 
-  /// Makes the end of a connection whose TLS failed.
+  /// Makes the end of a connection after a TLS failure.
   ///
   /// A connection that was interrupted, even during the handshake, counts as lost, not as insecure.
   init(_ failure: TLSFailure, of target: ConnectionTarget) {
@@ -66,7 +66,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Describes socket errors for people.
 enum FailureText {
-  /// The reason, without names of functions.
+  /// The reason, without function names.
   static func describe(_ error: any Error) -> String {
     switch error {
     case let error as IOError: words(of: error.errnoCode)
@@ -84,7 +84,7 @@ enum FailureText {
     }
   }
 
-  /// The words of the system for an error, as they stand in a sentence.
+  /// The system's description of an error, worded to continue a sentence.
   private static func words(of code: CInt) -> String {
     let text = String(cString: strerror(code))
     return text.prefix(1).lowercased() + text.dropFirst()

@@ -2,7 +2,7 @@ private import Glibc
 internal import NIOCore
 internal import NIOSSL
 
-/// The certificate of a server with its private key.
+/// A server's certificate and its private key.
 package struct ServerCertificate: Sendable {
   private let context: NIOSSLContext
   /// The expiry of the certificate, in seconds since 1970.
@@ -10,13 +10,13 @@ package struct ServerCertificate: Sendable {
 
   /// Loads a certificate and its key.
   ///
-  /// As with `ssh`, the key must be readable only by its owner. A key of root may also be readable by
-  /// its group, which is how systems share keys with their servers.
+  /// As with `ssh`, the key must be readable only by its owner. A key owned by root may also be
+  /// readable by its group, because that is how systems share keys with their servers.
   ///
   /// - Parameters:
-  ///   - chain: A PEM file with the certificate of the server, followed by intermediate ones.
+  ///   - chain: A PEM file with the server's certificate, followed by intermediate ones.
   ///   - key: A PEM file with the private key, without a pass phrase.
-  /// - Throws: ``ServerCertificateError`` that names the file and the reason.
+  /// - Throws: ``ServerCertificateError``, which names the file and the reason.
   package init(chain: String, key: String) throws(ServerCertificateError) {
     let certificates: [NIOSSLCertificate]
     let privateKey: NIOSSLPrivateKey
@@ -60,7 +60,7 @@ package struct ServerCertificateError: Error, Hashable, Sendable, CustomStringCo
 
 /// A PEM file with certificates or a private key.
 struct PEMFile {
-  /// Longer than any list of authorities, and harmless to read by mistake.
+  /// The size limit: longer than any list of authorities, yet harmless to read by mistake.
   private static let longest = 16 * 1_024 * 1_024
 
   private let path: String
@@ -99,7 +99,7 @@ struct PEMFile {
     PEMFileError(description: "\(path): \(String(cString: strerror(errno)))")
   }
 
-  /// Checks that only the owner can access a file with a private key.
+  /// Checks that only the owner can access a private key, or also the group if root owns it.
   func checkPrivacy() throws(PEMFileError) {
     let allowed: UInt32 = owner == 0 ? 0o740 : 0o700
     guard mode & ~allowed == 0 else {
@@ -109,14 +109,14 @@ struct PEMFile {
     }
   }
 
-  /// All certificates of the file, at least one.
+  /// All certificates in the file, at least one.
   func certificates() throws(PEMFileError) -> [NIOSSLCertificate] {
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
     else { throw PEMFileError(description: "\(path) holds no certificate in PEM") }
     return certificates
   }
 
-  /// The private key of the file.
+  /// The private key in the file.
   func privateKey() throws(PEMFileError) -> NIOSSLPrivateKey {
     do {
       return try NIOSSLPrivateKey(bytes: bytes, format: .pem)

@@ -1,6 +1,6 @@
 private import Glibc
 
-/// The file of a listening Unix socket, accessible only to this user and removed only by its creator.
+/// The file of a listening Unix socket, accessible only to this user and removed by its creator.
 struct SocketFile: Sendable {
   /// The kernel's limit on the length of a path, in bytes.
   static let pathBytes = 107
@@ -11,9 +11,9 @@ struct SocketFile: Sendable {
   private let device: UInt64
   private let inode: UInt64
 
-  /// Binds and listens; replaces a stale socket file.
+  /// Binds and listens, replacing a stale socket file.
   ///
-  /// The mode is set on the socket before it is bound, so that nobody else can ever connect, and the
+  /// The mode is set before the socket is bound. No other user can therefore ever connect, and the
   /// umask of the process need not change.
   init(listeningAt path: String) throws(ListenError) {
     guard !path.isEmpty, path.utf8.count <= Self.pathBytes, !path.utf8.contains(0) else {
@@ -46,7 +46,7 @@ struct SocketFile: Sendable {
     inode = UInt64(status.st_ino)
   }
 
-  /// Removes the file, unless it has been replaced by another one.
+  /// Removes the file, unless another one has replaced it.
   func remove() {
     var status = stat()
     guard lstat(path, &status) == 0, UInt64(status.st_dev) == device,
@@ -71,7 +71,7 @@ struct SocketFile: Sendable {
     return descriptor
   }
 
-  /// Removes the socket of a server that no longer runs.
+  /// Removes the socket of a server that is no longer running.
   private static func clear(_ path: String) throws(ListenError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -114,7 +114,7 @@ struct SocketFile: Sendable {
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     let size = socklen_t(MemoryLayout<sockaddr_un>.size)
     return withUnsafePointer(to: &address) { pointer in
-      // Safety: every socket address starts as the general one does.
+      // Safety: every socket address begins with the fields of the general one.
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, size) }
     }
   }
@@ -128,9 +128,9 @@ struct SocketFile: Sendable {
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure.
   package enum Kind: Sendable {
-    /// Another server listens there.
+    /// Another program already listens at the address.
     case inUse
-    /// The path of a socket is too long or belongs to another kind of file.
+    /// The path of a socket is empty or too long, or another kind of file exists there.
     case unusablePath
     /// A system call failed.
     case failed
@@ -138,7 +138,7 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   package let kind: Kind
-  /// The reason, and what to do.
+  /// The reason, with advice where there is any.
   package let description: String
 
   /// Makes an error.

@@ -2,7 +2,7 @@ private import Glibc
 internal import NIOCore
 internal import NIOSSL
 
-/// Why TLS cannot be established, or the other end must not be trusted.
+/// Why TLS cannot be established, or why the other end cannot be trusted.
 package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of failure.
   package enum Kind: Hashable, Sendable {
@@ -38,18 +38,18 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Translates the errors of TLS for the handlers after it.
+/// Translates TLS errors for the handlers that follow it in the pipeline.
 final class TLSWatch: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
   private let host: String
   private let certificate: () -> NIOSSLCertificate?
 
-  /// Makes a handler to be added right after that of TLS.
+  /// Makes a handler, to be added right after the TLS handler.
   ///
   /// - Parameters:
   ///   - host: The host for which the other end needs a certificate.
-  ///   - certificate: The certificate of the other end, if known.
+  ///   - certificate: Returns the certificate of the other end, if known.
   init(host: String, certificate: @escaping () -> NIOSSLCertificate?) {
     self.host = host
     self.certificate = certificate
@@ -103,14 +103,14 @@ final class TLSWatch: ChannelInboundHandler {
     "HTTP_REQUEST", "HTTPS_PROXY_REQUEST", "WRONG_VERSION_NUMBER",
   ]
 
-  /// The last part of `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED at …`.
+  /// The last part of `error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED …`.
   private static func reason(of error: BoringSSLInternalError) -> String {
     let text = error.description.prefix { $0 != "/" }
     let last = text.split(separator: ":").last ?? ""
     return String(last.prefix { $0 != " " })
   }
 
-  /// Finds out why a certificate is not trusted, which the library does not report.
+  /// Determines why a certificate is not trusted, because the library does not report it.
   private func distrust() -> TLSFailure {
     guard let certificate = certificate() else {
       return TLSFailure(.unknownAuthority, description: "its certificate is not trusted")

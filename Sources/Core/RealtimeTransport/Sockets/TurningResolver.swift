@@ -2,12 +2,12 @@ private import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// Looks up the addresses of a host, and turns their order.
+/// Looks up the addresses of a host and rotates their order.
 ///
-/// Of several addresses the first is used that takes a connection. So does a machine that hangs: whoever has
-/// waited there in vain begins with the next address.
+/// A client uses the first address that accepts a connection. A machine that hangs still accepts
+/// connections, so a client that has waited for it in vain starts with the next address.
 struct TurningResolver: Resolver, Sendable {
-  /// How many of the addresses go to the end.
+  /// How many addresses move from the front of the list to its end.
   let turns: Int
   let eventLoop: any EventLoop
 
@@ -19,10 +19,10 @@ struct TurningResolver: Resolver, Sendable {
     lookUp(host, port: port, family: AF_INET6)
   }
 
-  /// Nothing can end a lookup of the system; nobody waits for it any more.
+  /// Does nothing: a system lookup cannot be cancelled, and its result is ignored.
   func cancelQueries() {}
 
-  /// The same elements, beginning elsewhere.
+  /// The same elements, rotated so that the first `turns` of them come last.
   static func turned<Element>(_ elements: [Element], by turns: Int) -> [Element] {
     guard !elements.isEmpty else { return [] }
     let start = turns % elements.count

@@ -1,7 +1,7 @@
 internal import NIOWebSocket
 internal import RealtimeCore
 
-/// Reassembles fragmented WebSocket frames, and drops binary ones.
+/// Reassembles fragmented WebSocket frames and drops binary ones.
 struct FragmentBuffer {
   /// The most bytes of a text frame.
   var byteLimit: Int
@@ -15,26 +15,26 @@ struct FragmentBuffer {
   /// Whether a fragmented frame is incomplete.
   var isAssembling: Bool { opcode != nil }
 
-  /// The number of its bytes that have arrived.
+  /// The number of bytes of the incomplete frame that have arrived.
   var assembledBytes: Int { bytes.count }
 
-  /// Abandons an incomplete frame, whose remaining fragments are to be skipped, and returns its bytes.
+  /// Abandons an incomplete frame and returns its bytes; the caller skips its remaining fragments.
   mutating func giveUp() -> [UInt8] {
     defer { bytes = [] }
     return bytes
   }
 
-  /// Skips a fragment; returns whether it belongs to a text frame and whether it is the last one.
+  /// Skips a fragment; returns whether it belongs to a text frame, and whether it is the last one.
   mutating func skip(_ opcode: WebSocketOpcode, isFinal: Bool) -> (isText: Bool, isEnd: Bool) {
     let kind = self.opcode ?? opcode
     self.opcode = isFinal ? nil : kind
     return (kind == .text, isFinal)
   }
 
-  /// Whether a frame may come next: continuations only, if and only if a frame is incomplete.
+  /// Whether a frame may come next: a continuation if a frame is incomplete, any other if none is.
   func isInPlace(_ opcode: WebSocketOpcode) -> Bool { (opcode == .continuation) == isAssembling }
 
-  /// Receives a text, binary or continuation frame; returns a text frame if it is complete.
+  /// Receives a text, binary or continuation frame; returns a text frame that this completes.
   mutating func receive(
     _ opcode: WebSocketOpcode,
     payload: [UInt8],
@@ -60,7 +60,7 @@ struct FragmentBuffer {
   }
 }
 
-/// A message that is too long, which is skipped.
+/// A message that is being skipped because it is too long.
 struct ExcessMessage {
   /// The number of text frames still to come, including one that has begun.
   var framesToCome: Int

@@ -4,9 +4,9 @@ internal import RealtimeCore
 
 /// Decodes WebSocket frames.
 ///
-/// State: `bytes` is the input since the last whole frame.
+/// State: `bytes` is the input since the last complete frame.
 struct FrameDecoder {
-  /// A whole frame.
+  /// A complete frame.
   struct Frame {
     let opcode: WebSocketOpcode
     /// Whether no fragment follows.
@@ -19,7 +19,7 @@ struct FrameDecoder {
   enum Violation: Error {
     /// A frame is longer than allowed.
     case tooLong
-    /// A frame has reserved flags, or a mask where none is allowed, or no mask where one is required.
+    /// A frame has reserved flags, lacks a required mask, or has one that is not allowed.
     case wrongFlags
     /// A control frame is fragmented or too long.
     case wrongControl
@@ -29,7 +29,7 @@ struct FrameDecoder {
   private struct Head {
     let opcode: WebSocketOpcode
     let isFinal: Bool
-    /// Its own length, without the mask.
+    /// The length of the header itself, without the mask.
     let length: Int
     let payloadLength: Int
   }
@@ -59,7 +59,7 @@ struct FrameDecoder {
     if bytes.readableBytes == 0 {
       bytes = read
     } else {
-      // Otherwise the buffer of a busy stream, which is never read to its end, would keep growing.
+      // The buffer of a busy stream is never read to its end and would otherwise keep growing.
       bytes.discardReadBytes()
       bytes.writeImmutableBuffer(read)
     }
@@ -76,7 +76,7 @@ struct FrameDecoder {
     let key = isMasked ? bytes.readInteger(as: UInt32.self) : nil
     var payload = bytes.readBytes(length: head.payloadLength) ?? []
     if let key { payload.applyMask(key) }
-    // Releases the buffer, so that the socket can reuse it for its next read.
+    // Releasing the buffer lets the socket reuse it for its next read.
     if bytes.readableBytes == 0 { bytes = ByteBuffer() }
     return Frame(opcode: head.opcode, isFinal: head.isFinal, payload: payload)
   }
@@ -118,7 +118,7 @@ struct FrameDecoder {
 
 /// Encodes WebSocket frames.
 enum FrameEncoder {
-  /// Appends one whole frame.
+  /// Appends one complete frame.
   ///
   /// - Parameters:
   ///   - opcode: The kind of frame.
@@ -160,7 +160,7 @@ extension [UInt8] {
   /// - Parameter key: The key in network byte order.
   /// - Complexity: O(bytes)
   mutating func applyMask(_ key: UInt32) {
-    // The key twice, in network byte order.
+    // The key, repeated, in network byte order.
     let word = (UInt64(key) << 32 | UInt64(key)).bigEndian
     withUnsafeMutableBytes { bytes in
       var index = 0
@@ -178,9 +178,9 @@ extension [UInt8] {
   }
 }
 
-/// A message of a server in its wire form, encoded once and shared by all recipients.
+/// A server's message in wire format, encoded once and shared by all recipients.
 package struct EncodedMessage: Sendable {
-  /// The longest piece, unless a single frame is longer.
+  /// The longest piece, in bytes, unless a single frame is longer.
   private static let pieceBytes = 256 * 1_024
 
   /// The frames, or the first of them.

@@ -4,7 +4,7 @@ internal import NIOWebSocket
 
 /// NIO's WebSocket handshake without NIO's frame handlers.
 ///
-/// ``MessageHandler`` decodes the frames itself, so that bytes pass through no other handler.
+/// ``MessageHandler`` decodes the frames itself, so the bytes pass through no other handler.
 enum FrameUpgrade {
   /// The server's side.
   struct Server<Outcome: Sendable>: NIOTypedHTTPServerProtocolUpgrader {

@@ -2,11 +2,12 @@ internal import NIOCore
 internal import NIOWebSocket
 internal import RealtimeCore
 
-/// The only handler of an open connection, which translates between bytes and messages.
+/// The only handler of an open connection; it translates between bytes and messages.
 ///
-/// State: open → closing (a close frame was sent, its answer is awaited) → closed. Everything happens
-/// on the event loop of the channel. `onEnd` is called once, when the channel has closed. Input that
-/// arrives while reading is paused, or before memory is promised to it, waits in the decoder.
+/// State: open → closing (a close frame was sent, the reply is awaited) → closed. Everything
+/// happens on the event loop of the channel. `onEnd` is called once, when the channel has closed.
+/// Input that arrives while reading is paused, or before memory is promised to it, waits in the
+/// decoder.
 final class MessageHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -42,7 +43,7 @@ final class MessageHandler: ChannelInboundHandler {
   private var goodbye: Scheduled<Void>?
   /// The message that is being skipped because it is too long.
   private var excess: ExcessMessage?
-  /// The promise of memory for input; nil until one is needed.
+  /// The memory promised to input; nil until some is needed.
   private var holder: InputPromises.Holder?
   /// Whether the client has not signed in.
   private var isStranger = true
@@ -59,11 +60,11 @@ final class MessageHandler: ChannelInboundHandler {
   ///   - limits: The limits of the connection.
   ///   - peerName: The name of the other end in descriptions of the end.
   ///   - socket: Writes frames directly to the socket.
-  ///   - endOfTick: Flushes the output together with that of others.
-  ///   - memory: The memory that connections share; nil for no common bounds.
+  ///   - endOfTick: Flushes the output together with that of other connections.
+  ///   - memory: The memory that connections share; nil to share none and have no bounds.
   ///   - onMessage: Receives each message.
   ///   - onExcess: Receives the number of each request that is too long, once its message has been
-  ///     skipped; without it, such a message ends the connection.
+  ///     skipped; if nil, such a message ends the connection.
   ///   - onEnd: Receives the end.
   init(
     role: Role,
@@ -112,10 +113,10 @@ final class MessageHandler: ChannelInboundHandler {
     for piece in message.rest { output?.append(piece, goesOn: true) }
   }
 
-  /// Whether more output waits than a few small answers.
+  /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { output?.hasNotableOutput ?? false }
 
-  /// Whether so much output waits that less should be sent.
+  /// Whether so much output is waiting that the owner should send less.
   var isCongested: Bool { output?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the other end has caught up.
@@ -123,7 +124,7 @@ final class MessageHandler: ChannelInboundHandler {
     output?.whenRelieved(body)
   }
 
-  /// Sends a close frame, waits briefly for the answer, and closes.
+  /// Sends a close frame, waits briefly for the reply, and closes.
   func close(code: UInt16, end: ConnectionEnd) {
     guard phase == .open, let context else { return }
     self.end = end
@@ -138,7 +139,7 @@ final class MessageHandler: ChannelInboundHandler {
 
   /// Pauses or resumes reading, which applies backpressure to the other end.
   ///
-  /// Input that has already been read waits as well.
+  /// Input that has already been read is held back as well.
   func setReading(_ isReading: Bool) {
     guard self.isReading != isReading else { return }
     self.isReading = isReading
@@ -148,7 +149,7 @@ final class MessageHandler: ChannelInboundHandler {
   /// Sets the limits for the other end from the next message on.
   ///
   /// - Parameters:
-  ///   - isStranger: Whether it uses the memory of clients that have not signed in.
+  ///   - isStranger: Whether the other end uses the memory of clients that have not signed in.
   ///   - messageBytes: The longest message.
   func allow(isStranger: Bool, messageBytes: Int) {
     self.isStranger = isStranger
@@ -196,7 +197,7 @@ final class MessageHandler: ChannelInboundHandler {
       endOfTick: endOfTick,
       memory: memory
     ) { reason in
-      // The reference cycle is broken when the connection ends and releases the queue.
+      // This is a reference cycle; it is broken when the connection ends and releases the queue.
       self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")
     }
   }
@@ -226,7 +227,7 @@ final class MessageHandler: ChannelInboundHandler {
     decode()
   }
 
-  /// Decodes frames as long as none has to wait.
+  /// Decodes frames until one has to wait.
   private func decode() {
     guard !isDecoding else { return }
     isDecoding = true
@@ -254,7 +255,7 @@ final class MessageHandler: ChannelInboundHandler {
 
   private func receive(_ frame: FrameDecoder.Frame) {
     switch frame.opcode {
-    // A client that does not read its pongs need not get all of them.
+    // A client that does not read its pongs need not receive all of them.
     case .ping: if phase == .open, !isCongested { sendControl(.pong, payload: frame.payload) }
     case .pong: break
     case .connectionClose: receiveGoodbye(frame.payload)
@@ -298,7 +299,7 @@ final class MessageHandler: ChannelInboundHandler {
     askForMemory()
   }
 
-  /// Limits the time of an incomplete message; one that is skipped only has to make progress.
+  /// Limits how long a message may stay incomplete; a skipped message only has to make progress.
   private func watchReassembly() {
     let isUnfinished = assembler.isAssembling || fragments.isAssembling || excess != nil
     guard isUnfinished else {
@@ -398,12 +399,12 @@ final class MessageHandler: ChannelInboundHandler {
 // MARK: Memory
 
 extension MessageHandler {
-  /// Requests memory for a message that has begun; without it, reading pauses.
+  /// Requests memory for a message that has begun; until it is granted, reading pauses.
   private func askForMemory() {
     guard let memory, !waitsForMemory else { return }
     let (share, limit) = (memory.bounds.share, assembler.byteLimit)
     let announced = min(limit, assembler.announcedFrames * limits.frameBytes)
-    // The number of fragments of a frame is not announced.
+    // The number of fragments in a frame is not announced.
     let isLonger = fragments.assembledBytes + assembler.assembledBytes > max(share, announced)
     let bytes = isLonger ? limit : announced
     guard bytes > share, bytes > holder?.promised ?? 0 else { return }
