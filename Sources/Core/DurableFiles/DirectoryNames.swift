@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Makes directory entries durable, which `fsync` on the files themselves does not.
+/// Makes directory entries durable, which an `fsync` of the files themselves does not do.
 ///
-/// If the power fails, a synchronized file is still lost if its directory entry is.
+/// After a power failure, a synchronized file is still lost if its directory entry is lost.
 package enum DirectoryNames {
-  /// Waits until the entries of a directory are on the disk.
+  /// Waits until the entries of a directory are on disk.
   ///
   /// - Parameter directory: The path of one of our own directories.
   /// - Throws: ``FileFailure`` if it cannot be opened or synchronized.
@@ -16,7 +16,7 @@ package enum DirectoryNames {
     guard fsync(descriptor) == 0 else { throw FileFailure(errno, action: action) }
   }
 
-  /// Waits until the entries of a directory are on the disk, if the system supports and permits that.
+  /// Waits until the entries of a directory are on disk, if the system supports and permits this.
   ///
   /// - Parameter directory: The path of a directory that may belong to another user.
   /// - Throws: ``FileFailure`` if the disk fails.
@@ -24,16 +24,16 @@ package enum DirectoryNames {
     do {
       try synchronize(directory)
     } catch {
-      // We may lack permission to open the directory, and some file systems cannot synchronize it.
+      // Opening the directory may not be permitted, and some file systems cannot synchronize it.
       if [EIO, ENOSPC, EDQUOT].contains(error.code) { throw error }
     }
   }
 
-  /// Waits until the entries of a file and of all directories above it are on the disk.
+  /// Waits until the entries of a file and of all directories above it are on disk.
   ///
   /// - Parameters:
-  ///   - path: The path of the file; symbolic links are followed.
-  ///   - synchronize: Waits for the entries of a directory.
+  ///   - path: The path of the file; symbolic links are resolved.
+  ///   - synchronize: Waits until the entries of a directory are on disk.
   /// - Throws: ``FileFailure`` if the disk fails.
   static func synchronize(
     above path: String,

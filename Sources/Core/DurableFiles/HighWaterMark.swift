@@ -1,13 +1,14 @@
 internal import Foundation
 
-/// Records in a small second file how far a file has been written, to detect that its end was lost.
+/// Records in a small second file how far a file has been written, so that a lost end is detected.
 ///
-/// After the file has been synchronized, its owner moves the mark. That is one write without a wait of
-/// its own: the mark is never ahead of the file. It survives the process at once, and a power failure
-/// after some seconds or once ``synchronize()`` has returned. Two slots with checksums are written
-/// alternately, so that one of them is always intact.
+/// The owner of the file moves the mark after synchronizing the file, so the mark is never ahead of
+/// the file. Moving it takes one write and does not wait for the disk. The mark survives the
+/// process at once, and a power failure after some seconds or once ``synchronize()`` has returned.
+/// Two slots with checksums are written alternately, so that one of them is always intact.
 ///
-/// It holds no lock: the owner of the file also owns the mark, and moves it from one thread at a time.
+/// The mark holds no lock: the owner of the file also owns the mark and moves it from one thread at
+/// a time.
 package final class HighWaterMark {
   /// A position in the history of a file.
   package struct Position: Sendable, Hashable {
@@ -18,7 +19,7 @@ package final class HighWaterMark {
     /// The checksum of the last commit, or 0 if it has none.
     package var seal: UInt64
 
-    /// Makes a position; by default, the one before everything.
+    /// Makes a position; the default precedes every commit.
     package init(commit: Int64 = 0, others: Int64 = 0, seal: UInt64 = 0) {
       self.commit = commit
       self.others = others
@@ -28,7 +29,7 @@ package final class HighWaterMark {
 
   /// The content of a mark's file.
   package enum Reading: Sendable, Hashable {
-    /// Nothing, as before the first position.
+    /// Nothing: the mark has never been moved, or its file is missing.
     case nothing
     /// The last intact position.
     case position(Position)
@@ -36,7 +37,7 @@ package final class HighWaterMark {
     case damaged
   }
 
-  /// The size of a slot, which puts the two into different disk sectors.
+  /// The distance between the slots in bytes, which puts them into different disk sectors.
   private static let stride = 4_096
   private static let recordBytes = 48
   /// "HrthMark", read as a number.
@@ -47,7 +48,7 @@ package final class HighWaterMark {
   /// The number of moves, which selects the slot.
   private var turn: UInt64
 
-  /// Opens the file of a mark, which is created durably if it is missing.
+  /// Opens the file of a mark; a missing file is created durably.
   ///
   /// - Parameter path: The path of the file.
   /// - Throws: ``FileFailure`` if it cannot be used.
@@ -62,7 +63,7 @@ package final class HighWaterMark {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Reads a mark; another thread or process may move it meanwhile.
+  /// Reads a mark, while another thread or process may be moving it.
   ///
   /// - Parameter path: The path of the file, which may be missing.
   /// - Returns: The content.
@@ -80,7 +81,7 @@ package final class HighWaterMark {
   /// Moves the mark.
   ///
   /// - Parameter position: How far the file has been synchronized.
-  /// - Throws: ``FileFailure``; the mark is then where it was, which is safe.
+  /// - Throws: ``FileFailure``; the mark then keeps its old position, which is safe.
   package func move(to position: Position) throws(FileFailure) {
     turn &+= 1
     let numbers = [
@@ -96,7 +97,7 @@ package final class HighWaterMark {
     }
   }
 
-  /// Waits until the mark is on the disk; another thread may move it meanwhile.
+  /// Waits until the mark is on disk, while another thread may be moving it.
   ///
   /// - Throws: ``FileFailure`` if the disk fails.
   package func synchronize() throws(FileFailure) {

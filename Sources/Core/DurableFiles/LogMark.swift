@@ -1,8 +1,8 @@
 private import Foundation
 
-/// Says how far somebody has read a log beside the server, so that the server keeps the rest.
+/// Records how far a reader outside the server has read the log, so that the server keeps the rest.
 ///
-/// It is a file with the number of a commit, of which the reader writes and the server reads.
+/// It is a file with the number of a commit. The reader writes it, and the server reads it.
 package struct LogMark: Sendable {
   private let path: String
 
@@ -11,14 +11,14 @@ package struct LogMark: Sendable {
     self.path = path
   }
 
-  /// The last commit that has been read; 0 before the first.
+  /// The number of the last commit that the reader has read; 0 before the first.
   package var revision: Int64 {
     (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int64($0) } ?? 0
   }
 
-  /// Says that everything up to a commit has been read.
+  /// Records that everything up to a commit has been read.
   ///
-  /// - Throws: What the system reports; then the server keeps more than it must.
+  /// - Throws: The error of the system; the server then keeps more of the log than it must.
   package func move(to revision: Int64) throws {
     try String(revision).write(toFile: path, atomically: true, encoding: .utf8)
   }

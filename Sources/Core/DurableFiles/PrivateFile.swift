@@ -4,13 +4,14 @@ internal import Foundation
 package enum PrivateFile {
   /// Creates an empty file with mode 0600 unless it exists.
   ///
-  /// While it is empty, its directory entry and those of all directories above are made durable, whoever
-  /// created them: otherwise a power failure could lose them together with everything written later.
+  /// While the file is empty, its directory entry and those of all directories above it are made
+  /// durable, whoever created them. Otherwise a power failure could lose them along with everything
+  /// written later.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - followsLink: Whether the file may be a symbolic link.
-  ///   - synchronize: Waits for the entries of a directory.
+  ///   - synchronize: Waits until the entries of a directory are on disk.
   /// - Throws: ``FileFailure`` if the file cannot be created or the disk fails.
   package static func create(
     _ path: String,
@@ -28,17 +29,17 @@ package enum PrivateFile {
     if status.st_size == 0 { try DirectoryNames.synchronize(above: path, with: synchronize) }
   }
 
-  /// Replaces a file atomically by one of mode 0600: a reader sees the old content or the new one.
+  /// Atomically replaces a file with one of mode 0600: readers see the old or the new content.
   ///
-  /// The new content is written to a file with the suffix ".new" first. Processes that replace the same
-  /// file concurrently need a lock.
+  /// The new content is first written to a file with the suffix ".new". Processes that replace the
+  /// same file concurrently need a lock.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
   ///   - bytes: The new content.
-  ///   - isDurable: Whether to wait for the disk, so that the old or the new content survives a power
-  ///     failure. Otherwise it only survives the process.
-  /// - Throws: ``FileFailure``. The old content is then still there, unless the disk failed to keep the
+  ///   - isDurable: Whether to wait for the disk, so that the old or the new content survives a
+  ///     power failure. Otherwise it survives only the end of the process.
+  /// - Throws: ``FileFailure``. The old content is then intact, unless the disk failed to keep the
   ///   new directory entry.
   package static func replace(
     _ path: String,
@@ -46,7 +47,7 @@ package enum PrivateFile {
     isDurable: Bool
   ) throws(FileFailure) {
     let draft = path + ".new"
-    // A process that was interrupted may have left one behind.
+    // An interrupted process may have left a draft behind.
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot write \(draft)") }
@@ -63,12 +64,12 @@ package enum PrivateFile {
     try DirectoryNames.synchronize(directory.isEmpty ? "." : directory)
   }
 
-  /// Writes all bytes, in as many calls as necessary.
+  /// Writes all bytes, with as many system calls as necessary.
   ///
   /// - Parameters:
   ///   - bytes: The bytes.
   ///   - descriptor: An open file or pipe.
-  /// - Returns: The number of the system's error, or 0.
+  /// - Returns: The `errno` of the failure, or 0.
   package static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
     var start = 0
     while start < bytes.count {
@@ -87,11 +88,11 @@ package enum PrivateFile {
 package enum PrivateDirectory {
   /// Creates a directory, and missing ones above it, with mode 0700.
   ///
-  /// Each is private from the start, because other programs may look at it. Existing directories are
-  /// left as they are.
+  /// Each new directory is private from the start, because other programs may look into it.
+  /// Existing directories are left as they are.
   ///
   /// - Parameter path: The path of the directory.
-  /// - Throws: ``FileFailure`` that names the directory that could not be created.
+  /// - Throws: ``FileFailure``, which names the directory that could not be created.
   package static func create(_ path: String) throws(FileFailure) {
     var current = path.hasPrefix("/") ? "" : "."
     for component in path.split(separator: "/") {
