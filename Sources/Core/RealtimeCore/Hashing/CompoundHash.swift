@@ -1,10 +1,10 @@
-/// The "V2" hash of the protocol: one hash for each range of a node's leaves.
+/// The protocol's "V2" hash: one hash for each range of a node's leaves.
 ///
 /// The other end compares the hashes with its own data and sends only the ranges that differ.
 package struct CompoundHash: Sendable, Equatable {
   /// The path of the last leaf of each range.
   package let posts: [Path]
-  /// One hash for each range, and an empty one for everything after the last.
+  /// One hash for each range, and an empty hash for everything after the last range.
   package let hashes: [String]
 
   /// Makes a compound hash from its parts.
@@ -13,7 +13,7 @@ package struct CompoundHash: Sendable, Equatable {
     self.hashes = hashes
   }
 
-  /// Hashes a node, divided into the same ranges as by official clients.
+  /// Hashes a node, divided into the same ranges as in official clients.
   ///
   /// - Complexity: O(size)
   package init(of node: Node) {
@@ -21,11 +21,12 @@ package struct CompoundHash: Sendable, Equatable {
     self.init(of: node) { length, path in length > threshold && !path().isPriority }
   }
 
-  /// Hashes a node.
+  /// Hashes a node, divided into the caller's ranges.
   ///
   /// - Parameters:
   ///   - node: The data.
-  ///   - isCut: Whether a range ends after a leaf, given the length of its text so far and the path.
+  ///   - isCut: Returns whether a range ends after a leaf, given the length of the range's text so
+  ///     far and the path of the leaf.
   /// - Complexity: O(size)
   package init(of node: Node, cutting isCut: (Int, () -> Path) -> Bool) {
     var posts: [Path] = []
@@ -76,7 +77,7 @@ private struct RangeCollector {
   private var text = RangeText()
   private var leaves: [(path: Path, leaf: Node)] = []
   private var merges: [RangeMerge]? = []
-  /// Whether the previous range differs too, so that this one is merged into it.
+  /// Whether the previous range differs as well, so that this one is merged into it.
   private var isJoining = false
 
   init(_ compound: CompoundHash) {
@@ -122,7 +123,9 @@ private struct RangeCollector {
   }
 }
 
-/// New data for a range of paths, from an exclusive start to an inclusive end, without its descendants.
+/// New data for a range of paths, from an exclusive start to an inclusive end.
+///
+/// Descendants of the end are outside the range.
 package struct RangeMerge: Sendable, Equatable {
   /// The exclusive start, or nil for the beginning.
   package let start: Path?
@@ -170,7 +173,7 @@ package struct RangeMerge: Sendable, Equatable {
       changes.append((key, applied(to: .empty, from: child, at: path.appending(key))))
     }
     var result = old
-    // Removals come last, so that the node never becomes empty in between and loses its priority.
+    // Removals come last. Otherwise the node could become empty in between and lose its priority.
     for (key, node) in changes where !node.isEmpty { result.update(at: Path([key]), to: node) }
     for (key, node) in changes where node.isEmpty { result.update(at: Path([key]), to: node) }
     // The priority of a leaf belongs to the leaf, which is outside the range.
@@ -189,7 +192,7 @@ package struct RangeMerge: Sendable, Equatable {
 /// The text from which the hash of one range is computed, built leaf by leaf in path order.
 private struct RangeText {
   private var bytes: [UInt8] = []
-  /// The keys with an open parenthesis.
+  /// The keys whose parentheses are open.
   private var open: [ChildKey] = []
   /// The length so far, in UTF-16 code units.
   private(set) var length = 0
@@ -227,7 +230,7 @@ private struct RangeText {
     if bytes.isEmpty { return "" }
     close(open.count + 1)
     let digest = bytes.withUnsafeBufferPointer { SHA1.words(of: $0) }
-    // The buffer serves the next range.
+    // The buffer is reused for the next range.
     bytes.removeAll(keepingCapacity: true)
     SHA1.appendBase64(digest, to: &bytes)
     let hash = String(decoding: bytes, as: UTF8.self)
@@ -308,10 +311,10 @@ extension Node {
     }
   }
 
-  /// Whether a compound hash omits a priority and so would miss a difference.
+  /// Whether a compound hash would omit a priority and therefore miss a difference in it.
   ///
-  /// Official clients include the priority of a node with children only before a child whose key sorts
-  /// after `.priority`. If all keys are integers or push ids, there is no such child.
+  /// Official clients include the priority of a node with children only before a child whose key
+  /// sorts after `.priority`. If all keys are integers or push IDs, there is no such child.
   ///
   /// - Complexity: O(nodes with children)
   package var hasHiddenPriority: Bool {
@@ -320,11 +323,11 @@ extension Node {
     return children.map.contains { $0.value.hasHiddenPriority }
   }
 
-  /// Visits the leaves in path order, including the priorities that are not hidden.
+  /// Visits the leaves in path order, and the priorities that are not hidden.
   ///
   /// - Parameters:
   ///   - keys: The path of this node, extended during the visit.
-  ///   - body: Takes the path of a leaf and the leaf.
+  ///   - body: Receives the path of a leaf, and the leaf.
   /// - Complexity: O(size)
   fileprivate func forEachLeaf(at keys: inout [ChildKey], _ body: ([ChildKey], Node) -> Void) {
     switch self {

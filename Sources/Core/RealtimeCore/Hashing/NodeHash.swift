@@ -1,5 +1,5 @@
 extension Node {
-  /// The "V1" hash of the protocol, equal for equal data on both ends; an empty node has an empty hash.
+  /// The protocol's "V1" hash: equal data has equal hashes on both ends, and no data an empty one.
   ///
   /// - Complexity: O(size)
   package var hash: String {
@@ -9,7 +9,7 @@ extension Node {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends the hash to a text, at whose end stands meanwhile what is hashed.
+  /// Appends the hash to a text; the bytes to hash are first collected at the end of the text.
   private func appendHash(to text: inout [UInt8]) {
     let start = text.count
     appendHashText(to: &text)
@@ -63,7 +63,7 @@ extension LeafValue {
     }
   }
 
-  /// Appends a number as the hashes of the protocol have it: its bits in hexadecimal.
+  /// Appends a number in the form that the protocol hashes: its bits in hexadecimal.
   static func appendNumber(_ value: Double, to text: inout [UInt8]) {
     text.append(contentsOf: "number:".utf8)
     for shift in stride(from: 60, through: 0, by: -4) {
@@ -73,9 +73,9 @@ extension LeafValue {
   }
 }
 
-/// The SHA-1 digest of FIPS 180-4, on which the protocol's hashes are based; not for security.
+/// The SHA-1 digest of FIPS 180-4, on which the protocol's hashes are based; not used for security.
 package enum SHA1 {
-  /// The digest as numbers, of which the highest byte is the first.
+  /// The digest as five numbers, in which the highest byte comes first.
   typealias Words = (UInt32, UInt32, UInt32, UInt32, UInt32)
 
   private static let blockSize = 64
@@ -90,7 +90,7 @@ package enum SHA1 {
     }
   }
 
-  /// The digest of some bytes.
+  /// The digest of some bytes, as numbers.
   ///
   /// - Complexity: O(bytes)
   static func words(of bytes: UnsafeBufferPointer<UInt8>) -> Words {
@@ -130,7 +130,7 @@ package enum SHA1 {
         text.append(Base64.digit(UInt8(truncatingIfNeeded: bits >> UInt64(count)) & 63))
       }
     }
-    // 160 bits are 26 digits and four bits.
+    // 160 bits make 26 digits, and four bits are left.
     text.append(Base64.digit(UInt8(truncatingIfNeeded: bits << 2) & 63))
     text.append(UInt8(ascii: "="))
   }
@@ -209,7 +209,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The digit of a number below 64.
+  /// The digit for a number below 64.
   @inline(__always)
   static func digit(_ number: UInt8) -> UInt8 {
     switch number {

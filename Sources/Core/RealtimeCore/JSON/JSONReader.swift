@@ -1,14 +1,14 @@
 /// Reads JSON text member by member, so that each value is decoded directly into its final type.
 ///
-/// To read an object, call ``startObject()`` and then ``nextName()`` until it returns nil. After each
-/// name, read or skip its value:
+/// To read an object, call ``startObject()`` and then ``nextName()`` until it returns nil. After
+/// each name, read or skip its value:
 ///
 ///     try reader.startObject()
 ///     while let name = try reader.nextName() {
 ///       if name == .letter("n") { number = try reader.value().integer } else { _ = try reader.value() }
 ///     }
 ///
-/// Valid only while the closure runs that was lent the text.
+/// A reader is valid only while the closure runs to which the text was lent.
 package struct JSONReader {
   private var scanner: JSONScanner
   private let source: UnsafeBufferPointer<UInt8>
@@ -16,7 +16,7 @@ package struct JSONReader {
   /// Whether no member of the current object has been read yet.
   private var isAtStart = false
 
-  /// Starts at the beginning of UTF-8 text.
+  /// Makes a reader that starts at the beginning of UTF-8 text.
   package init(_ source: UnsafeBufferPointer<UInt8>, depthLimit: Int = Limits.jsonDepth) {
     self.source = source
     scanner = JSONScanner(source, depthLimit: depthLimit)
@@ -58,7 +58,7 @@ package struct JSONReader {
   package enum Name: Equatable {
     /// A single lowercase letter, like most names in messages.
     case letter(Unicode.Scalar)
-    /// Anything else.
+    /// Any other name.
     case text(String)
 
     /// The name as text.
@@ -78,7 +78,7 @@ package struct JSONReader {
     try scanner.value(depth: depth)
   }
 
-  /// Reads a string; a value of another kind is skipped, and nil returned.
+  /// Reads a string; skips a value of another kind and returns nil.
   ///
   /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func string() throws(JSONError) -> String? {
@@ -86,7 +86,7 @@ package struct JSONReader {
     return try value().string
   }
 
-  /// Reads a path from a string; a value of another kind is skipped, and nil returned.
+  /// Reads a path from a string; skips a value of another kind and returns nil.
   ///
   /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func path() throws(JSONError) -> Path? {
@@ -97,9 +97,9 @@ package struct JSONReader {
 
   /// Reads a value directly as a node.
   ///
-  /// - Returns: The node, or why the value is not valid data; and the span of the value.
+  /// - Returns: The node, or the reason why the value is not valid data, and the span of the value.
   /// - Throws: ``JSONError`` with the reason and the offset.
-  /// - Complexity: O(bytes), for children out of order O(n log n)
+  /// - Complexity: O(bytes); O(n log n) for children out of order
   package mutating func node() throws(JSONError) -> (Result<Node, NodeError>, JSONSpan) {
     let start = scanner.position
     let node = try NodeParser.parse(&scanner)
@@ -108,7 +108,7 @@ package struct JSONReader {
     )
   }
 
-  /// Skips a value, which is validated only when the returned span is read.
+  /// Skips a value without validating it; reading the returned span validates it.
   ///
   /// - Throws: ``JSONError`` if the text ends before the value does.
   /// - Complexity: O(bytes)
@@ -124,9 +124,9 @@ package struct JSONReader {
   }
 }
 
-/// A value within JSON text that has been located but not parsed yet.
+/// A value within JSON text that has been located but not parsed.
 ///
-/// Valid only while the closure runs that was lent the text.
+/// A span is valid only while the closure runs to which the text was lent.
 package struct JSONSpan {
   private let source: UnsafeBufferPointer<UInt8>
   private let range: Range<Int>
@@ -145,7 +145,7 @@ package struct JSONSpan {
   /// Parses the value directly as a node.
   ///
   /// - Throws: ``NodeParserError`` if it is not valid JSON or not valid data.
-  /// - Complexity: O(bytes), for children out of order O(n log n)
+  /// - Complexity: O(bytes); O(n log n) for children out of order
   package func node() throws(NodeParserError) -> Node {
     var scanner = scanner
     let result: Result<Node, NodeError>

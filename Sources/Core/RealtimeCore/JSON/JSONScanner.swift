@@ -1,17 +1,17 @@
-/// Why a text is not valid JSON, and where.
+/// Why a text is not valid JSON, and where the error is.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason.
   package let reason: String
-  /// The position of the first bad byte, counted from 0.
+  /// The offset of the first bad byte, counted from 0.
   package let offset: Int
 
   package var description: String { "invalid JSON at byte \(offset): \(reason)" }
 }
 
-/// Scans the tokens of UTF-8 JSON text strictly; callers build values from them.
+/// Scans the tokens of UTF-8 JSON text strictly; its callers build values from them.
 ///
-// Safety: every read of `source` first checks that it is below `end`, and a scanner does not escape
-// the closure that lends it the bytes.
+// Safety: every read of `source` first checks that its offset is below `end`, and a scanner does
+// not escape the closure that lends it the bytes.
 struct JSONScanner {
   let source: UnsafeBufferPointer<UInt8>
   let end: Int
@@ -40,7 +40,7 @@ struct JSONScanner {
 
   // MARK: Structure
 
-  /// The kind of a value, known from its first byte.
+  /// The kind of a value, which its first byte determines.
   enum Start {
     case object, array, string, yes, no, null, number
   }
@@ -60,7 +60,7 @@ struct JSONScanner {
     }
   }
 
-  /// Determines the kind of the next value, and consumes its bracket or literal.
+  /// Determines the kind of the next value and consumes its opening bracket or literal.
   @inline(__always)
   mutating func start(depth: Int) throws(JSONError) -> Start {
     guard depth <= depthLimit else { throw tooDeep }
@@ -113,7 +113,7 @@ struct JSONScanner {
     return ahead.current == UInt8(ascii: "{")
   }
 
-  /// Consumes a closing bracket directly after the opening one, if there is one.
+  /// Consumes a closing bracket if it directly follows the opening one.
   @inline(__always)
   mutating func endsAtOnce(_ bracket: UInt8) -> Bool {
     skipWhitespace()
@@ -142,7 +142,7 @@ struct JSONScanner {
     error("expected ',' or '\(Character(UnicodeScalar(bracket)))' in \(what)")
   }
 
-  /// Consumes exactly this text, if it comes next.
+  /// Consumes exactly this text if it comes next.
   @inline(__always)
   mutating func skips(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
@@ -153,7 +153,7 @@ struct JSONScanner {
     return true
   }
 
-  /// Consumes a whole number of up to 18 digits that is written as numbers are; else consumes nothing.
+  /// Consumes a whole number of up to 18 digits without leading zeros; otherwise consumes nothing.
   mutating func digits() -> Int64? {
     let start = position
     guard let value = skipDigits(), position > start,
@@ -171,7 +171,7 @@ struct JSONScanner {
     if position < end { throw error("text after the value") }
   }
 
-  /// Skips a value without validating it, and returns its range.
+  /// Skips a value without validating it and returns its range.
   ///
   /// Only brackets and strings are tracked; the value is validated when it is parsed.
   ///
@@ -255,7 +255,7 @@ struct JSONScanner {
     return Int64(exactly: value).map { .integer($0) } ?? .double(value)
   }
 
-  /// Skips digits and returns their value, or nil if it may not fit.
+  /// Skips digits and returns their value, or nil if it may not fit into 64 bits.
   private mutating func skipDigits() -> Int64? {
     let start = position
     var value: Int64 = 0
@@ -325,11 +325,12 @@ extension JSONScanner {
 
   // MARK: Strings
 
-  /// Counts printable ASCII bytes other than quote and backslash from an offset on, eight at a time.
+  /// Counts the ASCII bytes that need no escape in a string, from an offset onward, eight at a
+  /// time.
   ///
-  /// Each test sets the top bit of the bytes it finds: those with their own top bit set, those below
-  /// 0x20, and those that exclusive-or with the quote or the backslash turns into zero. See "Determine
-  /// if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
+  /// Each test sets the top bit of the bytes that end the count: those with their own top bit set,
+  /// those below 0x20, and those that become zero when XORed with the quote or the backslash. See
+  /// "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
   @inline(__always)
   func plainBytes(at start: Int) -> Int {
     guard let base = source.baseAddress else { return 0 }
@@ -350,7 +351,7 @@ extension JSONScanner {
     return index - start
   }
 
-  /// Scans a string without escapes and returns its bytes in the text; else consumes nothing.
+  /// Scans a string without escapes and returns its bytes in the text; otherwise consumes nothing.
   mutating func unescapedString() -> UnsafeBufferPointer<UInt8>? {
     skipWhitespace()
     guard current == UInt8(ascii: "\"") else { return nil }
@@ -382,7 +383,7 @@ extension JSONScanner {
     return String(decoding: buffer, as: UTF8.self)
   }
 
-  /// Scans a string that starts here, and appends its UTF-8 to a buffer.
+  /// Scans a string that starts here and appends its UTF-8 to a buffer.
   mutating func string(into buffer: inout [UInt8]) throws(JSONError) {
     position += 1
     let start = position

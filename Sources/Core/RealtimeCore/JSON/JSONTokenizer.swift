@@ -1,6 +1,6 @@
-/// Tokenizes JSON text of any length that arrives in chunks, which may end anywhere.
+/// Tokenizes JSON text of any length that arrives in chunks, which may end at any byte.
 ///
-/// Only one string or number at a time has to fit into memory; it is parsed by ``JSONParser``.
+/// Only one string or number at a time has to fit into memory. ``JSONParser`` parses it.
 package struct JSONTokenizer {
   /// A token of JSON text.
   package enum Token: Sendable, Equatable {
@@ -29,14 +29,14 @@ package struct JSONTokenizer {
     case end
   }
 
-  /// The line of the last token, counted from 1.
+  /// The line number of the last token, counted from 1.
   package private(set) var line = 1
 
   private let source: () throws -> [UInt8]
   private let depthLimit: Int
   private var buffer: [UInt8] = []
   private var position = 0
-  /// The number of bytes before those in the buffer.
+  /// The number of bytes that precede those in the buffer.
   private var consumed = 0
   private var hasEnded = false
   private var state = State.value
@@ -47,7 +47,7 @@ package struct JSONTokenizer {
   ///
   /// - Parameters:
   ///   - depthLimit: The deepest nesting that is accepted.
-  ///   - source: Returns the next bytes of the text, and none at its end.
+  ///   - source: Returns the next bytes of the text, or none at its end.
   package init(depthLimit: Int = Limits.jsonDepth, source: @escaping () throws -> [UInt8]) {
     self.source = source
     self.depthLimit = depthLimit
@@ -55,8 +55,8 @@ package struct JSONTokenizer {
 
   /// Reads the next token.
   ///
-  /// - Returns: The token, or nil at the end of the text, after one whole value.
-  /// - Throws: ``JSONError`` with the reason and the offset, or what the source throws.
+  /// - Returns: The token, or nil at the end of the text, after one complete value.
+  /// - Throws: ``JSONError`` with the reason and the offset, or the error of the source.
   package mutating func next() throws -> Token? {
     let byte = try significantByte()
     switch state {
@@ -137,7 +137,7 @@ package struct JSONTokenizer {
       completeValue()
       return .scalar(text)
     default:
-      // At least one byte, so that the parser reports a byte that cannot start a value.
+      // The length is at least one, so that the parser reports a byte that cannot start a value.
       let value = try scalar(length: max(1, try wordLength()))
       completeValue()
       return .scalar(value)
@@ -193,7 +193,7 @@ package struct JSONTokenizer {
     return nil
   }
 
-  /// The byte at a distance from here, or nil after the end.
+  /// The byte at a distance from the current position, or nil after the end.
   private mutating func byte(at distance: Int) throws -> UInt8? {
     while position + distance >= buffer.count {
       guard !hasEnded else { return nil }

@@ -1,4 +1,4 @@
-/// A JSON value that keeps the order of members.
+/// A JSON value that preserves the order of members.
 package enum JSONValue: Hashable, Sendable {
   /// The literal `null`.
   case null
@@ -12,7 +12,7 @@ package enum JSONValue: Hashable, Sendable {
   case string(String)
   /// A list.
   case array([JSONValue])
-  /// Named members in the order of the text; if a name occurs twice, the later member counts.
+  /// Named members, in the order of the text; if a name occurs twice, the later member counts.
   case object([JSONMember])
 }
 
@@ -31,12 +31,12 @@ package struct JSONMember: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// Makes an object of pairs.
+  /// Makes an object from pairs of names and values.
   package static func object(_ pairs: (String, JSONValue)...) -> JSONValue {
     .object(pairs.map { JSONMember($0.0, $0.1) })
   }
 
-  /// The member of an object with this name, compared by code units, or nil.
+  /// The value of an object's member with this name, compared by code units, or nil.
   ///
   /// - Complexity: O(members)
   package subscript(name: String) -> JSONValue? {
@@ -44,12 +44,12 @@ extension JSONValue {
     return members.last { CodeUnits.areEqual($0.name, name) }?.value
   }
 
-  /// The text of a string, or nil for another kind.
+  /// The text of a string, or nil for other kinds.
   package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// A whole number, or nil for another kind.
+  /// The value of a whole number, or nil for other kinds.
   package var integer: Int64? {
     switch self {
     case .integer(let value): value
@@ -58,17 +58,17 @@ extension JSONValue {
     }
   }
 
-  /// True or false, or nil for another kind.
+  /// The value of a Boolean, or nil for other kinds.
   package var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The members of an object, or nil for another kind.
+  /// The members of an object, or nil for other kinds.
   package var members: [JSONMember]? {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// The elements of an array, or nil for another kind.
+  /// The elements of an array, or nil for other kinds.
   package var elements: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }
@@ -104,7 +104,7 @@ extension JSONValue {
   }
 }
 
-/// Parses UTF-8 JSON text strictly and to a limited depth.
+/// Parses UTF-8 JSON text strictly, and to a limited depth.
 package enum JSONParser {
   /// Parses a whole text as one value.
   ///

@@ -5,7 +5,7 @@ package struct JSONWriter: Sendable {
 
   /// Makes a writer with an empty buffer.
   ///
-  /// - Parameter capacity: How many bytes are expected.
+  /// - Parameter capacity: The number of bytes that will probably be written.
   package init(capacity: Int = 0) {
     if capacity > 0 { bytes.reserveCapacity(capacity) }
   }
@@ -31,8 +31,8 @@ package struct JSONWriter: Sendable {
 
   /// Writes a finite number as the shortest text that reads back the same.
   ///
-  /// Whole numbers within 64 bits have neither point nor exponent. Larger ones have an exponent,
-  /// because some clients reject longer integers.
+  /// Whole numbers within 64 bits have neither a point nor an exponent. Larger ones have an
+  /// exponent, because some clients reject longer integers.
   package mutating func write(_ value: Double) {
     if let whole = Int64(exactly: value) {
       write(whole)
@@ -49,7 +49,7 @@ package struct JSONWriter: Sendable {
     text.withUTF8 { write(text: $0) }
   }
 
-  /// Writes a key as the name of a member, with quotes.
+  /// Writes a key as the name of a member, in quotes.
   package mutating func write(_ key: ChildKey) {
     key.withUTF8 { write(text: $0) }
   }
@@ -69,7 +69,7 @@ package struct JSONWriter: Sendable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a whole value.
+  /// Writes a JSON value with everything in it.
   ///
   /// - Complexity: O(size)
   package mutating func write(_ value: JSONValue) {
@@ -116,9 +116,9 @@ package struct JSONWriter: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  /// Counts the bytes from an offset on that JSON need not escape, eight at a time.
+  /// Counts the bytes that JSON need not escape, from an offset onward, eight at a time.
   ///
-  /// The tests are those of ``JSONScanner``; the mask excludes bytes with their own top bit set.
+  /// The tests are those in ``JSONScanner``, but bytes with their own top bit set are counted.
   fileprivate func plainLength(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080

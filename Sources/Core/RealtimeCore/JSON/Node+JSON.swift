@@ -1,6 +1,6 @@
 /// Why a JSON value is not valid data.
 package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason, with the member concerned.
+  /// The reason, which names the member concerned.
   package let description: String
 
   /// Makes an error.
@@ -12,16 +12,17 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
 extension Node {
   /// The two JSON forms of a node.
   package enum JSONForm: Sendable {
-    /// With priorities, as `.value` and `.priority`; never arrays.
+    /// Values with priorities, as `.value` and `.priority`; never arrays.
     case export
     /// Values only; children whose keys are mostly 0, 1, 2 … become an array.
     case value
   }
 
-  /// Reads the JSON of clients, servers and REST, in either form.
+  /// Reads JSON from clients, servers and REST, in either form.
   ///
   /// - Parameter json: A value in export or value form; arrays become children with integer keys.
-  /// - Throws: ``NodeError`` if a priority is not a number or text, or a `.value` is not a leaf.
+  /// - Throws: ``NodeError`` if a priority is invalid (see ``priorityValue(_:)``), or a `.value` is
+  ///   not a leaf.
   /// - Complexity: O(size · log children)
   package init(json: JSONValue) throws(NodeError) {
     switch json {
@@ -151,7 +152,7 @@ extension Node {
 }
 
 extension NodeChildren {
-  /// The children as array elements, if all keys are canonical indexes and over half are present.
+  /// The children as array elements if all keys are canonical indexes and over half are present.
   fileprivate var arrayElements: [JSONValue]? {
     guard let last = map.last?.key.integer, last >= 0, last < 2 * Int64(count) else { return nil }
     var elements = [JSONValue](repeating: .null, count: Int(last) + 1)
@@ -252,11 +253,11 @@ extension JSONWriter {
 // MARK: Excerpts
 
 extension Node {
-  /// Writes the beginning of the node in export form, and stops after a limit.
+  /// Writes the beginning of the node in export form and stops after a limit.
   ///
   /// - Parameters:
-  ///   - writer: Receives the JSON, which is cut off anywhere if the node is larger.
-  ///   - limit: The number of bytes in the writer from which on content is left out.
+  ///   - writer: Receives the JSON, which may be cut off at any point if the node is larger.
+  ///   - limit: The number of bytes in the writer after which content is left out.
   /// - Complexity: O(limit), regardless of the size
   package func write(to writer: inout JSONWriter, limit: Int) {
     switch self {
@@ -276,7 +277,7 @@ extension Node {
 
   /// The approximate number of bytes of the node and its descendants, counted up to a limit.
   ///
-  /// - Returns: The number, or any number above the limit.
+  /// - Returns: The number, or any number above the limit if there are more.
   /// - Complexity: O(limit), regardless of the size
   package func byteCount(upTo limit: Int) -> Int {
     switch self {

@@ -15,18 +15,18 @@ package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// Parses JSON text directly into nodes, with the same result as `Node(json:)`.
 ///
-/// Values are packed as they are read, until an object around them turns out not to be packable. The
-/// children of such an object are collected on two stacks, so that its map is built from arrays of
-/// the right size without intermediate copies.
+/// Values are packed as they are read, until an object that contains them turns out not to be
+/// packable. The children of such an object are collected on two stacks, so that its map is built
+/// from arrays of the right size without intermediate copies.
 struct NodeParser: ~Copyable {
-  /// A parsed value: either at the end of `packed`, or a node.
+  /// A parsed value: packed at the end of `packed`, or a node.
   private enum Value {
     case packed
     case node(Node)
   }
 
   private var scanner: JSONScanner
-  /// The latest values, and the objects around them.
+  /// The values that were read last, and the objects that contain them.
   private var packed = PackedBuffer(capacity: PackedChildren.mostBytes / 2)
   private var keys: [ChildKey] = []
   private var nodes: [Node] = []
@@ -37,9 +37,9 @@ struct NodeParser: ~Copyable {
     self.scanner = scanner
   }
 
-  /// Parses a value as a node, and advances the scanner past it.
+  /// Parses a value as a node and advances the scanner past it.
   ///
-  /// - Complexity: O(bytes), for children out of order O(n log n)
+  /// - Complexity: O(bytes); O(n log n) for children out of order
   static func parse(_ scanner: inout JSONScanner) throws(JSONError) -> Result<Node, NodeError> {
     var parser = NodeParser(scanner)
     let node = try parser.node(depth: 0)
@@ -59,7 +59,7 @@ struct NodeParser: ~Copyable {
     }
   }
 
-  /// Removes the packed value that starts at an offset from the end, and unpacks it.
+  /// Removes the packed value that extends from an offset to the end, and unpacks it.
   private mutating func takeNode(from start: Int) -> Node {
     let node = PackedValue(UnsafeRawBufferPointer(packed.bytes(from: start)), at: 0).node
     packed.truncate(to: start)
@@ -120,17 +120,17 @@ struct NodeParser: ~Copyable {
   private struct Members {
     /// The offset of the object in `packed`.
     let start: Int
-    /// The index of its first child on the stacks, used once it cannot be packed.
+    /// The index of its first child on the stacks, where children go once it cannot be packed.
     let stackStart: Int
     /// The number of packed children; nil once the object cannot be packed.
     var packedCount: Int? = 0
-    /// The last name, in the text.
+    /// The last name, as bytes of the text.
     var lastName: UnsafeBufferPointer<UInt8>?
     /// Whether all keys so far are known to be ascending.
     var isAscending = true
     var special = SpecialMembers()
 
-    /// Checks whether a name in the text sorts after the last one.
+    /// Notes whether a name in the text sorts after the last one.
     mutating func follow(_ name: UnsafeBufferPointer<UInt8>) {
       if isAscending, let lastName { isAscending = ChildKey.precedes(lastName, name) }
       lastName = name
@@ -188,7 +188,7 @@ struct NodeParser: ~Copyable {
     nodes.append(node)
   }
 
-  /// Appends a name, and returns its length, which may be too long for a packed key.
+  /// Appends a name and returns its length, which may be too long for a packed key.
   @inline(__always)
   private mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) -> Int {
     packed.append(UInt8(truncatingIfNeeded: name.count))
@@ -196,7 +196,7 @@ struct NodeParser: ~Copyable {
     return name.count
   }
 
-  /// Moves the children of an object that cannot be packed to the stacks.
+  /// Moves the packed children of an object that cannot be packed to the stacks.
   private mutating func unpack(_ members: inout Members) {
     guard members.packedCount != nil else { return }
     members.packedCount = nil

@@ -1,8 +1,8 @@
 extension Query {
-  /// Reads a query object of the protocol.
+  /// Reads a query object of the wire protocol.
   ///
   /// - Parameter json: The object; null stands for the default query.
-  /// - Throws: ``NodeError`` naming the invalid member.
+  /// - Throws: ``NodeError``, which names the invalid member.
   package init(json: JSONValue) throws(NodeError) {
     guard json != .null else {
       self = .all
@@ -29,7 +29,7 @@ extension Query {
     }
   }
 
-  /// The names of the members of a bound.
+  /// The names of the members that make up a bound.
   private struct BoundNames {
     let value: String
     let key: String
@@ -87,7 +87,7 @@ extension Query {
     }
   }
 
-  /// The query object of the protocol; empty for the default query.
+  /// The query object of the wire protocol; empty for the default query.
   package var json: JSONValue {
     var members: [JSONMember] = []
     if let start { members += Self.members(of: start, names: .start) }
@@ -117,6 +117,6 @@ extension Query {
     return members
   }
 
-  /// Identifies a query among those of one location: "default", or its JSON with sorted members.
+  /// Identifies a query among those at one location: "default", or its JSON with sorted members.
   package var id: String { isDefault ? "default" : json.canonicalText }
 }

@@ -1,18 +1,19 @@
 /// The name of a child, compared by code units rather than by Unicode equivalence.
 ///
 /// Swift's `String` treats composed and decomposed characters as equal; the database does not. Keys
-/// sort as they do in official clients: those that read as 32-bit integers come first, by number,
+/// sort as they do in official clients: keys that read as 32-bit integers come first, by number,
 /// and all others follow by UTF-16 code unit.
 ///
-/// Keys of up to 21 bytes, which includes push ids, are stored inline in a form that compares as a
-/// few integers. A longer key is a string beside the same form of its first bytes.
+/// Keys of up to 21 bytes, which includes push IDs, are stored inline in a form that compares as a
+/// few integers. A longer key is stored as a string, together with the same form of its first
+/// bytes.
 package struct ChildKey: Hashable, Comparable, Sendable {
   // Stored flat rather than as a `SortableText`, because these words decide nearly all comparisons.
   private let first: UInt64
   private let second: UInt64
   private let rest: Rest
 
-  /// The remaining 8 bytes, which make the key 24 bytes long.
+  /// The remaining 8 bytes; the whole key takes 24 bytes.
   private enum Rest: Sendable {
     case short(SortableText.Tail)
     case long(LongKey)
@@ -29,13 +30,13 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Makes a key of any text; ``Validation`` checks whether a database accepts it.
+  /// Makes a key from any text; ``Validation`` checks whether a database accepts it.
   package init(_ text: String) {
     var text = text
     self = text.withUTF8 { ChildKey(validUTF8: $0) }
   }
 
-  /// Makes a key of bytes that are known to be UTF-8.
+  /// Makes a key from bytes that are known to be UTF-8.
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
     let start = SortableText(bytes)
     first = start.first
@@ -46,7 +47,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
       : .long(LongKey(start: start, text: String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// Makes a key of borrowed text.
+  /// Makes a key from borrowed text.
   package init(_ text: LeafText) {
     self.init(validUTF8: text.utf8)
   }
@@ -56,7 +57,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
 
   /// Whether this is that pseudo key.
   ///
-  /// Asked a dozen times for each write; comparing to the constant itself took 70 instructions.
+  /// Each write checks this a dozen times; comparing with the constant took 70 instructions.
   @inline(__always)
   package var isPriority: Bool {
     first == 0x012E_7072_696F_7269 && second == 0x7479 << 48 && self == .priority
@@ -89,13 +90,13 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// The room that ``write(to:)`` needs.
+  /// The number of bytes of memory that ``write(to:)`` needs.
   package static let writtenBytes = 24
 
-  /// Writes a key that is stored inline to memory; nil for a longer one.
+  /// Writes a key that is stored inline to memory; returns nil for a longer one.
   ///
-  /// - Parameter memory: Room for ``writtenBytes``.
-  /// - Returns: The text, which is somewhere in that memory.
+  /// - Parameter memory: Memory of at least ``writtenBytes``.
+  /// - Returns: The text, at some offset in that memory.
   package func write(to memory: UnsafeMutableRawPointer) -> LeafText? {
     guard case .short = rest else { return nil }
     return start.write(to: memory)
@@ -109,7 +110,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     }
   }
 
-  /// The value of this key as a 32-bit integer, or nil when it does not read as one.
+  /// The value of this key as a 32-bit integer, or nil if it does not read as one.
   package var integer: Int64? { start.integer }
 
   @inline(__always)
@@ -126,7 +127,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
 
   @inline(__always)
   private func endsLike(_ other: ChildKey) -> Bool {
-    // Matched one after the other, because matching a pair would copy both first.
+    // The two are matched one after the other, because matching a pair would first copy both.
     if case .short(let tail) = rest {
       if case .short(let otherTail) = other.rest { return tail == otherTail }
       return false
@@ -134,7 +135,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     return longEndsLike(other)
   }
 
-  // Out of line, so that comparing short keys does not make ready for long ones.
+  // Not inlined, so that comparing short keys has no overhead for long ones.
   @inline(never)
   private func longEndsLike(_ other: ChildKey) -> Bool {
     guard case .long(let key) = rest, case .long(let otherKey) = other.rest else { return false }
@@ -157,7 +158,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     return CodeUnits.precedes(text, other.text)
   }
 
-  /// Whether the key of one text comes before that of another, both valid UTF-8.
+  /// Whether the key for one text comes before the key for another; both must be valid UTF-8.
   package static func precedes(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -194,13 +195,13 @@ extension ChildKey: ExpressibleByStringLiteral {
 
 /// The text of a short key, or the start of a long one, as integers that sort in key order.
 ///
-/// The first byte, and with it the top of `first`, tells integers (0) from other text (1):
+/// The first byte, at the top of `first`, distinguishes integers (0) from other text (1):
 ///
 ///     text      1 · 21 bytes · length
 ///     integer   0 · value, biased, 4 bytes · length · 2 bytes unused · 14 bytes of text · length
 ///
 /// Missing bytes are zero and the length comes last, so that a prefix sorts before the longer text.
-/// If the text does not fit, its start is kept with a length that no whole text has.
+/// If the text does not fit, its start is stored with a length that no complete text has.
 struct SortableText: Hashable, Comparable, Sendable {
   let first: UInt64
   let second: UInt64
@@ -233,7 +234,7 @@ struct SortableText: Hashable, Comparable, Sendable {
   private static let integerBytes = 14
   private static let tooLong: UInt8 = 0xFF
 
-  /// Makes a sortable form of UTF-8.
+  /// Makes the sortable form of UTF-8 text.
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     if let value = Self.integer(bytes) {
       let length = UInt64(min(bytes.count, Int(Self.tooLong)))
@@ -267,7 +268,7 @@ struct SortableText: Hashable, Comparable, Sendable {
     offset: Int
   ) {
     var words = (head.bigEndian, UInt64(0), UInt64(0))
-    // Safety: 21 bytes at most from the second byte on, or 14 from the ninth, fit into 24.
+    // Safety: 24 bytes have room for 21 from the second byte onward, and for 14 from the ninth.
     withUnsafeMutableBytes(of: &words) { target in
       UnsafeMutableRawBufferPointer(rebasing: target[offset..<(offset + bytes.count)])
         .copyMemory(from: UnsafeRawBufferPointer(bytes))
@@ -292,17 +293,17 @@ struct SortableText: Hashable, Comparable, Sendable {
   /// Whether the whole text fits.
   var isWhole: Bool { tail.last != Self.tooLong }
 
-  /// The length of a whole text in bytes.
+  /// The length of a complete text in bytes.
   var byteCount: Int { Int(tail.last) }
 
   private var isInteger: Bool { first >> 56 == 0 }
 
-  /// The value as a 32-bit integer, or nil when the text does not read as one.
+  /// The value as a 32-bit integer, or nil if the text does not read as one.
   var integer: Int64? {
     isInteger ? Int64(first >> 24) - 0x8000_0000 : nil
   }
 
-  /// Lends the UTF-8 of a whole text.
+  /// Lends the UTF-8 of a complete text.
   func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     let tail = (self.tail.word >> 8) << 16
     var words = (first.bigEndian, second.bigEndian, tail.bigEndian)
@@ -317,7 +318,7 @@ struct SortableText: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Writes a whole text to memory with room for three words.
+  /// Writes a complete text to memory with room for three words.
   func write(to memory: UnsafeMutableRawPointer) -> LeafText {
     let tail = (self.tail.word >> 8) << 16
     memory.storeBytes(of: first.bigEndian, as: UInt64.self)

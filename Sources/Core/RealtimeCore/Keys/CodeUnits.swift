@@ -1,4 +1,4 @@
-/// Comparison of strings by code units, as the wire protocol defines it.
+/// Compares strings by code units, as the wire protocol requires.
 package enum CodeUnits {
   /// Whether two strings have the same code units.
   package static func areEqual(_ left: String, _ right: String) -> Bool {
@@ -9,7 +9,7 @@ package enum CodeUnits {
     return fast.flatMap(\.self) ?? left.utf8.elementsEqual(right.utf8)
   }
 
-  /// Whether two texts in UTF-8 have the same code units.
+  /// Whether two UTF-8 texts have the same code units.
   static func areEqual(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -17,9 +17,9 @@ package enum CodeUnits {
     left.count == right.count && commonPrefix(left, right) == left.count
   }
 
-  /// Whether so many bytes are the same at two addresses, for texts that are short as a rule.
+  /// Whether `count` bytes are equal at two addresses; fast for texts that are short, as most are.
   ///
-  // Safety: the caller owns `count` bytes at both, and no load goes beyond them.
+  // Safety: the caller owns `count` bytes at both addresses, and no load goes beyond them.
   @inline(__always)
   static func areSame(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, count: Int) -> Bool {
     if count < 4 {
@@ -80,8 +80,8 @@ package enum CodeUnits {
   /// Whether one string comes before the other in UTF-16 order.
   ///
   /// UTF-8 order differs from UTF-16 order in only one way: in UTF-16, code points beyond the basic
-  /// plane (lead bytes from F0) come before U+E000–U+FFFF (lead bytes EE and EF). Comparing bytes with
-  /// those two leads moved to the end therefore gives UTF-16 order.
+  /// plane (lead bytes from F0) come before U+E000–U+FFFF (lead bytes EE and EF). Comparing bytes
+  /// with those two lead bytes moved to the end therefore gives UTF-16 order.
   package static func precedes(_ left: String, _ right: String) -> Bool {
     let fast: Bool?? = left.utf8.withContiguousStorageIfAvailable { leftBytes in
       right.utf8.withContiguousStorageIfAvailable { precedes(leftBytes, $0) }
@@ -92,7 +92,7 @@ package enum CodeUnits {
     }
   }
 
-  /// Whether one text in UTF-8 comes before the other in UTF-16 order.
+  /// Whether one UTF-8 text comes before the other in UTF-16 order.
   static func precedes(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -118,8 +118,8 @@ package enum CodeUnits {
 ///
 /// Comparing or measuring it creates no string and counts no references.
 ///
-// Safety: valid only for as long as the lender states, usually the run of a closure. Until then the
-// owner of the bytes is retained and not changed.
+// Safety: it is valid only for as long as the lender states, usually while a closure runs. Until
+// then the owner of the bytes is retained and not changed.
 package struct LeafText {
   /// The text in UTF-8.
   package let utf8: UnsafeBufferPointer<UInt8>
@@ -136,11 +136,11 @@ package struct LeafText {
   /// The length in bytes of UTF-8.
   package var byteCount: Int { utf8.count }
 
-  /// The length in code units of UTF-16.
+  /// The length in UTF-16 code units.
   ///
   /// - Complexity: O(length)
   package var utf16Count: Int {
-    // Each lead byte counts one, and that of a four-byte character two: it becomes a surrogate pair.
+    // Each lead byte counts as one. That of a four-byte character counts as two, a surrogate pair.
     let ones: UInt64 = 0x0101_0101_0101_0101
     let bytes = UnsafeRawBufferPointer(utf8)
     var count = bytes.count
@@ -178,7 +178,7 @@ extension LeafText: Equatable {
 }
 
 extension LeafText: Comparable {
-  /// Orders by code units of UTF-16.
+  /// Orders by UTF-16 code units.
   ///
   /// - Complexity: O(length)
   package static func < (left: LeafText, right: LeafText) -> Bool {

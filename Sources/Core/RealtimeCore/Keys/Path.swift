@@ -6,12 +6,12 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// The root of a database.
   package static let root = Path([])
 
-  /// Makes a path of keys.
+  /// Makes a path from keys.
   package init(_ keys: [ChildKey]) {
     self.keys = keys
   }
 
-  /// Makes a path of a slice of keys.
+  /// Makes a path from a slice of keys.
   package init(_ keys: ArraySlice<ChildKey>) {
     self.keys = Array(keys)
   }
@@ -32,7 +32,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
       var end = start
       while end < bytes.count, bytes[end] != slash { end += 1 }
       if start < end {
-        // A slash is never part of a longer character, so what lies between two is valid UTF-8.
+        // A slash is never part of a longer character, so the bytes between two are valid UTF-8.
         keys.append(ChildKey(validUTF8: UnsafeBufferPointer(rebasing: bytes[start..<end])))
       }
       start = end + 1
@@ -48,7 +48,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   package var first: ChildKey? { keys.first }
   /// The last key, or nil at the root.
   package var last: ChildKey? { keys.last }
-  /// The path without its first key; the root for the root.
+  /// The path without its first key; the rest of the root is the root.
   package var rest: Path { Path(keys.dropFirst()) }
   /// The path above this one, or nil for the root.
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
@@ -71,12 +71,12 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// Whether one of the two paths contains the other.
   package func overlaps(_ other: Path) -> Bool { contains(other) || other.contains(self) }
 
-  /// The path from an ancestor down to this one, or nil when it is no ancestor.
+  /// The path from an ancestor down to this one, or nil if the other path is not an ancestor.
   package func relative(to ancestor: Path) -> Path? {
     ancestor.contains(self) ? Path(keys.dropFirst(ancestor.count)) : nil
   }
 
-  /// The path with slashes between keys and none in front, as the server writes it.
+  /// The path with slashes between keys but no leading slash, as the server writes it.
   package var wireText: String { keys.map(\.text).joined(separator: "/") }
 
   /// The path with a leading slash, as people and clients write it.

@@ -1,23 +1,24 @@
 /// Makes keys that sort by creation time, even across clients.
 ///
-/// Twenty characters of an alphabet in ASCII order: eight for the milliseconds since 1970, twelve
-/// (72 bits) of randomness. Within one millisecond the random part is incremented, not redrawn.
+/// A key has twenty characters from an alphabet in ASCII order: eight for the milliseconds since
+/// 1970 and twelve (72 bits) of randomness. Within one millisecond, the random part is incremented
+/// rather than redrawn.
 package struct PushIDGenerator: Sendable {
   /// The time of the last request.
   private var lastRequest: Int64 = -1
-  /// The time in the last key; later than the requested time once the tail has overflowed.
+  /// The time in the last key; it is later than the requested time if the tail has overflowed.
   private var lastTime: Int64 = -1
   private var tail = [UInt8](repeating: 0, count: 12)
 
-  /// Makes a generator; a program uses a single one, so that its keys ascend.
+  /// Makes a generator; a program should use a single one, so that its keys ascend.
   package init() {}
 
-  /// The next key.
+  /// Makes the next key.
   ///
   /// - Parameters:
-  ///   - time: Milliseconds since 1970 by the server's clock.
-  ///   - random: Draws a number from 0 through 63.
-  /// - Returns: A key above all earlier ones of this generator whose time was not later.
+  ///   - time: The server's time, in milliseconds since 1970.
+  ///   - random: Returns a random number from 0 to 63.
+  /// - Returns: A key that sorts after all earlier keys of this generator whose time was not later.
   package mutating func next(time: Int64, random: () -> UInt8) -> String {
     let request = max(0, time)
     var time = request == lastRequest ? lastTime : request
@@ -39,19 +40,19 @@ package struct PushIDGenerator: Sendable {
   }
 }
 
-/// The format of push ids.
+/// The format of push IDs.
 package enum PushID {
   static let alphabet = Array(
     "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz".utf8
   )
 
-  /// The eight characters of a time in milliseconds since 1970.
+  /// The eight characters that encode a time in milliseconds since 1970.
   package static func timePart(_ time: Int64) -> String {
     let digits = (0..<8).map { alphabet[Int(time >> Int64(42 - 6 * $0)) & 63] }
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// The time at which a push id was made, in milliseconds since 1970, or nil when it is none.
+  /// The time at which a push ID was made, in milliseconds since 1970; nil if the text is none.
   package static func time(of text: String) -> Int64? {
     guard text.utf8.count == 20 else { return nil }
     var time: Int64 = 0

@@ -1,10 +1,10 @@
 extension ClientMessage {
-  /// Decodes the JSON of a message.
+  /// Decodes a message from JSON.
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data of a
-  ///     write, and otherwise from the start of the message.
+  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data in a
+  ///     write, and from the start of the message otherwise.
   /// - Throws: ``MessageError``, with the number of the request if it could be read.
   /// - Complexity: O(bytes)
   package init(
@@ -29,8 +29,10 @@ extension ClientMessage {
     }
   }
 
-  /// Reads a write of one place whose members are in the order in which clients send them, without the
-  /// parts that take any order; nil for everything else, also for what is not valid.
+  /// Decodes a write to one location whose members are in the order in which clients send them.
+  ///
+  /// It is a fast path around the parts that accept members in any order. Returns nil for
+  /// everything else, including invalid messages.
   private static func usualWrite(_ bytes: [UInt8], depthLimit: Int) -> ClientMessage? {
     bytes.withUnsafeBufferPointer { source in
       var scanner = JSONScanner(source, depthLimit: depthLimit)
@@ -58,7 +60,7 @@ extension ClientMessage {
   }
 
   private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
-    // Data are decoded first: if they are not JSON, the request number cannot be trusted either.
+    // Data is decoded first: if it is not JSON, the request number cannot be trusted either.
     let body = envelope.body
     let id = envelope.requestID
     let data = try body.data?.node(at: body.path ?? .root, requestID: id)
@@ -73,7 +75,7 @@ extension ClientMessage {
     }
   }
 
-  /// The JSON of the message.
+  /// Encodes the message as JSON.
   ///
   /// - Complexity: O(size)
   package func encoded() -> [UInt8] {
@@ -262,10 +264,10 @@ extension ListenRequest {
 }
 
 extension Change {
-  /// Decodes an object whose names are relative paths.
+  /// Decodes an object whose member names are relative paths.
   ///
   /// - Parameter json: The object.
-  /// - Returns: The changes in the order of the members.
+  /// - Returns: The changes, in the order of the members.
   /// - Throws: ``NodeError`` if it is not an object, a value is not valid data, or paths overlap.
   package static func changes(json: JSONValue) throws(NodeError) -> [Change] {
     guard let members = json.members else {
@@ -317,7 +319,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes an object whose names are relative paths.
+  /// Writes an object whose member names are relative paths.
   package mutating func writeChanges(_ changes: [Change]) {
     raw("{")
     for (index, change) in changes.enumerated() {

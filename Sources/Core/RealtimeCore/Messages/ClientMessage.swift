@@ -8,7 +8,7 @@ package enum ClientMessage: Sendable, Equatable {
   case request(id: Int64, ClientRequest)
 }
 
-/// A request of a client.
+/// A request from a client.
 package enum ClientRequest: Sendable, Equatable {
   /// Reports counters about the client.
   case stats(JSONValue)
@@ -16,19 +16,19 @@ package enum ClientRequest: Sendable, Equatable {
   case authenticate(Authentication)
   /// Signs out.
   case unauthenticate
-  /// Presents or drops (nil) an App Check token.
+  /// Presents an App Check token, or drops it (nil).
   case appCheck(String?)
   /// Starts a listen.
   case listen(ListenRequest)
   /// Ends a listen.
   case unlisten(path: Path, query: Query, tag: Int64?)
-  /// Reads once.
+  /// Reads data once, without listening.
   case get(path: Path, query: Query)
-  /// Writes.
+  /// Writes data.
   case write(WriteRequest)
-  /// Schedules a write for the end of the connection.
+  /// Schedules a write for when the connection ends.
   case onDisconnect(path: Path, WriteOperation)
-  /// Cancels the writes scheduled at a path and below.
+  /// Cancels the writes scheduled at a path and below it.
   case cancelOnDisconnect(path: Path)
   /// An action that this version does not know.
   case unknown(action: String)
@@ -39,9 +39,9 @@ package enum ClientRequest: Sendable, Equatable {
     package var credential: String
     /// Whether the request is `gauth`.
     package var isAdministrative: Bool
-    /// The user as whom an administrator wants to act.
+    /// The user that an administrator wants to act as.
     package var override: JSONValue?
-    /// Whether an administrator wants to act as nobody.
+    /// Whether an administrator wants to act without being signed in.
     package var actsAsNobody: Bool
 
     /// Makes an authentication.
@@ -65,7 +65,7 @@ package struct ListenRequest: Sendable, Equatable {
   package var path: Path
   /// The query.
   package var query: Query
-  /// The tag of pushes for this listen; nil for the default query.
+  /// The tag that pushes for this listen carry; nil for the default query.
   package var tag: Int64?
   /// The hash of the data that the client already has; empty if it has none.
   package var hash: String
@@ -89,7 +89,7 @@ package struct ListenRequest: Sendable, Equatable {
 
   /// Hashes of consecutive ranges of a node.
   package struct CompoundHash: Sendable, Equatable {
-    /// One hash for each range, and an empty one for everything after the last.
+    /// One hash for each range, and an empty hash for everything after the last range.
     package var hashes: [String]
     /// The last path of each range.
     package var posts: [Path]
@@ -106,15 +106,15 @@ package struct ListenRequest: Sendable, Equatable {
 package enum WriteOperation: Sendable, Equatable {
   /// Replaces the data.
   case set(Node)
-  /// Replaces the data at each path below, all at once.
+  /// Replaces the data at several paths below, all at once.
   case merge([Change])
 }
 
 /// New data at a path.
 package struct Change: Sendable, Equatable {
-  /// The path, relative to that of the whole write.
+  /// The path, relative to the path of the whole write.
   package var path: Path
-  /// The new data; an empty node removes the present data.
+  /// The new data; an empty node removes the existing data.
   package var node: Node
 
   /// Makes a change.
@@ -124,15 +124,15 @@ package struct Change: Sendable, Equatable {
   }
 }
 
-/// A request to write.
+/// A request to write data.
 package struct WriteRequest: Sendable, Equatable {
   /// The location.
   package var path: Path
   /// The operation.
   package var operation: WriteOperation
-  /// The hash that the present data must have, or nil for an unconditional write.
+  /// The hash that the existing data must have, or nil for an unconditional write.
   package var hash: String?
-  /// The key that lets the server recognise a repetition, if it offers that.
+  /// The key by which the server recognises a repeated write, if it offers that.
   package var key: WriteKey?
 
   /// Makes a write.
@@ -144,25 +144,25 @@ package struct WriteRequest: Sendable, Equatable {
   }
 }
 
-/// Identifies one write of one client for good, so that the server applies it only once.
+/// Identifies one write of one client forever, so that the server applies it only once.
 ///
-/// This extension of the protocol is used only with servers whose hello offers it. The server keeps
-/// the writes of each user apart. Writes of clients that have not signed in belong to whoever knows
-/// the name of the client, so the name must be long, random and secret.
+/// This protocol extension is used only with servers whose hello message offers it. The server
+/// keeps the writes of different users apart. The writes of a client that has not signed in belong
+/// to anyone who knows the client's name, so the name must be long, random and secret.
 package struct WriteKey: Hashable, Sendable {
   /// The name of the client instance, unique forever.
   package let client: String
   /// The number of the write; a client numbers and sends its writes in ascending order.
   package let number: Int64
 
-  /// Marks the names of clients whose writes belong to whoever knows the name, even if a user sends
-  /// them who has signed in since they were first sent.
+  /// Marks the names of clients whose writes belong to anyone who knows the name, even if a user
+  /// who signed in after they were first sent sends them again.
   private static let bearerMark = "~"
 
-  /// The client name for writes that were made before anybody signed in.
+  /// The client name for writes that were made before anyone signed in.
   package static func bearerName(_ client: String) -> String { bearerMark + client }
 
-  /// Whether the write belongs to whoever knows the client's name.
+  /// Whether the write belongs to anyone who knows the client's name.
   package var isBearer: Bool { client.hasPrefix(Self.bearerMark) }
 
   /// Makes a key.
@@ -171,7 +171,7 @@ package struct WriteKey: Hashable, Sendable {
     self.number = number
   }
 
-  /// Parses the wire form `CLIENT:NUMBER`; nil if the text has another form.
+  /// Parses the wire form `CLIENT:NUMBER`; returns nil if the text has another form.
   package init?(wire text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.count <= 64,

@@ -1,26 +1,27 @@
-/// Reassembles messages that arrive split into text frames, and splits those that are sent.
+/// Reassembles received messages from text frames, and splits messages to be sent into frames.
 ///
-/// State: either between messages, or within one whose number of frames is known. A frame that is
-/// only a short number announces the number of frames of the next message; "0" is a keepalive.
+/// State: either between messages, or within one whose number of frames is known. A frame that
+/// contains only a short number announces the number of frames of the next message; "0" is a
+/// keepalive.
 package struct FrameAssembler: Sendable {
   private var expected = 0
   private var received = 0
   private var buffer: [UInt8] = []
   private let segmentLimit: Int
-  /// The most bytes of a message.
+  /// The most bytes in a message.
   package var byteLimit: Int
 
   /// Makes an assembler.
   ///
   /// - Parameters:
-  ///   - segmentLimit: The most frames of a message.
-  ///   - byteLimit: The most bytes of a message.
+  ///   - segmentLimit: The most frames in a message.
+  ///   - byteLimit: The most bytes in a message.
   package init(segmentLimit: Int = Limits.segments, byteLimit: Int = Limits.messageBytes) {
     self.segmentLimit = segmentLimit
     self.byteLimit = byteLimit
   }
 
-  /// Whether some but not all frames of a message have arrived.
+  /// Whether a message has been announced, but not all of its frames have arrived.
   package var isAssembling: Bool { expected > 0 }
 
   /// The number of frames of the current message; 0 between messages.
@@ -29,12 +30,12 @@ package struct FrameAssembler: Sendable {
   /// The number of bytes of the current message that have arrived.
   package var assembledBytes: Int { buffer.count }
 
-  /// Reserves capacity, so that the message is not copied while it grows.
+  /// Reserves capacity so that the message is not copied while it grows.
   package mutating func reserve(_ bytes: Int) {
     buffer.reserveCapacity(min(bytes, byteLimit))
   }
 
-  /// Abandons the current message; the caller has to skip its remaining frames.
+  /// Abandons the current message; the caller must skip its remaining frames.
   ///
   /// - Returns: The bytes that have arrived, and the number of frames still to come.
   package mutating func giveUp() -> (bytes: [UInt8], framesToCome: Int) {
@@ -50,8 +51,8 @@ package struct FrameAssembler: Sendable {
   ///
   /// - Parameter frame: The bytes of the frame.
   /// - Returns: The message, if this frame completes one.
-  /// - Throws: ``MessageError`` if a limit is exceeded. The message must then be abandoned; this frame
-  ///   counts as the first of those still to come.
+  /// - Throws: ``MessageError`` if a limit is exceeded. The caller must then abandon the message;
+  ///   this frame counts as the first of those still to come.
   package mutating func receive(_ frame: [UInt8]) throws(MessageError) -> [UInt8]? {
     if expected == 0 {
       guard let count = Self.count(frame) else {
@@ -91,7 +92,7 @@ package struct FrameAssembler: Sendable {
     return value
   }
 
-  /// Splits a message into frames: itself if it is short, else a count followed by the pieces.
+  /// Splits a message into frames: one if it is short, otherwise a count followed by the pieces.
   ///
   /// Pieces are measured in UTF-16 units, as in official clients, and never split a character.
   ///
@@ -120,7 +121,7 @@ package struct FrameAssembler: Sendable {
     return [Array(String(pieces.count).utf8)] + pieces
   }
 
-  /// The bytes and UTF-16 units of the character that starts with a byte of UTF-8.
+  /// The number of bytes and UTF-16 units of the character that starts with a byte of UTF-8.
   private static func size(of lead: UInt8) -> (bytes: Int, units: Int) {
     switch lead {
     case 0xF0...: (4, 2)
@@ -131,9 +132,9 @@ package struct FrameAssembler: Sendable {
   }
 }
 
-/// Finds the number of a request in a message that is too long to be kept.
+/// Finds the number of a request in a message that is too long to keep.
 ///
-/// It scans the passing bytes for just enough JSON: the member "r" of the member "d".
+/// It scans the bytes for just enough JSON to find the member "r" of the member "d".
 package struct RequestSkimmer: Sendable {
   /// The number, once it has been found.
   package private(set) var requestID: Int64?
@@ -141,7 +142,7 @@ package struct RequestSkimmer: Sendable {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
-  /// The last string, if it is a single byte.
+  /// The last string, if it is a single byte; otherwise nil.
   private var text: UInt8?
   private var length = 0
   /// The names of the enclosing members, if they are single bytes.
@@ -153,7 +154,7 @@ package struct RequestSkimmer: Sendable {
   /// Makes a skimmer for a new message.
   package init() {}
 
-  /// Scans the next bytes; those after the number are ignored.
+  /// Scans the next bytes; bytes after the number are ignored.
   ///
   /// - Complexity: O(bytes)
   package mutating func scan(_ bytes: [UInt8]) {

@@ -1,14 +1,14 @@
 extension ClientRequest.Authentication {
-  /// What the rules see as the `provider` of somebody at the private socket of a server.
+  /// The `provider` that security rules see for a user at the server's private socket.
   ///
-  /// No other way to sign in has this name. It stays with what such a user schedules for the end of a
-  /// connection, so that the same rules are asked then.
+  /// No other sign-in method has this name. It is kept with the writes that such a user schedules
+  /// for the end of the connection, so that the same rules decide on them.
   package static let localProvider = "socket"
 
-  /// Someone at the private socket of a server who says who they are.
+  /// Makes the authentication of a client at the server's private socket that names its user.
   ///
-  /// Whoever may connect there is an administrator, and acts as this user from then on. The server
-  /// asks its rules for such users, and not those of the database.
+  /// Every client that can connect there is an administrator, and acts as this user from then on.
+  /// The server applies its own rules to such users instead of the rules of the database.
   package init(localUser uid: String) {
     self.init(
       credential: "",

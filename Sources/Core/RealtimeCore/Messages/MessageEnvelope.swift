@@ -1,4 +1,4 @@
-/// The outer object that all messages have in common.
+/// The outer JSON object that all messages have in common.
 struct MessageEnvelope {
   enum Kind {
     case control
@@ -10,7 +10,7 @@ struct MessageEnvelope {
     case client
     case server
 
-    /// Whether an action carries data that replace those at its path.
+    /// Whether an action carries data that replaces the data at its path.
     func carriesData(_ action: String) -> Bool {
       switch self {
       case .client: action == "p" || action == "o"
@@ -20,7 +20,7 @@ struct MessageEnvelope {
   }
 
   private(set) var kind = Kind.control
-  /// The number "r" of the request, or of the request that is answered.
+  /// The number "r" of the request, or of the request that a response answers.
   private(set) var requestID: Int64?
   /// The action "a".
   private(set) var action: String?
@@ -29,17 +29,17 @@ struct MessageEnvelope {
   /// All other members of the inner object.
   private(set) var members: [JSONMember] = []
 
-  /// Any other member of the inner object; if a name occurs twice, the later member counts.
+  /// Any other member of the inner object; if a name occurs twice, the last member counts.
   subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
 
   /// Decodes a message.
   ///
   /// - Parameters:
   ///   - bytes: The UTF-8 text of one message.
-  ///   - sender: The sender of the message.
-  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data of a
-  ///     write, and otherwise from the start of the message.
-  ///   - decode: Makes the message from the envelope, which is valid only while it runs.
+  ///   - sender: Which end has sent the message.
+  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data in a
+  ///     write, and from the start of the message otherwise.
+  ///   - decode: Makes the message from the envelope, which is valid only during the call.
   /// - Returns: The message.
   /// - Throws: ``MessageError`` if the text is not a message.
   /// - Complexity: O(bytes)
@@ -136,7 +136,7 @@ struct MessageEnvelope {
     }
   }
 
-  /// Turns "d" into an ordinary member if the action does not carry data for a path.
+  /// Turns "d" into an ordinary member unless the action carries data for a path.
   private mutating func settleData(from sender: Sender) throws(JSONError) {
     if carriesData(from: sender) { return }
     guard let data = body.data else { return }
@@ -149,24 +149,24 @@ struct MessageEnvelope {
   }
 }
 
-/// The body of a request, an answer or a push.
+/// The body of a request, a response or a push.
 struct MessageBody {
   /// The path "p", if it is a string.
   var path: Path?
   /// The data "d", if the action replaces data at a path.
   var data: MessageData?
-  /// All other members, in the order of the text.
+  /// All other members, in the order in which they appear in the text.
   var members: [JSONMember] = []
 
-  /// The value of a member, or nil; if a name occurs twice, the later member counts.
+  /// The value of a member, or nil; if a name occurs twice, the last member counts.
   ///
   /// - Complexity: O(members)
   subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
 
   // MARK: Members of a request
 
-  // A member of the wrong type is an error rather than treated as missing: a conditional write must not
-  // become unconditional, and a request to act as nobody must not act as an administrator.
+  // A member of the wrong type is an error and not treated as missing: a conditional write must not
+  // become unconditional, and a request to act as nobody must not be served as an administrator's.
 
   func string(_ name: String) throws(NodeError) -> String? {
     try member(name, kind: "a string") { $0.string }
@@ -202,20 +202,20 @@ struct MessageBody {
   }
 }
 
-/// The data of a message that replace those at its path.
+/// The data of a message that replaces the data at its path.
 struct MessageData {
   /// The span of the data in the text.
   let span: JSONSpan
-  /// The decoded data, if path and action came first in the text; nil if they are not decoded yet.
+  /// The decoded data, if the path and the action came first in the text; nil if not decoded yet.
   let early: Result<Node, NodeError>?
 
-  /// Decodes the data for a path, which may be that of a priority.
+  /// Decodes the data for a path, which may be the path of a priority.
   ///
   /// - Parameters:
   ///   - path: The path of the data.
   ///   - requestID: The number of the request.
   /// - Returns: The data.
-  /// - Throws: ``MessageError``, with the number of the request if the message itself is well-formed.
+  /// - Throws: ``MessageError``, with the number of the request if the message is well-formed JSON.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
     do throws(NodeParserError) {
       if path.isPriority { return try priority() }
@@ -251,7 +251,7 @@ struct MessageData {
 package struct MessageError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason.
   package let reason: String
-  /// The number of the request, if known, so that it can be answered.
+  /// The number of the request, if known, so that the server can respond to it.
   package let requestID: Int64?
 
   /// Makes an error.

@@ -2,40 +2,40 @@
 package enum ServerMessage: Sendable, Equatable {
   /// The first message on every connection.
   case hello(ServerHello)
-  /// Connect to another host.
+  /// Tells the client to connect to another host.
   case reset(host: String)
-  /// Do not connect again.
+  /// Tells the client not to connect again.
   case shutdown(reason: String)
   /// A message for the log.
   case error(String)
-  /// Answers a ping.
+  /// Responds to a ping.
   case pong
-  /// Answers a request.
+  /// Responds to a request.
   case response(id: Int64, Response)
-  /// Notifies the client without a request.
+  /// Notifies the client of something that it did not request.
   case push(ServerPush)
 
-  /// The answer to a request.
+  /// The response to a request.
   package struct Response: Sendable, Equatable {
     /// The outcome.
     package var status: StatusCode
     /// Data, a reason or warnings.
     package var payload: Payload
 
-    /// Makes an answer.
+    /// Makes a response.
     package init(_ status: StatusCode, payload: Payload = .json(.string(""))) {
       self.status = status
       self.payload = payload
     }
 
-    /// Whether it says that all is well and nothing else, as most do.
+    /// Whether it reports success and nothing else, as most responses do.
     var isPlain: Bool {
       guard case .json(.string(let text)) = payload, text.isEmpty else { return false }
       return status == .ok
     }
   }
 
-  /// The data of an answer.
+  /// The data of a response.
   package enum Payload: Sendable, Equatable {
     /// Arbitrary JSON.
     case json(JSONValue)
@@ -50,9 +50,9 @@ package struct ServerHello: Sendable, Equatable {
   package var timestamp: Int64
   /// The protocol version.
   package var version: String
-  /// The host to which the client connects from now on.
+  /// The host to which the client must connect from now on.
   package var host: String
-  /// The name of the connection.
+  /// The session ID of the connection.
   package var session: String
   /// The protocol extensions that the server offers.
   package var extensions: Set<Extension>
@@ -81,13 +81,13 @@ package struct ServerHello: Sendable, Equatable {
 
 /// A message that the server sends without a request.
 package enum ServerPush: Sendable, Equatable {
-  /// New data at a path; with a tag, only for the query of that tag.
+  /// New data at a path; a tag restricts it to the query with that tag.
   case data(path: Path, Node, tag: Int64?)
-  /// New data at several paths below, which change at once.
+  /// New data at several paths below a path, all of which change at once.
   case merge(path: Path, [Change], tag: Int64?)
   /// New data for ranges below a path.
   case rangeMerge(path: Path, [RangeChange], tag: Int64?)
-  /// The server ended listens; nil means that of the default query.
+  /// The server ended listens at a path; nil means the listen of the default query.
   case listenRevoked(path: Path, queries: [Query]?)
   /// The credential has become invalid.
   case authenticationRevoked(StatusCode, reason: String)
@@ -118,25 +118,25 @@ package struct RangeChange: Sendable, Equatable {
 
 /// The outcome of a request.
 package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
-  /// The word on the wire.
+  /// The status as it is written on the wire, such as "ok".
   package let text: String
 
-  /// Makes a status from its word on the wire.
+  /// Makes a status from its wire form.
   package init(_ text: String) {
     self.text = text
   }
 
   /// The request succeeded.
   package static let ok = StatusCode("ok")
-  /// The rules deny the request.
+  /// The security rules deny the request.
   package static let permissionDenied = StatusCode("permission_denied")
-  /// The data changed after the transaction read them.
+  /// The data changed after the transaction had read it.
   package static let dataStale = StatusCode("datastale")
-  /// The request or its data are invalid.
+  /// The request or its data is invalid.
   package static let invalidData = StatusCode("invalid_data")
   /// The server cannot handle the request now.
   package static let unavailable = StatusCode("unavailable")
-  /// The data exceed a limit.
+  /// The data exceeds a limit.
   package static let tooBig = StatusCode("too_big")
   /// The credential is invalid.
   package static let invalidToken = StatusCode("invalid_token")
@@ -144,11 +144,11 @@ package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
   package static let expiredToken = StatusCode("expired_token")
   /// Any other failure.
   package static let failure = StatusCode("failure")
-  /// Client side: the connection was lost before the answer arrived.
+  /// Client side: the connection was lost before the response arrived.
   package static let disconnect = StatusCode("disconnect")
   /// Client side: a later write to the same path cancelled the transaction.
   package static let overriddenBySet = StatusCode("set")
-  /// Client side: the transaction was tried too often.
+  /// Client side: the transaction was tried too many times.
   package static let maximumRetries = StatusCode("maxretry")
   /// Client side: the write was purged before it was acknowledged.
   package static let writeCanceled = StatusCode("write_canceled")
@@ -157,7 +157,7 @@ package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ServerMessage {
-  /// Decodes the JSON of a message.
+  /// Decodes a message from JSON.
   ///
   /// - Parameter bytes: The UTF-8 text of one message.
   /// - Throws: ``MessageError`` with the reason.
@@ -221,11 +221,11 @@ extension ServerMessage {
     return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
   }
 
-  /// The JSON of the message.
+  /// Encodes the message as JSON.
   ///
   /// - Complexity: O(size)
   package func encoded() -> [UInt8] {
-    // Enough for an answer without data, which most messages are.
+    // Enough for a response without data, which is what most messages are.
     var writer = JSONWriter(capacity: 64)
     switch self {
     case .hello(let hello): writer.writeControl("h", payload: hello.json)

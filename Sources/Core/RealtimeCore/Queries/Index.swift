@@ -43,7 +43,7 @@ package enum Index: Hashable, Sendable {
 
 /// A value as indexes order it: missing first, then leaves in their order, then objects, which tie.
 package enum IndexValue: Hashable, Sendable, Comparable {
-  /// Nothing there.
+  /// No value.
   case missing
   /// A leaf.
   case leaf(LeafValue)
@@ -80,11 +80,11 @@ package enum IndexValue: Hashable, Sendable, Comparable {
 
 /// The position of a child in an order: its index value, then its key.
 ///
-/// Positions are compared far more often than created. The value is therefore kept as a number that
-/// sorts like it, and in full only where that number is not exact.
+/// Positions are compared far more often than created. The value is therefore stored as a number
+/// that sorts like it, and stored in full only if that number is not exact.
 package struct IndexEntry: Sendable {
   private let rank: IndexRank
-  /// The value, where other values may have the same rank.
+  /// The value, if other values may have the same rank.
   private let exact: Exact?
   /// The key, which breaks ties.
   package let key: ChildKey
@@ -107,7 +107,7 @@ package struct IndexEntry: Sendable {
   /// The value by which the child is ordered.
   package var value: IndexValue { exact?.value ?? rank.value ?? .missing }
 
-  /// Whether this position comes before another one of the same rank.
+  /// Whether this position comes before another one with the same rank.
   private func precedes(_ other: IndexEntry) -> Bool {
     let (left, right) = (value, other.value)
     if left < right { return true }
@@ -139,8 +139,8 @@ extension IndexEntry: Hashable {
 
 /// A number that sorts like index values: a lesser value never has a greater rank.
 ///
-/// The top two bits are the kind: missing, deferred and boolean values first, then numbers, text and
-/// objects. They are followed by all but the last two bits of a double, or by the first bytes of a
+/// The top two bits are the kind: missing, deferred and Boolean values first, then numbers, text
+/// and objects. The other bits are all but the last two bits of a double, or the first bytes of a
 /// text.
 struct IndexRank: Hashable, Comparable, Sendable {
   private let bits: UInt64
@@ -164,7 +164,7 @@ struct IndexRank: Hashable, Comparable, Sendable {
   }
 
   private static func bits(of value: Double) -> UInt64 {
-    // Doubles sort by their bits once those of negative ones are inverted.
+    // Doubles sort by their bits once the bits of negative ones are inverted.
     let pattern = value == 0 ? 0 : value.bitPattern
     let ordered = pattern & sign == 0 ? pattern | sign : ~pattern
     return number | (ordered >> 2)
@@ -181,7 +181,7 @@ struct IndexRank: Hashable, Comparable, Sendable {
     return text | (start >> 2)
   }
 
-  /// A value with this rank if one can be derived from it; others may have the same rank.
+  /// A value with this rank, if one can be derived from it; other values may have the same rank.
   var value: IndexValue? {
     switch bits & Self.object {
     case Self.object: return .object
@@ -189,7 +189,7 @@ struct IndexRank: Hashable, Comparable, Sendable {
     case Self.number:
       let ordered = bits << 2
       let isNegative = ordered & Self.sign == 0
-      // The missing bits of a negative number were inverted as well.
+      // The dropped bits of a negative number were inverted as well.
       let pattern = isNegative ? ~ordered & ~3 : ordered & ~Self.sign
       return .leaf(LeafValue(number: Double(bitPattern: pattern)))
     default:

@@ -1,8 +1,8 @@
 /// A node with its children in the order of an index, kept up to date as children change.
 ///
-/// Key order, and priority order while no child has a priority, is the order of the node itself and
-/// costs nothing. Any other order is a sorted set of positions beside it; the children themselves are
-/// looked up in the node.
+/// Key order is the order of the node itself and costs nothing; so does priority order while no
+/// child has a priority. Any other order is a sorted set of positions beside the node; the children
+/// themselves are looked up in the node.
 package struct IndexedNode: Sendable {
   /// The node.
   package private(set) var node: Node
@@ -52,9 +52,9 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// Replaces the node by a version of it in which some children differ.
+  /// Replaces the node with a version of it in which some children differ.
   ///
-  /// The version is kept as it is, so that its map of children is not changed a second time here.
+  /// The version is stored as it is, so that its map of children is not updated a second time.
   ///
   /// - Parameters:
   ///   - version: The new version of the node.
@@ -76,13 +76,13 @@ package struct IndexedNode: Sendable {
     }
   }
 
-  /// Replaces the node by a version of it in which one child differs, which is known in both.
+  /// Replaces the node with a version of it in which one child differs, given its old and new data.
   ///
   /// - Parameters:
   ///   - version: The new version of the node.
-  ///   - key: The child.
-  ///   - old: What it was; empty if it is new.
-  ///   - new: What it is now.
+  ///   - key: The key of the child.
+  ///   - old: The old data of the child; empty if the child is new.
+  ///   - new: The new data of the child.
   /// - Complexity: O(log n), O(n log n) when the first priority appears among the children
   package mutating func follow(_ version: Node, changed key: ChildKey, from old: Node, to new: Node)
   {
@@ -95,7 +95,7 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// Moves a child to its new position if that differs.
+  /// Moves a child to its new position, if that differs from the old one.
   private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
     if before == after { return }
     if let before { order?.remove(present: before) }
@@ -117,7 +117,7 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// The children in the reverse of index order.
+  /// The children in reverse index order.
   package var descending: OrderedChildren {
     OrderedChildren(
       of: node,
@@ -126,10 +126,10 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// The children from the first that is not before a bound, in index order.
+  /// The children in index order, from the first that is not before a bound.
   ///
-  /// - Parameter isBefore: True for a prefix of the order, false for all after it.
-  /// - Returns: The rest in ascending order.
+  /// - Parameter isBefore: Returns true for a prefix of the order, and false after it.
+  /// - Returns: The children after the prefix, in ascending order.
   package func ascending(after isBefore: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
       of: node,
@@ -138,10 +138,10 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// The children from the last that is within a bound, in the reverse of index order.
+  /// The children in reverse index order, from the last that is within a bound.
   ///
-  /// - Parameter isWithin: True for a prefix of the order, false for all after it.
-  /// - Returns: The start in descending order.
+  /// - Parameter isWithin: Returns true for a prefix of the order, and false after it.
+  /// - Returns: The children in the prefix, in descending order.
   package func descending(within isWithin: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
       of: node,
@@ -150,7 +150,7 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// The children, if the order is that of the node itself.
+  /// The children, if the order is the order of the node itself.
   private var children: ChildMap? { order == nil ? node.children?.map : nil }
 
   /// The key before a child in index order, or nil if it comes first.
@@ -173,9 +173,9 @@ package struct IndexedNode: Sendable {
 /// The children of a node in the order of an index, looked up lazily.
 package struct OrderedChildren: Sequence, IteratorProtocol {
   private let node: Node
-  /// The order, if it is not that of the node itself.
+  /// The order, if it is not the order of the node itself.
   private var positions: OrderedPositions.Iterator?
-  /// The children, if the order is that of the node itself.
+  /// The children, if the order is the order of the node itself.
   private var children: SortedMap<ChildKey, Node>.Iterator?
 
   init(
@@ -188,7 +188,7 @@ package struct OrderedChildren: Sequence, IteratorProtocol {
     self.children = children?.makeIterator()
   }
 
-  /// Gives the next child, or nil at the end.
+  /// Returns the next child, or nil at the end.
   ///
   /// - Complexity: O(log n)
   package mutating func next() -> (key: ChildKey, node: Node)? {

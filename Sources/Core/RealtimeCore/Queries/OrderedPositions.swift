@@ -1,8 +1,8 @@
 /// A sorted set of child positions, without the children themselves.
 ///
-/// The positions are stored in chunks of up to 128, beside a directory of the first position of each
-/// chunk. A change searches the directory, which stays in the processor's cache, and moves a few
-/// kilobytes of one chunk. Copies share all chunks but those that change.
+/// The positions are stored in chunks of up to 128, and a directory stores the first position of
+/// each chunk. A change searches the directory, which stays in the processor's cache, and moves a
+/// few kilobytes of one chunk. Copies share all chunks except those that change.
 package struct OrderedPositions: Sendable {
   private var chunks: [[IndexEntry]] = []
   /// The first position of each chunk; no chunk is empty.
@@ -11,18 +11,18 @@ package struct OrderedPositions: Sendable {
   package private(set) var count = 0
 
   private static let mostInChunk = 128
-  /// A smaller chunk is merged with its neighbour if both fit into one.
+  /// A smaller chunk is merged with a neighbour if both together have at most the usual size.
   private static let fewestInChunk = 32
-  /// The size of chunks when many positions are added at once.
+  /// The size of chunks when many positions are added at once, and the largest size after a merge.
   private static let usualInChunk = 64
 
-  /// An index into a chunk, which may be past its end.
+  /// An index within a chunk; it may be past the end of the chunk.
   fileprivate struct Slot {
     var chunk: Int
     var index: Int
   }
 
-  /// Makes a set of positions in ascending order, each once.
+  /// Makes a set from positions in ascending order without duplicates.
   ///
   /// - Complexity: O(n)
   package init(sorted positions: [IndexEntry] = []) {
@@ -44,7 +44,7 @@ package struct OrderedPositions: Sendable {
   /// - Complexity: O(1)
   package var last: IndexEntry? { chunks.last?.last }
 
-  /// Whether a position is one of these.
+  /// Whether the set contains a position.
   ///
   /// - Complexity: O(log n)
   package func contains(_ position: IndexEntry) -> Bool {
@@ -54,14 +54,14 @@ package struct OrderedPositions: Sendable {
 
   /// Adds a position unless it is present.
   ///
-  /// - Complexity: as of `insert(absent:)`
+  /// - Complexity: As for `insert(absent:)`
   package mutating func insert(_ position: IndexEntry) {
     if !contains(position) { insert(absent: position) }
   }
 
   /// Adds a position that is known to be absent.
   ///
-  /// - Complexity: O(log n); O(n) with a small factor when a full chunk is split, at most every 64th time
+  /// - Complexity: O(log n); O(n) with a small factor on a split, at most every 64th time
   mutating func insert(absent position: IndexEntry) {
     assert(!contains(position), "a position twice")
     guard var slot = slot(of: position) else {
@@ -78,7 +78,7 @@ package struct OrderedPositions: Sendable {
 
   /// Removes a position that is known to be present.
   ///
-  /// - Complexity: as of `insert(absent:)`
+  /// - Complexity: As for `insert(absent:)`
   mutating func remove(present position: IndexEntry) {
     guard let slot = slot(of: position), holds(position, at: slot) else {
       return assertionFailure("a position that is missing")
@@ -86,9 +86,9 @@ package struct OrderedPositions: Sendable {
     remove(at: slot)
   }
 
-  /// Removes a position, and returns whether it was present.
+  /// Removes a position and returns whether it was present.
   ///
-  /// - Complexity: as of `insert(absent:)`
+  /// - Complexity: As for `insert(absent:)`
   @discardableResult
   package mutating func remove(_ position: IndexEntry) -> Bool {
     guard let slot = slot(of: position), holds(position, at: slot) else { return false }
@@ -107,7 +107,7 @@ package struct OrderedPositions: Sendable {
 
   // MARK: Search
 
-  /// The slot of a position, or where it would be inserted; nil if the set is empty.
+  /// The slot of a position, or the slot at which to insert it; nil if the set is empty.
   private func slot(of position: IndexEntry) -> Slot? {
     slot(after: { $0 < position }, orFirst: { !(position < $0) })
   }
@@ -117,7 +117,7 @@ package struct OrderedPositions: Sendable {
     slot(after: isBefore, orFirst: isBefore)
   }
 
-  /// The slot after all positions that are before it, in the last chunk that starts at or before it.
+  /// The slot after all positions before a bound, in the last chunk that starts at or before it.
   @inline(__always)
   private func slot(
     after isBefore: (IndexEntry) -> Bool,
@@ -128,7 +128,7 @@ package struct OrderedPositions: Sendable {
     return Slot(chunk: chunk, index: Self.partition(chunks[chunk], by: isBefore))
   }
 
-  /// The number of positions that satisfy a predicate, which holds for a prefix.
+  /// The number of positions that satisfy a predicate, which must hold for a prefix.
   @inline(__always)
   private static func partition(
     _ positions: [IndexEntry],
@@ -163,7 +163,7 @@ package struct OrderedPositions: Sendable {
     if chunks[slot.chunk].count < Self.fewestInChunk { join(slot.chunk) }
   }
 
-  /// Splits a chunk into two of exact capacity, and returns the slot in the one that now has it.
+  /// Splits a chunk into two of exact capacity and returns the new location of a slot in it.
   private mutating func split(at slot: Slot) -> Slot {
     let chunk = slot.chunk
     let middle = chunks[chunk].count / 2
@@ -175,7 +175,8 @@ package struct OrderedPositions: Sendable {
       ? slot : Slot(chunk: chunk + 1, index: slot.index - middle)
   }
 
-  /// Merges a chunk with the next one, or with the previous one if it is the last.
+  /// Merges a chunk with the next one, or with the previous one if it is the last, unless the
+  /// result would be too large.
   private mutating func join(_ chunk: Int) {
     let lower = chunk + 1 < chunks.count ? chunk : chunk - 1
     guard lower >= 0, chunks[lower].count + chunks[lower + 1].count <= Self.usualInChunk else {
@@ -192,7 +193,7 @@ package struct OrderedPositions: Sendable {
   struct Iterator: IteratorProtocol {
     private let chunks: [[IndexEntry]]
     private var chunk: Int
-    /// The index of the next position; one more when iterating downwards.
+    /// The index of the next position; when iterating downwards, that index plus one.
     private var index: Int
     private let isAscending: Bool
 

@@ -1,6 +1,6 @@
 /// One end of a range of children.
 package struct QueryBound: Hashable, Sendable {
-  /// The key of a bound, which breaks ties between equal values.
+  /// The key of a bound; it breaks ties between equal values.
   package enum KeyPart: Hashable, Sendable {
     /// Below every key.
     case minimum
@@ -10,7 +10,7 @@ package struct QueryBound: Hashable, Sendable {
     case maximum
   }
 
-  /// The index value, nil for null; in key order, the key as text.
+  /// The index value, or nil for null; in key order, the key as text.
   package var value: LeafValue?
   /// The key that breaks ties, or nil if none was given.
   package var key: KeyPart?
@@ -25,7 +25,7 @@ package struct QueryBound: Hashable, Sendable {
   }
 }
 
-/// A selection of the children of a location, with an order.
+/// A selection of the children of a location, in an order.
 package struct Query: Hashable, Sendable {
   /// The side of the range that a limit keeps.
   package enum LimitSide: Hashable, Sendable {
@@ -37,7 +37,7 @@ package struct Query: Hashable, Sendable {
 
   /// A limit on the number of children.
   package struct Limit: Hashable, Sendable {
-    /// The most children, at least 1.
+    /// The maximum number of children, at least 1.
     package var count: Int
     /// The side that is kept.
     package var side: LimitSide
@@ -49,7 +49,7 @@ package struct Query: Hashable, Sendable {
     }
   }
 
-  /// The ends of the range, indirect because most queries have none and a server keeps many queries.
+  /// The ends of the range; indirect, because most queries have none and servers keep many queries.
   private indirect enum Range: Hashable, Sendable {
     case whole
     case bounded(start: QueryBound?, end: QueryBound?)
@@ -65,7 +65,7 @@ package struct Query: Hashable, Sendable {
   /// The limit, or nil.
   package var limit: Limit?
 
-  /// Where the range starts, or nil.
+  /// The start of the range, or nil if it is open.
   package var start: QueryBound? {
     get {
       switch range {
@@ -76,7 +76,7 @@ package struct Query: Hashable, Sendable {
     set { range = Range(from: newValue, to: end) }
   }
 
-  /// Where the range ends, or nil.
+  /// The end of the range, or nil if it is open.
   package var end: QueryBound? {
     get {
       switch range {
@@ -87,7 +87,7 @@ package struct Query: Hashable, Sendable {
     set { range = Range(from: start, to: newValue) }
   }
 
-  /// Makes a query; by default, all children by priority.
+  /// Makes a query; the default selects all children and orders them by priority.
   package init(
     index: Index = .priority,
     start: QueryBound? = nil,
@@ -99,22 +99,22 @@ package struct Query: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// All children by priority.
+  /// Selects all children and orders them by priority.
   package static let all = Query()
 
-  /// Whether the query selects every child, in whatever order.
+  /// Whether the query selects every child, in any order.
   package var loadsAllData: Bool { range == .whole && limit == nil }
 
   /// Whether this is the default query.
   package var isDefault: Bool { loadsAllData && index == .priority }
 
-  /// Whether a child lies in the range; the limit is ignored.
+  /// Whether a child is in the range; the limit is ignored.
   package func contains(_ key: ChildKey, node: Node) -> Bool {
     let entry = index.entry(for: key, node: node)
     return !isBeforeStart(entry) && !isAfterEnd(entry)
   }
 
-  /// Whether a position lies before the range.
+  /// Whether a position is before the range.
   package func isBeforeStart(_ entry: IndexEntry) -> Bool {
     guard let start else { return false }
     switch order(of: entry, relativeTo: start, missingKey: .minimum) {
@@ -124,7 +124,7 @@ package struct Query: Hashable, Sendable {
     }
   }
 
-  /// Whether a position lies after the range.
+  /// Whether a position is after the range.
   package func isAfterEnd(_ entry: IndexEntry) -> Bool {
     guard let end else { return false }
     switch order(of: entry, relativeTo: end, missingKey: .maximum) {
@@ -156,7 +156,7 @@ package struct Query: Hashable, Sendable {
     let value: IndexValue = bound.value.map { .leaf($0) } ?? .missing
     if entry.value < value { return .ascending }
     if value < entry.value { return .descending }
-    // An exclusive bound without a key excludes every child of that value.
+    // An exclusive bound without a key excludes every child with that value.
     if bound.key == nil, !bound.isInclusive { return .same }
     switch bound.key ?? missingKey {
     case .minimum: return .descending
@@ -194,9 +194,9 @@ package struct Query: Hashable, Sendable {
     return result
   }
 
-  /// The node itself if all data are selected, else the selected children without its priority.
+  /// The node itself if all data is selected, else the selected children without its priority.
   ///
-  /// - Complexity: O(n log n) without an index at hand
+  /// - Complexity: O(n log n), because the children are put in order first
   package func evaluate(_ node: Node) -> Node {
     if loadsAllData { return node }
     let selected = select(from: IndexedNode(node, by: index))

@@ -1,10 +1,11 @@
 /// A persistent ordered map: copies share structure, and a change copies only the path it touches.
 ///
-/// A B-tree with up to 15 entries in each node. Nodes that no other map shares are changed in place,
-/// so a sole owner pays for no copies, and keeping an old version costs only a few nodes.
+/// It is a B-tree with up to 15 entries in each node. Nodes that no other map shares are changed in
+/// place, so a sole owner never pays for copies, and keeping an old version costs only a few nodes.
 ///
-/// Public, although no product exposes it: the compiler specialises inlinable code across modules
-/// only if it is public (with `package`, an update of 500 paths took 1.7 times the instructions).
+/// It is public, although no product exposes it, because the compiler specialises inlinable code
+/// across modules only if it is public (with `package`, an update of 500 paths took 1.7 times the
+/// instructions).
 ///
 /// The algorithm is that of the B-tree chapter in Cormen et al., with proactive splits and merges.
 public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
@@ -13,7 +14,7 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   /// Makes an empty map.
   @inlinable public init() {}
 
-  /// Makes a map of entries that are already in ascending order without duplicates.
+  /// Makes a map from entries that are already in ascending order without duplicates.
   ///
   /// It is a programmer error to pass entries out of order.
   ///
@@ -23,11 +24,11 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     root = SortedMapNode.build(entries[...])
   }
 
-  /// Makes a map of keys that are already in ascending order without duplicates, and their values.
+  /// Makes a map from ascending keys without duplicates, and their values.
   ///
-  /// It is a programmer error to pass keys out of order, or another number of values.
+  /// It is a programmer error to pass keys out of order, or a different number of values.
   ///
-  /// - Complexity: O(n); a small map takes the arrays as they are
+  /// - Complexity: O(n); a small map uses the arrays as they are
   @inlinable init(sortedKeys keys: [Key], values: [Value]) {
     assert(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }, "keys out of order")
     assert(keys.count == values.count, "every key has a value")
@@ -41,10 +42,10 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   /// The number of entries.
   @inlinable public var count: Int { root?.count ?? 0 }
 
-  /// Whether there is no entry.
+  /// Whether there are no entries.
   @inlinable public var isEmpty: Bool { root == nil }
 
-  /// The value of a key; setting nil removes the entry.
+  /// The value for a key; setting nil removes the entry.
   ///
   /// - Complexity: O(log n)
   @inlinable public subscript(key: Key) -> Value? {
@@ -73,7 +74,7 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return (node.keys[index], node.values[index])
   }
 
-  /// The number of keys below the given one.
+  /// The number of keys less than the given one.
   ///
   /// - Complexity: O(log n)
   @inlinable public func rank(of key: Key) -> Int {
@@ -96,14 +97,14 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   /// - Complexity: O(log n)
   @discardableResult
   @inlinable public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
-    // If the key is new, the insertion finds the root already unique and does not copy it again.
+    // If the key is new, the insertion then finds the root unique and does not copy it again.
     makeRootUnique()
     if let existing = root?.exchange(value, for: key) { return existing }
     insert(value, forKey: key)
     return nil
   }
 
-  /// Removes an entry and returns its value, or nil when there is none.
+  /// Removes an entry and returns its value, or nil if there is none.
   ///
   /// - Complexity: O(log n)
   @discardableResult
@@ -113,7 +114,7 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return existing
   }
 
-  /// Removes an entry that is known to be there.
+  /// Removes an entry that is known to be present.
   ///
   /// - Complexity: O(log n)
   @inlinable mutating func remove(present key: Key) {
@@ -123,7 +124,7 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     if node.keys.isEmpty { root = node.children.first }
   }
 
-  /// Changes the value of a present key in place; a value that nobody else holds is not copied.
+  /// Changes the value for a key in place; a value that is not shared is not copied.
   ///
   /// Returns nil, without calling the closure, when the key is missing.
   ///
@@ -161,7 +162,7 @@ extension SortedMap: Equatable where Value: Equatable {
   /// - Complexity: O(1)
   func isSame(as other: Self) -> Bool { root === other.root }
 
-  /// Compares entry by entry, or in constant time if both share the same storage.
+  /// Compares entry by entry; takes constant time if both share the same storage.
   ///
   /// - Complexity: O(n)
   @inlinable public static func == (left: SortedMap, right: SortedMap) -> Bool {
@@ -172,10 +173,10 @@ extension SortedMap: Equatable where Value: Equatable {
 }
 
 extension SortedMap: Sequence {
-  /// Walks a map in ascending or descending order of its keys.
+  /// Iterates over a map in ascending or descending key order.
   ///
-  /// State: `node` and `index` locate the next entry, and `node` is nil at the end. `parents` are the
-  /// nodes above, each with the index of the entry that follows once the nodes below are done.
+  /// State: `node` and `index` locate the next entry, and `node` is nil at the end. `parents` are
+  /// the nodes above, each with the index of the entry that follows once the nodes below are done.
   public struct Iterator: IteratorProtocol {
     @usableFromInline var node: SortedMapNode<Key, Value>?
     @usableFromInline var index = 0
@@ -210,7 +211,7 @@ extension SortedMap: Sequence {
       if index < 0 { ascend() }
     }
 
-    /// Gives the next entry, or nil at the end.
+    /// Returns the next entry, or nil at the end.
     @inlinable public mutating func next() -> (key: Key, value: Value)? {
       guard let here = node else { return nil }
       let entry = (key: here.keys[index], value: here.values[index])
@@ -236,7 +237,7 @@ extension SortedMap: Sequence {
       return entry
     }
 
-    /// Continues with the nearest parent that has entries left, or ends.
+    /// Continues with the nearest parent that has entries left, or ends the iteration.
     @inlinable mutating func ascend() {
       let parent = parents.popLast()
       node = parent?.node
@@ -264,7 +265,7 @@ extension SortedMap: Sequence {
     }
   }
 
-  /// A walk over part of a map.
+  /// A sequence of some or all entries of a map.
   public struct Entries: Sequence {
     @usableFromInline let iterator: Iterator
 
@@ -272,16 +273,16 @@ extension SortedMap: Sequence {
       self.iterator = iterator
     }
 
-    /// Starts the walk.
+    /// Returns an iterator over these entries.
     @inlinable public func makeIterator() -> Iterator { iterator }
   }
 
-  /// Starts at the lowest key.
+  /// Returns an iterator that starts at the lowest key.
   @inlinable public func makeIterator() -> Iterator {
     Iterator(forward: root) { _ in false }
   }
 
-  /// The number of entries, which is exact.
+  /// The exact number of entries.
   @inlinable public var underestimatedCount: Int { count }
 
   /// The entries in descending order.
@@ -291,18 +292,18 @@ extension SortedMap: Sequence {
 
   /// The entries in ascending order from the first key that is not "before".
   ///
-  /// - Parameter isBefore: True for a prefix of the keys, false for all after it.
-  /// - Returns: The rest of the map in ascending order.
-  /// - Complexity: O(log n) to start, O(1) amortised for each entry.
+  /// - Parameter isBefore: Returns true for a prefix of the keys, and false for all keys after it.
+  /// - Returns: The entries after the prefix, in ascending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each entry
   @inlinable public func ascending(after isBefore: (Key) -> Bool) -> Entries {
     Entries(Iterator(forward: root, isBefore: isBefore))
   }
 
   /// The entries in descending order from the last key that is "within".
   ///
-  /// - Parameter isWithin: True for a prefix of the keys, false for all after it.
-  /// - Returns: The start of the map in descending order.
-  /// - Complexity: O(log n) to start, O(1) amortised for each entry.
+  /// - Parameter isWithin: Returns true for a prefix of the keys, and false for all keys after it.
+  /// - Returns: The entries in the prefix, in descending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each entry
   @inlinable public func descending(within isWithin: (Key) -> Bool) -> Entries {
     Entries(Iterator(backward: root, isWithin: isWithin))
   }

@@ -1,11 +1,11 @@
-/// A node of a ``SortedMap``: up to 15 entries, and one more child than entries unless it is a leaf.
+/// A node of a ``SortedMap``: up to 15 entries, and in an inner node one more child than entries.
 ///
-/// Changing a shared map copies one node at each level and retains everything in it. Nodes of 31
+/// Changing a shared map copies one node at each level and retains everything in it. Nodes with 31
 /// entries would mean fewer levels, but half as many values again to copy.
 ///
-// Safety: a node is changed only while exactly one map refers to it (checked with
-// `isKnownUniquelyReferenced` on the way down), and a shared node is never written again. No access
-// can therefore overlap a change, which is why exclusivity need not be checked at run time.
+// Safety: a node is changed only while exactly one map refers to it, which is checked with
+// `isKnownUniquelyReferenced` on the way down, and a shared node is never written to again. No
+// access can therefore overlap a change, so exclusivity need not be checked at run time.
 @usableFromInline
 final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @unchecked Sendable {
   @inlinable static var maximumCount: Int { 15 }
@@ -14,9 +14,9 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   @exclusivity(unchecked) @usableFromInline var keys: [Key]
   @exclusivity(unchecked) @usableFromInline var values: [Value]
   @exclusivity(unchecked) @usableFromInline var children: [SortedMapNode]
-  /// The number of entries in this node and below.
+  /// The number of entries in this node and below it.
   @exclusivity(unchecked) @usableFromInline var count: Int
-  /// Whether the array of values may be that of another node as well.
+  /// Whether the array of values may be shared with another node.
   @exclusivity(unchecked) @usableFromInline var sharesValues = false
 
   @inlinable init(keys: [Key], values: [Value], children: [SortedMapNode], count: Int? = nil) {
@@ -29,8 +29,10 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
   @inlinable var isLeaf: Bool { children.isEmpty }
   @inlinable var isFull: Bool { keys.count == Self.maximumCount }
 
-  /// A node with the same entries: keys and values are shared until they change, which on the way
-  /// down to a change they do not, whereas one of the children always does.
+  /// Copies the node; keys and values stay shared until they change.
+  ///
+  /// On the way down to a change, a node's keys and values do not change, but one of its children
+  /// always does. The array of children is therefore copied at once.
   @inlinable func copy() -> SortedMapNode {
     let copy = SortedMapNode(
       keys: keys,
@@ -42,9 +44,9 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return copy
   }
 
-  /// The elements in an array of their own.
+  /// Copies elements into a new array.
   ///
-  /// An array that is copied since it changes copies its elements by a call for each.
+  /// An array that is copied because it changes makes a function call for each element.
   @inlinable static func copied<Element>(_ elements: [Element]) -> [Element] {
     elements.withUnsafeBufferPointer { source in
       Array(unsafeUninitializedCapacity: source.count) { target, count in
@@ -56,19 +58,19 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     }
   }
 
-  /// Makes the array of values one of this node alone.
+  /// Makes sure that no other node shares this node's array of values.
   @inlinable func ownValues() {
     guard sharesValues else { return }
     values = Self.copied(values)
     sharesValues = false
   }
 
-  /// The index of the first key that is not below the given one.
+  /// The index of the first key that is not less than the given one.
   @inlinable func lowerBound(_ key: Key) -> Int {
     position(of: key).index
   }
 
-  /// The number of keys that satisfy a predicate, which holds for a prefix of the keys.
+  /// The number of keys that satisfy a predicate, which must hold for a prefix of the keys.
   @inlinable func partition(_ isBefore: (Key) -> Bool) -> Int {
     // A buffer lends its elements, whereas an array would copy each key that is compared.
     keys.withUnsafeBufferPointer { keys in
@@ -82,9 +84,9 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     }
   }
 
-  /// The index of a key, or where it would be inserted.
+  /// The index of a key, or the index at which to insert it.
   @inlinable func position(of key: Key) -> (index: Int, isHere: Bool) {
-    // Lent rather than borrowed by a closure, which would retain the array at each level of a search.
+    // The buffer leaves its closure, since searching inside would retain the array at each level.
     let keys = keys.withUnsafeBufferPointer { $0 }
     var low = 0
     var high = keys.count
@@ -99,9 +101,9 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     pointer(toValueOf: key)?.pointee
   }
 
-  /// A pointer to the value of a key, valid until this node changes.
+  /// A pointer to the value for a key, valid until this node changes.
   @inlinable func pointer(toValueOf key: Key) -> UnsafePointer<Value>? {
-    // What is above a node retains it, so that no reference is counted on the way down.
+    // Each node is retained by its parent, so no reference is counted on the way down.
     var node = Unmanaged.passUnretained(self)
     while true {
       let (index, isHere) = node._withUnsafeGuaranteedRef { $0.position(of: key) }
@@ -122,10 +124,10 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     isLeaf ? nil : Unmanaged.passUnretained(children[index])
   }
 
-  /// Pointers to the values of a key in this node and in another one, valid until one changes.
+  /// Pointers to the values for a key in this node and in another one, valid until either changes.
   ///
-  /// Versions of a map mostly differ in values only. They share their arrays of keys then, so that
-  /// the search is done once for both.
+  /// Versions of a map mostly differ only in values. They then share their arrays of keys, so that
+  /// one search serves both.
   @inlinable func pointers(
     toValuesOf key: Key,
     beside other: SortedMapNode
@@ -163,7 +165,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     } && isLeaf == other.isLeaf
   }
 
-  /// The child at a position, made unique so that it may be changed.
+  /// The child at an index, copied if necessary so that it may be changed.
   @inlinable func uniqueChild(_ index: Int) -> SortedMapNode {
     if !isKnownUniquelyReferenced(&children[index]) { children[index] = children[index].copy() }
     return children[index]
@@ -171,7 +173,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Changing a present entry
 
-  /// Replaces the value of a present key and returns the old one.
+  /// Replaces the value for a key and returns the old one, or nil if the key is missing.
   @inlinable func exchange(_ value: Value, for key: Key) -> Value? {
     modify(key) { present in
       let replaced = present
@@ -273,7 +275,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return uniqueChild(position).removeFirst()
   }
 
-  /// Ensures that a child has more than the minimum of entries; returns the child's index afterwards.
+  /// Ensures that a child has more than the minimum of entries; returns its index afterwards.
   @inlinable func fillChild(_ index: Int) -> Int {
     guard children[index].keys.count <= Self.minimumCount else { return index }
     if index > 0, children[index - 1].keys.count > Self.minimumCount {
@@ -337,7 +339,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Building
 
-  /// Builds a balanced tree of ascending entries; nil if there are none.
+  /// Builds a balanced tree from ascending entries; returns nil if there are none.
   @inlinable static func build(_ entries: ArraySlice<(key: Key, value: Value)>) -> SortedMapNode? {
     guard !entries.isEmpty else { return nil }
     var height = 0
@@ -349,7 +351,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     return build(entries, height: height)
   }
 
-  /// Builds a tree of an exact height, spreading the entries evenly among the children.
+  /// Builds a tree of an exact height, distributing the entries evenly among the children.
   @inlinable static func build(
     _ entries: ArraySlice<(key: Key, value: Value)>,
     height: Int

@@ -12,7 +12,7 @@ package struct ChildMap: Sendable {
     storage = .packed(packed)
   }
 
-  /// Makes a map of ascending keys and their nodes, none of which may be empty.
+  /// Makes a map from ascending keys and their nodes, none of which may be empty.
   ///
   /// - Complexity: O(n)
   init(sortedKeys keys: [ChildKey], nodes: [Node]) {
@@ -23,7 +23,7 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Makes a map of children in ascending key order, none of which may be empty.
+  /// Makes a map from children in ascending key order, none of which may be empty.
   ///
   /// - Complexity: O(n)
   init(sorted entries: [(key: ChildKey, value: Node)]) {
@@ -62,10 +62,10 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Whether there is no child.
+  /// Whether there are no children.
   package var isEmpty: Bool { count == 0 }
 
-  /// The child of a key, or nil.
+  /// The child with the given key, or nil.
   ///
   /// - Complexity: O(log n)
   package subscript(key: ChildKey) -> Node? {
@@ -105,14 +105,14 @@ package struct ChildMap: Sendable {
 
   // MARK: Changing
 
-  /// Sets a child, which may not be empty, and returns the one it replaces unless that was packed.
+  /// Sets a child, which must not be empty; returns the child it replaces unless that was packed.
   ///
   /// - Complexity: O(log n)
   @discardableResult
   mutating func set(_ key: ChildKey, to node: Node) -> Node? {
     switch storage {
     case .tree(var map):
-      // Clears the storage first, so that the map is uniquely referenced and changes in place.
+      // Clearing the storage first leaves the map uniquely referenced, so that it changes in place.
       storage = .tree(SortedMap())
       let old = map.updateValue(node, forKey: key)
       storage = .tree(map)
@@ -146,7 +146,7 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Changes a present child, in place if the map is sorted; a child that becomes empty is removed.
+  /// Changes a child, in place if the map is sorted; a child that becomes empty is removed.
   ///
   /// Returns nil, without calling the closure, when the key is missing.
   ///
@@ -177,9 +177,9 @@ package struct ChildMap: Sendable {
 
   /// The children in ascending order from the first key that is not "before".
   ///
-  /// - Parameter isBefore: True for a prefix of the keys, false for all after it.
-  /// - Returns: The rest of the children in ascending order.
-  /// - Complexity: O(log n) to start, O(1) amortised for each child.
+  /// - Parameter isBefore: Returns true for a prefix of the keys, and false for all keys after it.
+  /// - Returns: The children after the prefix, in ascending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each child
   package func ascending(
     after isBefore: (ChildKey) -> Bool
   ) -> SortedMap<ChildKey, Node>.Entries {
@@ -188,9 +188,9 @@ package struct ChildMap: Sendable {
 
   /// The children in descending order from the last key that is "within".
   ///
-  /// - Parameter isWithin: True for a prefix of the keys, false for all after it.
-  /// - Returns: The start of the children in descending order.
-  /// - Complexity: O(log n) to start, O(1) amortised for each child.
+  /// - Parameter isWithin: Returns true for a prefix of the keys, and false for all keys after it.
+  /// - Returns: The children in the prefix, in descending order.
+  /// - Complexity: O(log n) to start, O(1) amortised for each child
   package func descending(
     within isWithin: (ChildKey) -> Bool
   ) -> SortedMap<ChildKey, Node>.Entries {
@@ -206,7 +206,7 @@ package struct ChildMap: Sendable {
 }
 
 extension ChildMap: Sequence {
-  /// Walks children in ascending order of their keys.
+  /// Iterates over children in ascending key order.
   package struct Iterator: IteratorProtocol {
     private var tree: SortedMap<ChildKey, Node>.Iterator?
     private var packed: PackedChildren?
@@ -220,7 +220,7 @@ extension ChildMap: Sequence {
       }
     }
 
-    /// Gives the next child, or nil at the end.
+    /// Returns the next child, or nil at the end.
     package mutating func next() -> (key: ChildKey, value: Node)? {
       guard let packed, offset < packed.bytes.count else { return tree?.next() }
       let entry = packed.bytes.withUnsafeBytes { source in
@@ -232,15 +232,15 @@ extension ChildMap: Sequence {
     }
   }
 
-  /// Starts at the lowest key.
+  /// Returns an iterator that starts at the lowest key.
   package func makeIterator() -> Iterator { Iterator(storage) }
 
-  /// The number of children, which is exact.
+  /// The exact number of children.
   package var underestimatedCount: Int { count }
 }
 
 extension ChildMap: Equatable {
-  /// Whether both share the same storage, or are packed and equal.
+  /// Whether both share the same storage, or both are packed and equal.
   ///
   /// - Complexity: O(1), because packed children are limited in size
   func isSame(as other: ChildMap) -> Bool {
@@ -251,7 +251,7 @@ extension ChildMap: Equatable {
     }
   }
 
-  /// Compares child by child, or in constant time if both share the same storage.
+  /// Compares child by child; takes constant time if both share the same storage.
   ///
   /// - Complexity: O(size)
   package static func == (left: ChildMap, right: ChildMap) -> Bool {

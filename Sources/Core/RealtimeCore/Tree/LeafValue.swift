@@ -2,7 +2,7 @@
 package enum LeafValue: Sendable {
   /// True or false.
   case bool(Bool)
-  /// A whole number within 64 bits.
+  /// A whole number that fits into 64 bits.
   case integer(Int64)
   /// Any other finite number.
   case double(Double)
@@ -20,12 +20,12 @@ package enum DeferredValue: Hashable, Sendable {
   case incrementInteger(Int64)
   /// The stored number plus this number.
   case incrementDouble(Double)
-  /// A form that this version does not know, kept as JSON text; the server rejects it.
+  /// A form that this version does not know, stored as JSON text; the server rejects it.
   case unknown(String)
 }
 
 extension LeafValue: Hashable {
-  /// Compares by value: 1 equals 1.0, but neither equals true or "1".
+  /// Compares by value: 1 equals 1.0, but equals neither true nor "1".
   package static func == (left: LeafValue, right: LeafValue) -> Bool {
     switch (left, right) {
     case (.bool(let left), .bool(let right)): left == right
@@ -69,7 +69,7 @@ extension LeafValue: Comparable {
   /// Compares without rounding, so that the order stays strict beyond 53 bits.
   private static func isLess(_ left: Int64, than right: Double) -> Bool {
     if right >= 0x1p63 { return true }
-    // Rounding up does not change which whole numbers are below `right`.
+    // Rounding up does not change which whole numbers are less than `right`.
     return right > -0x1p63 && left < Int64(right.rounded(.up))
   }
 
@@ -84,7 +84,7 @@ extension LeafValue: Comparable {
 }
 
 extension LeafValue {
-  /// Makes a leaf of a number; whole numbers within 64 bits become integers, and -0 becomes 0.
+  /// Makes a leaf from a number; whole numbers within 64 bits become integers, and -0 becomes 0.
   package init(number: Double) {
     if let whole = Int64(exactly: number) {
       self = .integer(whole)
@@ -118,7 +118,7 @@ extension Node {
     }
   }
 
-  /// Whether any leaf or priority is a deferred value of an unknown form.
+  /// Whether any leaf or priority is a deferred value in an unknown form.
   ///
   /// - Complexity: O(size)
   package var hasUnknownDeferredValues: Bool {
@@ -135,9 +135,9 @@ extension Node {
   /// The node with every deferred value resolved.
   ///
   /// - Parameters:
-  ///   - existing: The present data at this location, to which increments add.
-  ///   - timestamp: The time in milliseconds since 1970.
-  /// - Returns: A node without deferred values.
+  ///   - existing: The current data at this location, to which increments are added.
+  ///   - timestamp: The server's time, in milliseconds since 1970.
+  /// - Returns: A node without deferred values, except unknown ones, which stay as they are.
   /// - Complexity: O(size · log children)
   package func resolvingDeferred(existing: Node, timestamp: Int64) -> Node {
     guard hasDeferredValues else { return self }
@@ -160,7 +160,7 @@ extension Node {
 }
 
 extension LeafValue {
-  /// This value, or what a deferred value resolves to.
+  /// This value itself, or the value that a deferred value resolves to.
   func resolved(existing: LeafValue?, timestamp: Int64) -> LeafValue {
     guard case .deferred(let deferred) = self else { return self }
     switch deferred {
@@ -171,7 +171,7 @@ extension LeafValue {
     }
   }
 
-  /// Adds to a number; anything else counts as zero, and an overflow becomes a double.
+  /// Adds to a number; anything else counts as zero, and an integer overflow gives a double.
   private static func sum(_ existing: LeafValue?, adding amount: LeafValue) -> LeafValue {
     guard let existing, let present = existing.number, let added = amount.number else {
       return amount

@@ -1,24 +1,24 @@
-/// The limits on data and messages that client and server share.
+/// The limits on data and messages that clients and servers share.
 package enum Limits {
-  /// Longest key, in bytes of UTF-8.
+  /// The longest key, in bytes of UTF-8.
   package static let keyBytes = 768
-  /// Longest path that a client writes, in bytes of UTF-8 with one more for each key.
+  /// The longest path that a client writes, in bytes of UTF-8 plus one for each key.
   package static let pathBytes = 768
-  /// Longest path that is stored; as documented, a key of exactly 768 bytes at the root is allowed.
+  /// The longest stored path; as documented, a key of exactly 768 bytes is allowed at the root.
   package static let storedPathBytes = 769
-  /// Most keys from the root to a leaf.
+  /// The most keys from the root to a leaf.
   package static let depth = 32
-  /// Longest string, in bytes of UTF-8.
+  /// The longest string, in bytes of UTF-8.
   package static let stringBytes = 10 * 1_024 * 1_024
-  /// Deepest nesting that the JSON parser follows.
+  /// The deepest nesting that the JSON parser follows.
   package static let jsonDepth = 64
-  /// Longest message, in bytes of UTF-8.
+  /// The longest message, in bytes of UTF-8.
   package static let messageBytes = 256 * 1_024 * 1_024
-  /// Longest text frame, in UTF-16 code units; a longer message is split.
+  /// The longest text frame, in UTF-16 code units; longer messages are split.
   package static let segmentUnits = 16_384
-  /// Most segments of one message.
+  /// The most segments in one message.
   package static let segments = 16_384
-  /// How often a transaction is tried before it gives up.
+  /// The number of times a transaction is tried before it fails.
   package static let transactionTries = 25
 }
 
@@ -62,11 +62,11 @@ package enum Validation {
     return problem(withDepth: path.count, bytes: bytes(of: path), within: bounds)
   }
 
-  /// Why data cannot be stored at a path, or nil if they can.
+  /// Why data cannot be stored at a path, or nil if it can.
   ///
   /// - Parameters:
   ///   - node: The data.
-  ///   - path: Where the data are to be stored.
+  ///   - path: The path at which the data is to be stored.
   ///   - depth: The most keys from the root to a leaf, at most ``Limits/depth``.
   /// - Returns: The reason, or nil.
   /// - Complexity: O(size)
@@ -78,16 +78,16 @@ package enum Validation {
     problem(with: node, at: path, within: Bounds(pathBytes: Limits.storedPathBytes, depth: depth))
   }
 
-  /// Why a client must not send data for a path, or nil if it may.
+  /// Why a client must not write data at a path, or nil if it may.
   ///
-  /// The limit of official clients is one byte below the one documented for servers.
+  /// The path limit of official clients is one byte below the one documented for servers.
   ///
   /// - Complexity: O(size)
   package static func problem(withWritten node: Node, at path: Path) -> String? {
     problem(with: node, at: path, within: Bounds(pathBytes: Limits.pathBytes, depth: Limits.depth))
   }
 
-  /// How long and how deep paths may be.
+  /// The limits on the length and depth of paths.
   private struct Bounds {
     let pathBytes: Int
     let depth: Int
@@ -173,16 +173,16 @@ package enum Validation {
   }
 }
 
-/// Measures nodes, and stops as soon as a limit is exceeded.
+/// Measures nodes and stops as soon as a limit is exceeded.
 package struct NodeMeasure: Sendable {
   private let valueLimit: Int
   private let byteLimit: Int
-  /// The number of leaves so far.
+  /// The number of leaves so far; not complete for packed nodes unless leaves are limited.
   package private(set) var values = 0
-  /// The bytes of keys and text so far, plus a constant for every other value.
+  /// The number of bytes of keys and text so far, plus a constant for every other value.
   package private(set) var bytes = 0
 
-  /// Makes a measure of nothing.
+  /// Makes a measure that starts at zero.
   ///
   /// - Parameters:
   ///   - values: The number of leaves beyond which counting stops.
@@ -230,6 +230,6 @@ package struct NodeMeasure: Sendable {
     }
   }
 
-  /// What a value other than text counts.
+  /// The number of bytes that a value other than text counts for.
   private static let plainBytes = 8
 }

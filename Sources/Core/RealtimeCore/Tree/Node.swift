@@ -1,6 +1,7 @@
 /// The data at a location: nothing, a leaf, or children; a leaf or children may have a priority.
 ///
-/// A persistent value: copies share structure, and an update copies only the nodes on its path.
+/// Nodes are persistent values: copies share structure, and an update copies only the nodes on its
+/// path.
 package enum Node: Sendable {
   /// No data.
   case empty
@@ -9,16 +10,16 @@ package enum Node: Sendable {
   /// At least one child.
   case children(NodeChildren)
 
-  /// Makes a leaf without priority.
+  /// Makes a leaf without a priority.
   package static func leaf(_ value: LeafValue) -> Node { .leaf(value, priority: nil) }
-  /// Makes a leaf of text.
+  /// Makes a text leaf without a priority.
   package static func string(_ value: String) -> Node { .leaf(.string(value), priority: nil) }
-  /// Makes a leaf of a whole number.
+  /// Makes a whole-number leaf without a priority.
   package static func integer(_ value: Int64) -> Node { .leaf(.integer(value), priority: nil) }
-  /// Makes a leaf of true or false.
+  /// Makes a Boolean leaf without a priority.
   package static func bool(_ value: Bool) -> Node { .leaf(.bool(value), priority: nil) }
 
-  /// Makes a node of children in ascending key order; empty ones are left out.
+  /// Makes a node from children in ascending key order; empty ones are left out.
   ///
   /// - Complexity: O(n)
   package init(sortedChildren entries: [(key: ChildKey, value: Node)], priority: LeafValue? = nil) {
@@ -56,7 +57,7 @@ package enum Node: Sendable {
     }
   }
 
-  /// The child of a key, empty if there is none; `.priority` gives the priority as a leaf.
+  /// The child with the given key, empty if absent; `.priority` gives the priority as a leaf.
   ///
   /// - Complexity: O(log children)
   package subscript(key: ChildKey) -> Node {
@@ -84,7 +85,7 @@ package enum Node: Sendable {
     }
   }
 
-  /// Whether the data at a path below this one are the same as others, which copies nothing.
+  /// Whether the data at a path below this node equals other data; nothing is copied.
   ///
   /// - Complexity: O(depth · log children + size), as for `==`
   package func has(_ node: Node, at path: Path) -> Bool {
@@ -105,7 +106,7 @@ package enum Node: Sendable {
 
 /// A priority: a number, text or a deferred timestamp; null means none.
 package final class Priority: Sendable {
-  /// The value by which children are ordered.
+  /// The value by which siblings are ordered.
   package let value: LeafValue
 
   /// Wraps a priority.
@@ -113,32 +114,32 @@ package final class Priority: Sendable {
     self.value = value
   }
 
-  /// Wraps a priority, or gives nil for none.
+  /// Wraps a priority, or returns nil for none.
   package convenience init?(_ value: LeafValue?) {
     guard let value else { return nil }
     self.init(value)
   }
 }
 
-/// The children of a node, with the priority of the node itself.
+/// The children of a node, and the priority of the node itself.
 package struct NodeChildren: Sendable {
   /// The children in key order; never empty, and no child is empty.
   package private(set) var map: ChildMap
-  /// The priority of the node these are the children of.
+  /// The priority of the parent node.
   package var priority: Priority?
-  /// How many children have a priority; if none has, priority order is key order.
+  /// The number of children with a priority; if it is zero, priority order is key order.
   package private(set) var prioritizedCount: Int
 
   /// The number of children.
   package var count: Int { map.count }
 
-  /// Whether the children are few and small and are stored as packed bytes.
+  /// Whether the children are stored as packed bytes, because they are few and small.
   package var isPacked: Bool { packed != nil }
 
-  /// How many bytes packed children take; nil when they are not packed.
+  /// The number of bytes that packed children take; nil when they are not packed.
   package var packedBytes: Int? { packed?.bytes.count }
 
-  /// The packed form of everything here, or nil if there is none.
+  /// The packed form of children and priority, or nil if there is none.
   var packed: PackedChildren? { priority == nil ? map.packed : nil }
 
   init(sorted entries: [(key: ChildKey, value: Node)], priority: Priority?) {
@@ -171,7 +172,7 @@ package struct NodeChildren: Sendable {
     if node.priority != nil { prioritizedCount += 1 }
   }
 
-  /// Sets a child, not to an empty node, and returns what it was.
+  /// Sets a child to a node, which must not be empty, and returns the child's old data.
   mutating func exchange(_ node: Node, at key: ChildKey) -> Node {
     let packed = map.packed?[key]
     let old = map.set(key, to: node) ?? packed ?? .empty
@@ -214,7 +215,7 @@ package struct NodeChildren: Sendable {
 }
 
 extension Node: Equatable {
-  /// Whether two nodes with children share the same storage; equal nodes need not.
+  /// Whether two nodes with children share the same storage; equal nodes need not share it.
   ///
   /// - Complexity: O(1)
   package func isSame(as other: Node) -> Bool {
@@ -224,7 +225,7 @@ extension Node: Equatable {
 
   /// Compares values and priorities recursively.
   ///
-  /// - Complexity: O(size), less where the two share structure
+  /// - Complexity: O(size), less where the two nodes share structure
   package static func == (left: Node, right: Node) -> Bool {
     switch (left, right) {
     case (.empty, .empty): true
@@ -270,14 +271,14 @@ extension Node {
     return copy
   }
 
-  /// Replaces data by others in one descent, and tells what they were.
+  /// Replaces data in one descent and returns the old data.
   ///
   /// - Parameters:
   ///   - node: The new data.
-  ///   - path: Where they go.
-  /// - Returns: What was there, empty if nothing was. Nil, with nothing done, where more than that
-  ///   happens: when the new data are empty, when something above the path is missing or a leaf, and
-  ///   for a priority.
+  ///   - path: The path of the data.
+  /// - Returns: The old data, empty if there was none. Nil, with nothing changed, if replacing the
+  ///   data is not enough: the new data is empty, a node above the path is missing or a leaf, or
+  ///   the path is empty or the path of a priority.
   /// - Complexity: O(depth · log children)
   package mutating func exchange(_ node: Node, at path: Path) -> Node? {
     node.isEmpty || path.isPriority ? nil : exchange(node, at: path.keys[...])
@@ -285,7 +286,7 @@ extension Node {
 
   fileprivate mutating func exchange(_ node: Node, at path: ArraySlice<ChildKey>) -> Node? {
     guard let key = path.first, case .children(var children) = self else { return nil }
-    // Cleared first, as below.
+    // Cleared first, for the same reason as in `update`.
     self = .empty
     defer { self = .children(children) }
     return path.count == 1
@@ -293,7 +294,7 @@ extension Node {
       : children.exchange(node, below: key, at: path.dropFirst())
   }
 
-  /// Replaces the data at a path, in place where nobody else holds it.
+  /// Replaces the data at a path, in place if it is not shared.
   ///
   /// - Complexity: O(depth · log children)
   package mutating func update(at path: Path, to node: Node) {
@@ -320,7 +321,7 @@ extension Node {
       child.update(at: path.dropFirst(), to: node)
       if !child.isEmpty { self = .children(NodeChildren(key, node: child, priority: priority)) }
     case .children(var children):
-      // Cleared first, so that the map below is uniquely referenced and changes in place.
+      // Clearing it first leaves the map uniquely referenced, so that it changes in place.
       self = .empty
       if path.count == 1 {
         children.set(key, to: node)

@@ -1,34 +1,34 @@
-/// A borrowed node: nothing is copied, and no reference is counted.
+/// A borrowed node: no data is copied and no reference is counted.
 ///
-/// Children are found without copying them, so that rules can read single values of a post without
-/// unpacking it.
+/// Children are found without copying them, so that security rules can read single values of a post
+/// without unpacking it.
 ///
-// Safety: a view is used only while the closure runs that it was lent to (see `Node/withView(_:)`).
-// Until then the lender retains the node, and a retained node is never changed in place, so the
-// elements of its arrays and the bytes of its long strings stay where they are.
+// Safety: a view is used only while the closure runs to which it was lent (see
+// `Node/withView(_:)`). Until then the lender retains the node. A retained node is never changed in
+// place, so the elements of its arrays and the bytes of its long strings stay where they are.
 package struct NodeView {
   private enum Storage {
     case empty
     /// A node that is not packed.
     case node(UnsafePointer<Node>)
-    /// A node with so many children that they are in a sorted map.
+    /// A node whose children are in a sorted map.
     case map(Unmanaged<SortedMapNode<ChildKey, Node>>, UnsafePointer<Node>)
     /// Packed children.
     case children(UnsafeRawBufferPointer)
-    /// A leaf within packed children, at its tag.
+    /// A leaf within packed children: the address of its tag.
     case leaf(UnsafeRawPointer)
   }
 
   private let storage: Storage
 
-  /// Nothing.
+  /// A view of no data.
   package static var empty: NodeView { NodeView(.empty) }
 
   private init(_ storage: Storage) {
     self.storage = storage
   }
 
-  /// Borrows a node that does not move.
+  /// Borrows a node, which must not move.
   fileprivate init(_ node: UnsafePointer<Node>) {
     switch node.pointee {
     case .empty: storage = .empty
@@ -55,7 +55,7 @@ package struct NodeView {
       ? .children(Self.content(at: value)) : .leaf(value)
   }
 
-  /// The bytes of a packed text, or of packed children.
+  /// The bytes of a packed text or of packed children.
   @inline(__always)
   private static func content(at value: UnsafeRawPointer) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: value + 3, count: PackedValue.length(at: value) - 3)
@@ -70,15 +70,15 @@ package struct NodeView {
   package enum Content {
     /// Nothing.
     case empty
-    /// A long text, borrowed.
+    /// Borrowed text: any packed text, or a long one.
     case text(LeafText)
-    /// Any other leaf, including short text that has no address of its own.
+    /// Any other leaf, including short text that has no address to lend.
     case leaf(LeafValue)
     /// Children.
     case children
   }
 
-  /// The content.
+  /// What the node holds, without its descendants.
   package var content: Content {
     switch storage {
     case .empty: return .empty
@@ -184,7 +184,7 @@ package struct NodeView {
     }
   }
 
-  /// The node itself, unless it is within packed children or packed itself.
+  /// The node itself; nil if it is within packed children or is packed itself.
   private var owner: UnsafePointer<Node>? {
     switch storage {
     case .node(let node), .map(_, let node): node
@@ -206,7 +206,7 @@ package struct NodeView {
 
   /// Whether a node has the same data.
   ///
-  /// - Complexity: O(size), less where the two share structure
+  /// - Complexity: O(size), less where the two nodes share structure
   func isSame(as other: Node) -> Bool {
     if case .children(let source) = storage {
       if let packed = other.children?.packed {
@@ -216,12 +216,13 @@ package struct NodeView {
         else { return false }
         return CodeUnits.areSame(base, otherBase, count: source.count)
       }
-      // A priority and values that the server computes are never packed, but may be few and small.
+      // The other node is not packed, but may still be small: priorities and values that the server
+      // computes are never packed.
     }
     return node == other
   }
 
-  /// What expressions compute with: nothing in it has an owner.
+  /// A value for expressions to compute with; it owns nothing.
   package enum Scalar {
     /// Nothing.
     case empty
@@ -233,11 +234,12 @@ package struct NodeView {
     case text(LeafText)
     /// Children.
     case children
-    /// A leaf that only ``content`` gives: a value that the server computes, or text without an address.
+    /// A leaf that only ``content`` returns: a value that the server computes, or text with no
+    /// address.
     case other
   }
 
-  /// The content as something to compute with.
+  /// The content as a value for expressions.
   package var scalar: Scalar {
     switch storage {
     case .empty: return .empty
@@ -265,9 +267,10 @@ package struct NodeView {
     }
   }
 
-  /// The kind of a leaf that is the same in another node.
+  /// The kind of this leaf if another node is the same leaf.
   ///
-  /// - Returns: Nil unless both are packed, so that they have no priority, and the same to the last byte.
+  /// - Returns: The kind if both leaves are packed, and therefore without a priority, and all their
+  ///   bytes are equal; otherwise nil.
   /// - Complexity: O(bytes)
   package func kindOfSameLeaf(as other: NodeView) -> Kind? {
     guard case .leaf(let mine) = storage, case .leaf(let its) = other.storage,
@@ -283,12 +286,12 @@ package struct NodeView {
 
   // MARK: Below
 
-  /// Finds the children of several names in one pass, where that is faster than one by one.
+  /// Finds the children with the given names in one pass, where that is faster than one by one.
   ///
   /// - Parameters:
-  ///   - names: Names in the order of keys.
-  ///   - table: Takes the child of each name, empty if it is missing.
-  /// - Returns: False if the children are not packed; then the table is not filled.
+  ///   - names: The names, in key order.
+  ///   - table: Receives the child for each name, empty if it is missing.
+  /// - Returns: False if the children are not packed; the table is not filled then.
   /// - Complexity: O(size of the packed children + names), more where few of the children are named
   package func findChildren(
     named names: UnsafeBufferPointer<LeafText>,
@@ -332,7 +335,7 @@ package struct NodeView {
     return true
   }
 
-  /// The child of a key, empty if it is missing; `.priority` is not a child.
+  /// The child with the given key, empty if it is missing; `.priority` is not a child.
   ///
   /// - Complexity: O(log children)
   package func child(_ key: ChildKey) -> NodeView {
@@ -353,7 +356,7 @@ package struct NodeView {
     }
   }
 
-  /// The children of a key in this node and in another one, such as an older version of it.
+  /// The child with the given key in this node and in another one, such as an older version of it.
   ///
   /// - Complexity: O(log children)
   package func child(_ key: ChildKey, beside other: NodeView) -> (NodeView, NodeView) {
@@ -366,7 +369,7 @@ package struct NodeView {
     return (mine.map { NodeView($0) } ?? .empty, its.map { NodeView($0) } ?? .empty)
   }
 
-  /// The child of a key given as text.
+  /// The child with a key given as text.
   ///
   /// - Complexity: O(log children)
   package func child(_ key: LeafText) -> NodeView {
@@ -383,8 +386,8 @@ package struct NodeView {
   ///
   /// - Parameters:
   ///   - other: The other node.
-  ///   - isWanted: Takes a key, its child, and that of the other node, which may be empty; all are
-  ///     borrowed until it returns false to end the visit.
+  ///   - isWanted: Receives a key, its child, and the other node's child, which may be empty; all
+  ///     of them are borrowed for the call. Returns false to end the visit.
   /// - Complexity: O(visited children) if both nodes have about the same children
   package func forEachChild(
     beside other: NodeView,
@@ -404,7 +407,7 @@ package struct NodeView {
 
   /// Visits the children in key order until a closure returns false.
   ///
-  /// - Parameter isWanted: Takes a key and its child, both borrowed until it returns.
+  /// - Parameter isWanted: Receives a key and its child, both borrowed for the call.
   /// - Complexity: O(visited children)
   package func forEachChild(while isWanted: (_ key: LeafText, _ child: NodeView) -> Bool) {
     switch storage {
@@ -427,7 +430,7 @@ package struct NodeView {
 extension Node {
   /// Lends a view of the node to a closure.
   ///
-  /// - Parameter body: Takes the view, which must not escape.
+  /// - Parameter body: Receives the view, which must not escape.
   /// - Returns: What the closure returns.
   /// - Throws: What the closure throws.
   package func withView<Result, Failure: Error>(
@@ -443,8 +446,8 @@ extension Node {
   /// - Complexity: O(depth · log children)
   package func leafDepth(above path: Path) -> Int { leafDepth(above: path, or: self) }
 
-  /// The depth of the first leaf above the end of a path in this node or another one, or the length of
-  /// the path if there is none.
+  /// The depth of the first leaf above the end of a path, in this node or another one; the length
+  /// of the path if there is none.
   ///
   /// - Complexity: O(depth · log children)
   package func leafDepth(above path: Path, or other: Node) -> Int {
@@ -453,7 +456,7 @@ extension Node {
         var (node, other) = (node, other)
         for (depth, key) in path.keys.enumerated() {
           if node.isLeaf || other.isLeaf { return depth }
-          // The child at the full path does not matter, so it is not looked up.
+          // The child at the full path does not matter and is not looked up.
           if depth + 1 < path.count { (node, other) = node.child(key, beside: other) }
         }
         return path.count
@@ -463,10 +466,10 @@ extension Node {
 }
 
 extension String {
-  /// Strings up to this length may be stored inline, where they have no address to lend.
+  /// Strings of up to this many bytes may be stored inline, where they have no address to lend.
   private static let mostInlineBytes = 15
 
-  /// The bytes of the string, valid while it is retained; nil if they are stored inline.
+  /// The bytes of the string, valid while it is retained; nil if they may be stored inline.
   fileprivate var lent: LeafText? {
     guard utf8.count > Self.mostInlineBytes else { return nil }
     return utf8.withContiguousStorageIfAvailable { LeafText($0) }

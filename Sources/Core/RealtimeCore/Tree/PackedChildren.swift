@@ -1,18 +1,18 @@
 /// The children of a small node and all their descendants, in one array of bytes.
 ///
-/// This way a post of a blog takes little more memory than its text, and is compared and copied as
-/// bytes. Children are in key order:
+/// A blog post stored this way takes little more memory than its text, and is compared and copied
+/// as bytes. Children are in key order:
 ///
 ///     children   count, 1 byte · entries
 ///     entry      length of the key, 1 byte · key · value
-///     value      tag, 1 byte · what the tag says (see `PackedTag`)
+///     value      tag, 1 byte · content according to the tag (see `PackedTag`)
 ///
-/// Equal children have equal bytes. Nodes with a priority or a deferred value, and nodes of more than
-/// `mostBytes`, are not packed.
+/// Equal children have equal bytes. Nodes with a priority or a deferred value, and nodes larger
+/// than `mostBytes`, are not packed.
 struct PackedChildren: Sendable, Equatable {
-  /// The most bytes, all of which are copied when one child changes.
+  /// The most bytes; all of them are copied when one child changes.
   static let mostBytes = 1_024
-  /// The most children, which are searched linearly.
+  /// The most children; they are searched linearly.
   static let mostCount = 31
 
   let bytes: [UInt8]
@@ -22,7 +22,7 @@ struct PackedChildren: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Packs children in ascending key order; nil if they cannot be packed.
+  /// Packs children in ascending key order; returns nil if they cannot be packed.
   ///
   /// - Complexity: O(size), at most O(mostBytes)
   init?(keys: some Collection<ChildKey>, nodes: some Collection<Node>) {
@@ -44,7 +44,7 @@ struct PackedChildren: Sendable, Equatable {
   // Safety: as for `NodeView`.
   var lent: UnsafeRawBufferPointer { bytes.withUnsafeBytes { $0 } }
 
-  /// The child of a key, or nil.
+  /// The child with the given key, or nil.
   ///
   /// - Complexity: O(size)
   subscript(key: ChildKey) -> Node? {
@@ -58,7 +58,7 @@ struct PackedChildren: Sendable, Equatable {
     bytes.withUnsafeBytes { Self.entries(of: $0) }
   }
 
-  /// The children in the order of their bytes.
+  /// The children in the order in which their bytes are stored.
   ///
   /// - Complexity: O(size)
   static func entries(of source: UnsafeRawBufferPointer) -> [(key: ChildKey, value: Node)] {
@@ -68,7 +68,7 @@ struct PackedChildren: Sendable, Equatable {
     return entries
   }
 
-  /// Sorts the bytes of children by key; nil if a key occurs twice.
+  /// Sorts packed children by key; returns nil if a key occurs twice.
   ///
   /// - Complexity: O(size + n log n)
   static func sorted(_ source: UnsafeRawBufferPointer) -> [UInt8]? {
@@ -194,7 +194,7 @@ extension PackedBytes where Self: ~Copyable {
     append(UInt8(truncatingIfNeeded: length >> 8))
   }
 
-  /// Appends text as a value; its length must fit into 16 bits.
+  /// Appends text as a value; the length must fit into 16 bits.
   @inline(__always)
   mutating func append(packed text: UnsafeBufferPointer<UInt8>) {
     append(tag: .string)
@@ -210,9 +210,9 @@ extension PackedBytes where Self: ~Copyable {
   }
 }
 
-/// A growable buffer with a single owner, which saves the uniqueness check of an array at each byte.
+/// A growable buffer with a single owner; it avoids an array's uniqueness check for every byte.
 ///
-// Safety: `count` never exceeds `capacity`, and lent bytes are used before the next change.
+// Safety: `count` never exceeds `capacity`, and borrowed bytes are used before the next change.
 struct PackedBuffer: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
@@ -241,13 +241,13 @@ struct PackedBuffer: ~Copyable {
     base = larger
   }
 
-  /// Removes all bytes from an offset on.
+  /// Removes all bytes from an offset onward.
   mutating func truncate(to count: Int) {
     assert(count <= self.count, "an offset that has been written")
     self.count = min(count, self.count)
   }
 
-  /// A byte that has been written.
+  /// The byte at an offset, which must have been written.
   subscript(position: Int) -> UInt8 {
     get {
       precondition(position < count)
@@ -259,7 +259,7 @@ struct PackedBuffer: ~Copyable {
     }
   }
 
-  /// The bytes from an offset on, valid until the next change.
+  /// The bytes from an offset onward, valid until the next change.
   func bytes(from start: Int) -> UnsafeBufferPointer<UInt8> {
     precondition(start <= count)
     return UnsafeBufferPointer(start: base + start, count: count - start)

@@ -1,12 +1,12 @@
-/// One packed child, within the bytes of all of them.
+/// One packed child within the bytes of all of them.
 ///
-// Safety: only this module creates packed children, so all lengths in `source` are right. An entry
-// does not escape the closure that lends it the bytes.
+// Safety: only this module creates packed children, so all lengths in `source` are correct. An
+// entry does not escape the closure that lends it the bytes.
 struct PackedEntry {
   let source: UnsafeRawBufferPointer
-  /// The offset of the entry, at the length of its key.
+  /// The offset of the entry, where the length of its key is stored.
   let start: Int
-  /// The offset of the value, at its tag.
+  /// The offset of the value, where its tag is stored.
   let valueStart: Int
   /// The offset of the next entry.
   let end: Int
@@ -41,12 +41,12 @@ struct PackedEntry {
 
   var node: Node { value.node }
 
-  /// The entry of a key, or nil.
+  /// Finds the entry with the given key.
   static func find(_ key: ChildKey, in source: UnsafeRawBufferPointer) -> PackedEntry? {
     key.withUTF8 { find(UnsafeRawBufferPointer($0), in: source) }
   }
 
-  /// The entry of a key given as text, or nil.
+  /// Finds the entry with a key given as text.
   static func find(
     _ text: UnsafeRawBufferPointer,
     in source: UnsafeRawBufferPointer
@@ -72,12 +72,13 @@ struct PackedEntry {
     return nil
   }
 
-  /// The entry of a key, which is first looked for at an offset.
+  /// Finds the entry with the given key, trying an offset first.
   ///
   /// - Parameters:
   ///   - text: The key.
   ///   - source: Packed children.
-  ///   - guess: The offset; then that of the next entry, where the next key is if they ascend.
+  ///   - guess: The offset to try. If the key is found, it becomes the offset of the next entry,
+  ///     which holds the next key if keys are looked up in ascending order.
   /// - Returns: The entry, or nil.
   static func find(
     _ text: UnsafeRawBufferPointer,
@@ -103,7 +104,7 @@ struct PackedEntry {
     return index == count
   }
 
-  /// The offset at which the entry of an absent key belongs.
+  /// The offset at which to insert an entry for an absent key.
   static func insertionOffset(of key: ChildKey, in source: UnsafeRawBufferPointer) -> Int {
     var cursor = PackedCursor(source)
     while let entry = cursor.next() {
@@ -155,7 +156,7 @@ struct PackedValue {
   @inline(__always)
   var end: Int { source.baseAddress.map { start + Self.length(at: $0 + start) } ?? start }
 
-  /// The length of the value at an address, with its tag.
+  /// The length in bytes of the value at an address, including its tag.
   @inline(__always)
   static func length(at value: UnsafeRawPointer) -> Int {
     let tag = value.load(as: UInt8.self)
@@ -202,14 +203,14 @@ enum PackedTag: UInt8 {
   case no
   /// True; nothing follows.
   case yes
-  /// A whole number within 8 bits.
+  /// A whole number that fits into 8 bits; 1 byte follows.
   case small
-  /// Any other whole number, 8 bytes.
+  /// Any other whole number; 8 bytes follow.
   case integer
-  /// A number that is not whole, 8 bytes.
+  /// A number that is not whole; 8 bytes follow.
   case double
-  /// The length in 2 bytes, and text.
+  /// Text; its length in 2 bytes follows, then its UTF-8.
   case string
-  /// The length in 2 bytes, and packed children.
+  /// Packed children; their length in 2 bytes follows, then their bytes.
   case children
 }
