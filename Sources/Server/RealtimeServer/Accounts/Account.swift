@@ -2,36 +2,36 @@ package import RealtimeCore
 
 /// A user account of a database.
 package struct Account: Hashable, Sendable {
-  /// The database that it belongs to; the same person has another account for another one.
+  /// The database that it belongs to; the same person has a separate account in another database.
   package let database: String
-  /// The identifier that rules and data name it by.
+  /// The identifier by which rules and data refer to the user.
   package let uid: String
-  /// The address to sign in with, or nil.
+  /// The email address to sign in with, or nil.
   package var email: EmailAddress?
-  /// Whether its owner has shown that the address is theirs.
+  /// Whether the owner has verified the email address.
   package var isEmailVerified = false
-  /// The name to show, or nil.
+  /// The display name, or nil.
   package var displayName: String?
-  /// The address of a picture, or nil.
+  /// The URL of a picture, or nil.
   package var photoURL: String?
-  /// The password as it is stored, or nil.
+  /// The stored form of the password, or nil.
   package var password: PasswordHash?
-  /// What administrators have put into its tokens.
+  /// The claims that administrators add to the account's tokens.
   package var customClaims: [JSONMember] = []
-  /// Whether it may not sign in.
+  /// Whether the account is barred from signing in.
   package var isDisabled = false
-  /// When it was made, in milliseconds since 1970.
+  /// When the account was created, in milliseconds since 1970.
   package let created: Int64
-  /// When it last signed in, in milliseconds since 1970.
+  /// When the user last signed in, in milliseconds since 1970.
   package var lastSignIn: Int64
   /// When the password was last set, in milliseconds since 1970, or nil.
   package var passwordChanged: Int64?
-  /// Tokens that were issued before this second since 1970 no longer count.
+  /// Tokens that were issued before this second since 1970 are no longer valid.
   package var validSince: Int64
-  /// When somebody last asked for a new password, in milliseconds since 1970, or nil.
+  /// When a password reset was last requested, in milliseconds since 1970, or nil.
   package var resetRequested: Int64?
 
-  /// Makes an account that nobody has signed in to.
+  /// Makes an account that has not been signed in to.
   package init(database: String, uid: String, created: Int64) {
     self.database = database
     self.uid = uid
@@ -40,9 +40,9 @@ package struct Account: Hashable, Sendable {
     validSince = created / 1_000
   }
 
-  /// Whether a text can be the identifier of a user: 1 to 128 visible characters of ASCII.
+  /// Whether a text can be the identifier of a user: 1 to 128 visible ASCII characters.
   ///
-  /// With more, two users could look alike to people and to the comparison of text.
+  /// With other characters, two users could look alike to people, or compare as equal.
   package static func isIdentifier(_ text: String) -> Bool {
     (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
@@ -50,17 +50,17 @@ package struct Account: Hashable, Sendable {
   /// The ways to sign in to it.
   package var providers: [String] { password != nil && email != nil ? ["password"] : [] }
 
-  /// Ends everything that was signed in with before a time.
+  /// Ends all sessions that were started before a time.
   ///
-  /// Times of tokens are whole seconds, so tokens that are issued later in the same second are dated
-  /// to the next one: none that was issued before counts, and each that is issued after does.
+  /// Tokens are dated in whole seconds, so later tokens of the same second are dated to the next
+  /// one: no token issued before the time is valid, and every one issued after it is.
   package mutating func endSessions(at milliseconds: Int64) {
     validSince = max(validSince, milliseconds / 1_000 + 1)
   }
 }
 
 extension Account {
-  /// The account as a store keeps it.
+  /// The stored form of the account.
   package var json: JSONValue {
     var members = [
       JSONMember("database", .string(database)),
@@ -87,7 +87,7 @@ extension Account {
     return .object(members)
   }
 
-  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  /// Reads the stored form; nil if it is not what ``json`` returns.
   package init?(json: JSONValue) {
     guard let database = json["database"]?.string, let uid = json["uid"]?.string,
       let created = json["created"]?.integer, let lastSignIn = json["lastSignIn"]?.integer,
@@ -115,15 +115,15 @@ extension Account {
   }
 }
 
-/// What is to be different about an account; what is nil stays as it is.
+/// A change to an account; properties that are nil stay as they are.
 struct AccountChange {
   var email: EmailAddress?
   var password: Password?
-  /// The name to show; an empty one removes it.
+  /// The display name; an empty one removes it.
   var displayName: String?
-  /// The address of a picture; an empty one removes it.
+  /// The URL of a picture; an empty one removes it.
   var photoURL: String?
-  /// Whether the password is taken away, so that nobody can sign in with it.
+  /// Whether the password is removed, so that it cannot be used to sign in.
   var removesPassword = false
   var isEmailVerified: Bool?
   var isDisabled: Bool?
@@ -132,19 +132,19 @@ struct AccountChange {
   var endsSessions = false
 }
 
-/// The address of an account, in the one form in which addresses are compared.
+/// The email address of an account, in the one form in which addresses are compared.
 ///
-/// Only ASCII is taken, in small letters: with more, two addresses could look alike and be two
-/// accounts, or look different and be one (a dotless i, a Kelvin sign, letters composed or not).
-/// International domains come in their ASCII form (`xn--…`).
+/// Only ASCII is accepted, and letters are lowercased. With other characters, two addresses could
+/// look alike and be two accounts, or look different and be one (a dotless i, a Kelvin sign,
+/// composed or decomposed letters). International domains must come in their ASCII form (`xn--…`).
 package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
   /// The address.
   package let text: String
 
-  /// Longest address and longest part before the sign, in bytes.
+  /// The maximum lengths of an address, of its local part and of a domain label, in bytes.
   private static let maximum = (address: 254, local: 64, label: 63)
 
-  /// Checks and lowers an address; nil when it is none.
+  /// Validates and lowercases an address; nil if it is not valid.
   ///
   /// - Complexity: O(length)
   package init?(_ text: String) {
@@ -171,7 +171,7 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What may stand before the sign beside letters, digits and dots.
+  /// The characters allowed in the local part, apart from letters, digits and dots.
   private static let marks = Set("!#$%&'*+-/=?^_`{|}~".utf8)
 
   private static func isAlphanumeric(_ byte: UInt8) -> Bool {

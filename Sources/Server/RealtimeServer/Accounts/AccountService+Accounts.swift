@@ -3,11 +3,11 @@ internal import NIOCore
 internal import RealtimeCore
 
 extension AccountService {
-  /// How long a user has, who has changed the password, to take the new tokens before the user's
-  /// connections hear that the old ones are dead, in milliseconds.
+  /// How long after a password change the user's connections are told that the old tokens are
+  /// revoked, in milliseconds; until then the user can switch to the new ones.
   private static let changeover: Int64 = 1_000
 
-  /// What the user of a token, or an administrator, wants to be different.
+  /// Reads the change that the user of a token, or an administrator, requests.
   func change(
     _ fields: RequestFields,
     isAdministrator: Bool
@@ -31,23 +31,24 @@ extension AccountService {
     if let claims = try fields.embeddedJSON("customAttributes") {
       change.customClaims = try CustomClaims.checked(claims)
     }
-    // Whatever second is named: sessions end now, not in the future and not in the past.
+    // Whatever second the request names, sessions end at this moment, not in the future or the
+    // past.
     change.endsSessions = try fields.text("validSince") != nil
     return change
   }
 
   /// Changes an account.
   ///
-  /// When another address or password is set, or the account disabled, everybody is signed out; a
-  /// user who has done it gets new tokens.
+  /// When the address or the password changes, or the account is disabled, all of its sessions end;
+  /// a user who requested the change gets new tokens.
   ///
   /// - Parameters:
   ///   - account: The account.
-  ///   - change: What is to be different.
-  ///   - claims: What the token of the user says, or nil when an administrator does it.
+  ///   - change: The change to make.
+  ///   - claims: The claims of the user's token, or nil when an administrator makes the change.
   ///   - caller: The sender of the request.
-  /// - Returns: The account as it is then, and the new tokens of a user who needs some.
-  /// - Throws: ``IdentityError`` when it may not be changed so.
+  /// - Returns: The changed account, and new tokens for a user who needs them.
+  /// - Throws: ``IdentityError`` when the change is not allowed.
   func update(
     _ account: Account,
     with change: AccountChange,
@@ -61,7 +62,7 @@ extension AccountService {
     if let email = change.email { try checkFree(email, for: account) }
     var hash: PasswordHash?
     if let password = change.password { hash = try await self.hash(password) }
-    // What has become of the account while the password was hashed.
+    // The account may have changed while the password was hashed.
     guard let now = try read({ try $0.account(account.uid, in: account.database) }),
       now.validSince == account.validSince
     else { throw IdentityError(claims == nil ? "USER_NOT_FOUND" : "TOKEN_EXPIRED") }
@@ -104,10 +105,9 @@ extension AccountService {
     return account
   }
 
-  /// Checks that the user of a token has signed in a short while ago.
+  /// Checks that the user of a token signed in recently.
   ///
-  /// An account without a password has nothing that could be taken over by a token that was left
-  /// lying about for longer.
+  /// An account without a password has nothing that an old stolen token could take over.
   private func checkRecent(_ claims: JSONValue, of account: Account) throws(IdentityError) {
     guard !settings.isEmulator, !account.providers.isEmpty else { return }
     guard let signedIn = claims["auth_time"]?.integer,
@@ -115,14 +115,14 @@ extension AccountService {
     else { throw .tooOld }
   }
 
-  /// Removes the account of a token.
+  /// Deletes the account that a token belongs to.
   func delete(_ token: String?, by caller: Caller) throws(IdentityError) {
     let (account, claims) = try owner(of: token, by: caller)
     try checkRecent(claims, of: account)
     try delete(account)
   }
 
-  /// Removes an account; its tokens are worth nothing from now on.
+  /// Deletes an account, which makes its tokens invalid at once.
   func delete(_ account: Account) throws(IdentityError) {
     var account = account
     account.endSessions(at: clock())
@@ -136,12 +136,12 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// How long a code counts, in milliseconds.
+  /// How long a code is valid, in milliseconds.
   private static let codeLifetime: Int64 = 3_600_000
 
-  /// Makes a code for the address of an account.
+  /// Creates a code for the address of an account.
   ///
-  /// The server sends no mail: the code is for whoever may see it.
+  /// The server sends no mail; the code is only for callers that may see it.
   func makeCode(
     _ purpose: OneTimeCode.Purpose,
     for email: EmailAddress,
@@ -167,9 +167,9 @@ extension AccountService {
     Array(SHA256.hash(data: Array(text.utf8)))
   }
 
-  /// Somebody has forgotten a password, or is to show that an address is theirs.
+  /// Handles a request for a password reset or an email verification.
   ///
-  /// - Returns: The address, and the code for who may see it.
+  /// - Returns: The address, and the code if the caller may see it.
   func sendCode(
     _ fields: RequestFields,
     by caller: Caller
@@ -198,22 +198,22 @@ extension AccountService {
     return (email, caller.isAdministrator ? code : nil)
   }
 
-  /// Notes for the administrators that somebody waits for a new password.
+  /// Records for the administrators that a user waits for a password reset.
   ///
-  /// Later, so that the time of the answer does not tell whether there is such an account.
+  /// This happens later, so that the response time does not reveal whether the account exists.
   private func noteReset(of account: Account) {
     eventLoop.execute {
       self.assumeIsolated { service in
         let found = try? service.read { try $0.account(account.uid, in: account.database) }
         guard var account = found ?? nil else { return }
         account.resetRequested = service.clock()
-        // If the code was used in vain, the user asks for another one.
+        // If this fails, the user can ask again.
         try? service.apply([.save(account)])
       }
     }
   }
 
-  /// Looks at a code, and sets the new password that may come with it.
+  /// Checks a code, and sets the new password that may come with it.
   func redeem(
     _ fields: RequestFields,
     by caller: Caller
@@ -226,7 +226,7 @@ extension AccountService {
     guard let password = try fields.newPassword("newPassword") else { return code }
     guard code.purpose == .passwordReset else { throw IdentityError("INVALID_OOB_CODE") }
     let hashed = try await self.hash(password)
-    // Of two clients that use it at the same time, only the first still finds it.
+    // If two clients use a code at the same time, only the first still finds it.
     guard var changed = try? valid(hash, by: caller).account, changed.uid == account.uid else {
       throw IdentityError("INVALID_OOB_CODE")
     }
@@ -239,7 +239,7 @@ extension AccountService {
     return code
   }
 
-  /// Takes the code by which somebody shows that an address is theirs.
+  /// Redeems a code that verifies an email address.
   func verifyEmail(
     _ text: String,
     by caller: Caller
@@ -255,7 +255,7 @@ extension AccountService {
     return changed
   }
 
-  /// A valid code with its account.
+  /// A valid code and its account.
   private func valid(
     _ hash: [UInt8],
     by caller: Caller

@@ -2,13 +2,13 @@ internal import Logging
 internal import RealtimeCore
 
 extension AccountService {
-  /// Longest body that is looked at, in bytes.
+  /// The longest body accepted, in bytes.
   private static let maximumBody = 64 * 1_024
 
   /// Answers a request.
   ///
-  /// - Parameter request: The request; its database exists.
-  /// - Returns: The answer, also to a request that is refused.
+  /// - Parameter request: The request; its database must exist.
+  /// - Returns: The response, even to a request that is refused.
   package func answer(_ request: IdentityRequest) async -> IdentityAnswer {
     do throws(IdentityError) {
       return IdentityAnswer(try await result(of: request))
@@ -64,9 +64,9 @@ extension AccountService {
     }
   }
 
-  /// Checks that there is a key of the interface, where a server stands in for one that wants it.
+  /// Checks that a request to the emulator has an API key, which the hosted service demands.
   ///
-  /// Our own databases are found by their addresses and need none.
+  /// A server that is no emulator finds its databases by their addresses and needs no API key.
   private func checkKey(_ request: IdentityRequest) throws(IdentityError) {
     guard settings.isEmulator, request.bearer == nil else { return }
     guard let key = request.parameter("key"), !key.isEmpty else {
@@ -108,7 +108,7 @@ extension AccountService {
       try delete(fields.text("idToken"), by: caller)
       return IdentityJSON.object("DeleteAccountResponse")
     case "sendOobCode":
-      // Over this way a code never leaves the server.
+      // On this route, a code never leaves the server.
       let user = Caller(
         database: caller.database,
         client: caller.client,
@@ -159,10 +159,10 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// Most accounts of a page.
+  /// The maximum number of accounts on a page.
   private static let pageSize = 1_000
 
-  /// Answers a request of an administrator.
+  /// Answers an administrator's request.
   func administer(
     _ method: String?,
     with request: IdentityRequest,

@@ -7,10 +7,10 @@ extension AccountService {
   /// Creates an account, or adds an address and a password to an existing one.
   ///
   /// - Parameters:
-  ///   - fields: What the request says; without an address the account is anonymous.
+  ///   - fields: The fields of the request; without an address, the account is anonymous.
   ///   - caller: The sender of the request.
   /// - Returns: The account, signed in.
-  /// - Throws: ``IdentityError`` when something about the request is wrong.
+  /// - Throws: ``IdentityError`` when the request is invalid.
   func signUp(_ fields: RequestFields, by caller: Caller) async throws(IdentityError) -> SignedIn {
     let email = try fields.email()
     let text = try fields.text("password")
@@ -36,7 +36,7 @@ extension AccountService {
     return try beginSession(account, provider: "anonymous")
   }
 
-  /// An account with an identifier that nobody has.
+  /// Makes an account, by default with a new random identifier.
   func newAccount(in database: String, uid: String = Randomness.uid()) -> Account {
     Account(database: database, uid: uid, created: clock())
   }
@@ -49,7 +49,7 @@ extension AccountService {
   ) async throws(IdentityError) {
     try checkFree(email, for: account)
     account.password = try await hash(password)
-    // Somebody may have been faster while the password was hashed.
+    // Another account may have taken the address while the password was hashed.
     try checkFree(email, for: account)
     account.email = email
     account.passwordChanged = clock()
@@ -79,7 +79,7 @@ extension AccountService {
 
   // MARK: Passwords
 
-  /// Hashes a password on a thread for that.
+  /// Hashes a password on one of the password threads.
   func hash(_ password: Password) async throws(IdentityError) -> PasswordHash {
     let salt = Randomness.bytes(PasswordHash.saltBytes)
     let cost = settings.passwordCost
@@ -90,9 +90,9 @@ extension AccountService {
 
   /// Signs in with an address and a password.
   ///
-  /// An address that nobody has takes as long as a wrong password, and is answered the same way; so
-  /// is an account that is disabled, unless the password is right. After many wrong passwords for an
-  /// account each further attempt has to wait, but the right one is let through.
+  /// An unknown address takes as long as a wrong password and gets the same response; so does a
+  /// disabled account, unless the password is right. After many wrong passwords for an account,
+  /// each further attempt has to wait, but the right password is still accepted.
   func signIn(
     _ fields: RequestFields,
     by caller: Caller
@@ -105,7 +105,7 @@ extension AccountService {
     guard let password = try? Password(text) else { throw refusal(isKnown: true) }
     let found = try read { try $0.account(of: email, in: caller.database) }
     guard let hash = found?.password else {
-      // The work that a wrong password would have been.
+      // This takes as long as a wrong password would.
       _ = try await self.hash(password)
       throw refusal(isKnown: false)
     }
@@ -115,7 +115,7 @@ extension AccountService {
     clientAttempts.giveBack(caller.client)
     waitingAttempts.remember(name, from: caller.client)
     let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
-    // What has become of the account while the password was looked at.
+    // The account may have changed while the password was checked.
     guard var account = try read({ try $0.account(of: email, in: caller.database) }),
       account.password == hash
     else { throw refusal(isKnown: true) }
@@ -123,11 +123,11 @@ extension AccountService {
     return try beginSession(account, provider: "password")
   }
 
-  /// Waits when there have been too many wrong passwords for an account.
+  /// Waits if there have been too many wrong passwords for an account.
   private func waitForTurn(at name: String, by caller: Caller) async throws(IdentityError) {
     if accountAttempts.take(name, at: clock()) { return }
     guard waitingAttempts.enter(name, from: caller.client) else { throw .tooManyAttempts }
-    // Cut short only by the end of the service.
+    // Only the end of the service cuts this wait short.
     try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) {}.futureResult
       .get()
     waitingAttempts.leave(name, from: caller.client)
@@ -140,9 +140,9 @@ extension AccountService {
 
   // MARK: Custom tokens
 
-  /// Signs in with a token that a program of an administrator has signed.
+  /// Signs in with a custom token, which an administrator's program has signed.
   ///
-  /// - Returns: The account, signed in, and whether it was made.
+  /// - Returns: The account, signed in, and whether it is new.
   func signInWithCustomToken(
     _ fields: RequestFields,
     by caller: Caller
@@ -172,19 +172,19 @@ extension AccountService {
 }
 
 extension AccountService {
-  /// How long after its use a refresh token is answered again as if it were new, in milliseconds.
+  /// How long a used refresh token can be used again with the same result, in milliseconds.
   ///
-  /// Terminals that share one are not to end each other's session.
+  /// Terminals that share a token must not end each other's session.
   private static let grace: Int64 = 60_000
 
-  /// Begins a session for an account that may sign in.
+  /// Starts a session for an account that may sign in.
   ///
   /// - Parameters:
-  ///   - account: The account, which is saved with it.
-  ///   - provider: How its user has signed in.
-  ///   - claims: What a custom token adds to its tokens.
+  ///   - account: The account, which is saved with the session.
+  ///   - provider: How the user signed in.
+  ///   - claims: The claims that a custom token adds to the session's tokens.
   /// - Returns: The session's first tokens.
-  /// - Throws: ``IdentityError`` when it may not.
+  /// - Throws: ``IdentityError`` when the account may not sign in.
   func beginSession(
     _ account: Account,
     provider: String,
@@ -212,12 +212,13 @@ extension AccountService {
     return signedIn
   }
 
-  /// The second that a token of an account is dated to: never one in which earlier ones are ended.
+  /// The second that a new token of an account is dated to, which is never one with revoked tokens.
   private func issueTime(_ account: Account) -> Int64 { max(clock() / 1_000, account.validSince) }
 
-  /// Continues a session.
+  /// Continues a session with a refresh token.
   ///
-  /// A token that was replaced long ago is in the wrong hands, or was: the session ends for both.
+  /// If a token that was replaced long ago is used, it or its successor was stolen: the session
+  /// ends for both holders.
   func refresh(_ text: String, in database: String) throws(IdentityError) -> SignedIn {
     guard let token = RefreshToken(text),
       let record = try read({ try $0.session(ofToken: token.hash) }),
@@ -245,14 +246,14 @@ extension AccountService {
     )
   }
 
-  /// Checks that a token which was replaced may be answered once more, and ends its session if not.
+  /// Checks that a replaced token may be used again, and ends its session if not.
   private func checkReplay(
     of session: SignInSession,
     replaced: Int64,
     successor: RefreshToken
   ) throws(IdentityError) {
     guard let next = try read({ try $0.session(ofToken: successor.hash) }) else {
-      // The secret that signed it is gone.
+      // The secret that derived its successor is gone.
       throw IdentityError("INVALID_REFRESH_TOKEN")
     }
     guard clock() - replaced > Self.grace, next.replaced != nil else { return }
@@ -266,7 +267,7 @@ extension AccountService {
 
   // MARK: ID tokens
 
-  /// A new token of a session.
+  /// Makes a new ID token for a session.
   private func idToken(
     of account: Account,
     _ session: SignInSession
@@ -314,7 +315,7 @@ extension AccountService {
     return .object(members)
   }
 
-  /// The account whose token somebody shows, with what the token says.
+  /// The account that a token belongs to, with the token's claims.
   func owner(
     of token: String?,
     by caller: Caller

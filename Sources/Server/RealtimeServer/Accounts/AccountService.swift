@@ -5,10 +5,10 @@ internal import NIOPosix
 internal import RealtimeCore
 package import RealtimeHub
 
-/// The identities of a server: signing up and in, tokens, and what administrators do with accounts.
+/// The accounts of a server's users: sign-up, sign-in, tokens, and account administration.
 ///
-/// Isolation: the actor's executor is a thread of its own, which waits for the store; passwords are
-/// hashed on further threads. Which tokens count is told by ``authority``, to any thread.
+/// Isolation: the actor runs on a thread of its own, which may block on the store; passwords are
+/// hashed on other threads. ``authority`` tells any thread which tokens are valid.
 package final actor AccountService {
   nonisolated let eventLoop: any EventLoop
   nonisolated let settings: IdentitySettings
@@ -16,11 +16,11 @@ package final actor AccountService {
   nonisolated let logger: Logger
   nonisolated let clock: @Sendable () -> Int64
   private nonisolated let group: MultiThreadedEventLoopGroup
-  /// Called when the earlier tokens of a user do not count any more, and how many milliseconds later
-  /// the connections should be told; from the actor's thread.
+  /// Called on the actor's thread when earlier tokens of a user are no longer valid, with the
+  /// number of milliseconds after which the user's connections should be told.
   private nonisolated let onRevocation: @Sendable (TokenAuthority.Revocation, Int64) -> Void
 
-  /// Called from the actor's thread when a write has failed and its outcome on disk is unknown.
+  /// Called on the actor's thread when a write has failed and its outcome on disk is unknown.
   private nonisolated let onLoss: @Sendable (StoreError) -> Void
 
   private let store: any IdentityStore
@@ -30,10 +30,10 @@ package final actor AccountService {
   var accountAttempts: AttemptLimiter
   var clientAttempts: AttemptLimiter
   var waitingAttempts = WaitingAttempts()
-  /// What the emulator would have sent by mail, oldest first.
+  /// Mails that the emulator would have sent, oldest first.
   var mails: [EmulatorMail] = []
   private var lastTidying: Int64
-  /// When it was last known what other servers have written, in seconds since 1970.
+  /// When changes by other servers were last read, in seconds since 1970.
   private var lastRefresh: Int64
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -69,14 +69,14 @@ package final actor AccountService {
     lastRefresh = clock() / 1_000
   }
 
-  /// Opens the accounts that a store keeps, and makes the keys that are missing.
+  /// Opens the accounts in a store, and creates missing keys.
   ///
   /// - Parameters:
-  ///   - openStore: Opens where they rest, on the service's thread.
-  ///   - settings: How they are looked after.
+  ///   - openStore: Opens the store, on the service's thread.
+  ///   - settings: The settings of the service.
   ///   - clock: The time in milliseconds since 1970.
-  ///   - logger: Receives events; never passwords, tokens or codes.
-  ///   - onRevocation: Called when the earlier tokens of a user do not count any more, with the
+  ///   - logger: Receives log events, which never contain passwords, tokens or codes.
+  ///   - onRevocation: Called when earlier tokens of a user are no longer valid, with the number of
   ///     milliseconds after which the user's connections should be told.
   ///   - onLoss: Called when a write has failed and its outcome on disk is unknown.
   /// - Returns: The service.
@@ -121,7 +121,7 @@ package final actor AccountService {
 
   // MARK: Other servers
 
-  /// Looks again and again for what other servers have written, if there are any.
+  /// Starts to read changes by other servers at regular intervals, if there are any.
   private nonisolated func beginRefreshing() {
     guard let interval = settings.refreshInterval else { return }
     _ = eventLoop.scheduleRepeatedTask(
@@ -133,11 +133,13 @@ package final actor AccountService {
     }
   }
 
-  /// How far back is looked for users whose tokens other servers have ended, in seconds: longer than
-  /// their clocks differ, and than the storage may have been out of reach while they wrote.
+  /// How far back to look for tokens that other servers have revoked, in seconds.
+  ///
+  /// This is longer than their clocks differ, and than the storage may have been unreachable while
+  /// they wrote.
   private static let lookBack: Int64 = 600
 
-  /// Takes over keys and ended tokens from what is stored.
+  /// Takes over keys and revocations from the store.
   private func refresh() {
     do {
       if let keys = try store.secret(.keys).flatMap({ KeyRing(json: $0) }),
@@ -147,7 +149,7 @@ package final actor AccountService {
         logger.notice("another server has changed the key of tokens")
       }
       let now = clock() / 1_000
-      // After a time without the storage, more may have been missed.
+      // After an outage of the storage, more may have been missed.
       let since = min(now, lastRefresh) - Self.lookBack
       for note in try Self.revocations(in: store, since: since) where !authority.knows(note) {
         authority.revoke(note)
@@ -188,7 +190,7 @@ package final actor AccountService {
       keys = stored
     } else {
       let made = KeyRing(random: Randomness.bytes(48), now: now)
-      // Another server may make some at the same moment: those that are stored first count.
+      // Another server may create keys at the same moment; those that are stored first win.
       keys = KeyRing(json: try store.addSecret(.keys, holding: made.json)) ?? made
     }
     let authority = TokenAuthority(
@@ -203,7 +205,7 @@ package final actor AccountService {
     return authority
   }
 
-  /// A secret that servers with the same accounts share, and that stays when the keys of tokens change.
+  /// A secret shared by all servers with the same accounts; it stays when the signing keys change.
   nonisolated var sharedSecret: [UInt8] { authority.keys.refreshSecret }
 
   /// The verifier for the hub of a database.
@@ -219,13 +221,13 @@ package final actor AccountService {
     } catch {
       logger.error("the store of the accounts was not closed: \(error)")
     }
-    // Not from this thread, which is one of those that end.
+    // Not on this thread, which is one of those that end.
     group.shutdownGracefully(queue: .global()) { _ in }
   }
 
   // MARK: Store
 
-  /// Asks the store for something.
+  /// Calls the store; logs a failure and throws `failed` for it.
   func read<Value>(
     _ body: (any IdentityStore) throws -> Value
   ) throws(IdentityError) -> Value {
@@ -239,8 +241,8 @@ package final actor AccountService {
 
   /// Makes changes durable.
   ///
-  /// - Throws: ``IdentityError``: `failed` when none of them was made; `unknownOutcome` when that is
-  ///   unknown, after which no others are made.
+  /// - Throws: ``IdentityError``: `failed` if nothing was changed, or `unknownOutcome` if that is
+  ///   unknown. After that no more changes are made, unless several servers share the store.
   func apply(_ changes: [IdentityChange]) throws(IdentityError) {
     guard !isLost else { throw .unknownOutcome }
     var changes = changes
@@ -255,7 +257,8 @@ package final actor AccountService {
       logger.error("the accounts cannot be written: \(error)")
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
       guard !error.hasStoredNothing else { throw .failed }
-      // What several servers share is read anew for each request, so nothing builds on the doubt.
+      // Data that several servers share is reread for each request, so nothing builds on the
+      // unknown outcome.
       guard settings.refreshInterval == nil else { throw .unknownOutcome }
       isLost = true
       onLoss(error)
@@ -263,12 +266,12 @@ package final actor AccountService {
     }
   }
 
-  /// Stores that the earlier tokens of an account do not count, then tells everyone.
+  /// Stores that earlier tokens of an account are no longer valid, then notifies the hubs.
   ///
   /// - Parameters:
-  ///   - account: The account, with the second since which tokens count.
-  ///   - changes: What is stored with it.
-  ///   - delay: When the connections of the user are to be told, in milliseconds from now.
+  ///   - account: The account, with the second from which tokens are valid.
+  ///   - changes: The changes that are stored with it.
+  ///   - delay: The milliseconds after which the user's connections should be told.
   ///   - isDeleted: Whether the account has been deleted.
   /// - Throws: ``IdentityError`` when it cannot be stored.
   func revoke(
@@ -288,56 +291,57 @@ package final actor AccountService {
     onRevocation(note, delay)
   }
 
-  /// Puts a new key in the place of the one that signs.
+  /// Replaces the key that signs tokens.
   func rotateKeys() throws(IdentityError) {
     if settings.refreshInterval != nil { refresh() }
     var keys = authority.keys
     keys.rotate(at: clock())
     let json = keys.json
-    // First to the disk: a token must not outlive the key that it is checked with. If the write fails,
-    // it does not matter which keys are on the disk: the new ring includes the old keys.
+    // The disk comes first: a token must not outlive the key that verifies it. If the write fails,
+    // it does not matter which keys are on the disk, because the new ring includes the old keys.
     try read { try $0.setSecret(.keys, to: json) }
     authority.keys = keys
     logger.notice("a new key signs tokens from now on")
   }
 }
 
-/// How a server's identities are looked after.
+/// The settings of a server's accounts.
 package struct IdentitySettings: Sendable {
-  /// Whether the service stands in for the emulator: tokens without signatures, its error codes, its
-  /// codes and accounts for everyone to see.
+  /// Whether the service acts as the Firebase emulator: it issues unsigned tokens, uses the
+  /// emulator's error codes, and shows its codes and accounts to everyone.
   package var isEmulator = false
-  /// How long a token of a user counts, in seconds.
+  /// How long a user's token is valid, in seconds.
   package var tokenLifetime: Int64 = 3_600
-  /// The secret of the administrators, or nil when they have none.
+  /// The administrators' key, or nil if they have none.
   package var administratorKey: AdministratorKey?
-  /// Whether people can make accounts for themselves.
+  /// Whether people can create accounts for themselves.
   package var allowsSignUp = true
-  /// How much work it is to try a password.
+  /// How much work it takes to try a password.
   package var passwordCost = PasswordCost.standard
-  /// How many passwords are hashed at once.
+  /// How many passwords are hashed at the same time.
   package var passwordThreads = 2
-  /// How many more may wait for it.
+  /// How many more passwords may wait to be hashed.
   package var passwordQueue = 32
-  /// How often in a row a wrong password may be tried for one account before each attempt has to wait.
+  /// How many wrong passwords in a row may be tried for one account before each attempt has to
+  /// wait.
   package var attemptsPerAccount = 10
-  /// How long it takes until one more may be tried at once, in milliseconds.
+  /// How long it takes until one more may be tried without waiting, in milliseconds.
   package var accountPause: Int64 = 60_000
-  /// How long an attempt beyond waits before it is looked at, in milliseconds.
+  /// How long any further attempt has to wait, in milliseconds.
   package var accountDelay: Int64 = 5_000
-  /// How often in a row somebody may fail, or ask for accounts and codes.
+  /// How many times in a row a client may fail, or ask for accounts and codes.
   package var attemptsPerClient = 100
-  /// How long it takes until somebody may do so once more, in milliseconds.
+  /// How long it takes until a client may do so once more, in milliseconds.
   package var clientPause: Int64 = 1_000
-  /// How often is looked for what other servers have written; nil when there are none.
+  /// How often changes by other servers are read; nil when there are none.
   package var refreshInterval: Duration?
-  /// How long ago a user may have signed in who changes the address or the password, in seconds.
+  /// How recently a user must have signed in to change the address or the password, in seconds.
   package var recentSignIn: Int64 = 300
 
-  /// Makes the settings of a server that people use.
+  /// Makes the settings of an ordinary server.
   package init() {}
 
-  /// The settings of a server that stands in for the emulator.
+  /// The settings of a server that acts as the Firebase emulator.
   package static var emulator: IdentitySettings {
     var settings = IdentitySettings()
     settings.isEmulator = true
@@ -346,34 +350,34 @@ package struct IdentitySettings: Sendable {
   }
 }
 
-/// How much an ``IdentityStore`` keeps of what has been used up.
+/// How long, and how many, outdated records an ``IdentityStore`` keeps.
 package enum IdentityKeeping {
-  /// How long a session that is not continued is kept, in milliseconds.
+  /// How long a session is kept after its last use, in milliseconds.
   package static let session: Int64 = 400 * 24 * 3_600_000
-  /// Most sessions of an account; the ones that were continued longest ago are ended.
+  /// The maximum number of sessions of an account; the least recently used ones are ended.
   package static let sessionsPerAccount = 100
-  /// Most tokens of a session that are known after they were replaced.
+  /// The maximum number of replaced tokens of a session that are remembered.
   package static let tokensPerSession = 50
-  /// How long it is known whose earlier tokens do not count, in milliseconds.
+  /// How long revocations are kept, in milliseconds.
   package static let revocation = KeyRing.afterlife
 }
 
 /// The sender of a request to the service, and the database it concerns.
 struct Caller: Sendable {
-  /// The database whose accounts are meant.
+  /// The database whose accounts the request concerns.
   let database: String
-  /// What attempts are counted under: an address, or a user of this machine.
+  /// What attempts are counted by: an address, or a user of this machine.
   let client: String
-  /// Whether it is an administrator.
+  /// Whether the sender is an administrator.
   let isAdministrator: Bool
 }
 
-/// What a user gets by signing in.
+/// The result of a sign-in.
 struct SignedIn: Sendable {
   let account: Account
   let idToken: String
   let refreshToken: String
-  /// How long the first of the tokens counts, in seconds.
+  /// How long ``idToken`` is valid, in seconds.
   let lifetime: Int64
 }
 
@@ -383,7 +387,7 @@ struct EmulatorMail: Sendable {
   let purpose: OneTimeCode.Purpose
   let code: String
 
-  /// Most mails that are kept.
+  /// The maximum number of mails kept.
   static let maximum = 1_000
 
   /// The mail as the emulator shows it.
@@ -396,9 +400,9 @@ struct EmulatorMail: Sendable {
   }
 }
 
-/// Where secrets come from.
+/// The source of random secrets.
 enum Randomness {
-  /// Bytes that nobody can guess.
+  /// Unguessable random bytes.
   static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -408,7 +412,7 @@ enum Randomness {
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8
   )
 
-  /// An identifier of a user: 28 letters and digits.
+  /// A new user identifier: 28 random letters and digits.
   static func uid() -> String {
     var generator = SystemRandomNumberGenerator()
     let bytes = (0..<28).map { _ in letters[Int.random(in: 0..<62, using: &generator)] }

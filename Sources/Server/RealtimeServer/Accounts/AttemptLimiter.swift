@@ -1,11 +1,11 @@
-/// Counts the attempts of many at something that must not be tried too often.
+/// Limits attempts at something that must not be tried too often, counted by name.
 struct AttemptLimiter {
   private struct Bucket {
     var used: Int
     var updated: Int64
   }
 
-  /// Most names that are counted; beyond, those that have used least are forgotten.
+  /// The maximum number of names; beyond it, those with the fewest attempts are forgotten.
   private static let maximumNames = 10_000
 
   private let limit: Int
@@ -15,14 +15,14 @@ struct AttemptLimiter {
   /// Makes a limiter.
   ///
   /// - Parameters:
-  ///   - limit: How many attempts there are at first.
-  ///   - pause: How long it takes until there is one more, in milliseconds.
+  ///   - limit: How many attempts a name has at first.
+  ///   - pause: How long it takes to regain one attempt, in milliseconds.
   init(limit: Int, pause: Int64) {
     self.limit = limit
     self.pause = pause
   }
 
-  /// Takes an attempt, and tells whether there was one.
+  /// Uses up an attempt, and returns whether there was one left.
   mutating func take(_ name: String, at now: Int64) -> Bool {
     var bucket = current(name, at: now)
     guard bucket.used < limit else { return false }
@@ -32,7 +32,7 @@ struct AttemptLimiter {
     return true
   }
 
-  /// Returns the token that was taken last, since the attempt does not count.
+  /// Gives the last attempt back, because it does not count.
   mutating func giveBack(_ name: String) {
     guard let used = buckets[name]?.used else { return }
     buckets[name]?.used = max(0, used - 1)
@@ -43,7 +43,7 @@ struct AttemptLimiter {
 
   private func current(_ name: String, at now: Int64) -> Bucket {
     guard var bucket = buckets[name] else { return Bucket(used: 0, updated: now) }
-    // A clock that is set back gives nothing and takes nothing.
+    // Setting the clock back neither adds nor removes attempts.
     let regained = max(0, now - bucket.updated) / max(1, pause)
     bucket.used = max(0, bucket.used - Int(min(regained, Int64(limit))))
     bucket.updated =
@@ -59,31 +59,32 @@ struct AttemptLimiter {
   }
 }
 
-/// Attempts at accounts for which too many wrong passwords have come, each of which waits a while.
+/// Attempts at accounts with too many wrong passwords, each of which has to wait a while.
 ///
-/// They are not refused: the owner of the account would be locked out by anyone. A guesser is slow
-/// enough, since from one address one attempt at a time waits for an account, and a few from all.
+/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: per
+/// account, only one attempt from each address waits at a time, and only a few in total.
 struct WaitingAttempts {
   private struct Attempt: Hashable {
     let account: String
     let client: String
   }
 
-  /// Attempts that wait for one account, except from addresses that have signed in to it.
+  /// The most attempts that may wait for one account, except from addresses that have signed in to
+  /// it.
   private static let placesPerAccount = 8
-  /// Most addresses that are remembered.
+  /// The maximum number of addresses that are remembered.
   private static let maximumKnown = 10_000
 
   private var waiting: Set<Attempt> = []
   private var counts: [String: Int] = [:]
   private var known: Set<Attempt> = []
 
-  /// Lets an attempt wait, unless as many wait as may.
+  /// Lets an attempt wait, unless too many are waiting.
   ///
   /// - Parameters:
   ///   - account: The name of the account.
-  ///   - client: The address that it comes from.
-  /// - Returns: Whether it waits, so that ``leave(_:from:)`` must be called.
+  ///   - client: The address that the attempt comes from.
+  /// - Returns: Whether the attempt may wait; if so, ``leave(_:from:)`` must be called afterwards.
   mutating func enter(_ account: String, from client: String) -> Bool {
     let attempt = Attempt(account: account, client: client)
     let count = counts[account, default: 0]
@@ -100,7 +101,7 @@ struct WaitingAttempts {
     counts[account] = count > 0 ? count : nil
   }
 
-  /// Remembers an address that an account has been signed in from: guessers take no place from it.
+  /// Remembers an address from which an account was signed in to, so that guessers cannot block it.
   mutating func remember(_ account: String, from client: String) {
     if known.count >= Self.maximumKnown { known.removeFirst() }
     known.insert(Attempt(account: account, client: client))

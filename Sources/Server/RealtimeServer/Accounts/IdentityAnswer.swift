@@ -1,8 +1,8 @@
 package import RealtimeCore
 
-/// The answer to a request about identities.
+/// The response to an identity request.
 package struct IdentityAnswer: Sendable {
-  /// The status of HTTP.
+  /// The HTTP status.
   package let status: Int
   /// The body.
   package let json: JSONValue
@@ -12,23 +12,23 @@ package struct IdentityAnswer: Sendable {
     self.json = json
   }
 
-  /// Makes the answer to a request that is refused.
+  /// Makes the response to a refused request.
   package init(_ error: IdentityError) {
     status = error.status
     json = error.json
   }
 }
 
-/// Answers as clients of the Identity Toolkit read them.
+/// Responses in the format of the Identity Toolkit.
 enum IdentityJSON {
-  /// How somebody has signed in, as far as the answers differ.
+  /// How a user has signed in, as far as the responses differ.
   enum Way {
     case signUp
     case password
     case customToken(isNew: Bool)
   }
 
-  /// An object of a kind with texts.
+  /// An object of a kind, with string members.
   static func object(_ kind: String, with texts: [(String, String)] = []) -> JSONValue {
     .object(
       [JSONMember("kind", .string("identitytoolkit#\(kind)"))]
@@ -36,7 +36,7 @@ enum IdentityJSON {
     )
   }
 
-  /// The answer to a sign-in.
+  /// The response to a sign-in.
   static func signedIn(_ signedIn: SignedIn, by way: Way) -> JSONValue {
     let account = signedIn.account
     var members: [JSONMember]
@@ -61,7 +61,7 @@ enum IdentityJSON {
     return .object(members + tokens(signedIn))
   }
 
-  /// The answer to somebody whose account has been changed.
+  /// The response to the change of an account.
   static func changed(_ account: Account, signedIn: SignedIn?) -> JSONValue {
     var members = [kind("SetAccountInfoResponse"), text("localId", account.uid)]
     if let email = account.email {
@@ -74,7 +74,7 @@ enum IdentityJSON {
     return .object(members + (signedIn.map(tokens) ?? []))
   }
 
-  /// The answer to a token refresh.
+  /// The response to a token refresh.
   static func continued(_ signedIn: SignedIn) -> JSONValue {
     .object(
       ("access_token", .string(signedIn.idToken)),
@@ -87,7 +87,7 @@ enum IdentityJSON {
     )
   }
 
-  /// The answer to who looks accounts up; without any there is no list.
+  /// The response to an account lookup; if no account was found, it has no list.
   static func accounts(_ accounts: [Account], forAdministrator: Bool) -> JSONValue {
     var members = [kind("GetAccountInfoResponse")]
     let users = accounts.map { user($0, forAdministrator: forAdministrator) }
@@ -159,13 +159,13 @@ enum IdentityJSON {
   }
 }
 
-/// Why a request about identities is refused, as clients are told.
+/// Why an identity request is refused, as clients see it.
 package struct IdentityError: Error, Hashable, Sendable {
-  /// The status of the answer.
+  /// The HTTP status of the response.
   package let status: Int
   /// The code, such as `EMAIL_EXISTS`.
   package let code: String
-  /// More about it, for people.
+  /// Details for people.
   package let detail: String?
 
   /// Makes an error.
@@ -175,7 +175,7 @@ package struct IdentityError: Error, Hashable, Sendable {
     self.detail = detail
   }
 
-  /// The body of the answer.
+  /// The body of the response.
   package var json: JSONValue {
     let message = JSONValue.string(detail.map { "\(code) : \($0)" } ?? code)
     var members = [
@@ -213,7 +213,7 @@ package struct IdentityError: Error, Hashable, Sendable {
 
   // MARK: Errors
 
-  /// The body is longer than one may be.
+  /// The body is too long.
   package static let bodyTooLong = IdentityError(
     "REQUEST_TOO_LARGE",
     detail: "The body is too long.",

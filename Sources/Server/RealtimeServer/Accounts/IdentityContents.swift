@@ -1,6 +1,6 @@
 package import RealtimeCore
 
-/// Everything that a store of accounts holds, to be moved into another.
+/// The complete contents of a store of accounts, for moving them to another store.
 package struct IdentityContents: Sendable, Equatable {
   /// A session with its tokens.
   package struct SignIn: Sendable, Equatable {
@@ -23,7 +23,7 @@ package struct IdentityContents: Sendable, Equatable {
   package struct Token: Sendable, Equatable {
     /// The hash.
     package var hash: [UInt8]
-    /// When another took its place, in milliseconds since 1970; nil while it is the newest.
+    /// When another token replaced it, in milliseconds since 1970; nil while it is the newest.
     package var replaced: Int64?
 
     /// Makes a description of a token.
@@ -39,23 +39,23 @@ package struct IdentityContents: Sendable, Equatable {
   package var sessions: [SignIn] = []
   /// The codes by their hashes.
   package var codes: [[UInt8]: OneTimeCode] = [:]
-  /// Whose earlier tokens do not count.
+  /// The revocations.
   package var revocations: [TokenAuthority.Revocation] = []
-  /// What the files of secrets hold.
+  /// The contents of the secret files.
   package var secrets: [SecretFile: JSONValue] = [:]
 
   /// Makes the contents of an empty store.
   package init() {}
 }
 
-/// A store of accounts that can be moved as a whole.
+/// A store of accounts whose contents can be moved as a whole.
 package protocol MovableIdentityStore: IdentityStore {
   /// Reads everything.
   ///
   /// - Throws: `StoreError` when it cannot be read.
   func contents() throws -> IdentityContents
 
-  /// Takes everything that another store held.
+  /// Takes over the contents of another store.
   ///
   /// - Throws: `StoreError` when there are accounts or secrets already, or they cannot be stored.
   func restore(_ contents: IdentityContents) throws

@@ -1,34 +1,34 @@
 internal import RealtimeCore
 
-/// A request about identities, as it came over HTTP or from a command of the same machine.
+/// An identity request, which came over HTTP or from a command on the same machine.
 package struct IdentityRequest: Sendable {
   /// The method, such as "POST".
   package var method: String
-  /// What it is about.
+  /// What the request asks for.
   package var route: IdentityRoute
-  /// The database whose accounts are meant.
+  /// The database whose accounts the request concerns.
   package var database: String
-  /// The parameters after the path.
+  /// The query parameters.
   package var parameters: [(name: String, value: String)] = []
-  /// The type of the body, or nil when none is named.
+  /// The media type of the body, or nil if it has none.
   package var contentType: String?
   /// The body.
   package var body: [UInt8] = []
-  /// What attempts are counted under: an address, or a user of this machine.
+  /// What attempts are counted by: an address, or a user of this machine.
   package var client = ""
   /// Whether it comes from an administrator's socket.
   package var isLocalAdministrator = false
-  /// What came as `Authorization: Bearer`, or nil.
+  /// The token from an `Authorization: Bearer` header, or nil.
   package var bearer: String?
 
-  /// Makes a request without parameters and body.
+  /// Makes a request without parameters or a body.
   package init(_ method: String, at route: IdentityRoute, database: String) {
     self.method = method
     self.route = route
     self.database = database
   }
 
-  /// The path with the parameters, as a client sends them.
+  /// The path and query, as a client sends them.
   package var target: String {
     guard !parameters.isEmpty else { return route.path }
     let pairs = parameters.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
@@ -49,31 +49,31 @@ package struct IdentityRequest: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The value of the first parameter of a name, or nil.
+  /// The value of the first parameter with a name, or nil.
   func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }
 }
 
-/// What a path of the Identity Toolkit is about.
+/// The operation that a path of the Identity Toolkit stands for.
 ///
-/// The hosted service has two hosts; the emulator has one, with their names before the path. Here
-/// both forms are understood, on the port of the database.
+/// The hosted service has two hosts. The emulator has one, and puts their names before the path.
+/// This server accepts both forms, on the port of the database.
 package enum IdentityRoute: Hashable, Sendable {
-  /// `/v1/accounts:METHOD`: what a user does.
+  /// `/v1/accounts:METHOD`: an operation of a user.
   case user(String)
-  /// `/v1/token`: going on with a session.
+  /// `/v1/token`: continuing a session.
   case token
-  /// `/v1/projects/PROJECT/accounts` and `…/accounts:METHOD`: what administrators do with accounts.
+  /// `/v1/projects/PROJECT/accounts` and `…/accounts:METHOD`: account administration.
   case administration(project: String, String?)
-  /// `/v1/projects/PROJECT/keys:rotate`: a new key for tokens.
+  /// `/v1/projects/PROJECT/keys:rotate`: replacing the key that signs tokens.
   case keyRotation(project: String)
-  /// `/emulator/v1/projects/PROJECT/NAME`: what only the emulator has.
+  /// `/emulator/v1/projects/PROJECT/NAME`: operations that only the emulator has.
   case emulator(project: String, String)
 
   private static let hosts = ["identitytoolkit.googleapis.com", "securetoken.googleapis.com"]
 
-  /// Reads a path; nil when it is about something else.
+  /// Parses a path; nil if it is not an identity path.
   ///
   /// - Complexity: O(length)
   package init?(path: String) {
@@ -107,7 +107,7 @@ package enum IdentityRoute: Hashable, Sendable {
     return String(part.dropFirst(collection.count + 1))
   }
 
-  /// The path, in the form of one host.
+  /// The path, in the form for a single host.
   package var path: String {
     switch self {
     case .user(let method): "/v1/accounts:\(method)"
@@ -129,19 +129,19 @@ package enum IdentityRoute: Hashable, Sendable {
   }
 }
 
-/// Reads what a request says in its body.
+/// Parses the body of a request.
 enum RequestBody {
-  /// Deepest nesting of a body; none of its fields has any.
+  /// The maximum nesting of a body; none of the fields is nested.
   private static let depth = 8
 
   /// The fields of a body.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - allowsForm: Whether it may be a form.
+  ///   - allowsForm: Whether the body may be a form.
   /// - Returns: The fields.
-  /// - Throws: ``IdentityError`` when it is of another type than it must be, malformed, or when it
-  ///   has a name twice, which two readers could read in two ways.
+  /// - Throws: ``IdentityError`` when the body has the wrong type or is malformed, or when a name
+  ///   comes twice, which two readers could understand differently.
   static func fields(
     of request: IdentityRequest,
     allowsForm: Bool
@@ -163,7 +163,7 @@ enum RequestBody {
   }
 
   private static func object(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
-    // A request without a body has no fields, as for an anonymous account.
+    // A request without a body has no fields, as when an anonymous account is created.
     if body.isEmpty { return .object([]) }
     guard let json = try? JSONParser.parse(body, depthLimit: depth), json.members != nil else {
       throw IdentityError("INVALID_ARGUMENT", detail: "Invalid JSON payload received.")
@@ -187,7 +187,7 @@ enum RequestBody {
     return .object(members)
   }
 
-  /// The text that is written in a form with escapes, or nil when one is malformed.
+  /// Decodes the escapes of a form value; nil if one is malformed.
   private static func unescaped(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -206,14 +206,14 @@ enum RequestBody {
   }
 }
 
-/// The named values of a request, each of the type that it must have.
+/// The named values of a request, each of which must have the right type.
 ///
-/// A value of another type is refused rather than taken as missing: who sends a number as a password
-/// is told so.
+/// A value of the wrong type is refused rather than treated as missing, so that a client that sends
+/// a number as a password gets an error.
 struct RequestFields {
   private let values: JSONValue
 
-  /// Longest text of a field that is not bounded otherwise, in bytes.
+  /// The maximum length of a field without a limit of its own, in bytes.
   private static let maximumBytes = 8 * 1_024
 
   init(_ values: JSONValue) { self.values = values }
@@ -249,14 +249,14 @@ struct RequestFields {
     return text
   }
 
-  /// True or false, or nil when it is missing.
+  /// A Boolean value, or nil when it is missing.
   func flag(_ name: String) throws(IdentityError) -> Bool? {
     guard let value = self[name] else { return nil }
     guard let flag = value.bool else { throw Self.invalid(name, type: "TYPE_BOOL") }
     return flag
   }
 
-  /// Several texts, or one in their place; empty when they are missing.
+  /// A list of texts, for which a single text may stand; empty when it is missing.
   func texts(_ name: String) throws(IdentityError) -> [String] {
     guard let value = self[name] else { return [] }
     if let text = value.string { return [text] }
@@ -268,21 +268,21 @@ struct RequestFields {
     return texts
   }
 
-  /// JSON that comes as text, or nil when it is missing.
+  /// JSON embedded in a text, or nil when it is missing.
   func embeddedJSON(_ name: String) throws(IdentityError) -> JSONValue? {
     guard let text = try text(name) else { return nil }
     guard let json = try? JSONParser.parse(text) else { throw IdentityError("INVALID_CLAIMS") }
     return json
   }
 
-  /// An address in its one form, or nil when it is missing.
+  /// A normalized email address, or nil when it is missing.
   func email(_ name: String = "email") throws(IdentityError) -> EmailAddress? {
     guard let text = try text(name) else { return nil }
     guard let email = EmailAddress(text) else { throw IdentityError("INVALID_EMAIL") }
     return email
   }
 
-  /// A text that is to be somebody's password, or nil when it is missing.
+  /// A new password, or nil when it is missing.
   func newPassword(_ name: String = "password") throws(IdentityError) -> Password? {
     guard let text = try text(name) else { return nil }
     do throws(Password.Weakness) {
@@ -295,7 +295,7 @@ struct RequestFields {
     }
   }
 
-  /// A name or an address to show, which may be empty, or nil when it is missing.
+  /// A display name or picture URL, which may be empty, or nil when it is missing.
   func shown(_ name: String, maximumBytes: Int) throws(IdentityError) -> String? {
     guard let text = try possiblyEmptyText(name) else { return nil }
     guard text.utf8.count <= maximumBytes else { throw Self.invalid(name, type: "too long") }

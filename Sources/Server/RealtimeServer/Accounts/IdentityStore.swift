@@ -1,16 +1,16 @@
 package import RealtimeCore
 
-/// Where accounts, sessions and keys rest: the port that a server's storage implements.
+/// A store of accounts, sessions and keys, which a server's storage implements.
 ///
-/// It is used from one thread at a time, which may wait for it. Refresh tokens and codes never get
-/// here, only their hashes.
+/// It is used from one thread at a time, which may block on it. The store never sees refresh tokens
+/// or codes, only their hashes.
 package protocol IdentityStore: Sendable {
   /// The account of a user, or nil.
   ///
   /// - Throws: `StoreError` when it cannot be read.
   func account(_ uid: String, in database: String) throws -> Account?
 
-  /// The account of an address, or nil.
+  /// The account with an email address, or nil.
   ///
   /// - Throws: `StoreError` when it cannot be read.
   func account(of email: EmailAddress, in database: String) throws -> Account?
@@ -19,57 +19,58 @@ package protocol IdentityStore: Sendable {
   ///
   /// - Parameters:
   ///   - database: The database.
-  ///   - uid: The identifier after which they begin, or nil for the first.
-  ///   - limit: How many at most.
+  ///   - uid: The identifier after which the accounts start, or nil to start with the first.
+  ///   - limit: The maximum number of accounts.
   /// - Returns: The accounts.
   /// - Throws: `StoreError` when they cannot be read.
   func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account]
 
-  /// The session that a refresh token belongs to, or nil when nobody knows the token.
+  /// The session that a refresh token belongs to, or nil when the token is unknown.
   ///
   /// - Throws: `StoreError` when it cannot be read.
   func session(ofToken hash: [UInt8]) throws -> RefreshRecord?
 
-  /// The code of a hash, or nil.
+  /// The code with a hash, or nil.
   ///
   /// - Throws: `StoreError` when it cannot be read.
   func code(_ hash: [UInt8]) throws -> OneTimeCode?
 
-  /// Whose earlier tokens do not count, as far as it was noted after a second since 1970.
+  /// The revocations that took effect after a second since 1970.
   ///
   /// - Throws: `StoreError` when they cannot be read.
   func revocations(since second: Int64) throws -> [TokenAuthority.Revocation]
 
-  /// Makes changes, all of them or none; when it returns they are durable.
+  /// Makes all of the changes or none; when it returns they are durable.
   ///
-  /// - Throws: `StoreError` when they cannot be made. Unless it `hasStoredNothing`, it is unknown whether
-  ///   they were made, and no others may follow.
+  /// - Throws: `StoreError` when they cannot be made. Unless it `hasStoredNothing`, it is unknown
+  ///   whether they were made, and no others may follow.
   func apply(_ changes: [IdentityChange]) throws
 
-  /// What a file of secrets holds, or nil when there is none.
+  /// The contents of a secret file, or nil when it does not exist.
   ///
-  /// - Throws: `StoreError` when it cannot be read, or when others may read it as well.
+  /// - Throws: `StoreError` when it cannot be read, or when other users can read it as well.
   func secret(_ file: SecretFile) throws -> JSONValue?
 
-  /// Replaces a file of secrets as a whole; only its owner can read it.
+  /// Replaces a secret file as a whole; only its owner can read it.
   ///
   /// - Throws: `StoreError` when it cannot be written.
   func setSecret(_ file: SecretFile, to json: JSONValue) throws
 
-  /// Makes a file of secrets unless there is one.
+  /// Creates a secret file unless it exists.
   ///
-  /// - Returns: What it holds then; of several servers that make it at once, all get the same.
+  /// - Returns: The file's contents afterwards; if several servers create it at once, all get the
+  ///   same.
   /// - Throws: `StoreError` when it cannot be read or written.
   func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue
 
-  /// Ends the use of the store.
+  /// Closes the store.
   ///
-  /// - Throws: `StoreError` when something cannot be closed.
+  /// - Throws: `StoreError` when part of it cannot be closed.
   func close() throws
 }
 
 extension IdentityStore {
-  /// Makes a file of secrets unless there is one, in a store that only one server uses.
+  /// Creates a secret file unless it exists, in a store that only one server uses.
   package func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue {
     if let known = try secret(file) { return known }
     try setSecret(file, to: json)
@@ -77,11 +78,11 @@ extension IdentityStore {
   }
 }
 
-/// A file of secrets beside the accounts.
+/// A secret file next to the accounts.
 package enum SecretFile: String, Sendable, CaseIterable {
-  /// What tokens are signed with.
+  /// The keys that sign tokens.
   case keys = "keys.json"
-  /// What the programs of administrators sign custom tokens with.
+  /// The key with which administrators' programs sign custom tokens.
   case customTokenKey = "custom-token-key.json"
 }
 
@@ -93,9 +94,9 @@ package enum IdentityChange: Sendable {
   case delete(uid: String, database: String)
   /// Removes all accounts of a database with their sessions and codes.
   case clear(database: String)
-  /// Begins a session with the hash of its first token.
+  /// Starts a session, with the hash of its first token.
   case begin(SignInSession, token: [UInt8])
-  /// Puts the hash of a new token in the place of one, which stays known.
+  /// Replaces a token by a new one, given by their hashes; the old one stays known.
   case replace(token: [UInt8], successor: [UInt8], at: Int64)
   /// Ends a session.
   case end(session: String)
@@ -103,31 +104,31 @@ package enum IdentityChange: Sendable {
   case addCode(OneTimeCode, hash: [UInt8])
   /// Removes a code.
   case removeCode(hash: [UInt8])
-  /// Notes since when the tokens of a user count.
+  /// Records that a user's earlier tokens are no longer valid.
   case revoke(TokenAuthority.Revocation)
-  /// Removes codes, sessions and notes that have no use any more at a time in milliseconds.
+  /// Removes codes, sessions and revocations that are obsolete at a time in milliseconds.
   case tidy(at: Int64)
 }
 
-/// What a code that was handed over by other ways allows, once.
+/// A code that was delivered out of band, and what it allows once.
 package struct OneTimeCode: Hashable, Sendable {
-  /// What it is for, as requests name it.
+  /// The purpose of a code, as requests name it.
   package enum Purpose: String, Sendable {
     /// To set a new password.
     case passwordReset = "PASSWORD_RESET"
-    /// To show that an address is its owner's.
+    /// To verify an email address.
     case emailVerification = "VERIFY_EMAIL"
   }
 
-  /// What it is for.
+  /// The purpose.
   package let purpose: Purpose
   /// The database of the account.
   package let database: String
   /// The user.
   package let uid: String
-  /// The address that it was made for; with another one it is worth nothing.
+  /// The address that the code was made for; it is worthless if the account's address has changed.
   package let email: EmailAddress
-  /// When it ends, in milliseconds since 1970.
+  /// When the code expires, in milliseconds since 1970.
   package let expires: Int64
 
   /// Makes a code.
@@ -147,7 +148,7 @@ package struct OneTimeCode: Hashable, Sendable {
 }
 
 extension OneTimeCode {
-  /// The code as a store keeps it.
+  /// The stored form of the code.
   package var json: JSONValue {
     .object(
       ("purpose", .string(purpose.rawValue)),
@@ -158,7 +159,7 @@ extension OneTimeCode {
     )
   }
 
-  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  /// Reads the stored form; nil if it is not what ``json`` returns.
   package init?(json: JSONValue) {
     guard let purpose = json["purpose"]?.string.flatMap(Purpose.init(rawValue:)),
       let database = json["database"]?.string, let uid = json["uid"]?.string,
@@ -169,11 +170,11 @@ extension OneTimeCode {
   }
 }
 
-/// What is known of a refresh token.
+/// The record of a refresh token.
 package struct RefreshRecord: Hashable, Sendable {
-  /// The session that it continues.
+  /// The session that the token continues.
   package let session: SignInSession
-  /// When another one took its place, in milliseconds since 1970, or nil while it is the newest.
+  /// When another token replaced it, in milliseconds since 1970; nil while it is the newest.
   package let replaced: Int64?
 
   /// Makes a record.
@@ -183,9 +184,9 @@ package struct RefreshRecord: Hashable, Sendable {
   }
 }
 
-/// What began with a sign-in, and goes on as long as its refresh token is used.
+/// A session, which starts with a sign-in and lasts as long as its refresh token is used.
 package struct SignInSession: Hashable, Sendable {
-  /// Its identifier.
+  /// The identifier of the session.
   package let id: String
   /// The database of the account.
   package let database: String
@@ -195,7 +196,7 @@ package struct SignInSession: Hashable, Sendable {
   package let provider: String
   /// When the user signed in, in seconds since 1970.
   package let signedIn: Int64
-  /// The claims of the custom token that it began with, as JSON text, or nil.
+  /// The claims of the custom token that started the session, as JSON text, or nil.
   package let claims: String?
 
   /// Makes a session.
@@ -217,7 +218,7 @@ package struct SignInSession: Hashable, Sendable {
 }
 
 extension SignInSession {
-  /// The session as a store keeps it.
+  /// The stored form of the session.
   package var json: JSONValue {
     .object(
       ("id", .string(id)),
@@ -229,7 +230,7 @@ extension SignInSession {
     )
   }
 
-  /// Reads what a store has kept; nil when it is none of what ``json`` gives.
+  /// Reads the stored form; nil if it is not what ``json`` returns.
   package init?(json: JSONValue) {
     guard let id = json["id"]?.string, let database = json["database"]?.string,
       let uid = json["uid"]?.string, let provider = json["provider"]?.string,

@@ -2,20 +2,20 @@ internal import Crypto
 private import Foundation
 internal import RealtimeCore
 
-/// The secrets of a server: the key that signs, those that signed before, and what else depends on
-/// nobody knowing it.
+/// The secrets of a server: the key that signs tokens, the retired keys, and the refresh secret.
 struct KeyRing: Sendable {
-  /// How long a retired key is kept: longer than any token that it has signed is valid.
+  /// How long a retired key is kept, which is longer than any token signed with it is valid; in
+  /// milliseconds.
   static let afterlife: Int64 = 25 * 3_600_000
-  /// The age at which a key is replaced.
+  /// The age at which a key is replaced, in milliseconds.
   static let lifetime: Int64 = 90 * 24 * 3_600_000
   private static let version: Int64 = 1
 
-  /// What tells this server from others in its tokens.
+  /// Identifies this server in its tokens.
   let serverID: String
-  /// What the successors of refresh tokens are made with.
+  /// The secret from which the successors of refresh tokens are derived.
   let refreshSecret: [UInt8]
-  /// The key that signs.
+  /// The key that signs new tokens.
   private(set) var current: SigningKey
   private var retired: [SigningKey] = []
 
@@ -30,12 +30,12 @@ struct KeyRing: Sendable {
     current = SigningKey(created: now)
   }
 
-  /// The key of a name, or nil.
+  /// The key with an identifier, or nil.
   subscript(id: String) -> SigningKey? {
     current.id == id ? current : retired.first { $0.id == id }
   }
 
-  /// Puts a new key in the place of the one that signs, which goes on to count for what it signed.
+  /// Replaces the signing key; the old key remains valid for the tokens that it signed.
   mutating func rotate(at now: Int64) {
     current.retired = now
     retired.append(current)
@@ -43,12 +43,12 @@ struct KeyRing: Sendable {
     retired.removeAll { ($0.retired ?? now) + Self.afterlife <= now }
   }
 
-  /// Whether the key that signs has done so for long enough.
+  /// Whether the signing key is old enough to be replaced.
   func isDue(at now: Int64) -> Bool { now - current.created >= Self.lifetime }
 
   // MARK: JSON
 
-  /// The secrets as they are stored.
+  /// The stored form of the secrets.
   var json: JSONValue {
     .object(
       ("version", .integer(Self.version)),
@@ -58,7 +58,7 @@ struct KeyRing: Sendable {
     )
   }
 
-  /// Reads what ``json`` gives; nil when it is something else.
+  /// Reads the stored form; nil if it is not what ``json`` returns.
   init?(json: JSONValue) {
     guard json["version"]?.integer == Self.version, let serverID = json["server"]?.string,
       let secret = json["refresh"]?.string.flatMap({ Base64URL.decode($0) }), secret.count == 32,
@@ -76,14 +76,14 @@ struct KeyRing: Sendable {
 
 /// A key that tokens are signed with: ECDSA over P-256 with SHA-256, "ES256".
 struct SigningKey: Sendable {
-  /// The only algorithm: no token gets to choose how it is checked.
+  /// The only algorithm; a token cannot choose how it is verified.
   static let algorithm = "ES256"
 
-  /// What tokens name it by: a digest of its public half.
+  /// The identifier of the key in tokens: a digest of its public part.
   let id: String
-  /// When it was made, in milliseconds since 1970.
+  /// When the key was created, in milliseconds since 1970.
   let created: Int64
-  /// When another one took its place, in milliseconds since 1970, or nil while it signs.
+  /// When another key replaced it, in milliseconds since 1970; nil while it is in use.
   var retired: Int64?
   private let key: P256.Signing.PrivateKey
 
@@ -99,12 +99,12 @@ struct SigningKey: Sendable {
     id = Base64URL.encode(digest.prefix(12))
   }
 
-  /// Signs bytes; nil when the system has no randomness.
+  /// Signs bytes; nil if the system has no randomness.
   func signature(of bytes: [UInt8]) -> [UInt8]? {
     (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
   }
 
-  /// Whether a signature is one of this key under these bytes.
+  /// Whether a signature of these bytes was made with this key.
   func isSigned(_ bytes: [UInt8], by signature: [UInt8]) -> Bool {
     guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
       return false
@@ -114,7 +114,7 @@ struct SigningKey: Sendable {
 
   // MARK: JSON
 
-  /// The key as a JSON Web Key with its private part, and the times.
+  /// The key as a JSON Web Key with its private part, and its dates.
   var json: JSONValue {
     let point = Array(key.publicKey.rawRepresentation)
     var members = [
@@ -132,7 +132,7 @@ struct SigningKey: Sendable {
     return .object(members)
   }
 
-  /// Reads what ``json`` gives; nil when it is something else.
+  /// Reads the stored form; nil if it is not what ``json`` returns.
   init?(json: JSONValue) {
     guard json["crv"]?.string == "P-256", let created = json["created"]?.integer,
       let bytes = json["d"]?.string.flatMap({ Base64URL.decode($0) }),
@@ -144,14 +144,15 @@ struct SigningKey: Sendable {
   }
 }
 
-/// The secret that makes whoever knows it an administrator.
+/// A secret that makes anyone who presents it an administrator.
 package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflectable {
   private let digest: [UInt8]
 
-  /// Fewest bytes of a secret.
+  /// The minimum length of a secret, in bytes.
   package static let minimumBytes = 32
 
-  /// Takes a secret of visible ASCII, as a header can have it; nil when it is too short to be one.
+  /// Takes a secret of visible ASCII characters, so that it fits in a header; nil if it is invalid
+  /// or too short.
   ///
   /// - Complexity: O(length)
   package init?(_ secret: String) {
@@ -161,7 +162,7 @@ package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflec
     digest = Self.digest(of: secret)
   }
 
-  /// Whether a text is the secret; the time tells nothing about it.
+  /// Whether a text is the secret; the time taken reveals nothing about it.
   package func matches(_ text: String) -> Bool {
     ConstantTime.areEqual(Self.digest(of: text), digest)
   }
@@ -175,9 +176,9 @@ package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflec
   }
 }
 
-/// Comparing secrets without a hint of how much of them was right.
+/// Compares secrets without revealing how much of them was right.
 package enum ConstantTime {
-  /// Whether two sequences of bytes are equal; the time depends on their lengths only.
+  /// Whether two byte sequences are equal; the time taken depends only on their lengths.
   ///
   /// - Complexity: O(bytes)
   package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

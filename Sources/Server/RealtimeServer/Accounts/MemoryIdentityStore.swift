@@ -1,7 +1,8 @@
 internal import NIOConcurrencyHelpers
 package import RealtimeCore
 
-/// Accounts that are gone when the server stops; for tests and the emulator.
+/// An in-memory store of accounts, which are lost when the server stops; for tests and the
+/// emulator.
 package final class MemoryIdentityStore: IdentityStore {
   private struct Token {
     let session: String
@@ -45,7 +46,7 @@ package final class MemoryIdentityStore: IdentityStore {
     )
   }
 
-  /// The order of bytes, as a database on disk has it.
+  /// Compares bytewise, like a database on disk.
   private static func precedes(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }

@@ -3,29 +3,29 @@ private import Foundation
 internal import NIOConcurrencyHelpers
 internal import NIOPosix
 
-/// A password as somebody typed it.
+/// A password as a user typed it.
 ///
-/// It is taken in the canonical composed form of Unicode (NFC), since keyboards differ in how they
-/// send an é; beyond that every character counts, blanks and case included. It never describes
-/// itself: there is no way from here into a log.
+/// It is normalized to the composed form of Unicode (NFC), because keyboards differ in how they
+/// send an é. Apart from that, every character counts, including spaces and case. A password never
+/// describes itself, so it cannot end up in a log.
 package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
-  /// What is hashed.
+  /// The bytes that are hashed.
   let bytes: [UInt8]
 
   /// Why a text cannot be a password.
   package enum Weakness: Error {
-    /// It has less than six characters.
+    /// It has fewer than six characters.
     case short
-    /// It has more bytes than are looked at.
+    /// It has more than the maximum number of bytes.
     case long
   }
 
-  /// Fewest characters.
+  /// The minimum number of characters.
   package static let minimumLength = 6
-  /// Most bytes.
+  /// The maximum number of bytes.
   package static let maximumBytes = 4_096
 
-  /// Takes a text that somebody signs in with, of any length up to the bound.
+  /// Takes a text to sign in with, of any length up to the maximum.
   ///
   /// - Throws: ``Weakness/long`` when it is longer.
   package init(_ text: String) throws(Weakness) {
@@ -34,7 +34,7 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
     guard bytes.count <= Self.maximumBytes else { throw .long }
   }
 
-  /// Takes a text that is to be somebody's password from now on.
+  /// Takes a text for a new password.
   ///
   /// - Throws: ``Weakness`` when it is too short or too long.
   package init(new text: String) throws(Weakness) {
@@ -47,7 +47,7 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// How much work it is to try a password: the parameters of scrypt.
+/// The work that it takes to try a password: the parameters of scrypt.
 ///
 /// Memory is 128 bytes · `rounds` · `blockSize`; time grows with all three.
 package struct PasswordCost: Hashable, Sendable {
@@ -55,10 +55,11 @@ package struct PasswordCost: Hashable, Sendable {
   package let roundsLog2: Int
   /// The size of a block, in units of 128 bytes.
   package let blockSize: Int
-  /// How often everything is done.
+  /// How many times the computation is repeated.
   package let parallelism: Int
 
-  /// Checks parameters; nil when scrypt does not take them, or when they ask for over a gibibyte.
+  /// Validates parameters; nil if scrypt does not accept them, or if they need more than a
+  /// gibibyte.
   package init?(roundsLog2: Int, blockSize: Int, parallelism: Int) {
     guard (1...20).contains(roundsLog2), (1...32).contains(blockSize),
       (1...32).contains(parallelism), blockSize << roundsLog2 <= 1 << 23
@@ -70,32 +71,33 @@ package struct PasswordCost: Hashable, Sendable {
     (roundsLog2, blockSize, parallelism) = parameters
   }
 
-  /// What new passwords get: 32 MiB, about a quarter of a second.
+  /// The cost of new passwords: 32 MiB, about a quarter of a second.
   ///
-  /// As hard as 2^17 rounds once, by the OWASP table, at a quarter of the memory.
+  /// According to the OWASP table, this is as hard as a single run with 2^17 rounds, at a quarter
+  /// of the memory.
   package static let standard = PasswordCost(unchecked: (15, 8, 3))
-  /// Hardly any work, for the emulator, whose passwords are test data.
+  /// Minimal work, for the emulator, whose passwords are test data.
   package static let token = PasswordCost(unchecked: (4, 1, 1))
 }
 
-/// A password as it is stored: it can be compared with another, but not read.
+/// The stored form of a password, which can be compared with another password but not read.
 package struct PasswordHash: Hashable, Sendable {
-  /// How much work it was.
+  /// The work that it took.
   package let cost: PasswordCost
   private let salt: [UInt8]
   private let digest: [UInt8]
 
   private static let digestBytes = 32
-  /// Bytes of a salt.
+  /// The number of bytes in a salt.
   package static let saltBytes = 16
 
-  /// Hashes a password; nil when there is no memory for it.
+  /// Hashes a password; nil if there is not enough memory.
   ///
   /// - Parameters:
   ///   - password: The password.
   ///   - salt: ``saltBytes`` random bytes.
-  ///   - cost: How much work it is to be.
-  /// - Complexity: As the cost says; not for a thread that others wait for.
+  ///   - cost: The work to put into it.
+  /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
   package init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
     guard let digest = Self.digest(of: password, salt: salt, cost: cost) else { return nil }
     self.cost = cost
@@ -103,9 +105,9 @@ package struct PasswordHash: Hashable, Sendable {
     self.digest = digest
   }
 
-  /// Whether it is the hash of a password, or nil when there is no memory to find out.
+  /// Whether it is the hash of a password; nil if there is not enough memory to find out.
   ///
-  /// - Complexity: As the cost says; not for a thread that others wait for.
+  /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
   package func matches(_ password: Password) -> Bool? {
     Self.digest(of: password, salt: salt, cost: cost).map { ConstantTime.areEqual($0, digest) }
   }
@@ -128,13 +130,13 @@ package struct PasswordHash: Hashable, Sendable {
 
   // MARK: Text
 
-  /// The hash with everything that is needed to try a password, in the usual form.
+  /// The hash in the usual text form, with all that is needed to check a password.
   package var text: String {
     let cost = "ln=\(cost.roundsLog2),r=\(cost.blockSize),p=\(cost.parallelism)"
     return "$scrypt$\(cost)$\(Base64URL.encode(salt))$\(Base64URL.encode(digest))"
   }
 
-  /// Reads what ``text`` gives; nil when it is something else.
+  /// Parses a hash; nil if the text is not what ``text`` returns.
   package init?(_ text: String) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
@@ -154,10 +156,10 @@ package struct PasswordHash: Hashable, Sendable {
   }
 }
 
-/// The threads on which passwords are hashed: few, with a bounded queue before them.
+/// The threads that hash passwords: few of them, with a bounded queue.
 ///
-/// Whoever does not find a place in the queue is told to come back, so that a flood of attempts costs
-/// neither memory nor the patience of those whom it does not concern.
+/// When the queue is full, clients are told to come back later. So a flood of attempts costs no
+/// memory, and does not delay other clients.
 final class PasswordThreads: Sendable {
   private let pool: NIOThreadPool
   private let waiting = NIOLockedValueBox(0)
@@ -166,7 +168,7 @@ final class PasswordThreads: Sendable {
   /// Starts threads.
   ///
   /// - Parameters:
-  ///   - threads: How many passwords are hashed at once.
+  ///   - threads: How many passwords are hashed at the same time.
   ///   - queue: How many more may wait.
   init(threads: Int, queue: Int) {
     pool = NIOThreadPool(numberOfThreads: threads)
@@ -174,9 +176,9 @@ final class PasswordThreads: Sendable {
     places = threads + queue
   }
 
-  /// Does something on one of the threads.
+  /// Runs a closure on one of the threads.
   ///
-  /// - Throws: ``IdentityError/busy`` when too many wait, or when the threads have ended.
+  /// - Throws: ``IdentityError/busy`` when too many closures wait, or when the threads have ended.
   func run<Value: Sendable>(
     _ body: @escaping @Sendable () -> Value
   ) async throws(IdentityError) -> Value {
@@ -194,7 +196,7 @@ final class PasswordThreads: Sendable {
     }
   }
 
-  /// Ends the threads once nothing waits any more.
+  /// Ends the threads once nothing is waiting.
   func stop() async {
     try? await pool.shutdownGracefully()
   }

@@ -3,31 +3,32 @@ private import Foundation
 internal import RealtimeCore
 internal import RealtimeHub
 
-/// Who has sent a request, for the server that it is sent on to.
+/// The verified sender of a request, for the server that the request is redirected to.
 ///
-/// HTTP clients drop the line `Authorization` when they are sent to another host, and an address is no place
-/// for a token, as logs keep it. So the server that sends a request on checks the token itself, and puts
-/// what it says into the address: for this request and that server only, for a moment, once. It is sealed
-/// with a key that only the servers know, so that logs do not tell who it was either.
+/// HTTP clients drop the `Authorization` header when they are redirected to another host, and a URL
+/// is no place for a token, because it ends up in logs. So the redirecting server verifies the
+/// token itself and puts the result into the URL. This ticket is valid for that request and server
+/// only, for a moment, and once. It is sealed with a key that only the servers know, so that logs
+/// do not reveal the user either.
 struct RedirectTicket: Equatable {
-  /// How long it counts, in milliseconds.
+  /// How long a ticket is valid, in milliseconds.
   static let lifetime: Int64 = 10_000
-  /// How far what servers take for the time of the storage may be apart, in milliseconds.
+  /// How far the servers' estimates of the storage's time may differ, in milliseconds.
   static let margin: Int64 = 2_000
-  /// The parameter of the address, which is its last one.
+  /// The query parameter with the ticket, which is always the last one.
   static let parameter = "hearth_ticket"
   private static let purpose = "hearth redirect ticket 1"
 
-  /// The run of the server that it is for.
+  /// The run of the server that the ticket is for.
   var server: String
-  /// What is asked for.
+  /// The request that the ticket is for.
   var request: TicketedRequest
-  /// When it ends, by the clock of the storage, in milliseconds.
+  /// When the ticket expires by the storage's clock, in milliseconds.
   var end: Int64
-  /// Who asks.
+  /// The sender's verified credential.
   var credential: VerifiedCredential
 
-  /// The text for the address; nil when the system has no randomness.
+  /// The text for the URL; nil if the system has no randomness.
   func sealed(with secret: [UInt8]) -> String? {
     let json = JSONValue.object(
       ("s", .string(server)),
@@ -45,7 +46,7 @@ struct RedirectTicket: Equatable {
     return (box?.combined).map { Base64URL.encode(Array($0)) }
   }
 
-  /// Reads a text; nil when no server with the same secret has sealed it.
+  /// Reads a ticket's text; nil unless a server with the same secret sealed it.
   init?(_ text: String, sealedWith secret: [UInt8]) {
     guard let bytes = Base64URL.decode(text), let box = try? AES.GCM.SealedBox(combined: bytes),
       let plain = try? AES.GCM.open(
@@ -79,26 +80,26 @@ struct RedirectTicket: Equatable {
   }
 }
 
-/// What a ticket is for: a method, a path with its parameters, and a database.
+/// The request that a ticket is for: a method, a path with its query, and a database.
 struct TicketedRequest: Equatable {
-  /// A digest of all of it.
+  /// A digest of the three.
   let digest: String
 
   fileprivate init(digest: String) { self.digest = digest }
 
   init(method: String, target: String, database: String) {
-    // None of the three has a line break in it.
+    // None of the three contains a line break.
     let text = "\(method)\n\(target)\n\(database)"
     digest = Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
   }
 }
 
-/// The tickets that were used at this server, until they would have ended anyway.
+/// The tickets that were used at this server, kept until they would expire anyway.
 struct UsedTickets {
   private var ends: [String: Int64] = [:]
   private var nextTidying: Int64 = 0
 
-  /// Notes a ticket; false if it has been used before.
+  /// Marks a ticket as used; false if it already was.
   ///
   /// - Complexity: O(1), amortized.
   mutating func use(_ text: String, until end: Int64, at time: Int64) -> Bool {
@@ -106,7 +107,7 @@ struct UsedTickets {
       ends = ends.filter { $0.value > time }
       nextTidying = time + RedirectTicket.lifetime
     }
-    // What it begins with was made by chance.
+    // The beginning of a ticket is random, so it identifies the ticket.
     return ends.updateValue(end, forKey: String(text.prefix(24))) == nil
   }
 }

@@ -4,10 +4,10 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// The identities of a server, as its event loop uses them.
+/// The accounts of a server, as used on its event loop.
 ///
-/// State: closed → open → closing (until what has been asked is answered) → closed. Where another verifier
-/// was given there are none, and it stays closed.
+/// State: closed → open → closing (until requests in progress are answered) → closed. With a
+/// verifier of its own, a server has no accounts, and this stays closed.
 final class ServerIdentities {
   private let verifier: (any CredentialVerifier)?
   private let options: IdentityOptions
@@ -16,9 +16,9 @@ final class ServerIdentities {
   private let logger: Logger
   private let clock: @Sendable () -> Int64
   private var service: AccountService?
-  /// How many requests are being answered.
+  /// The number of requests in progress.
   private var underWay = 0
-  /// Continues closing once none is.
+  /// Continues closing once no request is in progress.
   private var onIdle: (() -> Void)?
   /// Whether the revoked users are known.
   private(set) var isReady = false
@@ -47,10 +47,10 @@ final class ServerIdentities {
     return NoSignIn()
   }
 
-  /// A secret that servers with the same accounts share; nil where there are none.
+  /// A secret shared by all servers with the same accounts; nil without accounts.
   var sharedSecret: [UInt8]? { service?.sharedSecret }
 
-  /// The same for a database that is opened before the identities are.
+  /// A verifier for a database that is opened before the accounts are.
   func laterVerifier(of database: String) -> any CredentialVerifier {
     LaterVerifier(identities: NIOLoopBound(self, eventLoop: eventLoop), database: database)
   }
@@ -72,13 +72,13 @@ final class ServerIdentities {
     }
   }
 
-  /// Reads the keys, or makes them.
+  /// Opens the accounts: reads the keys, or creates them.
   ///
   /// - Parameters:
-  ///   - onRevocation: Called on the event loop with a user whose tokens of before a second since 1970
-  ///     do not count any more.
+  ///   - onRevocation: Called on the event loop with a user whose tokens from before a second since
+  ///     1970 are no longer valid.
   ///   - onLoss: Called on the event loop when a write has failed and its outcome is unknown.
-  /// - Returns: A future that fails with what the store reports.
+  /// - Returns: A future that fails with the store's error.
   func open(
     onRevocation: @escaping (TokenAuthority.Revocation) -> Void,
     onLoss: @escaping (StoreError) -> Void
@@ -142,28 +142,29 @@ final class ServerIdentities {
 
 /// The server's own sign-in: sign-up, token lifetime and the administrators' key.
 ///
-/// An emulator has accounts of its own kind: its tokens carry no signature and are all believed.
+/// An emulator's accounts differ: its tokens are not signed, and all of them are believed.
 public struct IdentityOptions: Sendable {
-  /// How long a user's token counts before it has to be renewed: from a second to a day.
+  /// How long a user's token is valid before it must be renewed: from a second to a day.
   public var tokenLifetime = Duration.seconds(3_600)
-  /// The secret that makes whoever shows it an administrator: 32 bytes or more; nil for none.
+  /// The secret that makes anyone who presents it an administrator: 32 bytes or more; nil for none.
   public var administratorKey: String?
-  /// Whether people can make accounts for themselves; otherwise only administrators make them.
+  /// Whether people can create accounts for themselves; otherwise only administrators can.
   public var allowsSignUp = true
 
-  /// Opens where accounts and keys rest, by default in memory; the server closes it when it stops.
+  /// Opens the store of accounts and keys, by default in memory; the server closes it when it
+  /// stops.
   package var openStore: @Sendable () throws -> any IdentityStore = { MemoryIdentityStore() }
-  /// How often is looked for what other servers have written; nil when there are none.
+  /// How often changes by other servers are read; nil when there are none.
   package var refreshInterval: Duration?
-  /// Changes further settings, such as how much work a password is.
+  /// Adjusts other settings, such as the cost of a password.
   package var adjust: @Sendable (inout IdentitySettings) -> Void = { _ in }
 
-  /// Makes the usual settings.
+  /// Makes the default options.
   public init() {}
 }
 
 extension IdentityOptions {
-  /// What the service of these identities is told.
+  /// The settings for the account service.
   func settings(isEmulator: Bool) -> IdentitySettings {
     var settings = isEmulator ? IdentitySettings.emulator : IdentitySettings()
     settings.tokenLifetime = tokenLifetime.components.seconds
@@ -175,11 +176,12 @@ extension IdentityOptions {
   }
 }
 
-/// Believes every credential, as the emulator does; only for servers that nobody else can reach.
+/// Believes every credential, as the emulator does; only for servers that no other machine can
+/// reach.
 ///
-/// `owner` and whatever comes as an administrator's credential makes an administrator; a token
-/// without a signature makes the user that it names. When a token ends is not looked at, since test
-/// suites make tokens that ended in 1970.
+/// `owner` and any administrative credential make an administrator; a token without a signature
+/// makes the user that it names. Expiry is ignored, because test suites make tokens that expired in
+/// 1970.
 struct EmulatorVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
@@ -214,14 +216,14 @@ struct EmulatorVerifier: CredentialVerifier {
   }
 }
 
-/// A JSON Web Token, read without a look at its signature.
+/// A JSON Web Token whose signature is not checked.
 struct UnverifiedToken {
-  /// The algorithm of the signature, "none" for a token without one.
+  /// The signature algorithm, or "none" for a token without a signature.
   let algorithm: String
-  /// What the token says.
+  /// The claims of the token.
   let claims: JSONValue
 
-  /// Reads a token; nil when it is none.
+  /// Parses a token; nil if it is not one.
   ///
   /// - Complexity: O(length)
   init?(_ text: String) {
@@ -237,7 +239,7 @@ struct UnverifiedToken {
     decode(part).flatMap { try? JSONParser.parse($0) }
   }
 
-  /// The bytes of base64 text with the alphabet of URLs, with or without padding.
+  /// Decodes base64 text with the URL-safe or the standard alphabet, with or without padding.
   private static func decode(_ text: Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     var word: UInt32 = 0

@@ -2,23 +2,23 @@ internal import NIOConcurrencyHelpers
 package import RealtimeCore
 package import RealtimeHub
 
-/// Signs the tokens of a server's users, and tells which of them count.
+/// Signs the tokens of a server's users, and knows which of them are valid.
 ///
-/// Guarded by a lock: the keys, and since when each user's tokens count whose earlier ones do not.
-/// The hubs ask from their thread, the service changes things from its own.
+/// A lock guards the keys and the revocations. Hubs call it on their thread, and the account
+/// service changes it on its own.
 package final class TokenAuthority: Sendable {
-  /// Whose sessions were ended, and since when tokens count again.
+  /// Records that a user's sessions were ended, and when valid tokens start again.
   package struct Revocation: Hashable, Sendable {
     /// The database of the user.
     package let database: String
     /// The user.
     package let uid: String
-    /// Tokens that were issued before this second since 1970 do not count.
+    /// Tokens that were issued before this second since 1970 are not valid.
     package let validSince: Int64
-    /// Whether the user was shut out, be it disabled or deleted; a store need not keep it.
+    /// Whether the user was shut out, by being disabled or deleted; a store need not keep this.
     package var isShutOut: Bool
 
-    /// Makes a note.
+    /// Makes a revocation.
     package init(database: String, uid: String, validSince: Int64, isShutOut: Bool = false) {
       self.database = database
       self.uid = uid
@@ -37,11 +37,11 @@ package final class TokenAuthority: Sendable {
     var revocations: [User: Revocation] = [:]
   }
 
-  /// How far ahead the clock may have been that a token was issued by, in seconds.
+  /// How far ahead the clock that dated a token may have been, in seconds.
   private static let tolerance: Int64 = 60
 
   private let state: NIOLockedValueBox<State>
-  /// Whether other servers sign tokens with these keys as well, and change them.
+  /// Whether other servers also sign tokens with these keys, and change them.
   private let isShared: Bool
 
   init(keys: KeyRing, revocations: [Revocation], isShared: Bool = false) {
@@ -62,26 +62,26 @@ package final class TokenAuthority: Sendable {
   /// The issuer of this server's tokens.
   var issuer: String { "urn:hearth:\(keys.serverID)" }
 
-  /// Whether a note is known already.
+  /// Whether a revocation is already known.
   func knows(_ note: Revocation) -> Bool {
     state.withLockedValue { state in
       state.revocations[User(database: note.database, uid: note.uid)] == note
     }
   }
 
-  /// Ends all earlier tokens of a user.
+  /// Revokes all earlier tokens of a user.
   ///
-  /// - Complexity: O(users whose tokens were ended since the last key went out of use)
+  /// - Complexity: O(users with revoked tokens since the last key went out of use)
   func revoke(_ note: Revocation) {
     let past = note.validSince - KeyRing.afterlife / 1_000
     state.withLockedValue { state in
-      // No token lives so long that older notes would have anything to end.
+      // No token lives long enough for an older revocation to matter.
       state.revocations = state.revocations.filter { $0.value.validSince > past }
       state.revocations[User(database: note.database, uid: note.uid)] = note
     }
   }
 
-  /// Whether a user has been disabled or deleted since a token was issued, as far as that is remembered.
+  /// Whether a user was disabled or deleted after a token was issued, as far as that is remembered.
   func isShutOut(_ uid: String, of database: String, sinceTokenOf issued: Int64) -> Bool {
     let note = state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }
     return note.map { $0.isShutOut && issued < $0.validSince } ?? false
@@ -92,14 +92,14 @@ package final class TokenAuthority: Sendable {
   /// Signs the claims of a token.
   func sign(_ claims: JSONValue) -> String? { WebToken.signed(claims, with: keys.current) }
 
-  /// What a token says that counts.
+  /// Verifies a token and returns its claims.
   ///
   /// - Parameters:
   ///   - text: The token.
   ///   - database: The database that it must be for.
   ///   - timestamp: The time in milliseconds since 1970.
   /// - Returns: Its claims.
-  /// - Throws: `CredentialError` when it does not count, or no longer.
+  /// - Throws: `CredentialError` when it is invalid, expired or revoked.
   package func verify(
     _ text: String,
     for database: String,
@@ -113,7 +113,8 @@ package final class TokenAuthority: Sendable {
     if isShared, let id = token.keyID, keys[id] == nil,
       token.claims["iss"]?.string == "urn:hearth:\(keys.serverID)"
     {
-      // Another server may just have made the key: whoever renews the token gets one that counts.
+      // Another server may just have created the key. A client that renews its token gets a valid
+      // one.
       throw CredentialError(
         .expiredToken,
         reason: "The key of the auth token is not known here yet."
@@ -147,7 +148,7 @@ package final class TokenAuthority: Sendable {
   }
 }
 
-/// Verifies the credentials of one database for its hub: the server's own sign-in.
+/// Verifies the credentials of one database for its hub, by the server's own sign-in.
 package struct IdentityVerifier: CredentialVerifier {
   private let authority: TokenAuthority
   private let database: String
@@ -159,12 +160,12 @@ package struct IdentityVerifier: CredentialVerifier {
     self.administratorKey = administratorKey
   }
 
-  /// Looks at a credential: an administrator's key, or a token of a user.
+  /// Verifies a credential: an administrator's key, or a user's token.
   ///
-  /// Which of the two it is shows in itself; a token does not make its user an administrator by the
-  /// way in which it came.
+  /// The credential itself shows which of the two it is. The way in which a token was sent does not
+  /// make its user an administrator.
   ///
-  /// - Throws: `CredentialError` when it does not count, or no longer.
+  /// - Throws: `CredentialError` when it is invalid, expired or revoked.
   package func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64

@@ -1,24 +1,25 @@
 internal import Crypto
 package import RealtimeCore
 
-/// A JSON Web Token, taken apart and not yet believed.
+/// A JSON Web Token that is parsed but not verified.
 package struct WebToken: Sendable {
-  /// The algorithm of the signature, as the token says.
+  /// The signature algorithm that the token names.
   package let algorithm: String
-  /// The key that the token says it is signed with, or nil.
+  /// The key that the token names, or nil.
   package let keyID: String?
-  /// What the token says.
+  /// The claims of the token.
   package let claims: JSONValue
-  /// What is signed.
+  /// The bytes that are signed.
   let signed: [UInt8]
   let signature: [UInt8]
 
-  /// Longest token that is looked at, in bytes; custom claims have at most a thousand.
+  /// The longest token accepted, in bytes; custom claims take up at most a thousand.
   private static let maximumBytes = 8 * 1_024
 
-  /// Takes a token apart; nil when it is none.
+  /// Parses a token; nil if it is not one.
   ///
-  /// One with a name twice in an object is none: two readers could read it in two ways.
+  /// A token with a repeated name in an object is rejected, because two readers could understand it
+  /// differently.
   ///
   /// - Complexity: O(length)
   package init?(_ text: String) {
@@ -26,7 +27,7 @@ package struct WebToken: Sendable {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
       let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.string,
-      // What an extension would demand is not known here.
+      // The token demands an extension, and none is supported.
       header["crit"] == nil
     else { return nil }
     self.algorithm = algorithm
@@ -43,13 +44,13 @@ package struct WebToken: Sendable {
     return json
   }
 
-  /// The text of a token without a signature, as the emulator gives them out.
+  /// The text of a token without a signature, as the emulator issues it.
   static func unsigned(_ claims: JSONValue) -> String {
     let header = JSONValue.object(("alg", .string("none")), ("type", .string("JWT")))
     return "\(part(header)).\(part(claims))."
   }
 
-  /// The text of a token that a key signs; nil when the system has no randomness.
+  /// The text of a token signed with a key; nil if the system has no randomness.
   static func signed(_ claims: JSONValue, with key: SigningKey) -> String? {
     let header = JSONValue.object(
       ("alg", .string(SigningKey.algorithm)),
@@ -64,7 +65,7 @@ package struct WebToken: Sendable {
 }
 
 extension JSONValue {
-  /// Whether an object in it has two members of one name.
+  /// Whether any object within the value has two members with the same name.
   ///
   /// - Complexity: O(size · log members)
   package var hasRepeatedNames: Bool {
@@ -78,27 +79,27 @@ extension JSONValue {
   }
 }
 
-/// What an administrator's program states about a user that is to be signed in.
+/// The claims of an administrator's program about a user to sign in.
 struct CustomToken {
-  /// The user; there need not be an account yet.
+  /// The user, who need not have an account yet.
   let uid: String
-  /// What is added to the user's tokens.
+  /// The claims to add to the user's tokens.
   let claims: [JSONMember]
 
-  /// Whom such tokens are for.
+  /// The audience of custom tokens.
   static let audience =
     "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
-  /// How long one may count, and how far ahead its clock may be, in seconds.
+  /// The maximum lifetime of a token, and how far ahead its clock may be, in seconds.
   private static let bounds = (lifetime: Int64(3_600), tolerance: Int64(60))
 
   /// Reads a token.
   ///
   /// - Parameters:
   ///   - text: The token.
-  ///   - key: The key for these tokens.
-  ///   - issuer: What it must name as `iss` and `sub`: the server and the database.
+  ///   - key: The key for custom tokens.
+  ///   - issuer: The required value of `iss` and `sub`, which names the server and the database.
   ///   - now: The time in milliseconds since 1970.
-  /// - Throws: ``IdentityError`` when it does not count.
+  /// - Throws: ``IdentityError`` when the token is not valid.
   init(
     _ text: String,
     signedBy key: SigningKey,
@@ -124,7 +125,7 @@ struct CustomToken {
     try self.init(claims)
   }
 
-  /// Reads a token as the emulator takes them: JSON, or a token whose signature is not looked at.
+  /// Reads a token as the emulator accepts it: JSON, or a token whose signature is ignored.
   init(unsigned text: String) throws(IdentityError) {
     let json = text.hasPrefix("{") ? try? JSONParser.parse(text) : WebToken(text)?.claims
     guard let json else { throw Self.invalid("It is neither a token nor JSON.") }
@@ -144,12 +145,12 @@ struct CustomToken {
   }
 }
 
-/// What administrators and custom tokens add to the tokens of a user.
+/// The claims that administrators and custom tokens add to a user's tokens.
 enum CustomClaims {
-  /// Most JSON of the claims of an account or of a custom token, in bytes.
+  /// The maximum size of the claims of an account or custom token, in bytes of JSON.
   private static let maximumBytes = 1_000
 
-  /// The names whose meaning is fixed.
+  /// The names with a fixed meaning.
   private static let reserved: Set<String> = [
     "acr", "amr", "at_hash", "aud", "auth_time", "azp", "c_hash", "cnf", "email",
     "email_verified", "exp", "firebase", "iat", "iss", "jti", "name", "nbf", "nonce", "picture",
@@ -158,7 +159,7 @@ enum CustomClaims {
 
   /// Checks claims.
   ///
-  /// - Throws: ``IdentityError`` when they are no object, too long, or take a name that has a meaning.
+  /// - Throws: ``IdentityError`` when they are not an object, are too long, or use a reserved name.
   static func checked(_ json: JSONValue?) throws(IdentityError) -> [JSONMember] {
     guard let json else { return [] }
     guard let members = json.members, !json.hasRepeatedNames else {
@@ -171,21 +172,22 @@ enum CustomClaims {
     return members
   }
 
-  /// Claims of an account and of a session; where both have a name, the session's counts.
+  /// Merges the claims of an account and a session; where both use a name, the session's claim
+  /// wins.
   static func merged(_ account: [JSONMember], with session: [JSONMember]) -> [JSONMember] {
     account.filter { member in !session.contains { $0.name == member.name } } + session
   }
 }
 
-/// What a session is continued with: 256 bits that nobody can guess.
+/// A refresh token, which continues a session: 256 unguessable bits.
 ///
-/// Each use gives another one. The successor is made of the token and a secret of the server, so that
-/// whoever uses a token twice gets the same answer: a client that lost the first one has lost nothing.
-/// Without the secret nobody can work a successor out.
+/// Each use returns a successor, which is derived from the token and a secret of the server. So a
+/// client that uses a token twice gets the same answer, and loses nothing if the first one got
+/// lost. Without the secret, the successor cannot be computed.
 struct RefreshToken: Sendable {
   /// The token as clients hold it.
   let text: String
-  /// What a store knows it by.
+  /// The hash by which a store knows the token.
   let hash: [UInt8]
   private let bytes: [UInt8]
 
@@ -200,21 +202,21 @@ struct RefreshToken: Sendable {
     hash = Array(SHA256.hash(data: bytes))
   }
 
-  /// Reads a token; nil when it cannot be one.
+  /// Parses a token; nil if it cannot be one.
   init?(_ text: String) {
     guard text.utf8.count <= 64, let bytes = Base64URL.decode(text), bytes.count == Self.byteCount
     else { return nil }
     self.init(bytes)
   }
 
-  /// The token that takes its place.
+  /// The token that replaces this one.
   func successor(_ secret: [UInt8]) -> RefreshToken {
     let key = SymmetricKey(data: secret)
     return RefreshToken(Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)))
   }
 }
 
-/// Base64 with the alphabet of URLs and without padding, as tokens are written.
+/// Base64 with the URL-safe alphabet and without padding, as in tokens.
 package enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
@@ -239,10 +241,9 @@ package enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a text, or nil when it is not what ``encode(_:)`` writes for any bytes.
+  /// Decodes a text; nil if it is not what ``encode(_:)`` returns for any bytes.
   ///
-  /// There is one text for some bytes and no other, so that nobody can change a token and keep it
-  /// valid.
+  /// Each byte sequence has exactly one text, so a token cannot be altered and stay valid.
   ///
   /// - Complexity: O(length)
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {

@@ -1,80 +1,80 @@
 package import RealtimeHub
 
-/// A storage that several servers share: the port behind `hearth serve --store`.
+/// A storage that several servers share, as behind `hearth serve --store`.
 ///
-/// The storage decides who leads a database. It measures every deadline with its own clock, so that
-/// servers need not agree on the time; a server counts the duration of its lease from before it
-/// asked, and stops serving before the storage may give the lease to another.
+/// The storage decides which server leads a database. It measures every deadline by its own clock,
+/// so servers need not agree on the time. A server counts its lease from before it asked for it,
+/// and stops serving before the storage may give the lease to another.
 ///
-/// The server calls it from threads of its own, which may wait.
+/// The server calls it on threads of its own, where calls may block.
 package protocol ClusterStore: StoredDatabases {
-  /// Notes that a server is there, and renews the leases that it holds and that still count.
+  /// Records that a server is alive, and renews the valid leases that it holds.
   ///
   /// - Parameters:
   ///   - server: The server, with the address that it announces.
-  ///   - duration: How long the server and its leases count from now.
-  /// - Returns: All servers that count at this moment, and all leases, those of this server renewed.
-  /// - Throws: A `StoreError` when the storage cannot be reached; then it is unknown whether
+  ///   - duration: How long the server's registration and its leases are valid from now on.
+  /// - Returns: All live servers and all valid leases, with those of this server renewed.
+  /// - Throws: A `StoreError` when the storage cannot be reached; it is then unknown whether
   ///   anything was renewed.
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView
 
-  /// Gives the lease of a database to a server, unless another server holds one that counts.
+  /// Gives the lease of a database to a server, unless another server holds a valid one.
   ///
-  /// A server that holds it already gets a new one: it begins anew, and what it may have on its way
-  /// to the storage is refused from now on.
+  /// A server that holds the lease already gets a new one. It starts afresh: the storage refuses
+  /// any write still on its way under the old lease.
   ///
   /// - Parameters:
   ///   - database: The name of a database that exists.
-  ///   - server: The server that is to lead it.
-  ///   - duration: How long the lease counts from now.
-  /// - Returns: The lease that counts now, which may be that of another server. Each new lease has a
-  ///   greater epoch than every earlier one of the database.
+  ///   - server: The server that wants to lead the database.
+  ///   - duration: How long the lease is valid from now on.
+  /// - Returns: The valid lease, which may be another server's. Each new lease has a greater epoch
+  ///   than every earlier one of the database.
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func acquire(_ database: String, by server: ServerID, for duration: Duration) throws -> Lease
 
-  /// Gives a lease up, so that its successor, or any other server, may take it at once.
+  /// Releases a lease, so that a successor, or any other server, may acquire it at once.
   ///
-  /// A successor holds it from now on, for as long as it would have counted: views show it as the
-  /// successor's, which acquires it before it serves.
+  /// A named successor holds it from then on, for the time that was left. Views already show it as
+  /// the holder, but it acquires the lease before it serves.
   ///
   /// - Parameters:
-  ///   - lease: The lease; nothing happens if it does not count any more.
-  ///   - successor: The server that is to lead the database next, or nil for any.
+  ///   - lease: The lease; nothing happens if it is no longer valid.
+  ///   - successor: The server that should lead the database next, or nil for any.
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func release(_ lease: Lease, to successor: ServerID?) throws
 
   /// Opens the store of a database for its leader.
   ///
-  /// The storage refuses every commit, with an error of kind `superseded`, once a later lease has been
-  /// given or this one was given up: this is the fence that keeps a deposed leader from writing.
+  /// Once a later lease has been given, or this one was released, the storage refuses every commit
+  /// with an error of kind `superseded`. This fence keeps a deposed leader from writing.
   ///
-  /// - Throws: A `StoreError` when it cannot be used, or when the lease does not count any more.
+  /// - Throws: A `StoreError` when the store cannot be used, or the lease is no longer valid.
   func open(_ lease: Lease) throws -> any TreeStore
 
-  /// All servers and leases that count at this moment.
+  /// All live servers and valid leases at this moment.
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func view() throws -> ClusterView
 
-  /// Asks whoever leads a database to hand it over.
+  /// Asks the leader of a database to hand it over.
   ///
-  /// The leader learns of it when it announces itself the next time; nothing happens if nobody leads.
+  /// The leader learns of it with its next announcement. Nothing happens if there is no leader.
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func move(_ database: String, to server: ServerID) throws
 
-  /// Forgets a server that ends.
+  /// Removes a server that is ending.
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func withdraw(_ server: ServerID) throws
 }
 
-/// The name of one run of a server; a server that is started again has another.
+/// The name of one run of a server; a restarted server has a new one.
 package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as it is stored.
   package let description: String
 
-  /// Makes a name from what is stored.
+  /// Makes a name from its stored form.
   package init(_ description: String) { self.description = description }
 
   package static func < (left: ServerID, right: ServerID) -> Bool {
@@ -84,9 +84,9 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
 
 /// A server of a cluster.
 package struct ClusterServer: Hashable, Sendable {
-  /// The run of the server.
+  /// The name of the server's run.
   package var id: ServerID
-  /// The host, and the port unless it is the usual one, under which clients reach it.
+  /// The host at which clients reach it, with the port unless that is the default one.
   package var host: String
 
   /// Makes a description of a server.
@@ -96,17 +96,17 @@ package struct ClusterServer: Hashable, Sendable {
   }
 }
 
-/// The right to serve a database for some time.
+/// The right to serve a database for a limited time.
 package struct Lease: Hashable, Sendable {
   /// The name of the database.
   package var database: String
-  /// Which lease of the database it is; epochs only grow.
+  /// The number of this lease of the database; epochs only increase.
   package var epoch: Int64
-  /// Who holds it.
+  /// The server that holds it.
   package var holder: ServerID
-  /// How long it still counted when the storage answered, by the clock of the storage.
+  /// How long the lease was still valid when the storage answered, by the storage's clock.
   package var remaining: Duration
-  /// The server that it is to be handed to, if somebody has asked for it.
+  /// The server that the lease should be handed to, if a move was requested.
   package var wanted: ServerID?
 
   /// Makes a lease.
@@ -125,13 +125,13 @@ package struct Lease: Hashable, Sendable {
   }
 }
 
-/// What a storage knows of the servers that share it, at one moment.
+/// A snapshot of the servers that share a storage, and of their leases.
 package struct ClusterView: Sendable, Equatable {
-  /// The servers that count, ordered by their names.
+  /// The live servers, ordered by name.
   package var servers: [ClusterServer]
-  /// The leases that count, ordered by their databases.
+  /// The valid leases, ordered by database.
   package var leases: [Lease]
-  /// The moment, by the clock of the storage, from any start.
+  /// The time of the snapshot by the storage's clock, from an arbitrary start.
   package var time: Duration
 
   /// Makes a view.

@@ -1,34 +1,39 @@
-/// Whether the servers that clients are sent on to can be reached at all.
+/// Watches whether the servers that clients are redirected to can be reached.
 ///
-/// A leader that its clients cannot reach any more, but that reaches the storage, goes on leading for nobody.
-/// Clients that have lost it come to another server, which would send them back to it for ever. That server
-/// looks for itself, and in the end asks for the database, which the leader then hands over in order.
+/// A leader that its clients can no longer reach, but that still reaches the storage, would go on
+/// leading for nobody. Clients that lost it come to another server, which would redirect them back
+/// forever. Instead, that server checks for itself, and eventually asks for the database, which the
+/// leader then hands over in good order.
 ///
-/// A value without clock and sockets. A server is watched while clients are sent to it. It must have been
-/// reached once before, or two servers that never reach each other would take a database from each other
-/// for ever; for the same reason nobody asks for the same database twice in a short time.
+/// A value without a clock or sockets. A server is watched while clients are redirected to it. It
+/// must have been reached at least once, or two servers that can never reach each other would keep
+/// taking a database from each other. For the same reason, no server asks for the same database
+/// twice within a short time.
 package struct LeaderWatch: Sendable {
-  /// What happens.
+  /// An event.
   package enum Input: Sendable {
-    /// A client of a database is sent on to a server.
+    /// A client of a database was redirected to a server.
     case sent(String, to: ClusterServer)
-    /// A look at a server has ended, which leads some databases and renews its leases, as the storage says.
+    /// A check of a server has ended; `leads` names the databases that it leads under renewed
+    /// leases.
     case looked(ServerID, isReached: Bool, leads: Set<String>)
-    /// Time has gone by.
+    /// Time has passed.
     case time
   }
 
-  /// What is to be done.
+  /// An action to perform.
   package enum Output: Sendable, Equatable {
-    /// Look whether a server can be reached where clients are sent; the result is an input.
+    /// Check whether a server can be reached at the host that clients are redirected to.
+    ///
+    /// The result becomes an input.
     case look(ClusterServer)
-    /// Ask whoever leads a database to hand it over to this server.
+    /// Ask the leader of a database to hand it over to this server.
     case ask(String)
   }
 
   private struct Watched {
     let server: ClusterServer
-    /// When a client of each database was sent there last.
+    /// When a client of each database was last redirected to the server.
     var sent: [String: Duration] = [:]
     var wasReached = false
     var isLooking = false
@@ -36,35 +41,35 @@ package struct LeaderWatch: Sendable {
     var failingSince: Duration?
     var failures = 0
 
-    /// When a client was sent there last.
+    /// When any client was last redirected to the server.
     var newest: Duration { sent.values.max() ?? .zero }
   }
 
-  /// How often is looked.
+  /// The time between two checks.
   private static let interval = Duration.seconds(1)
-  /// How long a server must have been out of reach, longer than a lease.
+  /// How long a server must have been unreachable; this is longer than a lease.
   private static let patience = Duration.seconds(5)
-  /// How often it must have been out of reach.
+  /// How many checks in a row must have failed.
   private static let leastFailures = 3
-  /// How long a server is watched after a client was sent there.
+  /// How long a server is watched after a client was redirected to it.
   private static let attention = Duration.seconds(10)
-  /// How long it takes until this server asks for the same database again.
+  /// How long this server waits before it asks for the same database again.
   private static let pause = Duration.seconds(60)
-  /// How long is remembered that a server was reached.
+  /// How long a server that was reached is remembered.
   private static let memory = Duration.seconds(86_400)
 
   private var servers: [ServerID: Watched] = [:]
   private var asked: [String: Duration] = [:]
 
-  /// Makes a watch that has not seen anybody.
+  /// Makes a watch that has not seen any server.
   package init() {}
 
   /// Takes an input.
   ///
   /// - Parameters:
   ///   - input: What happened.
-  ///   - now: When, by the server's clock, which never goes back.
-  /// - Returns: What is to be done.
+  ///   - now: The time by the server's clock, which never goes back.
+  /// - Returns: The actions to perform.
   /// - Complexity: O(servers · databases)
   package mutating func handle(_ input: Input, at now: Duration) -> [Output] {
     var outputs: [Output] = []
@@ -72,7 +77,7 @@ package struct LeaderWatch: Sendable {
     case .sent(let database, let server):
       var watched = servers[server.id] ?? Watched(server: server)
       if now - watched.newest > Self.attention {
-        // What was seen before says nothing about the time between.
+        // Earlier checks say nothing about the time in between.
         watched.failingSince = nil
         watched.failures = 0
       }
@@ -86,7 +91,7 @@ package struct LeaderWatch: Sendable {
     return outputs
   }
 
-  /// When the next look is due.
+  /// When the next check is due.
   package var deadline: Duration? {
     servers.values.compactMap { watched in
       guard !watched.isLooking, let last = watched.lastLook else { return nil }
@@ -125,7 +130,7 @@ package struct LeaderWatch: Sendable {
     watched.failingSince = start
     guard watched.wasReached, watched.failures >= Self.leastFailures, now - start >= Self.patience
     else { return [] }
-    // A server that has died is out of reach as well, and somebody else leads in a moment.
+    // A server that has died is unreachable as well, but another will lead in a moment.
     return databases.sorted().compactMap { database in
       guard let sent = watched.sent[database], sent >= start, now - sent <= Self.attention,
         asked[database].map({ now - $0 >= Self.pause }) ?? true

@@ -1,75 +1,76 @@
 package import RealtimeHub
 
-/// Which databases a server leads, and who leads the others.
+/// Decides which databases a server leads, and tracks which servers lead the others.
 ///
-/// A value without clock, threads or storage: it is told what happens and when, and says what is to be
-/// done. A database that it has to do with is
+/// A value without a clock, threads or storage: it takes inputs with their times, and returns what
+/// must be done. Each database that it deals with goes through these states:
 ///
 ///     undecided → acquiring → leading → handing over → releasing → parting
 ///         ↑___________|___________|____________|______________________|
 ///                            (through closing, when the lease is lost)
 ///
-/// Time is that of the server's own clock, from any start. A lease counts from before the server asked
-/// for it, and the server stops leading a margin before the storage may give it to another: the clocks
-/// of two servers need not agree, as long as they go at about the same pace.
+/// Times come from the server's own clock, which may start anywhere. A lease counts from before the
+/// server asked for it, and the server stops leading a margin before the storage may give it to
+/// another. So the clocks of two servers need not agree, as long as they run at about the same
+/// rate.
 package struct Leadership: Sendable {
-  /// What happens.
+  /// An event.
   package enum Input: Sendable {
-    /// Somebody asks for a database that exists.
+    /// A request asks for a database that exists.
     case asked(String, request: Int)
-    /// The storage has answered an announcement, or could not be reached.
+    /// The storage answered an announcement, or could not be reached.
     case announced(Result<ClusterView, StoreError>)
-    /// The storage has answered a request for a lease.
+    /// The storage answered a request for a lease.
     case acquired(String, Result<Lease, StoreError>)
-    /// A lease was given up, or the storage could not be reached.
+    /// A lease was released, or the storage could not be reached.
     case released(String)
-    /// A database cannot be served any more under its lease; it is being closed.
+    /// A database can no longer be served under its lease, and is being closed.
     case lost(String, Lease)
-    /// A database that was to be let go is closed: nothing of it is on its way any more.
+    /// A database that was let go or lost is closed; none of its writes are in progress any more.
     case closed(String)
-    /// The server ends.
+    /// The server is stopping.
     case stop
-    /// Time has gone by.
+    /// Time has passed.
     case time
   }
 
-  /// What is to be done.
+  /// An action to perform.
   package enum Output: Sendable, Equatable {
-    /// Announce the server; the answer is an input.
+    /// Announce the server; the storage's answer becomes an input.
     case announce
-    /// Ask for a lease; the answer is an input.
+    /// Ask for a lease; the storage's answer becomes an input.
     case acquire(String)
-    /// Give a lease up; the answer is an input.
+    /// Release a lease; the storage's answer becomes an input.
     case release(Lease, to: ServerID?)
     /// Answer a request for a database.
     case answer(request: Int, Place)
-    /// Open a database, which this server leads until some time.
+    /// Open a database, which this server leads until the given time.
     case open(Lease, until: Duration)
-    /// A lease counts until a later time.
+    /// A lease is valid until a later time.
     case extend(Lease, until: Duration)
-    /// Close a database: its clients stay connected, but get no more answers.
+    /// Close a database; its clients stay connected, but get no more answers.
     case letGo(String, Departure)
-    /// Send the clients of a closed database away.
+    /// Redirect the clients of a closed database; without a server, only disconnect them.
     case farewell(String, to: ClusterServer?)
-    /// Nothing is led any more, and the server may end.
+    /// No database is led any more, so the server may end.
     case stopped
   }
 
-  /// Where a database is.
+  /// Which server leads a database.
   package enum Place: Sendable, Equatable {
-    /// At this server.
+    /// This server.
     case here
-    /// At another server.
+    /// Another server.
     case there(ClusterServer)
-    /// Nowhere at the moment.
+    /// No server at the moment, and why.
     case nowhere(String)
   }
 
   /// How a database is let go.
   package enum Departure: Sendable, Equatable {
-    /// What is under way is stored and answered first: the lease still counts.
+    /// Pending writes are stored and answered first, because the lease is still valid.
     case orderly
-    /// Nothing is stored or answered any more: the lease may be another's.
+    /// Nothing more is stored or answered, because another server may hold the lease.
     case atOnce
   }
 
@@ -79,7 +80,7 @@ package struct Leadership: Sendable {
     case leading(Lease, since: Duration, until: Duration)
     case handingOver(Lease, until: Duration, to: ClusterServer?)
     case releasing(to: ClusterServer?)
-    /// Its clients wait until no other server believes any more that it is here.
+    /// The database's clients wait until no other server still believes that this one leads it.
     case parting(to: ClusterServer?, at: Duration)
     case closing
   }
@@ -92,19 +93,19 @@ package struct Leadership: Sendable {
   private struct Database {
     var phase = Phase.undecided
     var waiting: [Request] = []
-    /// Whether those who wait do so because the holder of the lease may have died.
+    /// Whether requests are waiting because the holder of the lease may have died.
     var isOrphan = false
-    /// Only what the storage says later decides.
+    /// Only a view that was requested at or after this time may decide.
     var blindUntil: Duration?
 
-    /// Whether a view tells enough for those who wait.
+    /// Whether a view is recent enough to decide for the waiting requests.
     func isDecided(by sight: Sight?, freshness: Duration) -> Bool {
       guard let sight, let newest = waiting.last else { return false }
       return sight.sent + freshness >= newest.arrival && blindUntil.map { sight.sent >= $0 } ?? true
     }
   }
 
-  /// What the storage said last, and when it was asked.
+  /// The last view from the storage, and when it was requested.
   private struct Sight {
     var view: ClusterView
     let sent: Duration
@@ -114,7 +115,7 @@ package struct Leadership: Sendable {
   private let timing: LeaseTiming
   private var databases: [String: Database] = [:]
   private var sight: Sight?
-  /// When the announcement was sent that is under way.
+  /// When the announcement in progress was sent.
   private var announcement: Duration?
   private var lastAnnouncement: Duration?
   private var hasFailed = false
@@ -128,18 +129,18 @@ package struct Leadership: Sendable {
     self.timing = timing
   }
 
-  /// What the storage said last.
+  /// The last view from the storage.
   package var view: ClusterView? { sight?.view }
 
-  /// Whether the storage could not be reached the last time.
+  /// Whether the last attempt to reach the storage failed.
   package var isCutOff: Bool { hasFailed }
 
-  /// How old the last answer of the storage is, from when it was asked for.
+  /// The age of the last view, counted from when it was requested.
   package func lag(at now: Duration) -> Duration? { sight.map { now - $0.sent } }
 
-  /// The time by the clock of the storage: as it was said last, and what has gone by here since.
+  /// The time by the storage's clock: the time in the last view, plus the time since then here.
   ///
-  /// It is ahead by as long as the answer took, at most.
+  /// It is ahead by at most the time that the answer took.
   package func storageTime(at now: Duration) -> Duration? {
     sight.map { $0.view.time + now - $0.sent }
   }
@@ -148,8 +149,8 @@ package struct Leadership: Sendable {
   ///
   /// - Parameters:
   ///   - input: What happened.
-  ///   - now: When, by the server's clock, which never goes back.
-  /// - Returns: What is to be done, in order.
+  ///   - now: The time by the server's clock, which never goes back.
+  /// - Returns: The actions to perform, in order.
   /// - Complexity: O(databases + servers · databases without a leader)
   package mutating func handle(_ input: Input, at now: Duration) -> [Output] {
     endLeases(at: now)
@@ -174,7 +175,7 @@ package struct Leadership: Sendable {
     return outputs
   }
 
-  /// When the next input is due, if nothing else happens before; of time, if of nothing else.
+  /// When ``Input/time`` is due, if no other input comes first.
   package var deadline: Duration? {
     guard !hasStopped else { return nil }
     var times: [Duration] = []
@@ -192,7 +193,7 @@ package struct Leadership: Sendable {
 
   // MARK: Leases
 
-  /// Lets go of what another server may lead from now on, and says the farewells that are due.
+  /// Drops databases whose leases have ended, and sends the farewells that are due.
   private mutating func endLeases(at now: Duration) {
     for name in databases.keys.sorted() {
       switch databases[name]?.phase {
@@ -265,7 +266,7 @@ package struct Leadership: Sendable {
     outputs.append(.letGo(name, .orderly))
   }
 
-  /// Takes over what was handed to this server, and what nobody leads any more and is its share.
+  /// Takes over databases that were handed to this server, and its share of those without a leader.
   private mutating func adopt(
     from leases: [String: Lease],
     before: ClusterView?,
@@ -304,13 +305,13 @@ package struct Leadership: Sendable {
       if isStopping { handOver(name, to: successor(for: name)) }
     case .success(let lease): note(lease)
     case .failure:
-      // What was seen before does not count: the storage has to be reached first.
+      // Earlier views do not count: the storage has to be reached first.
       hasFailed = true
       databases[name]?.blindUntil = now
     }
   }
 
-  /// Puts a lease in the view.
+  /// Adds a lease to the view, in place of any other for the same database.
   private mutating func note(_ lease: Lease) {
     sight?.view.leases.removeAll { $0.database == lease.database }
     sight?.view.leases.append(lease)
@@ -369,7 +370,7 @@ package struct Leadership: Sendable {
     }
     guard lease.holder != me.id else { return acquire(name, at: now) }
     let holder = sight.view.servers.first { $0.id == lease.holder }
-    // The earlier run of a server has its address, and nobody is there.
+    // A holder with this server's host is an earlier run of it, which no longer answers.
     if let holder, holder.host != me.host, lease.remaining >= timing.suspicion {
       return send(name, to: .there(holder))
     }
@@ -387,9 +388,9 @@ package struct Leadership: Sendable {
 
   // MARK: Announcements
 
-  /// How soon announcements may follow each other, whoever waits for one.
+  /// The shortest time between two announcements, however many requests wait for one.
   private static let pause = Duration.milliseconds(20)
-  /// How often one who waits for the end of a lease looks.
+  /// How often the storage is asked while a request waits for a lease to end.
   private static let watch = Duration.milliseconds(100)
 
   private var nextAnnouncement: Duration {
@@ -403,7 +404,8 @@ package struct Leadership: Sendable {
       guard isFresh, let end = end(ofLeaseOf: name) else { continue }
       next = min(next, max(last + Self.pause, end))
     }
-    // Whose lease has not been renewed may have died: somebody is there when it ends.
+    // A holder that has not renewed its lease may have died, so the storage is asked as the lease
+    // ends.
     for lease in sight?.view.leases ?? []
     where lease.holder != me.id && lease.remaining < timing.suspicion {
       guard let end = end(ofLeaseOf: lease.database) else { continue }
@@ -412,7 +414,7 @@ package struct Leadership: Sendable {
     return next
   }
 
-  /// When a lease ends at the latest by what the storage said, and a little later.
+  /// Shortly after the latest time at which a lease can end, according to the last view.
   private func end(ofLeaseOf name: String) -> Duration? {
     guard let sight, let lease = sight.view.leases.first(where: { $0.database == name }) else {
       return nil
@@ -445,19 +447,21 @@ package struct Leadership: Sendable {
 
   // MARK: Spreading
 
-  /// The server that is to lead a database which nobody leads; nil before the storage has answered.
+  /// The server that should lead a database without a leader; nil before the first view.
   private func preferred(for name: String) -> ClusterServer? {
     guard let sight else { return nil }
     return Self.choice(for: name, among: sight.view.servers.filter { $0.host != me.host } + [me])
   }
 
-  /// The server that is to lead a database when this one ends.
+  /// The server that should lead a database after this one stops.
   private func successor(for name: String) -> ClusterServer? {
     Self.choice(for: name, among: (view?.servers ?? []).filter { $0.host != me.host })
   }
 
-  /// Chooses a server by rendezvous: each one gets about as many databases as the others, and when one
-  /// goes, only its own get another.
+  /// Chooses a server by rendezvous hashing.
+  ///
+  /// Each server gets about the same number of databases, and when one goes, only its own databases
+  /// move.
   ///
   /// - Complexity: O(servers)
   package static func choice(
@@ -473,7 +477,7 @@ package struct Leadership: Sendable {
   private static func weight(of server: ClusterServer, for name: String) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in "\(name) \(server.host)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    // The last bytes have not reached the high bits yet.
+    // The last bytes have not affected the high bits yet.
     hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
     hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
     return hash ^ hash >> 33

@@ -5,10 +5,13 @@ internal import NIOCore
 internal import NIOPosix
 internal import RealtimeHub
 
-/// Leads databases as ``Leadership`` decides: asks the storage from threads of its own, and tells the
-/// server what to open and to let go.
+/// Carries out the decisions of ``Leadership``.
 ///
-/// State: idle → running → stopping (what is led is handed over) → stopped. Confined to the event loop.
+/// It calls the storage on threads of its own, and tells the server which databases to open and to
+/// let go.
+///
+/// State: idle → running → stopping (databases are handed over) → stopped. Confined to the event
+/// loop.
 final class LeadershipDriver: DatabaseLeaders {
   weak var led: (any LedDatabases)?
 
@@ -23,18 +26,18 @@ final class LeadershipDriver: DatabaseLeaders {
   private var requests: [Int: (database: String, promise: EventLoopPromise<DatabasePlace>)] = [:]
   private var watch = LeaderWatch()
   private var nextLook: Scheduled<Void>?
-  /// Finds out whether a server can be reached where clients are sent.
+  /// Checks whether a server can be reached at the host that clients are redirected to.
   private let isReached: @Sendable (String) async -> Bool
   private var lastRequest = 0
   private var outputs = CircularBuffer<Leadership.Output>()
   private var isPerforming = false
   private var isRunning = false
   private var wake: (deadline: Duration, task: Scheduled<Void>)?
-  /// Announces, one at a time: an announcement must not overtake the end.
+  /// Sends announcements one at a time: none may overtake the withdrawal at the end.
   private let announcer = NIOThreadPool(numberOfThreads: 1)
-  /// Everything else, which must not wait for an announcement that hangs.
+  /// Makes all other calls, which must not wait for an announcement that hangs.
   private let helpers = NIOThreadPool(numberOfThreads: 2)
-  /// The names of databases that are known to be there.
+  /// The names of databases that are known to exist.
   private var known: Set<String> = []
   private let stopped: EventLoopPromise<Void>
 
@@ -62,18 +65,18 @@ final class LeadershipDriver: DatabaseLeaders {
 
   deinit { stopped.succeed(()) }
 
-  /// Makes the first database, unless it is there.
+  /// Starts the threads, and creates a database unless it exists.
   ///
-  /// - Returns: A future that fails when the storage cannot be used.
+  /// - Returns: A future that fails if the storage cannot be used.
   func prepare(_ database: String) -> EventLoopFuture<Void> {
     announcer.start()
     helpers.start()
     return announcer.runIfActive(eventLoop: eventLoop) { [store] in _ = try store.create(database) }
   }
 
-  /// Announces the server, and leads from now on what falls to it.
+  /// Announces the server, and starts to lead the databases that fall to it.
   ///
-  /// - Parameter host: Where clients reach it.
+  /// - Parameter host: The host at which clients reach this server.
   func begin(at host: String) {
     me.host = host
     machine = Leadership(me, timing: timing)
@@ -87,9 +90,9 @@ final class LeadershipDriver: DatabaseLeaders {
     handle(.time)
   }
 
-  /// Hands over what is led, and forgets this server.
+  /// Hands over the databases that this server leads, and withdraws the server from the cluster.
   ///
-  /// - Returns: A future that completes when nothing is led any more; it never fails.
+  /// - Returns: A future that completes once no database is led any more; it never fails.
   func stop() -> EventLoopFuture<Void> {
     guard isRunning else { return shutDown() }
     handle(.stop)
@@ -141,10 +144,10 @@ final class LeadershipDriver: DatabaseLeaders {
     handle(.asked(name, request: lastRequest))
   }
 
-  /// The time by the clock of the storage, in milliseconds since any moment; nil while it is unknown.
+  /// The time by the storage's clock, in milliseconds from an arbitrary start; nil while unknown.
   var storageTime: Int64? { isRunning ? machine.storageTime(at: clock())?.milliseconds : nil }
 
-  /// The run of this server.
+  /// The identifier of this run of the server.
   var id: String { me.id.description }
 
   func lost(_ term: LeaseTerm) {
@@ -165,7 +168,7 @@ final class LeadershipDriver: DatabaseLeaders {
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
     metrics.leases = view.leases.map { lease in
       let host = view.servers.first { $0.id == lease.holder }?.host
-      // Of what is led here, the view is older than what is known.
+      // For databases led here, the term is more recent than the view.
       let left = terms[lease.database].map { $0.remaining } ?? lease.remaining - (lag ?? .zero)
       let milliseconds = max(left, .zero).milliseconds
       return (lease.database, lease.epoch, host ?? "\(lease.holder)", milliseconds)
@@ -186,7 +189,7 @@ final class LeadershipDriver: DatabaseLeaders {
 
   private func perform(_ wanted: [Leadership.Output]) {
     outputs.append(contentsOf: wanted)
-    // What is done may lead to the next input, whose outputs come after these.
+    // An action may lead to another input, whose outputs come after these.
     guard !isPerforming else { return }
     isPerforming = true
     while let output = outputs.popFirst() { perform(output) }
@@ -264,7 +267,7 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  /// What a server leads whose leases are renewed, by what the storage said last.
+  /// The databases that a server leads under renewed leases, according to the last view.
   private func databases(ledBy id: ServerID) -> Set<String> {
     let leases = machine.isCutOff ? [] : machine.view?.leases ?? []
     return Set(
@@ -326,7 +329,7 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  /// Does something on a thread that may wait, and goes on with the result on the event loop.
+  /// Runs a closure on a thread that may block, and passes the result on to the event loop.
   private func run<Value: Sendable>(
     on pool: NIOThreadPool,
     _ body: @escaping @Sendable () throws -> Value,
@@ -340,7 +343,7 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  /// Wakes the machine when its next deadline has come.
+  /// Schedules the machine's next deadline.
   private func schedule() {
     guard let deadline = machine.deadline else { return }
     if let wake, wake.deadline <= deadline { return }
@@ -360,7 +363,7 @@ extension Duration {
   fileprivate var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 
-/// The time since the machine was started, also while it slept: a lease goes on counting.
+/// The time since the computer was started, including sleep: leases run on during sleep.
 enum Uptime {
   @Sendable static func now() -> Duration {
     var time = timespec()

@@ -2,7 +2,7 @@ internal import NIOConcurrencyHelpers
 internal import RealtimeCore
 package import RealtimeHub
 
-/// A storage in memory that several servers of one process share.
+/// An in-memory storage that several servers of one process share.
 package final class MemoryClusterStore: ClusterStore {
   private struct Grant {
     var epoch: Int64 = 0
@@ -22,7 +22,7 @@ package final class MemoryClusterStore: ClusterStore {
 
   /// Makes a storage without databases.
   ///
-  /// - Parameter clock: The time since any moment, which never goes back.
+  /// - Parameter clock: The time since an arbitrary start, which never goes back.
   package init(clock: @escaping @Sendable () -> Duration) {
     self.clock = clock
     stores = MemoryTreeStores()
@@ -141,7 +141,7 @@ package final class MemoryClusterStore: ClusterStore {
   }
 }
 
-/// A store that refuses commits once its lease is not the last one.
+/// A store that refuses commits once its lease is not the latest.
 private struct FencedStore: TreeStore {
   let store: any TreeStore
   let check: @Sendable () throws -> Void
@@ -156,11 +156,11 @@ private struct FencedStore: TreeStore {
     try store.commit(batch)
   }
 
-  /// The data stay: other servers have them as well.
+  /// Does nothing: other servers share the data, so it must stay.
   func close() {}
 }
 
-/// A database in memory, of which tools learn whether it is there, and what it holds.
+/// An in-memory database, for which tools can only check existence and load the data.
 private struct MemoryDatabase: StoredDatabase {
   let store: (any TreeStore)?
 

@@ -8,8 +8,8 @@ internal import RealtimeTransport
 extension DatabaseCore {
   /// The identity of a connection without a credential.
   ///
-  /// Whoever may connect to the private socket is the user that the server runs as, or root, and
-  /// could read and write its files as well.
+  /// A process that can connect to the private socket runs as the server's user or as root, so it
+  /// could read and write the server's files anyway.
   static func identity(of peer: Peer) -> Identity {
     switch peer {
     case .local(let credentials):
@@ -20,7 +20,7 @@ extension DatabaseCore {
 
   // MARK: WebSockets
 
-  /// Greets a new connection.
+  /// Accepts a new connection and sends it the server's greeting.
   func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
     let peer = makePeer()
     let session = Session.makeName()
@@ -47,7 +47,7 @@ extension DatabaseCore {
     )
   }
 
-  /// Closes the connection that a new one replaces.
+  /// Closes the connection that a new one from the same client replaces.
   private func retire(_ name: String) {
     guard let peer = peersByName[name], let session = sessions[peer] else { return }
     forget(peer)
@@ -68,9 +68,9 @@ extension DatabaseCore {
     }
   }
 
-  /// Takes the oldest message of a client that has not been handled.
+  /// Takes the oldest unhandled message of a client.
   func takeNext(of session: Session) {
-    // What is here may be old by now if another server can lead the database.
+    // If another server can lead the database, the data here may be outdated.
     guard phase == .running, term?.counts ?? true, let incoming = session.inbox.popFirst() else {
       return session.inbox.removeAll()
     }
@@ -86,7 +86,7 @@ extension DatabaseCore {
     settle(session)
   }
 
-  /// Reads from a client again, or forgets one that has gone, once nothing of it waits.
+  /// Once no message of a client is waiting, reads from it again, or forgets it if it has gone.
   private func settle(_ session: Session) {
     guard session.inbox.isEmpty, !session.isDecoding else { return }
     resume(session, for: .turn)
@@ -211,7 +211,7 @@ extension DatabaseCore {
       break
     }
     guard let session = sessions[peer], phase == .running else { return finish(peer) }
-    // Messages that have arrived completely count, even if their turn has not come.
+    // Complete messages count even if their turn has not come yet.
     session.isGone = true
     session.backlog = nil
     session.heldBack = nil
@@ -262,9 +262,9 @@ extension DatabaseCore {
   /// Adds an internal peer.
   ///
   /// - Parameters:
-  ///   - peer: Receives what the hub says.
-  ///   - identity: On whose behalf it acts until it signs in.
-  /// - Returns: What the hub knows it by.
+  ///   - peer: Receives the hub's messages.
+  ///   - identity: The identity that it acts for until it signs in.
+  /// - Returns: The identifier by which the hub knows it.
   func openInternal(_ peer: any InternalPeer, as identity: Identity = .anonymous) -> PeerID {
     let id = makePeer()
     internalPeers[id] = peer
@@ -298,15 +298,15 @@ extension DatabaseCore {
   }
 }
 
-/// A peer of the hub that lives in the server: what others say over a WebSocket, it says by calls.
+/// A peer of the hub inside the server, which talks to it by calls instead of over a WebSocket.
 protocol InternalPeer: AnyObject {
   /// Receives a message of the hub.
   func receive(_ message: ServerMessage)
 
-  /// Called when the hub ends the connection; the peer closes itself.
+  /// Called when the hub ends the connection; the peer must close itself.
   func disconnect(_ reason: DisconnectReason)
 
-  /// Called when the server stops: requests that the hub has not got yet are dropped.
+  /// Called when the server stops; requests that have not reached the hub yet are dropped.
   func serverStops()
 }
 

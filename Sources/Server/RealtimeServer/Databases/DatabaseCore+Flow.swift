@@ -4,15 +4,15 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {
-  /// Bytes that one client may have sent since the last batch was stored.
+  /// Bytes that one client may send before the next batch is stored.
   private static let unsettledBytes = 4 * 1_024 * 1_024
-  /// Up to this many bytes of data are answered even when memory is short.
+  /// The size up to which data is sent even when memory is short, in bytes.
   private static let shortAnswer = 64 * 1_024
 
   // MARK: Reading
 
-  /// Pauses a client that has sent much since the last batch was stored, or has not read what it
-  /// has asked for.
+  /// Pauses a client that has sent much since the last batch was stored, or has not yet read what
+  /// it requested.
   func slowDown(_ session: Session, after bytes: Int) {
     if session.backlog == nil, session.connection.isCongested {
       pause(session, for: .congested)
@@ -29,9 +29,10 @@ extension DatabaseCore {
     }
   }
 
-  /// Holds a request for data back while too much output waits to be read.
+  /// Holds a read request back while too much output waits to be read by clients.
   ///
-  /// - Returns: Whether the message is taken later; then nothing comes from the client until it is.
+  /// - Returns: Whether the message is held back; nothing more is read from the client until it is
+  ///   handled.
   func holdsBack(_ message: ClientMessage, of session: Session, length: Int) -> Bool {
     guard case .request(_, let request) = message,
       mustWait(for: request, isBehind: session.connection.hasNotableOutput)
@@ -54,11 +55,11 @@ extension DatabaseCore {
     }
   }
 
-  /// Whether no answer should be made to a request, since it may be long and much waits already.
+  /// Whether a request must wait, because its answer may be long and much output waits already.
   ///
   /// - Parameters:
-  ///   - request: What is asked for.
-  ///   - isBehind: Whether the client has not read everything that it has been sent.
+  ///   - request: The request.
+  ///   - isBehind: Whether the client has yet to read output that was sent to it.
   /// - Returns: Whether it has to wait.
   func mustWait(for request: ClientRequest, isBehind: Bool) -> Bool {
     let path: Path
@@ -72,14 +73,14 @@ extension DatabaseCore {
     return mustWait(toRead: path, isBehind: isBehind)
   }
 
-  /// Whether no answer with the data at a path should be made.
+  /// Whether an answer with the data at a path must wait.
   func mustWait(toRead path: Path, isBehind: Bool) -> Bool {
     guard context.memory.isExhausted(isWaiting: isBehind) else { return false }
     var left = Self.shortAnswer
     return isBehind || !Self.fits(hub.snapshot[path], in: &left)
   }
 
-  /// Whether data take no more room than there is.
+  /// Whether data fits in the remaining room, which is reduced by its size.
   ///
   /// - Complexity: O(room)
   private static func fits(_ node: Node, in room: inout Int) -> Bool {
@@ -120,12 +121,12 @@ extension DatabaseCore {
 
   // MARK: Writing
 
-  /// Sends a client something, after whatever is still being encoded for it.
+  /// Sends output to a client, after any output that is still being encoded for it.
   func deliver(_ outgoing: Session.Outgoing, to session: Session) {
     guard session.isComposing else { return put(outgoing, to: session) }
     switch outgoing {
     case .message(let bytes):
-      // Changes that come faster than large data are encoded would pile up here.
+      // Changes that arrive faster than large data can be encoded would pile up here.
       if session.backlog == nil, session.outgoingBytes > options.limits.outputCoalesceBytes {
         beginBacklog(of: session)
       }
@@ -155,7 +156,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Sends a client a message of the hub, or holds it back while the client does not keep up.
+  /// Sends a client a message of the hub, or holds it back while the client is behind.
   private func send(_ bytes: [UInt8], to session: Session) {
     if session.backlog == nil {
       guard session.connection.isCongested, OutgoingKind(bytes) == .change else {
@@ -177,17 +178,17 @@ extension DatabaseCore {
   private func beginBacklog(of session: Session) {
     guard !session.isGone else { return }
     session.backlog = Backlog()
-    // Further requests would only make it worse.
+    // Further requests would only add to the output.
     pause(session, for: .congested)
     session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
   }
 
-  /// Brings a client that has caught up on reading up to date.
+  /// Brings a client up to date after it has caught up on reading.
   private func endBacklog(of session: Session) {
     guard sessions[session.peer] === session, !session.isComposing else { return }
     while session.backlog != nil {
       for held in session.backlog?.takeReadings() ?? [] { deliver(held, to: session) }
-      // What is being encoded comes first; the end of that leads here again.
+      // Output that is being encoded comes first; this method is called again once it is done.
       if session.isComposing { return }
       while let listen = session.backlog?.listens.popLast() {
         show(listen, to: session)
@@ -203,7 +204,7 @@ extension DatabaseCore {
     context.turns.request(by: session)
   }
 
-  /// Sends a client the data of one of its listens as they are now.
+  /// Sends a client the current data of one of its listens.
   private func show(_ listen: ListenKey, to session: Session) {
     switch hub.currentData(of: session.peer, listen: listen) {
     case .send(_, let bytes): deliver(.kept(bytes), to: session)
@@ -213,7 +214,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Waits for a client to catch up once more, if all its data at once are too much.
+  /// Waits again for a client to catch up, if all of its data is too much to send at once.
   private func waitsAgain(_ session: Session) -> Bool {
     let connection = session.connection
     if connection.isCongested {
@@ -226,7 +227,8 @@ extension DatabaseCore {
     return true
   }
 
-  /// Sends a client what was held back, except data, and closes its connection.
+  /// Sends a client the output that was held back, except data of listens, and closes its
+  /// connection.
   func end(_ session: Session, code: UInt16, reason: String) {
     if let backlog = session.backlog {
       session.backlog = nil
@@ -272,7 +274,7 @@ extension DatabaseCore {
         put(next, to: session)
         continue
       }
-      // It comes before everything that is held back.
+      // It precedes everything that is held back.
       transmit(bytes, over: session.connection)
     }
     guard !session.isComposing else { return }

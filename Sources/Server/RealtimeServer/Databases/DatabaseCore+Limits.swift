@@ -6,7 +6,7 @@ internal import RealtimeTransport
 internal import SecurityRules
 
 extension DatabaseCore {
-  /// Why a request is refused before the hub sees it, or nil when it is not.
+  /// The refusal of a request before it reaches the hub, or nil if it may proceed.
   func refusal(of request: ClientRequest) -> ServerMessage.Response? {
     guard case .listen = request, context.resident.isExhausted(at: context.clock()) else {
       return nil
@@ -15,7 +15,7 @@ extension DatabaseCore {
     return ServerMessage.Response(.unavailable, payload: .json(.string(reason)))
   }
 
-  /// Notes in the log that a connection has many listens, or as many as it may have.
+  /// Logs that a connection has many listens, or has reached the limit.
   func noteListens(_ peer: PeerID) {
     let limits = options.limits
     let count = hub.listenCount(of: peer)
@@ -27,14 +27,15 @@ extension DatabaseCore {
     }
   }
 
-  /// Notes in the log that a connection has scheduled as many writes as it may.
+  /// Logs that a connection has scheduled as many writes as it may.
   func noteScheduled(_ peer: PeerID) {
     let limit = options.limits.disconnectWrites
     guard hub.scheduledCount(of: peer) >= limit else { return }
     note("a connection has scheduled \(limit) writes, the most that there may be", of: peer)
   }
 
-  /// Logs something about a connection, unless it was logged for its user within the hour.
+  /// Logs a warning about a connection, unless it was logged for the same user within the last
+  /// hour.
   private func note(_ warning: String, of peer: PeerID) {
     let user = hub.identity(of: peer)?.uid
     let subject = HourlyNotes.Subject(what: warning, user: user)
@@ -42,7 +43,7 @@ extension DatabaseCore {
     logger.warning("\(warning)", metadata: ["peer": "\(peer)", "user": "\(user ?? "none")"])
   }
 
-  /// Closes a connection in a while that may do nothing without signing in, unless it does.
+  /// Gives a connection that may do nothing without signing in a deadline to sign in.
   func expectSignIn(_ peer: PeerID) {
     guard hub.needsSignIn(peer) else { return }
     let delay = TimeAmount.seconds(Int64(options.limits.signInSeconds))
@@ -55,7 +56,7 @@ extension DatabaseCore {
 
   // MARK: Strangers
 
-  /// Says how much a client may send at once, which it is told again whenever that changes.
+  /// Sets how long a client's messages may be; called again whenever that changes.
   func allowMessages(of session: Session) {
     let isStranger = hub.identity(of: session.peer) == .anonymous
     let limits = options.limits
@@ -84,7 +85,7 @@ extension DatabaseCore {
     perform([.send(peer, ServerMessage.response(id: id, response).encoded())])
   }
 
-  /// The connection that has been open for the longest time without being allowed anything.
+  /// The connection that has been open the longest without being allowed anything.
   ///
   /// - Complexity: O(connections)
   var idlest: Session? {
@@ -93,7 +94,7 @@ extension DatabaseCore {
 
   // MARK: Users
 
-  /// Counts a connection for the user that it has signed in as.
+  /// Counts a connection towards the user that it has signed in as.
   func identityChanged(_ peer: PeerID) {
     guard let session = sessions[peer] else { return }
     allowMessages(of: session)
@@ -106,15 +107,15 @@ extension DatabaseCore {
     }
   }
 
-  /// Counts a request under way, or an event stream, for the user that it acts for.
+  /// Counts a request in progress, or an event stream, towards the user that it acts for.
   ///
-  /// - Returns: Whether the user may have one more.
+  /// - Returns: Whether the user is still within the limit.
   func countInternal(_ peer: PeerID) -> Bool {
     guard let user = hub.limitedUser(of: peer) else { return true }
     return users.enter(user, by: peer)
   }
 
-  /// Counts a single write of a length, and gives the time that its user should wait before the next.
+  /// Counts a single write of a length, and returns how long its user should wait before the next.
   ///
   /// Administrators and clients that have not signed in are not rate limited.
   func writeDelay(of peer: PeerID, length: Int) -> TimeAmount? {

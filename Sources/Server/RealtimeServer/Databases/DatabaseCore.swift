@@ -7,8 +7,8 @@ internal import SecurityRules
 
 /// The hub of one database with its connections; confined to the server's event loop.
 ///
-/// State: running → settling (nothing more is read, what waits is answered) → leaving (goodbye is
-/// said) → closed (everyone has left, the last batch is stored).
+/// State: running → settling (nothing more is read, waiting requests are answered) → leaving
+/// (connections are being closed) → closed (all are gone, the last batch is stored).
 final class DatabaseCore {
   enum Phase {
     case running
@@ -24,30 +24,32 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   let closed: EventLoopPromise<Void>
   var phase = Phase.running
-  /// For how long this server leads the database, where several servers share the storage.
+  /// The lease under which this server leads the database, where several servers share the storage.
   var term: LeaseTerm?
-  /// Called when a write was refused since another server leads the database, or its outcome is
-  /// unknown; only where several servers share the storage.
+  /// Called when a write was refused because another server leads, or when its outcome is unknown.
+  ///
+  /// It is only used where several servers share the storage.
   var onLoss: () -> Void = {}
-  /// Whether the store is closed as soon as everything is answered, and the clients stay.
+  /// Whether the store is closed as soon as everything is answered, with the clients still
+  /// connected.
   private var isHandingOver = false
-  /// Whether the store is is to be closed once all connections are closed.
+  /// Whether the store is to be closed once all connections are closed.
   var isClosing = false
   var hub: TreeHub
   var sessions: [PeerID: Session] = [:]
   var peersByName: [String: PeerID] = [:]
   /// The clients that have sent something since the last batch was stored.
   var unsettled: [Session] = []
-  /// The internal peers: requests under way and event streams.
+  /// The internal peers: requests in progress and event streams.
   var internalPeers: [PeerID: any InternalPeer] = [:]
   let users: UserTable
-  /// What the log has recently said about users.
+  /// Limits how often the log repeats the same note about a user.
   var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
   var writeTimer = WriteTimer()
   /// Whether the last batch before the end could not be stored.
   var hasGivenUp = false
-  /// Why the last batch could not be stored, until one can.
+  /// Why the last batch could not be stored; nil again once one can.
   var storeFailure: StoreError?
   /// The next check for expired credentials.
   var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
@@ -116,7 +118,7 @@ final class DatabaseCore {
 
   // MARK: Outputs
 
-  /// Performs outputs of the hub; outputs that arise meanwhile follow them.
+  /// Performs outputs of the hub; outputs that arise in the process come after them.
   func perform(_ wanted: [HubOutput]) {
     let agenda = hub.agenda()
     if agenda.hasPendingCommits { batcher.wake() }
@@ -134,7 +136,7 @@ final class DatabaseCore {
     guard phase != .closed else { return }
     if let planned = credentialCheck?.deadline, planned <= deadline { return }
     credentialCheck?.task.cancel()
-    // Never longer than a minute: the clock may be set.
+    // Never longer than a minute, because the clock may be set forward.
     let delay = min(max(deadline - context.clock(), 0), 60_000)
     let task = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
       guard let self else { return }
@@ -172,7 +174,7 @@ final class DatabaseCore {
     }
   }
 
-  /// Puts a message on the wire; one that goes to many in a row is encoded once.
+  /// Sends a message; one that goes to many connections in a row is encoded only once.
   func transmit(_ bytes: [UInt8], over connection: ServerConnection) {
     let message = encoder.encode(bytes)
     metrics.sent += 1
@@ -201,7 +203,7 @@ final class DatabaseCore {
       }
       perform(hub.batchCommitted(outcome.batches))
     case .failure(let error) where term != nil && error.kind != .full:
-      // Clients send what was not answered again, to whoever leads the database then.
+      // Clients resend what was not answered, to whichever server leads the database then.
       logger.error("a write failed, and the database is given up: \(error)")
       metrics.failedBatches += 1
       return onLoss()
@@ -213,7 +215,7 @@ final class DatabaseCore {
       if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
-      // No answer can be right: it is unknown what is on the disk.
+      // No answer would be right, because it is unknown what is on the disk.
       return context.onLoss(error)
     }
     settleSessions()
@@ -228,11 +230,11 @@ extension DatabaseCore {
       && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
   }
 
-  /// Disconnects everyone as soon as their requests are answered.
+  /// Disconnects all clients as soon as their requests are answered.
   ///
-  /// What they say from now on is not read: it is as if it had never arrived, and clients send it
-  /// again to the next server. What has been taken in is stored and answered first, for a client
-  /// that is not told of a write that is stored would make it twice.
+  /// Messages that arrive from then on are not read, as if they had never arrived; clients resend
+  /// them to the next server. Requests that were already accepted are stored and answered first,
+  /// because a client that is not told that its write was stored would make it twice.
   func sayGoodbye() {
     guard phase == .running else { return }
     phase = .settling
@@ -267,7 +269,7 @@ extension DatabaseCore {
     closeStore()
   }
 
-  /// Closes all connections without an answer, and stores nothing any more.
+  /// Closes all connections without an answer, and stores nothing more.
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func abandon(
@@ -281,15 +283,16 @@ extension DatabaseCore {
       session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
       forget(session.peer)
     }
-    // Where the server ends, their connections are closed already, and this answer reaches nobody.
+    // If the server is ending, their connections are already closed and this answer goes nowhere.
     for peer in Array(internalPeers.values) { peer.disconnect(.storageFailed(reason)) }
     closeStore()
     return closed.futureResult
   }
 
-  /// Stores and answers what has been taken in, and closes the store; the clients stay connected.
+  /// Stores and answers all accepted requests, and closes the store; the clients stay connected.
   ///
-  /// What their ends are to write is stored, and for the next leader to carry out.
+  /// The writes scheduled for their disconnection stay stored, and the next leader carries them
+  /// out.
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func handOver() -> EventLoopFuture<Void> {
@@ -314,7 +317,7 @@ extension DatabaseCore {
     closeStore()
   }
 
-  /// Sends the clients of a database that was handed over to its next leader.
+  /// Redirects the clients of a database that was handed over to its next leader.
   func sayFarewell(to host: String?) {
     for session in Array(sessions.values) {
       session.inbox.removeAll()
@@ -343,15 +346,16 @@ extension DatabaseCore {
     for session in sessions.values {
       session.inbox.removeAll()
       end(session, code: CloseCode.goingAway, reason: "the server is stopping")
-      // Only the closing handshake is read.
+      // From here on, only the closing handshake is read.
       resume(session, for: .leaving)
     }
   }
 }
 
 extension DatabaseCore {
-  /// Ends what a user is doing with tokens that do not count any more, and, if the user is shut out,
-  /// what was to be written later.
+  /// Ends the sessions that a user started with tokens that are no longer valid.
+  ///
+  /// If the user is shut out, scheduled writes are withdrawn as well.
   func endSessions(_ note: TokenAuthority.Revocation) {
     guard phase != .closed else { return }
     func isEnded(_ auth: JSONValue) -> Bool {
@@ -363,10 +367,10 @@ extension DatabaseCore {
   }
 }
 
-/// Why the server ends a WebSocket, as the two bytes of its goodbye say.
+/// The close codes that tell a client why the server ends its WebSocket.
 ///
-/// What a client sends after a handshake that was refused is not read: the refusal is an HTTP answer,
-/// and the connection closes behind it.
+/// A refused handshake needs none: the refusal is an HTTP answer, after which the connection closes
+/// and nothing more is read.
 enum CloseCode {
   /// A newer connection of the same client has taken its place.
   static let normal: UInt16 = 1_000
@@ -377,6 +381,7 @@ enum CloseCode {
   /// The client did not sign in where it must, took too long for a message, or its user has too many
   /// connections.
   static let policyViolation: UInt16 = 1_008
-  /// The store has failed, and what the client has been shown may be gone.
+  /// The store has failed, and data that the client has seen may be lost; or an idle connection had
+  /// to make room.
   static let tryAgainLater: UInt16 = 1_013
 }

@@ -2,67 +2,71 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeHub
 
-/// Who leads which database, where several servers share a storage; confined to the event loop.
+/// Knows which server leads which database, where several servers share a storage; confined to the
+/// event loop.
 protocol DatabaseLeaders: AnyObject {
-  /// Takes what is said of the databases of this server from now on.
+  /// The databases of this server, which are told what to lead and to let go.
   var led: (any LedDatabases)? { get set }
 
-  /// What administrators are told about servers and leases.
+  /// The metrics about servers and leases, for administrators.
   var metrics: ClusterMetrics { get }
 
-  /// Finds out where a database is.
+  /// Finds out which server leads a database.
   ///
-  /// When the answer is that it is here, it has been said before that it is to be opened.
+  /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
   func find(_ name: String) -> EventLoopFuture<DatabasePlace>
 
-  /// Tells that nothing can be served under a lease any more, and that the database will be closed.
+  /// Reports that nothing can be served under a lease any more, and that its database will be
+  /// closed.
   func lost(_ term: LeaseTerm)
 
-  /// Tells that a database that was to be let go, or was lost, is closed.
+  /// Reports that a database that was let go or lost is closed.
   func closed(_ name: String)
 }
 
-/// The databases of a server that learns from ``DatabaseLeaders`` which ones it leads.
+/// The databases of a server, as ``DatabaseLeaders`` controls them.
 protocol LedDatabases: AnyObject {
-  /// This server leads a database from now on.
+  /// Called when this server starts to lead a database.
   func lead(_ term: LeaseTerm)
 
-  /// A database is to be closed; with `isOrderly` what is under way is stored and answered first.
+  /// Called when a database must be closed; if `isOrderly`, pending requests are stored and
+  /// answered first.
   func letGo(_ name: String, isOrderly: Bool)
 
-  /// The clients of a database that was closed in order are to go, to a host if there is one.
+  /// Called when the clients of a database that was closed in order must go, to a host if there is
+  /// one.
   func sayFarewell(_ name: String, to host: String?)
 }
 
-/// Where a database is.
+/// Which server leads a database.
 enum DatabasePlace: Equatable {
-  /// At this server.
+  /// This server.
   case here
-  /// At another server: its host, and the name of its run.
+  /// Another server: its host, and the name of its run.
   case there(host: String, server: String)
-  /// Nowhere at the moment, and why.
+  /// No server at the moment, and why.
   case nowhere(String)
-  /// Nowhere: there is none of this name.
+  /// None, because there is no database with this name.
   case absent
 }
 
-/// Why a request is not answered here: another server leads its database.
+/// Thrown when a request is not answered here, because another server leads its database.
 struct Redirection: Error, Equatable {
-  /// The host of that server, and the port unless it is the usual one.
+  /// The host of that server, with the port unless that is the default one.
   let host: String
   /// The name of its run.
   let server: String
 }
 
-/// The time for which this server leads a database; confined to the event loop.
+/// The term for which this server leads a database; confined to the event loop.
 final class LeaseTerm {
   /// The name of the database.
   let database: String
-  /// Which lease it is.
+  /// The number of the lease.
   let epoch: Int64
-  /// Opens the store, on a thread that may wait.
+  /// Opens the store; called on a thread that may block.
   let open: @Sendable () throws -> any TreeStore
-  /// Until when it counts, by the clock.
+  /// When the lease ends, by the clock.
   var until: Duration
 
   private let clock: () -> Duration
@@ -81,30 +85,30 @@ final class LeaseTerm {
     self.open = open
   }
 
-  /// Whether what this server has is what everybody has.
+  /// Whether the lease is still valid, so that this server's data is current.
   ///
-  /// It is asked for each request when its turn has come: a process that was stopped for a while must
-  /// not show what was current before.
+  /// This is checked for each request when its turn has come: a process that was suspended for a
+  /// while must not show outdated data.
   var counts: Bool { clock() < until }
 
-  /// How long it still counts.
+  /// How long the lease is still valid.
   var remaining: Duration { until - clock() }
 }
 
-/// What is known of the other servers.
+/// The metrics of a cluster, as this server knows it.
 struct ClusterMetrics {
-  /// This server, and the others that count.
+  /// The live servers, this one included.
   var servers: [(id: String, host: String, isHere: Bool)] = []
-  /// Who leads what.
+  /// The valid leases.
   var leases: [(database: String, epoch: Int64, holder: String, milliseconds: Int64)] = []
-  /// How long ago the storage was asked that has answered last, in milliseconds.
+  /// How long ago the last successful request to the storage was sent, in milliseconds.
   var lag: Int64?
-  /// Whether it could not be reached the last time.
+  /// Whether the last attempt to reach the storage failed.
   var isCutOff = false
 }
 
 extension ClusterMetrics {
-  /// The numbers as administrators read them.
+  /// The metrics as administrators read them.
   var json: JSONValue {
     .object(
       (

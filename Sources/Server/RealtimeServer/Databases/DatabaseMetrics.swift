@@ -2,13 +2,13 @@ internal import NIOCore
 package import RealtimeCore
 internal import RealtimeHub
 
-/// What one database has done since it was opened.
+/// The metrics of one database since it was opened.
 struct DatabaseMetrics {
-  /// Connections of clients that were greeted.
+  /// Client connections that were accepted.
   var connections = 0
   /// Requests over WebSockets, REST and event streams by their kind.
   var requests: [String: Int] = [:]
-  /// Messages that could not be understood.
+  /// Messages that could not be decoded.
   var undecodable = 0
   /// Messages that were sent.
   var sent = 0
@@ -18,27 +18,28 @@ struct DatabaseMetrics {
   var commits = 0
   /// Batches that could not be stored.
   var failedBatches = 0
-  /// Changes that were left out for clients that did not keep up.
+  /// Changes that were dropped for clients that were behind.
   var coalesced = 0
-  /// Connections that were closed because they went beyond a limit.
+  /// Connections that were closed by the server, because they exceeded a limit or had to make room.
   var dropped = 0
-  /// Commits of a batch.
+  /// The number of commits in a batch.
   var batchCommits = Histogram()
   /// How long the store took for a batch, in microseconds.
   var commitTime = Histogram()
-  /// From the arrival of a write to its acknowledgement, in microseconds.
+  /// The time from the arrival of a write to its acknowledgement, in microseconds.
   var acknowledgeTime = Histogram()
 }
 
 extension DatabaseMetrics {
-  /// The numbers as administrators read them.
+  /// The metrics as administrators read them.
   ///
   /// - Parameters:
-  ///   - open: The connections that are open now.
-  ///   - listens: The listens that are open now.
+  ///   - open: The number of open connections.
+  ///   - listens: The number of open listens.
   ///   - revision: The number of the last stored commit.
-  ///   - storeFailure: What is wrong with the store, if anything.
-  ///   - term: For how long this server leads the database, where several share the storage.
+  ///   - storeFailure: Why the store is failing, if it is.
+  ///   - term: The lease under which this server leads the database, where several share the
+  ///     storage.
   /// - Returns: An object.
   func json(
     open: Int,
@@ -108,17 +109,17 @@ extension Histogram {
   }
 }
 
-/// How often values of which size came, to within an eighth of each.
+/// A histogram of values, with a resolution of one eighth of each value.
 ///
-/// Values up to 8 have a bucket each; beyond, every power of two is cut into eight.
+/// Values below 8 have a bucket each; above, every power of two is divided into eight buckets.
 struct Histogram {
-  /// How many values have come.
+  /// The number of values recorded.
   private(set) var count = 0
   private(set) var sum = 0
   private(set) var maximum = 0
   private var buckets: [Int] = []
 
-  /// Counts a value; negative ones count as 0.
+  /// Records a value; negative ones count as 0.
   ///
   /// - Complexity: O(1)
   mutating func record(_ value: Int) {
@@ -133,7 +134,7 @@ struct Histogram {
     maximum = max(maximum, value)
   }
 
-  /// A value that this share of all values does not exceed, by at most an eighth too high.
+  /// A value that a share of all values does not exceed; it is too high by at most an eighth.
   ///
   /// - Complexity: O(log maximum)
   func quantile(_ share: Double) -> Int {
@@ -165,28 +166,28 @@ struct Histogram {
 /// A write waits for the batch that is taken next; that batch's outcome ends the wait.
 struct WriteTimer {
   private var waiting: [NIODeadline] = []
-  /// The arrivals of the writes of each batch whose outcome is not known.
+  /// The arrival times of the writes in each batch whose outcome is not known yet.
   private var taken: [[NIODeadline]] = []
 
-  /// Notes a write that joins the next batch.
+  /// Records a write that joins the next batch.
   mutating func arrived(at time: NIODeadline) {
     waiting.append(time)
   }
 
-  /// Notes that the writes so far are being stored.
+  /// Records that all writes so far are being stored.
   mutating func batchTaken() {
     taken.append(waiting)
     waiting = []
   }
 
-  /// Ends the waits of the first batches, and gives the time of each write.
+  /// Ends the waits of the oldest batches, and returns how long each of their writes waited.
   mutating func batchesEnded(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
     let ended = taken.prefix(count)
     taken.removeFirst(ended.count)
     return ended.joined().map { time - $0 }
   }
 
-  /// Ends the waits of all batches, which have failed.
+  /// Discards the waits of all batches, which have failed.
   mutating func batchesFailed() {
     taken = []
   }
@@ -197,7 +198,7 @@ extension TimeAmount {
   var microseconds: Int { Int(nanoseconds / 1_000) }
 }
 
-/// JSON in the metadata of a log message, which handlers of JSON can put in as it is.
+/// JSON in the metadata of a log message, which a log handler that writes JSON can embed unchanged.
 package struct LoggedJSON: CustomStringConvertible, Sendable {
   /// The value.
   package let json: JSONValue
@@ -229,12 +230,12 @@ extension ClientRequest {
 }
 
 extension DatabaseCore {
-  /// Where administrators read the numbers over a WebSocket.
+  /// The path at which administrators read the metrics over a WebSocket.
   private static let metricsPath = Path(wire: ".info/metrics")
 
-  /// The answer to a `g` for the server's numbers, or nil for any other request.
+  /// The answer to a `g` request for the server's metrics, or nil for any other request.
   ///
-  /// It comes at once, since the numbers have no place in the order of writes.
+  /// It is sent at once, because the metrics have no place in the order of writes.
   func metrics(for request: ClientRequest, of peer: PeerID) -> ServerMessage.Response? {
     guard case .get(Self.metricsPath, _) = request else { return nil }
     guard hub.identity(of: peer) == .administrator else {

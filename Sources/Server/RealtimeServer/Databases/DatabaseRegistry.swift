@@ -2,14 +2,14 @@ internal import Logging
 internal import NIOCore
 internal import RealtimeHub
 
-/// The databases of a server, each opened when it is first asked for.
+/// The databases of a server, each opened on first use.
 ///
-/// Confined to the server's event loop. A database is opening, open, being closed for others to have
-/// room, or has failed a moment ago; in the last case it is left alone for a while, so that a damaged
-/// one costs the others nothing.
+/// Confined to the server's event loop. A database is opening, open, closing to make room for
+/// another, or has recently failed to open. A failed one is left alone for a while, so that a
+/// damaged database costs the others nothing.
 ///
-/// Where several servers share the storage, a database is opened when this server comes to lead it, and
-/// closed when it does not any more.
+/// Where several servers share the storage, a database is opened when this server starts to lead
+/// it, and closed when it no longer does.
 final class DatabaseRegistry {
   private enum Entry {
     case opening(EventLoopFuture<DatabaseCore>)
@@ -18,25 +18,25 @@ final class DatabaseRegistry {
     case failed(any Error)
   }
 
-  /// How long a database that could not be opened is left alone.
+  /// How long a database that failed to open is left alone.
   private static let retryDelay = TimeAmount.seconds(1)
 
   private let stores: any TreeStores
   private let context: ServerContext
   private var entries: [String: Entry] = [:]
-  /// When each database that is open was asked for last, as the number of the question.
+  /// When each open database was last requested, as the number of the request.
   private var lastUses: [String: UInt64] = [:]
   private var useCount: UInt64 = 0
   private var isClosing = false
-  /// Where several servers share the storage: who leads what.
+  /// Where several servers share the storage, knows which server leads what.
   private let leaders: (any DatabaseLeaders)?
-  /// The terms of databases that are led here, from the moment that they are opened.
+  /// The terms of the databases led here, from the moment when they start to open.
   private var terms: [String: LeaseTerm] = [:]
-  /// What is to be done once a database is open, which is not to be led any more.
+  /// For databases that must be let go while they are still opening: what to do once they are open.
   private var departures: [String: (DatabaseCore) -> Void] = [:]
-  /// The databases that are closed, whose clients have not been sent away.
+  /// Closed databases whose clients have not been sent away yet.
   private var parting: [String: DatabaseCore] = [:]
-  /// Where databases are that others lead, as it was last known.
+  /// The last known hosts of databases that other servers lead.
   private var hosts: [String: String] = [:]
 
   init(stores: any TreeStores, leaders: (any DatabaseLeaders)? = nil, context: ServerContext) {
@@ -46,26 +46,26 @@ final class DatabaseRegistry {
     leaders?.led = self
   }
 
-  /// The databases that are open, by their names.
+  /// The open databases, ordered by name.
   var open: [DatabaseCore] {
     entries.values.compactMap { if case .open(let core) = $0 { core } else { nil } }
       .sorted { $0.name < $1.name }
   }
 
-  /// A database that is open, or nil.
+  /// A database if it is open, or nil.
   func opened(_ name: String) -> DatabaseCore? {
     if case .open(let core)? = entries[name] { core } else { nil }
   }
 
-  /// A database, opened if it is not yet.
+  /// A database, which is opened if necessary.
   ///
-  /// An emulator takes any number of names, as test runners use one for each test: where as many are
-  /// open as may be, the one is closed that has not been used for longest, unless all are in use.
+  /// An emulator accepts any number of names, because test runners use one for each test. When the
+  /// limit of open databases is reached, it closes the least recently used one that is idle.
   ///
   /// - Parameters:
-  ///   - name: Its name; invalid ones name no database.
+  ///   - name: The name of the database; an invalid name means that there is none.
   ///   - isMade: Whether a missing one is created.
-  /// - Returns: The database; ``refusal(_:)`` says what a failure means to clients.
+  /// - Returns: The database; ``refusal(_:)`` turns a failure into an error for clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop
     if let leaders { return database(name, by: leaders) }
@@ -115,7 +115,7 @@ final class DatabaseRegistry {
     )
   }
 
-  /// Makes a database of what has been read.
+  /// Makes a database from the stored data.
   private func core(
     _ name: String,
     of opened: EventLoopFuture<(thread: StoreThread, stored: StoredTree)?>,
@@ -131,7 +131,7 @@ final class DatabaseRegistry {
         context: bound.value.context
       )
       core.term = bound.value.term
-      // The first one is opened before the revoked users are known.
+      // The default database is opened before the revoked users are known.
       if bound.value.context.identities.isReady { core.begin() }
       return core
     }
@@ -139,7 +139,7 @@ final class DatabaseRegistry {
 
   /// Makes room for another database.
   ///
-  /// - Returns: A future that completes when there is room, or nil when all are in use.
+  /// - Returns: A future that completes when there is room, or nil if all are in use.
   private func makeRoom() -> EventLoopFuture<Void>? {
     let eventLoop = context.eventLoop
     if entries.count < context.options.limits.databases {
@@ -154,7 +154,7 @@ final class DatabaseRegistry {
     lastUses[name] = nil
     let closed = oldest.close()
     entries[name] = .closing(closed)
-    // Runs before anyone who waits for this room.
+    // This runs before any request that waits for the room.
     closed.assumeIsolated().whenComplete { _ in
       if case .closing? = self.entries[name] { self.entries[name] = nil }
     }
@@ -174,12 +174,12 @@ final class DatabaseRegistry {
     }
   }
 
-  /// What clients are told when a database does not exist or cannot be opened.
+  /// The error for clients when a database does not exist or cannot be opened.
   static func refusal(_ error: any Error) -> RESTError {
     error as? RESTError ?? RESTError(503, reason: "the database cannot be opened")
   }
 
-  /// Why a database is not open that somebody was let in to, or nil when it may be the next time.
+  /// Why a database is not open to a client that was admitted; nil if the next attempt may succeed.
   func refusal(of name: String) -> RESTError? {
     guard DatabaseName.isValid(name) else { return Self.absence }
     switch entries[name] {
@@ -191,7 +191,7 @@ final class DatabaseRegistry {
 
   private static let absence = RESTError(404, reason: "there is no database of this name here")
 
-  /// Too many databases; from an emulator an answer that no client takes for a reason to try again.
+  /// The error for too many databases; an emulator uses a status that no client retries on.
   private var excess: RESTError {
     RESTError(
       context.options.isEmulator ? 429 : 503,
@@ -207,12 +207,12 @@ final class DatabaseRegistry {
     for core in open { core.sayGoodbye() }
   }
 
-  /// Disconnects the clients of databases that are closed already.
+  /// Disconnects the clients of databases that are already closed.
   func disperse() {
     for name in parting.keys { sayFarewell(name, to: nil) }
   }
 
-  /// Closes all databases, also those that are only being opened.
+  /// Closes all databases, including those that are still opening.
   ///
   /// - Returns: A future that completes when everything is stored and closed; it never fails.
   func close() -> EventLoopFuture<Void> { close { $0.close() } }
@@ -241,7 +241,7 @@ final class DatabaseRegistry {
 // MARK: Led databases
 
 extension DatabaseRegistry: LedDatabases {
-  /// Whether there is a database of a name, without opening it.
+  /// Checks that a database exists, without opening it; the future fails if it does not.
   func isPresent(_ name: String) -> EventLoopFuture<Void> {
     guard let leaders else { return database(name, isMade: false).map { _ in } }
     guard DatabaseName.isValid(name) else {
@@ -252,10 +252,11 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
-  /// The host of the server that leads a database, as it was last known.
+  /// The last known host of the server that leads a database.
   func host(of name: String) -> String? { hosts[name] }
 
-  /// A database if this server leads it; else the future fails, with a ``Redirection`` if another does.
+  /// A database that this server leads; the future fails with a ``Redirection`` if another one
+  /// does.
   private func database(
     _ name: String,
     by leaders: any DatabaseLeaders
@@ -286,7 +287,7 @@ extension DatabaseRegistry: LedDatabases {
     return promise.futureResult
   }
 
-  /// A database that is open or being opened under a lease that counts.
+  /// A database that is open or opening under a valid lease.
   private func led(_ name: String) -> EventLoopFuture<DatabaseCore>? {
     guard terms[name]?.counts == true else { return nil }
     switch entries[name] {
@@ -355,12 +356,13 @@ extension DatabaseRegistry: LedDatabases {
     let isParting = parting.removeValue(forKey: name) != nil
     let closed = core.abandon(because: "another server leads the database now")
     entries[name] = .closing(closed)
-    // Whoever waits for the orderly end learns of this one.
+    // The completion of the orderly close reports the end of this one.
     guard !isParting else { return core.sayFarewell(to: nil) }
     closed.assumeIsolated().whenComplete { _ in self.ended(name) }
   }
 
-  /// A write was refused, or its outcome is unknown: what is stored has to be read again.
+  /// Handles a write that was refused or whose outcome is unknown: the stored data must be read
+  /// again.
   private func lost(_ core: DatabaseCore) {
     guard case .open(let known)? = entries[core.name], known === core else { return }
     if let term = core.term { leaders?.lost(term) }

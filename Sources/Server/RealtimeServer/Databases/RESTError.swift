@@ -21,19 +21,19 @@ struct RESTError: Error, Equatable {
     reason: "Missing data; Perhaps you forgot to send the data."
   )
 
-  /// A write above the size limit that it asked for; clients know this text.
+  /// A write that exceeds the size limit it asked for; clients know this text.
   static let writeTooBig = RESTError(
     400,
     reason: "Data to write exceeds the maximum size that can be modified with a single request."
   )
 
-  /// An answer beyond the size that one may have.
+  /// A response that exceeds the maximum size.
   static let answerTooBig = RESTError(
     413,
     reason: "Data requested exceeds the maximum size that can be accessed with a single request."
   )
 
-  /// A read that took longer than it asked to.
+  /// A read that took longer than the timeout it asked for.
   static let readTooSlow = RESTError(
     400,
     reason: "the data could not be read in the time that timeout allows"
@@ -41,12 +41,12 @@ struct RESTError: Error, Equatable {
 
   static let permissionDenied = RESTError(401, reason: "Permission denied")
 
-  /// A credential that does not count.
+  /// Makes the error for an invalid credential.
   init(_ error: CredentialError) {
     self.init(ServerMessage.Response(error.status, payload: .json(.string(error.reason))))
   }
 
-  /// A refusal of the hub.
+  /// Makes the error for a refusal by the hub.
   init(_ response: ServerMessage.Response) {
     let reason: String
     switch response.payload {
@@ -77,23 +77,23 @@ struct RESTError: Error, Equatable {
 }
 
 extension RESTError {
-  /// What a client at the socket is told, who cannot be sent to another machine.
+  /// Makes the error for a client at the socket, which cannot be redirected to another machine.
   init(_ redirection: Redirection) {
     self.init(503, reason: "the database is led by the server at \(redirection.host): ask there")
   }
 }
 
 extension Redirection {
-  /// Sends a client to the other server, with everything that it has asked for.
+  /// Redirects a client to the other server, with its complete request.
   ///
   /// - Parameters:
-  ///   - request: What the client has asked for.
-  ///   - target: The path and the parameters for the other server.
-  ///   - isSecure: Whether this server is reached with encryption.
+  ///   - request: The client's request.
+  ///   - target: The path and query for the other server.
+  ///   - isSecure: Whether this server is reached over TLS.
   /// - Returns: An answer with status 307, or 503 at a socket.
   func answer(to request: HTTPRequest, target: String, isSecure: Bool) -> HTTPAnswer {
     guard !request.peer.isLocal else { return RESTError(self).answer }
-    // A load balancer may take the encryption off.
+    // A load balancer may terminate TLS.
     let forwarded = request.headerList("X-Forwarded-Proto").first?.lowercased()
     let scheme = isSecure || forwarded == "https" ? "https" : "http"
     let location = "\(scheme)://\(host)\(target)"
@@ -110,7 +110,9 @@ extension Redirection {
 }
 
 extension DatabaseCore {
-  /// What a refusal of the hub is over HTTP; where the store has failed, the status says how.
+  /// The HTTP error for a refusal by the hub.
+  ///
+  /// If the store has failed, the status tells how.
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
     guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
@@ -119,7 +121,7 @@ extension DatabaseCore {
 }
 
 extension HTTPAnswer {
-  /// An answer with JSON, which nobody is to keep.
+  /// A JSON response that caches must revalidate before they reuse it.
   static func json(_ status: Int, body: [UInt8], etag: String? = nil) -> HTTPAnswer {
     var answer = HTTPAnswer(
       status: status,
@@ -131,7 +133,7 @@ extension HTTPAnswer {
     return answer
   }
 
-  /// An answer without a body.
+  /// A response without a body.
   static func empty(_ status: Int, etag: String? = nil) -> HTTPAnswer {
     var answer = HTTPAnswer.json(status, body: [], etag: etag)
     answer.contentType = nil
@@ -149,17 +151,17 @@ extension HTTPAnswer {
 enum RESTMethod: String, CaseIterable {
   /// Reads.
   case get = "GET"
-  /// Reads, for the header only.
+  /// Reads, but returns only the header.
   case head = "HEAD"
   /// Replaces.
   case put = "PUT"
   /// Adds a child with a new key.
   case post = "POST"
-  /// Changes children, each by its path.
+  /// Changes children, each given by its path.
   case patch = "PATCH"
   /// Removes.
   case delete = "DELETE"
-  /// Asks what is possible.
+  /// Asks which methods are allowed.
   case options = "OPTIONS"
 
   var isRead: Bool {
@@ -169,6 +171,6 @@ enum RESTMethod: String, CaseIterable {
     }
   }
 
-  /// What stands in an `Allow` line.
+  /// The value of an `Allow` header.
   static let allowed = allCases.map(\.rawValue).joined(separator: ", ")
 }

@@ -5,37 +5,37 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// What all databases of a server share; confined to the server's event loop.
+/// The state that all databases of a server share; confined to the server's event loop.
 final class ServerContext {
   let eventLoop: any EventLoop
   let options: ServerOptions
   let logger: Logger
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// When the server was made.
+  /// When the server was started.
   let start = NIODeadline.now()
-  /// What all connections share.
+  /// The memory that all connections share.
   let memory: ConnectionMemory
-  /// Whether the process has memory for more listens.
+  /// Measures whether the process has memory for more listens.
   var resident: MemoryGauge
   /// The scheduled return of memory.
   private var memoryReturn: Scheduled<Void>?
-  /// What the log has recently said.
+  /// Limits how often the log repeats the same note.
   private var notes = HourlyNotes()
-  /// The number of connections to all databases, including streams and requests under way.
+  /// The number of connections to all databases, including streams and requests in progress.
   private(set) var connectionCount = 0
-  /// The accounts and tokens of its users.
+  /// The accounts and tokens of the server's users.
   let identities: ServerIdentities
-  /// Decides whose turn it is.
+  /// Decides which client's messages are handled next.
   let turns: Turns
-  /// Where large messages are read and encoded.
+  /// Decodes and encodes large messages off the event loop.
   let workbench: Workbench
   private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
   /// Called when a write has failed and its outcome on disk is unknown.
   var onLoss: (StoreError) -> Void = { _ in }
   /// Called when a connection has opened or closed.
   var onConnectionsChanged: () -> Void = {}
-  /// What the whole server has done since its start.
+  /// Returns the metrics of the whole server since its start.
   var metrics: () -> JSONValue = { .null }
 
   init(
@@ -65,7 +65,7 @@ final class ServerContext {
 
   // MARK: Memory
 
-  /// How long after a burst its memory is given back; another may follow at once.
+  /// How long after a burst its memory is returned to the system; another burst may follow soon.
   private static let returnDelay = TimeAmount.seconds(5)
 
   /// Schedules the return of unused memory to the system.
@@ -79,17 +79,19 @@ final class ServerContext {
 
   // MARK: Log
 
-  /// Tells the log why a connection has ended whose client could not be told, once an hour for each
-  /// reason: clients come back at once and do the same.
+  /// Logs why a connection ended whose client could not be told.
+  ///
+  /// Each reason is logged once an hour, because such clients reconnect at once and do the same
+  /// again.
   func noteOnce(_ message: String, because end: ConnectionEnd, in logger: Logger) {
-    // The log names the client and the amount, but they do not make it a different reason.
+    // The description names the client and amounts, which do not make it a different reason.
     let reason = end.description.split(separator: " ").dropFirst()
       .filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
     guard notes.isDue(HourlyNotes.Subject(what: reason, user: nil), at: clock()) else { return }
     logger.notice("\(message): \(end)")
   }
 
-  /// What the requests of an HTTP connection have cost.
+  /// The account that the requests of an HTTP connection are charged to.
   func account(of connection: HTTPRequest.Connection?) -> CostAccount {
     guard let connection else { return CostAccount() }
     if let account = accounts[connection] { return account }
@@ -115,29 +117,29 @@ final class ServerContext {
   }
 }
 
-/// Sees to it that the log says the same of the same user once an hour, however often it happens.
+/// Makes sure that the log repeats the same note about the same user at most once an hour.
 struct HourlyNotes {
-  /// What the log says about which user.
+  /// A note about a user.
   struct Subject: Hashable {
     let what: String
-    /// The user; nil stands for all who have not signed in, who are nobody in particular.
+    /// The user; nil stands for all clients that have not signed in.
     let user: String?
   }
 
-  /// How many subjects are remembered; others are not logged meanwhile.
+  /// How many notes are remembered; while there are that many, new ones are not logged.
   static let limit = 1_000
   private static let hour: Int64 = 3_600_000
 
   private var said: [Subject: Int64] = [:]
 
-  /// Tells whether something is to be said now; if so, it counts as said.
+  /// Returns whether a note should be logged at a time; if so, it counts as logged.
   ///
   /// - Parameters:
-  ///   - subject: What is to be said of whom.
+  ///   - subject: The note, and the user that it is about.
   ///   - now: The time in milliseconds.
-  /// - Returns: Whether it is to be said.
+  /// - Returns: Whether it should be logged.
   mutating func isDue(_ subject: Subject, at now: Int64) -> Bool {
-    // A clock that is set back must not silence anything for longer.
+    // Setting the clock back must not silence a note for longer.
     if let last = said[subject], (last..<(last + Self.hour)).contains(now) { return false }
     if said[subject] == nil, said.count >= Self.limit {
       said = said.filter { ($0.value..<($0.value + Self.hour)).contains(now) }
@@ -148,9 +150,9 @@ struct HourlyNotes {
   }
 }
 
-/// Looks now and then whether the process uses more memory than it may.
+/// Checks from time to time whether the process uses more memory than it may.
 struct MemoryGauge {
-  /// How long a look is believed, in milliseconds.
+  /// How long a measurement is reused, in milliseconds.
   private static let interval: Int64 = 500
 
   private let limit: Int
@@ -161,8 +163,8 @@ struct MemoryGauge {
   /// Makes a gauge.
   ///
   /// - Parameters:
-  ///   - limit: How many mebibytes there may be; 0 is any number.
-  ///   - measure: How many there are.
+  ///   - limit: The limit in mebibytes; 0 means no limit.
+  ///   - measure: Returns the memory in use, in mebibytes.
   init(limit: Int, measure: @escaping @Sendable () -> Int = ResidentMemory.mebibytes) {
     self.limit = limit
     self.measure = measure
@@ -180,7 +182,7 @@ struct MemoryGauge {
 
 /// How much memory this process uses.
 enum ResidentMemory {
-  /// The memory in mebibytes, or 0 when the system does not tell.
+  /// The memory in mebibytes, or 0 if it cannot be determined.
   @Sendable static func mebibytes() -> Int {
     guard let file = fopen("/proc/self/statm", "re") else { return 0 }
     defer { fclose(file) }
@@ -195,9 +197,9 @@ enum ResidentMemory {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
   }
 
-  /// Returns free memory that the C library keeps to the system.
+  /// Returns unused memory of the C library to the system.
   static func giveBack() {
-    // The C library's header of this function belongs to no module.
+    // No Swift module exposes the C header that declares this function.
     guard let symbol = dlsym(nil, "malloc_trim") else { return }
     // Safety: this is the function's type in C.
     _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)

@@ -5,87 +5,88 @@ internal import RealtimeTransport
 
 /// One open connection of a database; confined to the server's event loop.
 ///
-/// What the client says waits in the inbox for its turn, and until what it has asked for before has
-/// been encoded. What it is to be sent waits behind that as well, so that it is told everything in the
-/// order of the hub.
+/// The client's messages wait in the inbox for their turn, and until answers to earlier ones have
+/// been encoded. Output waits behind that encoding as well, so that the client receives everything
+/// in the order of the hub.
 final class Session: TurnTaker {
   /// Why nothing more is read from a client for a while.
   enum Pause: Hashable {
     /// Many of its messages wait for the disk.
     case unsettled
-    /// It has much output to read.
+    /// It has much unread output.
     case congested
     /// Many of its messages wait for their turn.
     case turn
-    /// Its user has written too much too quickly.
+    /// Its user has written too much too fast.
     case writeRate
-    /// What it asks for would take more memory than there is.
+    /// The answer to its request would take more memory than is left.
     case memory
     /// The server is stopping.
     case leaving
   }
 
-  /// A message of the client.
+  /// A message from the client.
   ///
   /// The rare cases are indirect: every connection has room for several of these, and most are idle.
   enum Incoming {
     case text([UInt8])
-    /// One that has been read, and how many bytes it had.
+    /// A decoded message, and its length in bytes.
     indirect case decoded(Result<ClientMessage, MessageError>, length: Int)
-    /// A message with the hash of the data that it compares.
+    /// A message with the data that it compares, and that data's hash.
     indirect case compared(ClientMessage, Node, hash: String, length: Int)
   }
 
-  /// Something to be sent to the client; indirect for the same reason.
+  /// Output for the client; indirect for the same reason.
   enum Outgoing {
-    /// A message of the hub, which is held back or left out while the client does not keep up.
+    /// A message of the hub, which is held back or dropped while the client is behind.
     case message([UInt8])
-    /// A message that was held back long enough.
+    /// A message that must not be held back again.
     case kept([UInt8])
-    /// What is yet to be encoded.
+    /// Output that is yet to be encoded.
     indirect case composition(Composition, isKept: Bool)
-    /// The goodbye.
+    /// The close of the connection.
     indirect case end(code: UInt16, reason: String)
   }
 
   let peer: PeerID
   let connection: ServerConnection
-  /// The name that the client was told.
+  /// The session name that was sent to the client.
   let name: String
-  /// When it was opened.
+  /// When the connection was opened.
   let begin = NIODeadline.now()
   let account = CostAccount()
   var isWaiting = false
   private weak var core: DatabaseCore?
-  /// What the client has said and nobody has looked at.
+  /// Messages from the client that have not been handled yet.
   var inbox = CircularBuffer<Incoming>()
-  /// What is to be sent once something has been encoded.
+  /// Output that waits for an encoding to finish.
   var outgoing = CircularBuffer<Outgoing>()
-  /// The bytes of the messages among it.
+  /// The bytes of the messages in ``outgoing``.
   var outgoingBytes = 0
-  /// Whether a message of the client is being decoded, or what it compares.
+  /// Whether a message of the client is being decoded, or the data that it compares is being
+  /// hashed.
   var isDecoding = false
-  /// Whether something for the client is being encoded.
+  /// Whether output for the client is being encoded.
   var isComposing = false
-  /// Whether the client has gone, so that the session ends with what it has said.
+  /// Whether the client has gone; the session ends once its remaining messages are handled.
   var isGone = false
   /// Messages taken since the last batch was stored.
   var unsettledMessages = 0
-  /// The bytes of these messages.
+  /// The bytes of those messages.
   var unsettledBytes = 0
-  /// The longest message that it may send.
+  /// The longest message that it may send, in bytes.
   var messageBytes = 0
   /// A request that waits for memory for its answer; later requests wait behind it.
   var heldBack: (message: ClientMessage, length: Int)?
-  /// Why it has to wait; empty when it is read from.
+  /// Why nothing is read from the client; empty while it is read from.
   var pauses: Set<Pause> = []
-  /// What is held back from a client that does not keep up; nil while it does.
+  /// The output held back from a client that is behind; nil while it keeps up.
   var backlog: Backlog?
-  /// Ends the wait of one whose user has written too much.
+  /// Ends the pause of a client whose user has written too much.
   var writeWait: Scheduled<Void>?
-  /// Ends the connection unless it has signed in by then.
+  /// Ends the connection unless the client has signed in by then.
   var signInDeadline: Scheduled<Void>?
-  /// The signed-in user that the connection counts for.
+  /// The signed-in user that the connection counts towards.
   var user: String?
 
   init(_ peer: PeerID, of core: DatabaseCore, connection: ServerConnection, name: String) {
@@ -103,7 +104,7 @@ final class Session: TurnTaker {
     core?.takeNext(of: self)
   }
 
-  /// A new name: 32 letters and digits that nobody can guess.
+  /// Makes a random, unguessable name of 32 letters and digits.
   static func makeName() -> String {
     var generator = SystemRandomNumberGenerator()
     return String(
@@ -116,23 +117,24 @@ final class Session: TurnTaker {
   )
 }
 
-/// What is held back from a client that does not keep up.
+/// The output held back from a client that is behind.
 ///
-/// Changes are left out meanwhile. When it has caught up it is sent the answers that show data,
-/// which are older than what follows; then the data of all its listens as they are now; then the
-/// other answers, since what they acknowledge must have been seen before. The data may be so much that
-/// it has to catch up again in between: listens are shown once more whose changes were left out then.
+/// Meanwhile, changes are dropped. Once the client has caught up, it is sent the answers that show
+/// data, which are older than what follows; then the current data of all its listens; then the
+/// other answers, because it must see the changes that they acknowledge first. The data may be so
+/// much that the client falls behind again in the middle: listens are shown again if changes were
+/// dropped in that time.
 struct Backlog {
   /// Answers that show data.
   private(set) var readings: [Session.Outgoing] = []
-  /// Everything else that is no change of data.
+  /// All other messages that are not changes of data.
   private(set) var others: [Session.Outgoing] = []
-  /// The listens whose data are still to be sent, the next one last.
+  /// The listens whose data is still to be sent, the next one last.
   var listens: [ListenKey] = []
-  /// Whether a change has been left out since these were found out.
+  /// Whether a change has been dropped since ``listens`` was determined.
   private var hasLeftOut = true
 
-  /// Holds a message back, or leaves it out.
+  /// Holds a message back, or drops it if it is a change.
   ///
   /// - Returns: Whether it is held back.
   mutating func hold(_ message: [UInt8]) -> Bool {
@@ -146,7 +148,7 @@ struct Backlog {
     return true
   }
 
-  /// Holds a composition back; of a listen only the answer, as its data will follow anyway.
+  /// Holds a composition back; for a listen only the answer, because its data will follow anyway.
   ///
   /// - Returns: Whether it is held back.
   mutating func hold(_ composition: Composition) -> Bool {
@@ -166,9 +168,9 @@ struct Backlog {
     return readings
   }
 
-  /// Begins to show all listens, if it has to be done once more.
+  /// Starts to show all listens again, if a change was dropped since the last time.
   ///
-  /// - Returns: Whether it has.
+  /// - Returns: Whether it did.
   mutating func showsAgain(_ all: () -> [ListenKey]) -> Bool {
     guard hasLeftOut else { return false }
     hasLeftOut = false
@@ -177,13 +179,13 @@ struct Backlog {
   }
 }
 
-/// What kind of message a hub sends, as the order of its members shows, which is always the same.
+/// The kind of a message of the hub, recognized by its members, whose order never changes.
 enum OutgoingKind {
-  /// A push of data, which newer data can take the place of.
+  /// A push of data, which can be replaced by a later one.
   case change
   /// An answer that shows data.
   case reading
-  /// An acknowledgement, a refusal, the end of a listen, and all others.
+  /// An acknowledgement, a refusal, the end of a listen, or anything else.
   case other
 
   init(_ message: [UInt8]) {
@@ -202,7 +204,7 @@ enum OutgoingKind {
   private static let changes = ["d", "m", "rm"].map {
     Array(#"{"t":"d","d":{"a":"\#($0)","#.utf8)
   }
-  /// How answers end that are acknowledgements only.
+  /// The endings of answers that are only acknowledgements.
   private static let ends = [#""d":""}}}"#, #""d":{}}}}"#, #""d":{"w":["no_index"]}}}}"#].map {
     Array($0.utf8)
   }
@@ -217,7 +219,7 @@ extension [UInt8] {
     count >= suffix.count && self[(count - suffix.count)...].elementsEqual(suffix)
   }
 
-  /// Whether an answer, after its number, tells of success.
+  /// Whether an answer reports success, right after its number.
   fileprivate var containsOK: Bool {
     let mark = Array(#""b":{"s":"ok""#.utf8)
     guard
@@ -227,14 +229,14 @@ extension [UInt8] {
   }
 }
 
-/// Encodes messages for the wire, and encodes once what is sent to many peers in a row.
+/// Encodes messages for the wire; a message that goes to many peers in a row is encoded only once.
 struct OutputEncoder {
   private var lastBytes: [UInt8] = []
   private var lastMessage: EncodedMessage?
 
-  /// The message on the wire.
+  /// Encodes a message for the wire.
   ///
-  /// - Complexity: O(1) for an array that shares its memory with the one before, else O(bytes).
+  /// - Complexity: O(1) if the array shares its memory with the previous one, else O(bytes).
   mutating func encode(_ bytes: [UInt8]) -> EncodedMessage {
     if let lastMessage, isLast(bytes) { return lastMessage }
     let message = EncodedMessage(bytes)
@@ -243,7 +245,7 @@ struct OutputEncoder {
     return message
   }
 
-  /// Takes over a message that somebody else has encoded, and which is sent next.
+  /// Takes a message that is already encoded, and is sent next.
   mutating func learn(_ bytes: [UInt8], as message: EncodedMessage) {
     lastBytes = bytes
     lastMessage = message
@@ -255,7 +257,9 @@ struct OutputEncoder {
     lastMessage = nil
   }
 
-  /// Whether an array is the last one, which is kept alive here, so that the address tells.
+  /// Whether an array is the last one.
+  ///
+  /// The last one is kept alive here, so comparing addresses is enough.
   private func isLast(_ bytes: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.
     bytes.withUnsafeBufferPointer { new in

@@ -5,14 +5,14 @@ internal import RealtimeHub
 
 /// The only thread that uses a database's store.
 ///
-/// State: idle → storing (until nothing waits any more) → idle, or failed (nothing was stored; until it is
-/// told to go on), or lost (it is unknown what was stored; for good).
+/// State: idle → storing (until no batch waits) → idle, or failed (nothing was stored; until
+/// ``goOn()``), or lost (it is unknown what was stored; permanent).
 final class StoreThread: Sendable {
-  /// What has become of batches that were stored as one.
+  /// The outcome of batches that were stored as one.
   struct Outcome: Sendable {
-    /// How many batches there were, counted from the oldest without an outcome.
+    /// The number of batches, counted from the oldest without an outcome.
     let batches: Int
-    /// How many commits they had.
+    /// The number of commits in them.
     let commits: Int
     /// How long the store took.
     let time: TimeAmount
@@ -31,7 +31,7 @@ final class StoreThread: Sendable {
     var waiting: [CommitBatch] = []
   }
 
-  /// The event loop that the outcomes arrive on.
+  /// The event loop on which outcomes arrive.
   let eventLoop: any EventLoop
 
   private let store: any TreeStore
@@ -46,7 +46,7 @@ final class StoreThread: Sendable {
     receiver = .makeBoxSendingValue({ _ in }, eventLoop: eventLoop)
   }
 
-  /// Receives the outcomes in order, on the event loop; also set there only.
+  /// Receives the outcomes in order, on the event loop; it must also be set there.
   var onOutcome: (Outcome) -> Void {
     get { receiver.value }
     set { receiver.value = newValue }
@@ -56,9 +56,9 @@ final class StoreThread: Sendable {
   ///
   /// - Parameters:
   ///   - name: The valid name of a database.
-  ///   - stores: Where it is.
+  ///   - stores: The stores that contain it.
   ///   - makesMissing: Whether a missing one is created.
-  ///   - eventLoop: Where the outcome of each call is to arrive.
+  ///   - eventLoop: The event loop on which outcomes will arrive.
   /// - Returns: Its thread and data, or nil when there is no such database.
   static func open(
     _ name: String,
@@ -72,7 +72,7 @@ final class StoreThread: Sendable {
     }
   }
 
-  /// Opens a store by a closure, which may wait, and reads everything.
+  /// Opens a store with a closure, which may block, and reads everything.
   static func open(
     on eventLoop: any EventLoop,
     by openStore: @escaping @Sendable () throws -> (any TreeStore)?
@@ -98,12 +98,12 @@ final class StoreThread: Sendable {
     return opened
   }
 
-  /// Makes a batch durable, after all that came before it.
+  /// Makes a batch durable, after all earlier ones.
   ///
-  /// What arrives while the store is busy is stored as one as soon as it is not, without a turn of the
-  /// event loop in between. Once the store has failed, nothing is stored until ``goOn()``: what comes
-  /// meanwhile builds on what is gone. Once the outcome of a batch is unknown, nothing more is stored.
-  /// Only from the event loop.
+  /// Batches that arrive while the store is busy are stored as one as soon as it is free, without a
+  /// turn of the event loop in between. Once the store has failed, nothing is stored until
+  /// ``goOn()``, because later batches build on the lost ones. Once the outcome of a batch is
+  /// unknown, nothing more is stored. Must be called on the event loop.
   func commit(_ batch: CommitBatch) {
     let isIdle = queue.withLockedValue { queue in
       switch queue.phase {
@@ -120,10 +120,10 @@ final class StoreThread: Sendable {
     if isIdle { pool.submit { _ in self.storeAll() } }
   }
 
-  /// Accepts batches again after a failure that has stored nothing.
+  /// Accepts batches again after a failure that stored nothing.
   ///
-  /// The event loop calls it when it learns of the failure: what it hands over later follows what is
-  /// durable.
+  /// The event loop calls it when it learns of the failure: the batches that it hands over
+  /// afterwards follow what is durable.
   func goOn() {
     queue.withLockedValue { if $0.phase == .failed { $0.phase = .idle } }
   }
@@ -171,27 +171,29 @@ final class StoreThread: Sendable {
   }
 }
 
-/// Group commit: what arrives in a tick of the event loop is stored as one, with all that arrives
-/// while the store is busy with what was before.
+/// Group commit: writes that arrive in one tick of the event loop are stored as one batch.
 ///
-/// State: at rest, scheduled (for the end of the tick), or both with any number of batches under way;
-/// pausing for a moment after a failure; stopped. Confined to the event loop of its store thread.
+/// So are all that arrive while the store is busy with an earlier batch.
+///
+/// State: at rest, scheduled (for the end of the tick), or either of them with any number of
+/// batches in progress; pausing for a moment after a failure; stopped. Confined to the event loop
+/// of its store thread.
 final class WriteBatcher {
-  /// How long a full disk is left alone before the next batch is tried.
+  /// How long the batcher waits after a failure, such as a full disk, before it tries again.
   private static let pause = TimeAmount.milliseconds(200)
 
   /// Returns the next batch, or nil when there is nothing to store.
   var takeBatch: () -> CommitBatch? = { nil }
-  /// Takes the outcome of batches; after a failure those behind them are gone as well.
+  /// Receives the outcomes of batches; after a failure, all later batches are lost as well.
   var onOutcome: (StoreThread.Outcome) -> Void = { _ in }
 
-  /// Called when it turns out that nothing is to be stored any more.
+  /// Called when there is nothing left to store.
   var onIdle: () -> Void = {}
 
   private let thread: StoreThread
   private var isScheduled = false
   private var isStopped = false
-  /// The number of batches that have been handed over and have no outcome yet.
+  /// The number of batches that were handed over and have no outcome yet.
   private var underWay = 0
   /// Ends the pause after a failure.
   private var retry: Scheduled<Void>?
@@ -201,10 +203,10 @@ final class WriteBatcher {
     thread.onOutcome = { [weak self] in self?.receive($0) }
   }
 
-  /// Whether a batch is on its way or will be taken soon.
+  /// Whether a batch is in progress or will be taken soon.
   var isBusy: Bool { isScheduled || underWay > 0 || retry != nil }
 
-  /// Stores at the end of the tick what has accumulated by then.
+  /// Stores whatever has accumulated by the end of the tick.
   func wake() {
     guard !isScheduled, !isStopped, retry == nil else { return }
     isScheduled = true
@@ -215,7 +217,7 @@ final class WriteBatcher {
     }
   }
 
-  /// Takes no batch any more; the outcomes of those under way are not told.
+  /// Takes no more batches, and reports no outcomes of those in progress.
   func stop() {
     isStopped = true
     retry?.cancel()

@@ -2,45 +2,45 @@ internal import NIOConcurrencyHelpers
 internal import RealtimeCore
 package import RealtimeHub
 
-/// Where the databases of a server rest: the port that a storage of several implements.
+/// The stores of a server's databases, as the server uses them.
 ///
-/// The server calls it from threads of its own; for one name one call at a time, for different
-/// names possibly at once.
+/// The server calls it on threads of its own: one call at a time for the same name, possibly
+/// several at once for different names.
 package protocol TreeStores: Sendable {
   /// The names of the databases that exist, in order.
   ///
-  /// - Throws: A ``StoreError`` when they cannot be found out.
+  /// - Throws: A ``StoreError`` when they cannot be determined.
   func names() throws -> [String]
 
   /// Opens the store of a database.
   ///
-  /// - Parameter name: A name that is valid.
+  /// - Parameter name: A valid name.
   /// - Returns: The store, or nil when there is no such database.
-  /// - Throws: A ``StoreError`` when it cannot be used.
+  /// - Throws: A ``StoreError`` when it cannot be opened.
   func open(_ name: String) throws -> (any TreeStore)?
 
   /// Creates an empty database, unless one of this name exists.
   ///
-  /// - Parameter name: A name that is valid.
-  /// - Returns: Whether it was made.
-  /// - Throws: A ``StoreError`` when it cannot be made.
+  /// - Parameter name: A valid name.
+  /// - Returns: Whether it was created.
+  /// - Throws: A ``StoreError`` when it cannot be created.
   func create(_ name: String) throws -> Bool
 }
 
-/// The databases of a storage with what tools do with them: the port that commands use.
+/// The databases of a storage, with the operations that command-line tools use.
 package protocol StoredDatabases: TreeStores {
   /// A database by its name.
   ///
-  /// - Parameter name: A name that is valid.
+  /// - Parameter name: A valid name.
   /// - Returns: The database, which need not exist yet.
   func database(_ name: String) -> any StoredDatabase
 }
 
-/// Stores that are there already, and new ones in memory, of which none is kept that is closed empty.
+/// Existing stores, and new ones in memory; a new one that is empty when it is closed is discarded.
 package final class MemoryTreeStores: TreeStores {
   private let stores: NIOLockedValueBox<[String: any TreeStore]>
 
-  /// Makes the stores of a server; without arguments none.
+  /// Makes a collection of stores, by default an empty one.
   package init(_ stores: [String: any TreeStore] = [:]) {
     self.stores = NIOLockedValueBox(stores)
   }
@@ -65,7 +65,7 @@ package final class MemoryTreeStores: TreeStores {
   }
 }
 
-/// A store that keeps its data until the end of the process.
+/// A store that keeps its data in memory until the end of the process.
 package final class MemoryTreeStore: TreeStore {
   private struct State {
     var root: Node
@@ -76,10 +76,10 @@ package final class MemoryTreeStore: TreeStore {
   }
 
   private let state: NIOLockedValueBox<State>
-  /// Called when it is closed.
+  /// Called when the store is closed.
   private let onClose: @Sendable (MemoryTreeStore) -> Void
 
-  /// Makes a store with data; without arguments an empty one.
+  /// Makes a store with data, by default an empty one.
   package convenience init(_ stored: StoredTree = StoredTree()) {
     self.init(stored) { _ in }
   }
@@ -95,7 +95,7 @@ package final class MemoryTreeStore: TreeStore {
     self.onClose = onClose
   }
 
-  /// Whether it differs from a new one in nothing but the number of its last commit.
+  /// Whether it differs from a new store at most in the number of its last commit.
   var isBlank: Bool {
     state.withLockedValue { state in
       state.root.isEmpty && state.ledger.isEmpty && state.sessions.isEmpty && state.rules == nil

@@ -2,35 +2,35 @@ internal import NIOCore
 
 /// A source of work for the event loop that comes in pieces.
 protocol TurnTaker: AnyObject {
-  /// What it has cost lately.
+  /// The account that its work is charged to.
   var account: CostAccount { get }
-  /// Whether it waits for its turn; only ``Turns`` changes it.
+  /// Whether it is waiting for its turn; only ``Turns`` changes this.
   var isWaiting: Bool { get set }
-  /// Whether there is a piece that can be done now.
+  /// Whether a piece of work can be done at this moment.
   var isReady: Bool { get }
 
-  /// Does one piece.
+  /// Does one piece of work.
   func takeTurn()
 }
 
-/// What somebody has cost lately, in time of the event loop and of the workbench.
+/// What a client has cost recently, in time on the event loop and the workbench.
 ///
-/// The debt goes down by itself, slowly: who asks for little is always free of it.
+/// The debt decreases slowly over time, so a client that asks for little never owes anything.
 final class CostAccount {
-  /// From which debt on others go first.
+  /// The debt from which other clients go first.
   static let allowance = TimeAmount.milliseconds(5)
-  /// Which part of the time that goes by pays for what was done.
+  /// The fraction of elapsed time by which the debt shrinks, as a divisor.
   private static let share: Int64 = 16
-  /// What nobody owes more than.
+  /// The maximum debt.
   private static let worst = TimeAmount.seconds(5)
 
-  /// In which line one waits.
+  /// The line that a client waits in.
   enum Line {
-    /// What it has cost is little.
+    /// It has cost little recently.
     case light
-    /// It has cost nothing yet, so its cost is unknown.
+    /// It has not been charged yet, so its cost is unknown.
     case new
-    /// It has cost much lately.
+    /// It has cost much recently.
     case heavy
   }
 
@@ -38,19 +38,19 @@ final class CostAccount {
   private var isNew = true
   private var settled = NIODeadline.uptimeNanoseconds(0)
 
-  /// Adds the cost of something.
+  /// Adds the cost of some work.
   func charge(_ cost: TimeAmount, at now: NIODeadline) {
     settle(at: now)
     debt = min(debt + cost, Self.worst)
     isNew = false
   }
 
-  /// In which line it waits now.
+  /// The line that it has to wait in at a time.
   func line(at now: NIODeadline) -> Line {
     isLight(at: now) ? (isNew ? .new : .light) : .heavy
   }
 
-  /// Whether it has cost so little lately that it goes before those that have cost more.
+  /// Whether it has cost so little recently that it goes before others that have cost more.
   func isLight(at now: NIODeadline) -> Bool {
     settle(at: now)
     return debt < Self.allowance
@@ -63,8 +63,10 @@ final class CostAccount {
   }
 }
 
-/// What waits, in three lines: those who are known to cost little go before those who cost much, and
-/// before those of whom nothing is known, or who comes back as somebody else would always go first.
+/// A queue with three lines.
+///
+/// Elements known to cost little go before those that cost much. They also go before those of
+/// unknown cost, or a client that keeps coming back under a new name would always go first.
 struct TurnQueue<Element> {
   private var light = CircularBuffer<Element>()
   private var new = CircularBuffer<Element>()
@@ -81,34 +83,35 @@ struct TurnQueue<Element> {
     }
   }
 
-  /// Takes the next that is known to cost little, or else the next of all.
+  /// Takes the next element that is known to cost little, or else the next of the others.
   mutating func popFirst() -> Element? { popFirstLight() ?? popFirstOther() }
 
-  /// Takes the next that is known to cost little.
+  /// Takes the next element that is known to cost little.
   mutating func popFirstLight() -> Element? { light.popFirst() }
 
-  /// Takes the next of the others, from one line and from the other in turn.
+  /// Takes the next of the other elements, alternating between the two lines.
   mutating func popFirstOther() -> Element? {
     isNewNext.toggle()
     return isNewNext ? new.popFirst() ?? heavy.popFirst() : heavy.popFirst() ?? new.popFirst()
   }
 }
 
-/// Whose turn it is on an event loop of which more is asked than it can do at once.
+/// Decides whose turn it is on an event loop that is asked for more than it can do at once.
 ///
-/// While there is little to do, everything is done as soon as it comes. Work that has taken a while
-/// makes what comes after it wait: for the end of the tick, so that the event loop can see who else has
-/// come meanwhile, and then for its turn, one after the other. Who is known to cost little goes first,
-/// and overtakes those whose work never ends; these share what is left. Confined to the event loop.
+/// While there is little to do, all work is done as soon as it arrives. Once the work of a tick has
+/// taken a while, later work waits: first for the end of the tick, so that the event loop can see
+/// which other clients have work, then for its turn, one client after another. Clients known to
+/// cost little go first, and overtake clients whose work never ends; those share the remaining
+/// time. Confined to the event loop.
 final class Turns {
-  /// How long the event loop works before it looks at its sockets again.
+  /// How long the event loop works before it checks its sockets again.
   static let slice = TimeAmount.milliseconds(4)
-  /// How long one turn lasts, if the work comes in smaller pieces.
+  /// How long one turn lasts, if the pieces of work are smaller.
   static let turn = TimeAmount.milliseconds(1)
-  /// How long the event loop waits for its sockets between slices; any time makes it look at them.
+  /// How long the event loop waits for its sockets between slices; any delay makes it check them.
   private static let pause = TimeAmount.microseconds(50)
 
-  /// The time, and the tasks of an event loop.
+  /// The clock and the scheduling of an event loop.
   struct Loop {
     var now: () -> NIODeadline
     /// Runs a task at the end of the tick.
@@ -119,7 +122,7 @@ final class Turns {
 
   private let loop: Loop
   private var queue = TurnQueue<any TurnTaker>()
-  /// How long this slice has lasted.
+  /// How much of this slice has been used.
   private var used = TimeAmount.zero
   private var isRunning = false
   private var isEndAwaited = false
@@ -139,7 +142,7 @@ final class Turns {
     )
   }
 
-  /// Gives somebody turns until it is not ready any more: at once, or when those before it had theirs.
+  /// Gives a client turns until it is no longer ready: at once, or after those ahead of it.
   func request(by taker: any TurnTaker) {
     guard taker.isReady, !taker.isWaiting else { return }
     guard !isRunning, queue.isEmpty, used < Self.slice else {
@@ -156,7 +159,7 @@ final class Turns {
     queue.append(taker, to: taker.account.line(at: now))
   }
 
-  /// Gives turns until the slice is over or nobody waits.
+  /// Gives turns until the slice is over or no client is waiting.
   private func work() {
     while used < Self.slice, let taker = queue.popFirst() { run(taker) }
     scheduleNext()
@@ -174,7 +177,7 @@ final class Turns {
     isRunning = false
     used = used + (end - start)
     taker.account.charge(end - start, at: end)
-    // It may have asked again meanwhile.
+    // It may have requested another turn in the meantime.
     if taker.isReady, !taker.isWaiting { wait(taker, at: end) }
   }
 

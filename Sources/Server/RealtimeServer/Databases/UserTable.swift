@@ -3,19 +3,19 @@ internal import RealtimeHub
 
 /// The signed-in users of a database that are connected or have written recently.
 ///
-/// A user is connected → fading (without a connection, while what was written still counts) →
-/// forgotten. Confined to the server's event loop.
+/// State of a user: connected → fading (no connection, but recent writes still count) → forgotten.
+/// Confined to the server's event loop.
 final class UserTable {
   private let context: ServerContext
   private var loads: [String: UserLoad] = [:]
-  /// The users that requests under way and event streams count for.
+  /// The users that requests in progress and event streams count towards.
   private var internalUsers: [PeerID: String] = [:]
 
   init(_ context: ServerContext) {
     self.context = context
   }
 
-  /// Adds a connection to a user, and tells whether it is not one too many.
+  /// Adds a connection to a user, and returns whether it is within the limit.
   func enter(_ user: String) -> Bool {
     var load = load(of: user)
     load.connections += 1
@@ -23,7 +23,7 @@ final class UserTable {
     return load.connections <= context.options.limits.connectionsPerUser
   }
 
-  /// Adds a peer that lives in the server to a user, and tells whether it is not one too many.
+  /// Adds an internal peer to a user, and returns whether it is within the limit.
   func enter(_ user: String, by peer: PeerID) -> Bool {
     internalUsers[peer] = user
     return enter(user)
@@ -35,17 +35,17 @@ final class UserTable {
     forgetIfIdle(user)
   }
 
-  /// Removes a peer that lives in the server, if it counts for a user.
+  /// Removes an internal peer, if it counts towards a user.
   func leave(_ peer: PeerID) {
     if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
   }
 
-  /// Counts a write, and gives the milliseconds for which the user should wait before the next.
+  /// Counts a write, and returns how many milliseconds the user should wait before the next.
   func write(_ length: Int, by user: String) -> Int64 {
     var load = load(of: user)
     let delay = load.write(length, at: context.clock())
     loads[user] = load
-    // A user that only sends single requests has no connection that could end.
+    // A user who only sends single requests has no connection whose end would trigger this.
     forgetIfIdle(user)
     return delay
   }
@@ -54,7 +54,7 @@ final class UserTable {
     loads[user] ?? UserLoad(context.options.limits, now: context.clock())
   }
 
-  /// Forgets a user who has left, once the rate of writes would not be limited anyway.
+  /// Forgets a user without connections, once the rate of writes would not be limited anyway.
   private func forgetIfIdle(_ user: String) {
     guard var load = loads[user], load.connections == 0, !load.isFading else { return }
     guard !load.isRested(at: context.clock()) else {
@@ -63,7 +63,7 @@ final class UserTable {
     }
     loads[user]?.isFading = true
     let limits = context.options.limits
-    // A minute's bytes come back in a minute.
+    // The bytes allowance of a minute refills within a minute.
     let seconds = Int64(max(60, limits.writeBurst / limits.writesPerSecond)) + 1
     context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(seconds)) { [weak self] in
       self?.loads[user]?.isFading = false
@@ -72,15 +72,15 @@ final class UserTable {
   }
 }
 
-/// What one signed-in user asks of a database, over all connections.
+/// The load that one signed-in user puts on a database, over all connections.
 private struct UserLoad {
-  /// The WebSockets and event streams that are open, and the requests under way.
+  /// The number of open WebSockets and event streams, and of requests in progress.
   var connections = 0
-  /// Whether it is looked at again in a while, to be forgotten.
+  /// Whether a check is scheduled that forgets the user.
   var isFading = false
-  /// What limits the number of writes.
+  /// Limits the number of writes.
   private var writes: TokenBucket
-  /// What limits their length.
+  /// Limits the bytes of writes.
   private var bytes: TokenBucket
 
   init(_ limits: ServerLimits, now: Int64) {
@@ -96,20 +96,20 @@ private struct UserLoad {
     )
   }
 
-  /// Counts a write, and gives the milliseconds for which the user should wait before the next.
+  /// Counts a write, and returns how many milliseconds the user should wait before the next.
   mutating func write(_ length: Int, at now: Int64) -> Int64 {
     max(writes.take(at: now), bytes.take(length, at: now))
   }
 
-  /// Whether the user has written so little that it can be forgotten.
+  /// Whether the user has written so little lately that it can be forgotten.
   mutating func isRested(at now: Int64) -> Bool {
-    // Both are looked at, since looking fills them.
+    // Both buckets are checked, because checking refills them.
     let isRested = (writes.isFull(at: now), bytes.isFull(at: now))
     return isRested.0 && isRested.1
   }
 }
 
-/// Allows so many things a second over some time, and so many at once.
+/// A token bucket, which limits the sustained rate and the size of a burst.
 struct TokenBucket {
   let perSecond: Double
   let burst: Double
@@ -119,8 +119,8 @@ struct TokenBucket {
   /// Makes a full bucket.
   ///
   /// - Parameters:
-  ///   - perSecond: How many a second.
-  ///   - burst: How many at once.
+  ///   - perSecond: How many tokens are added per second.
+  ///   - burst: How many tokens the bucket holds.
   ///   - now: The time in milliseconds.
   init(perSecond: Double, burst: Int, now: Int64) {
     self.perSecond = perSecond
@@ -129,23 +129,24 @@ struct TokenBucket {
     updated = now
   }
 
-  /// Takes some, whether there are any or not, and gives the milliseconds until none is owed.
+  /// Takes tokens, even more than there are, and returns the milliseconds until the debt is paid
+  /// off.
   ///
-  /// What is taken beyond is owed, so that it delays what comes later.
+  /// Tokens taken beyond what the bucket holds become a debt, which delays later calls.
   mutating func take(_ count: Int = 1, at now: Int64) -> Int64 {
     fill(at: now)
     tokens -= Double(count)
     return tokens >= 0 ? 0 : Int64((-tokens / perSecond * 1_000).rounded(.up))
   }
 
-  /// Whether nothing has been taken for so long that the bucket is as good as new.
+  /// Whether the bucket is full again, as if nothing had ever been taken.
   mutating func isFull(at now: Int64) -> Bool {
     fill(at: now)
     return tokens >= burst
   }
 
   private mutating func fill(at now: Int64) {
-    // A clock that is set back gives nothing and takes nothing.
+    // Setting the clock back neither adds nor removes tokens.
     if now > updated { tokens = min(burst, tokens + Double(now - updated) / 1_000 * perSecond) }
     updated = now
   }

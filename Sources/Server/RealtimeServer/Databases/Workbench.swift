@@ -2,22 +2,21 @@ internal import NIOCore
 internal import NIOPosix
 internal import RealtimeTransport
 
-/// Where work is done that takes long and needs nothing but values: large messages are read and encoded
-/// beside the event loop.
+/// Does expensive work on values off the event loop, such as decoding and encoding large messages.
 ///
-/// There are two places, one of them for what takes very long, so that this holds up nothing else. At
-/// each, one thing is done at a time, and who has cost little lately goes first. Who waits for one thing
-/// asks for nothing more, so that those who wait take turns. Confined to the event loop.
+/// There are two lanes, one of them for very long work, so that it holds up nothing else. Each lane
+/// does one job at a time, and clients that have cost little recently go first. A client that waits
+/// for a job submits no other, so waiting clients take turns. Confined to the event loop.
 final class Workbench {
-  /// From about how many bytes on something takes very long.
+  /// The approximate size from which work counts as very long, in bytes.
   static let longBytes = 1_024 * 1_024
 
   private struct Job {
     let account: CostAccount
-    /// Whether there is memory for its result.
+    /// Whether there is memory for the job's result.
     let mayBegin: () -> Bool
-    /// Does the work and calls the first closure with its duration, then whoever waits for the result,
-    /// and at last the second closure.
+    /// Does the work; then calls the first closure with its duration, passes the result on, and
+    /// finally calls the second closure.
     let start: (@escaping (TimeAmount) -> Void, @escaping () -> Void) -> Void
   }
 
@@ -28,7 +27,7 @@ final class Workbench {
 
   private let eventLoop: any EventLoop
   private let pool: NIOThreadPool
-  /// What results wait for, where they are to be sent.
+  /// The memory that results wait for, if they are to be sent.
   private let memory: ConnectionMemory
   private var short = Lane()
   private var long = Lane()
@@ -39,15 +38,16 @@ final class Workbench {
     self.pool = pool
   }
 
-  /// Does some work and brings the result back to the event loop.
+  /// Does some work, and brings the result back to the event loop.
   ///
   /// - Parameters:
   ///   - account: The account that is charged for it.
-  ///   - isLong: Whether it takes very long.
-  ///   - mayBegin: Whether there is memory for the result, asked just before the work begins: many may
-  ///     wait here together, and each result counts for those behind it.
-  ///   - work: The work, done on another thread.
-  ///   - receive: Takes the result on the event loop.
+  ///   - isLong: Whether the work is very long.
+  ///   - mayBegin: Whether there is memory for the result. It is called just before the work
+  ///     begins: many jobs may wait here together, and each result reduces the memory for those
+  ///     behind it.
+  ///   - work: The work, which runs on another thread.
+  ///   - receive: Receives the result on the event loop.
   func perform<Result: Sendable>(
     for account: CostAccount,
     isLong: Bool,
@@ -62,7 +62,7 @@ final class Workbench {
         eventLoop: eventLoop
       )
       pool.submit { _ in
-        // A pool that is shutting down calls this as well: nothing may be left without its end.
+        // A pool that is shutting down also calls this, so that every job reaches its end.
         let start = NIODeadline.now()
         let result = work()
         let time = NIODeadline.now() - start
@@ -85,7 +85,7 @@ final class Workbench {
     guard !self[keyPath: lane].isBusy else { return }
     while let job = self[keyPath: lane].queue.popFirst() {
       guard job.mayBegin() else {
-        // It does not hold up jobs that need no memory.
+        // This job does not hold up jobs that need no memory.
         memory.whenRelieved { [weak self] in self?.add(job, to: lane) }
         continue
       }

@@ -1,7 +1,7 @@
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// Why a server cannot start, or why it has ended by itself.
+/// Why a server cannot start, or why it ended without being told to.
 public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure.
   public enum Kind: Sendable {
@@ -9,17 +9,17 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     case addressInUse
     /// The server cannot listen at the address.
     case addressUnusable
-    /// Another server has the data.
+    /// Another server has the data open.
     case storeLocked
-    /// The place of the data cannot be used, or what is there is no database or is damaged.
+    /// The data's location cannot be used, or what it holds is not a database or is damaged.
     case storeUnusable
-    /// The data cannot be read or written now.
+    /// The data cannot be read or written at the moment.
     case storeFailed
     /// The security rules have a mistake.
     case invalidRules
     /// The certificate or its key cannot be used.
     case certificateUnusable
-    /// The options contradict themselves.
+    /// The options are invalid or contradict each other.
     case invalidOptions
     /// Anything else.
     case failed
@@ -27,7 +27,7 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   public let kind: Kind
-  /// What is wrong and what to do.
+  /// What is wrong, and what to do about it.
   public let description: String
 
   init(_ kind: Kind, description: String) {

@@ -1,21 +1,21 @@
-/// The pace of a cluster; all of its servers have the same.
+/// The lease timing of a cluster, which must be the same on all of its servers.
 package struct LeaseTiming: Sendable, Equatable {
-  /// How long a lease counts.
+  /// How long a lease is valid.
   package var lease = Duration.seconds(4)
   /// How often it is renewed.
   package var renewal = Duration.seconds(1)
-  /// How long before its end a server stops leading.
+  /// How long before the end of its lease a server stops leading.
   package var margin = Duration.milliseconds(500)
-  /// How soon the storage is asked again after a failure.
+  /// How soon a server asks the storage again after a failure.
   package var retry = Duration.milliseconds(250)
-  /// How old a view may be, when a request arrives, that decides where to send it.
+  /// The greatest age at which a view may still decide where a request is sent.
   package var freshness = Duration.milliseconds(100)
   /// How long a request waits for a leader.
   package var patience = Duration.seconds(15)
 
-  /// Makes the usual timing.
+  /// Makes the default timing.
   package init() {}
 
-  /// How little is left of a lease whose holder may have died.
+  /// The remaining time below which the holder of a lease may have died.
   var suspicion: Duration { lease - renewal * 3 / 2 }
 }

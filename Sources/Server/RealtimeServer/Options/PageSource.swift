@@ -1,23 +1,23 @@
 package import RealtimeCore
 
-/// Makes pages for readers who have not signed in, at paths that the database does not use.
+/// Makes web pages for readers who have not signed in, at paths that the database does not use.
 ///
-/// It is asked for what is to be read and gets it from the server, which reads as somebody who has not
-/// signed in: a page cannot show what the rules do not let everybody read. Its methods may be called on
-/// any thread.
+/// A source says what it needs to read, and the server reads that for it as a client that has not
+/// signed in. So a page cannot show what the rules do not let everybody read. Its methods may be
+/// called on any thread.
 package protocol PageSource: Sendable {
-  /// Whether a path, still escaped, is that of a page; a path that ends in `.json` never is.
+  /// Whether a path, still escaped, belongs to a page. A path that ends in `.json` never does.
   func owns(_ path: String) -> Bool
 
-  /// Begins to answer a GET request for a path that it owns.
+  /// Begins to answer a GET request for a path that the source owns.
   func page(for request: PageRequest) -> PageStep
 }
 
-/// What a reader asks for.
+/// A reader's request for a page.
 package struct PageRequest: Sendable {
-  /// The parts of the path between its slashes, unescaped; empty ones are left out.
+  /// The unescaped path segments, without empty ones.
   package let segments: [String]
-  /// The parameters in order, unescaped.
+  /// The unescaped query parameters, in order.
   package let parameters: [(name: String, value: String)]
 
   /// Makes a request.
@@ -26,58 +26,58 @@ package struct PageRequest: Sendable {
     self.parameters = parameters
   }
 
-  /// The value of the first parameter of a name, or nil.
+  /// The value of the first parameter with a name, or nil.
   package func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }
 }
 
-/// What a page needs to know of the database.
+/// Data that a page needs from the database.
 package struct PageRead: Sendable {
-  /// The most reads of one step; a step with more fails.
+  /// The maximum number of reads in one step; a step with more fails.
   package static let limit = 64
 
-  /// The location.
+  /// The location to read.
   package let path: Path
-  /// Which children.
+  /// Selects the children to read.
   package let query: Query
 
-  /// Makes a read; by default, of everything at a location.
+  /// Makes a read, by default of everything at the location.
   package init(_ path: Path, query: Query = .all) {
     self.path = path
     self.query = query
   }
 }
 
-/// What a read has found.
+/// The result of a read.
 package enum PageData: Sendable {
-  /// The data; they are shared with the database, so that even large ones cost nothing.
+  /// The data, which is shared with the database, so that even large data costs nothing.
   case found(Node)
-  /// The rules do not let everybody read them.
+  /// The rules do not let everybody read the data.
   case denied
-  /// They could not be read, for instance since the order has no index.
+  /// The data could not be read, for example because its order has no index.
   case failed
 }
 
-/// What is to be done for a page.
+/// The next step in making a page.
 package enum PageStep: Sendable {
-  /// Read at several places, all at one moment, and go on with the answers in the same order.
+  /// Read several locations at a single moment, and continue with the results in the same order.
   case read([PageRead], then: @Sendable ([PageData]) -> PageStep)
-  /// Make the page, beside the event loop.
+  /// Render the page, off the event loop.
   case render(@Sendable () -> Page)
 }
 
 /// A page as it is sent.
 package struct Page: Sendable {
-  /// The status, such as 200.
+  /// The HTTP status, such as 200.
   package var status: Int
-  /// The type of the body.
+  /// The media type of the body.
   package var contentType: String
   /// The body.
   package var body: [UInt8]
-  /// Further lines of the header; those about validity and caches are the server's.
+  /// Additional header lines; the server adds those about validation and caching.
   package var headerLines: [(name: String, value: String)]
-  /// For how many seconds a cache may keep it without asking again.
+  /// How long a cache may keep the page without revalidating it, in seconds.
   package var lifetime: Int
 
   /// Makes a page.

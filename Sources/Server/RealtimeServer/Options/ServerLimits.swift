@@ -3,86 +3,90 @@ internal import NIOCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// The bounds of a server; whoever goes beyond is refused, slowed down or disconnected.
+/// The limits of a server; a client that exceeds one is refused, slowed down or disconnected.
 ///
-/// Every limit also has a name, by which ``set(_:to:)`` changes it; ``table`` lists them.
+/// Every limit also has a name, which ``set(_:to:)`` takes; ``table`` lists the names.
 public struct ServerLimits: Sendable, Equatable {
-  /// Most connections at a time, event streams and requests under way included.
+  /// The maximum number of connections, including event streams and requests in progress.
   public var connections = 1_024
-  /// Most connections of one signed-in user to one database.
+  /// The maximum number of connections of one signed-in user to one database.
   public var connectionsPerUser = 64
-  /// Most databases that are open at a time.
+  /// The maximum number of databases that are open at a time.
   public var databases = 100
-  /// Most listens of one connection.
+  /// The maximum number of listens of one connection.
   public var listens = 10_000
-  /// The number of listens of one connection that is noted in the log.
+  /// The number of listens of one connection above which the log notes it.
   public var listensWarning = 200
-  /// Requests of one connection that wait for the disk before no more are read.
+  /// Requests of one connection that may wait for the disk before the server reads no more of them.
   public var requests = 1_000
-  /// Longest WebSocket frame that is read, in bytes.
+  /// The longest WebSocket frame accepted, in bytes.
   public var frameBytes = 64 * 1_024
-  /// Most frames of one message.
+  /// The maximum number of frames in one message.
   public var messageFrames = 1_024
-  /// Longest message that is read, in bytes.
+  /// The longest message accepted, in bytes.
   public var messageBytes = 16 * 1_024 * 1_024
   /// How long a message may take from its first to its last frame, in seconds.
   public var messageSeconds = 30
-  /// Output that may wait for a client before changes are replaced by the newest data, in bytes.
+  /// Output that may wait for a client before only the latest data is sent instead of every change,
+  /// in bytes.
   public var outputCoalesceBytes = 8 * 1_024 * 1_024
   /// Output that may wait for a client before it is disconnected, in bytes.
   public var outputBytes = 64 * 1_024 * 1_024
   /// How long a client may read nothing while output waits for it, in seconds.
   public var outputSeconds = 10
-  /// Most writes that one connection schedules for its end.
+  /// The maximum number of writes that one connection may schedule for its disconnection.
   public var disconnectWrites = 10_000
-  /// Most JSON of the writes that one connection schedules for its end, in bytes, with their paths.
+  /// The maximum size of the writes that one connection schedules for its disconnection, as JSON
+  /// with their paths, in bytes.
   public var disconnectBytes = 1_024 * 1_024
-  /// How long a connection that the rules allow nothing may take to sign in, in seconds.
+  /// How long a connection that the rules allow nothing may stay open without signing in, in
+  /// seconds.
   public var signInSeconds = 10
   /// How long a handshake may take, in seconds.
   public var handshakeSeconds = 10
-  /// Longest header of a request, in bytes, all lines together.
+  /// The longest header of a request, over all of its lines, in bytes.
   public var headerBytes = 8 * 1_024
-  /// Most lines in the header of a request.
+  /// The maximum number of lines in the header of a request.
   public var headerLines = 64
-  /// Longest body of a request, in bytes.
+  /// The longest body of a request, in bytes.
   public var bodyBytes = 16 * 1_024 * 1_024
   /// How long a request may take to arrive, in seconds.
   public var requestSeconds = 30
   /// How long a connection may wait for its next request, in seconds.
   public var keepAliveSeconds = 60
-  /// Most keys from the root to a leaf of the data.
+  /// The maximum number of keys from the root to a leaf of the data.
   public var dataDepth = 32
-  /// Deepest nesting of JSON that is read at all, a message around the data included.
+  /// The maximum nesting of JSON that is parsed, including the message around the data.
   public var jsonDepth = 64
-  /// Longest data in one answer, in bytes of JSON.
+  /// The most data in one response, in bytes of JSON.
   public var responseBytes = 256 * 1_024 * 1_024
-  /// Most paths of one update, except by administrators.
+  /// The maximum number of paths in one update, except for administrators.
   public var updatePlaces = 10_000
-  /// Most values of one write, except by administrators.
+  /// The maximum number of values in one write, except for administrators.
   public var writeValues = 250_000
-  /// Most steps that the rules may take for one request.
+  /// The maximum number of steps that the rules may take for one request.
   public var ruleSteps = 2_000_000
-  /// Most children that a query without an index looks through.
+  /// The maximum number of children that a query without an index may scan.
   public var unindexedChildren = 10_000
-  /// Writes a second of one signed-in user to one database, over some time.
+  /// Writes per second that one signed-in user may make to one database over time.
   public var writesPerSecond = 200
-  /// Writes of one signed-in user to one database that may come at once.
+  /// Writes that one signed-in user may make to one database in a burst.
   public var writeBurst = 1_000
-  /// What may be written for one signed-in user to one database in a minute, over some time, and at
-  /// once, in bytes of requests.
+  /// Bytes that one signed-in user may write to one database per minute over time, and in a burst.
   public var writeBytesPerMinute = 64 * 1_024 * 1_024
-  /// Longest message or body of those who have not signed in, where the rules let them write nothing,
-  /// in bytes; and what everyone may send without having to wait for memory.
-  public var strangerBytes = 64 * 1_024
-  /// Memory for all that is on its way, in mebibytes; 0 is no bound.
+  /// The longest message or body, in bytes, of a client that has not signed in, where the rules let
+  /// such clients write nothing.
   ///
-  /// Messages and bodies that are not complete and answers that nobody has read yet have their parts
-  /// of it. Whoever needs more has to wait: long bodies are not read, answers are not made.
+  /// It is also the amount that any client may send without waiting for memory.
+  public var strangerBytes = 64 * 1_024
+  /// Memory for all data in transit, in mebibytes; 0 means no limit.
+  ///
+  /// Incomplete messages and bodies count towards it, as do answers that no client has read yet.
+  /// Beyond it clients have to wait: long bodies are not read, and answers are not made.
   public var memoryMebibytes = 128
-  /// Memory of the process beyond which listens are refused, in mebibytes; 0 is no bound.
+  /// Memory of the process above which listens are refused, in mebibytes; 0 means no limit.
   public var residentMebibytes = 0
-  /// How often an event stream shows that it is alive, in seconds.
+  /// How often an event stream sends a keep-alive, in seconds.
   public var streamSeconds = 30
 
   /// Makes the default limits.
@@ -90,24 +94,24 @@ public struct ServerLimits: Sendable, Equatable {
 }
 
 extension ServerLimits {
-  /// A limit as it is set by name.
+  /// A limit that can be set by its name.
   public struct Entry: Sendable {
     /// The name, such as `listens`.
     public let name: String
-    /// What is limited, in a phrase.
+    /// A phrase that says what is limited.
     public let summary: String
-    /// The smallest value that makes sense.
+    /// The smallest value allowed.
     public let minimum: Int
-    /// The largest value that there can be.
+    /// The largest value allowed.
     public let maximum: Int
 
     let path: any WritableKeyPath<ServerLimits, Int> & Sendable
 
-    /// The value where nothing else is said.
+    /// The default value.
     public var defaultValue: Int { ServerLimits()[keyPath: path] }
   }
 
-  /// Every limit, in the order of documentation.
+  /// All limits, in the order in which they are documented.
   public static let table: [Entry] = [
     entry("connections", \.connections, "connections at a time"),
     entry("connections-per-user", \.connectionsPerUser, "connections of a user to a database"),
@@ -195,8 +199,8 @@ extension ServerLimits {
   ///
   /// - Parameters:
   ///   - name: One of the names of ``table``.
-  ///   - value: The new bound.
-  /// - Throws: ``DatabaseServerError`` when there is no such limit, or the value makes no sense.
+  ///   - value: The new value.
+  /// - Throws: ``DatabaseServerError`` when there is no such limit, or the value is out of range.
   /// - Complexity: O(limits)
   public mutating func set(_ name: String, to value: Int) throws(DatabaseServerError) {
     guard let entry = Self.table.first(where: { $0.name == name }) else {
@@ -225,15 +229,15 @@ extension ServerLimits {
     }
   }
 
-  /// Keeps sums and times of limits far from the end of the numbers.
+  /// Keeps sums of limits, and times computed from them, far from overflow.
   private static let most = 1 << 40
 }
 
 extension ServerLimits {
-  /// Connections beyond the limit that are told so; further ones are cut off at once.
+  /// Connections beyond the limit that are refused with an answer; any more are closed at once.
   static let spareConnections = 64
 
-  /// What concerns the hub of a database.
+  /// The limits that the hub of a database enforces.
   var hub: HubLimits {
     var limits = HubLimits()
     limits.listensPerPeer = listens
@@ -248,10 +252,11 @@ extension ServerLimits {
     return limits
   }
 
-  /// What all connections share.
+  /// The memory that all connections share.
   ///
-  /// An eighth is for what strangers send and a quarter for what others do; as much for answers, and
-  /// once more for those to clients that have nothing waiting yet. The rest is for what is made of it.
+  /// Input from strangers gets an eighth, other input a quarter. Output gets a quarter, and another
+  /// quarter is for answers to clients that have no output waiting yet. The rest is for what the
+  /// server makes of the input.
   var memory: ConnectionMemory.Bounds {
     var bounds = ConnectionMemory.Bounds()
     bounds.share = strangerBytes
@@ -263,7 +268,7 @@ extension ServerLimits {
     return bounds
   }
 
-  /// What concerns connections.
+  /// The limits that connections enforce.
   var transport: TransportLimits {
     var limits = TransportLimits.server
     limits.frameBytes = frameBytes
@@ -286,10 +291,10 @@ extension ServerLimits {
 
 /// How many files and connections this process may have open.
 enum FileDescriptorLimit {
-  /// What is left for files and for connections that are only being refused.
+  /// The descriptors reserved for files and for connections that are only being refused.
   private static let reserve = ServerLimits.spareConnections + 128
 
-  /// How many connections the system lets this process have, or nil when it does not tell.
+  /// The most connections that the system allows this process, or nil if that is unknown.
   static var connections: Int? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

@@ -2,53 +2,61 @@ package import RealtimeHub
 internal import RealtimeTransport
 package import SecurityRules
 
-/// Where a server listens, and as what.
+/// The addresses that a server listens at, and its settings.
 public struct ServerOptions: Sendable {
-  /// The path of a Unix socket to listen at; only processes of the same user may connect to it.
+  /// The path of a Unix socket to listen at, to which only processes of the same user can connect.
   ///
-  /// They are administrators.
+  /// These processes are administrators.
   public var socketPath: String?
   /// The port to listen at; 0 lets the system choose one.
   public var port: Int?
-  /// The address of this machine that ``port`` belongs to; `0.0.0.0` and `::` are all of them.
+  /// The address of this machine that ``port`` is bound to; `0.0.0.0` and `::` mean all of them.
   ///
-  /// Unless other machines cannot reach it, ``tls`` or ``allowsPlaintext`` must be set.
+  /// If other machines can reach it, ``tls`` or ``allowsPlaintext`` must be set.
   public var host = "127.0.0.1"
-  /// What the connections to ``port`` are encrypted with; nil for nothing.
+  /// The certificate for connections to ``port``; nil means no encryption.
   public var tls: TLS?
-  /// Whether other machines may connect without encryption, so that everyone in between can read
-  /// and change what is sent, credentials included.
+  /// Whether other machines may connect without encryption.
+  ///
+  /// Anyone on the network between them can then read and change what is sent, credentials
+  /// included.
   public var allowsPlaintext = false
-  /// The database that clients reach who name none: 1 to 63 small letters, digits and hyphens.
+  /// The default database, for clients that name none: 1 to 63 small letters, digits and hyphens.
   public var namespace: String
-  /// What others than administrators may do while a database has no rules of its own.
+  /// What clients other than administrators may do while a database has no rules of its own.
   public var rules: Rules
-  /// The rules for those at the socket who say which user they are, in place of the database's.
+  /// The rules for clients at the socket that name the user they act for, instead of the
+  /// database's.
   package var localRules = RuleSet.open
-  /// Whether the server stands in for the emulator: it believes every credential, makes databases
-  /// when they are first used, and allows everything until a database has rules of its own.
+  /// Whether the server acts as the Firebase emulator.
+  ///
+  /// It then believes every credential, creates databases on first use, and allows everything until
+  /// a database has rules of its own.
   public private(set) var isEmulator = false
   /// The accounts and tokens of the server's users.
   public var identities = IdentityOptions()
-  /// Verifies credentials, instead of the verifier that this kind of server has.
+  /// Verifies credentials, instead of the default verifier.
   package var credentialVerifier: (any CredentialVerifier)?
-  /// The web pages that may use the server, such as `http://localhost:5173`; others are refused.
+  /// The origins of web pages that may use the server, such as `http://localhost:5173`; others are
+  /// refused.
   public var allowedOrigins: [String] = []
-  /// Pages for readers who have not signed in, made of the default database; nil for none.
+  /// Serves web pages from the default database to readers who have not signed in; nil serves none.
   package var pages: (any PageSource)?
-  /// How often the log tells what the server has done; nil for never.
+  /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
-  /// The host, and the port unless it is the usual one, under which clients reach this server and no
-  /// other, where several share a storage.
+  /// The host under which clients reach this particular server, where several share a storage.
   ///
-  /// Clients of others fall back to the address that they know when such a host disappears, if its
-  /// name begins with `s-`.
+  /// It includes the port, unless that is the default one.
+  ///
+  /// If its name begins with `s-`, Firebase clients fall back to the original address when this
+  /// host disappears.
   public var advertisedHost: String?
-  /// The pace of leases, where several servers share a storage.
+  /// The timing of leases, where several servers share a storage.
   package var leadership = LeaseTiming()
-  /// How long nobody may be connected before the server stops by itself; nil for ever.
+  /// How long the server runs without connections before it stops; nil means it never stops for
+  /// that.
   public var idleExit: Duration?
-  /// The bounds of what clients may ask for.
+  /// The bounds on what clients may ask for.
   public var limits: ServerLimits
 
   /// Makes options; at least one of the socket and the port must be given.
@@ -68,22 +76,22 @@ public struct ServerOptions: Sendable {
     self.limits = limits
   }
 
-  /// Options of a server that stands in for the emulator.
+  /// Options of a server that acts as the Firebase emulator.
   ///
-  /// Whoever reaches its port can do everything with its data.
+  /// Any client that reaches its port can do everything with its data.
   public static func emulator(port: Int = 9_000) -> ServerOptions {
     var options = ServerOptions(port: port, rules: .open)
     options.isEmulator = true
     return options
   }
 
-  /// The files that encrypt the connections of a server.
+  /// The certificate and key files that encrypt a server's connections.
   public struct TLS: Hashable, Sendable {
-    /// A PEM file: the certificate of the server, then those that lead to its authority.
+    /// A PEM file with the server's certificate, followed by its intermediate certificates.
     public var certificateChain: String
-    /// A PEM file with the key of the certificate, without a pass phrase.
+    /// A PEM file with the certificate's key, without a passphrase.
     ///
-    /// A file that others can read is refused.
+    /// A file that other users can read is refused.
     public var privateKey: String
 
     /// Names the files.
@@ -95,10 +103,10 @@ public struct ServerOptions: Sendable {
 
   /// Security rules that a server starts with.
   ///
-  /// A document is put in force at the start, in place of what the database has; the other two are
-  /// for databases that have no rules of their own.
+  /// A document takes effect at the start and replaces the rules of the default database. The other
+  /// two apply to databases that have no rules of their own.
   public enum Rules: Sendable, Hashable {
-    /// Nothing is allowed to anyone but administrators.
+    /// Only administrators are allowed anything.
     case locked
     /// Everything is allowed to everyone.
     case open
@@ -143,12 +151,12 @@ extension ServerOptions {
     try limits.validate()
   }
 
-  /// Whether others can read what is sent between a client on another machine and the server.
+  /// Whether traffic between this server and other machines can be read in transit.
   package var isExposed: Bool {
     port != nil && tls == nil && !ListenAddress.isLoopback(host)
   }
 
-  /// Checks that nothing is exposed to other machines that is only safe on this one.
+  /// Checks that nothing that is only safe locally is exposed to other machines.
   ///
   /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
   package func checkExposure() throws(DatabaseServerError) {
@@ -202,17 +210,17 @@ extension IdentityOptions {
   }
 }
 
-/// The names that databases can have.
+/// The rules for database names.
 package enum DatabaseName {
-  /// The database of the blog, and the one that a server opens for clients that name none.
+  /// The database of the blog, which is also the default database.
   package static let standard = "hearth"
 
-  /// What a valid name consists of, for messages.
+  /// A description of valid names, for messages.
   package static let rule = "1 to 63 small letters, digits and hyphens"
 
-  /// Whether a text can name a database.
+  /// Whether a text is a valid name of a database.
   ///
-  /// Such a name is also safe as the name of a file.
+  /// A valid name is also safe as a file name.
   package static func isValid(_ name: String) -> Bool {
     (1...63).contains(name.utf8.count)
       && name.utf8.allSatisfy { byte in
@@ -239,7 +247,7 @@ extension ServerOptions {
 extension ServerOptions.Rules {
   /// The compiled document, or nil when there is none.
   ///
-  /// - Throws: ``DatabaseServerError`` with the line and the column of a mistake.
+  /// - Throws: ``DatabaseServerError`` with the line and column of a mistake.
   func compiled() throws(DatabaseServerError) -> RuleSet? {
     guard case .source(let source) = self else { return nil }
     do throws(RulesError) {

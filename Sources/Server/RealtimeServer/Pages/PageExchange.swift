@@ -5,11 +5,11 @@ internal import RealtimeTransport
 
 /// Makes one page, as a peer of the hub that has not signed in.
 ///
-/// State: waiting for its turn, or for memory → asking (answers of the hub are awaited) → asking again,
-/// for what the answers have led to → rendering (beside the event loop) → answered. Confined to the
+/// State: waiting for its turn, or for memory → asking (answers of the hub are awaited) → asking
+/// again, depending on the answers → rendering (off the event loop) → answered. Confined to the
 /// server's event loop.
 final class PageExchange: InternalPeer, TurnTaker {
-  /// The most steps that one page may take.
+  /// The maximum number of steps for one page.
   private static let stepLimit = 4
 
   let account: CostAccount
@@ -20,14 +20,14 @@ final class PageExchange: InternalPeer, TurnTaker {
   private let promise: EventLoopPromise<HTTPReply>
   private var peer: PeerID?
   private var steps = 0
-  /// What is to be read when the turn has come.
+  /// The reads to make once its turn has come.
   private var reads: [PageRead] = []
-  /// What follows the answers.
+  /// Continues with the answers.
   private var next: (@Sendable ([PageData]) -> PageStep)?
   private var answers: [PageData?] = []
   /// The number of the request before the first of this step.
   private var base: Int64 = 0
-  /// Whether it waits for its turn or for memory, so that nothing is lost when it is given up.
+  /// Whether it is waiting for its turn or for memory, so that nothing is lost by giving it up.
   private var isPending = false
 
   private init(
@@ -43,7 +43,7 @@ final class PageExchange: InternalPeer, TurnTaker {
     account = core.context.account(of: request.connection)
   }
 
-  /// Makes a page; the server holds the exchange until it is answered.
+  /// Makes a page; the server keeps the exchange alive until it is answered.
   static func run(
     _ request: HTTPRequest,
     from pages: any PageSource,
@@ -86,7 +86,7 @@ final class PageExchange: InternalPeer, TurnTaker {
     readWhenPossible()
   }
 
-  /// Asks for a turn, once not too much waits to be read by others.
+  /// Requests a turn as soon as unread output leaves enough memory.
   private func readWhenPossible() {
     guard peer != nil else { return }
     let isHeldBack = reads.contains { core.mustWait(toRead: $0.path, isBehind: false) }
@@ -161,7 +161,7 @@ final class PageExchange: InternalPeer, TurnTaker {
 }
 
 extension PageData {
-  /// What an answer of the hub says.
+  /// The result of a read, from the hub's answer.
   fileprivate init(_ response: ServerMessage.Response) {
     switch (response.status, response.payload) {
     case (.ok, .node(let node)): self = .found(node)
@@ -173,7 +173,7 @@ extension PageData {
 }
 
 extension ServerOptions {
-  /// What makes the page at a path, still escaped, or nil when it is no page.
+  /// The source of the page at a path, still escaped; nil if there is no page.
   func pages(at path: String) -> (any PageSource)? {
     guard let pages, !path.hasSuffix(".json"), pages.owns(path) else { return nil }
     return pages

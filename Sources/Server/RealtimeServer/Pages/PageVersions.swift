@@ -2,7 +2,7 @@ private import Glibc
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// A page and what its bytes are known by.
+/// A page, with the entity tag of its body.
 struct RenderedPage: Sendable {
   let page: Page
   /// The strong entity tag, with its quotes.
@@ -14,7 +14,7 @@ struct RenderedPage: Sendable {
     tag = "\"\(Base64.encode(SHA1.digest(of: page.body)))\""
   }
 
-  /// The answer, which is short when the reader's copy is still right.
+  /// The response, without a body if the reader's copy is still current.
   func answer(to request: HTTPRequest, at now: Int64, versions: PageVersions) -> HTTPAnswer {
     var answer = HTTPAnswer(
       status: page.status,
@@ -40,7 +40,7 @@ struct RenderedPage: Sendable {
     return answer
   }
 
-  /// Whether the reader has these bytes; the date counts only without a tag.
+  /// Whether the reader has this version; the date only counts if the request has no tag.
   private func isKnown(to request: HTTPRequest, date: String?) -> Bool {
     let known = request.headerList("If-None-Match")
     guard known.isEmpty else {
@@ -50,19 +50,19 @@ struct RenderedPage: Sendable {
   }
 }
 
-/// Since when pages are as they are.
+/// Remembers when pages last changed.
 ///
-/// Data do not say when they were changed, so the server remembers when it first made a page of these
-/// bytes. Confined to the server's event loop.
+/// Data carries no date of its last change, so the server remembers when it first rendered each
+/// page with its current bytes. Confined to the server's event loop.
 final class PageVersions {
-  /// How many pages are remembered; beyond that it begins anew, and pages count as new.
+  /// The number of pages remembered; when it is reached, all are forgotten and count as new.
   private static let limit = 2_000
-  /// The longest address that is remembered.
+  /// The longest address that is remembered, in bytes.
   private static let longestAddress = 512
 
   private struct Version {
     let tag: String
-    /// In milliseconds since 1970.
+    /// When the page was first rendered like this, in milliseconds since 1970.
     let since: Int64
   }
 
@@ -70,12 +70,12 @@ final class PageVersions {
 
   /// The value of `Last-Modified`.
   ///
-  /// It has no more than seconds, so within the first one there is no date yet: the page could change
-  /// once more and have the same.
+  /// Its resolution is one second, so there is no date within the first second: the page could
+  /// change again and have the same date.
   ///
   /// - Parameters:
-  ///   - tag: The entity tag of the page as it is.
-  ///   - request: The request, by whose address the page is remembered.
+  ///   - tag: The entity tag of the current page.
+  ///   - request: The request, whose address identifies the page.
   ///   - now: The time in milliseconds since 1970.
   /// - Returns: The date, or nil while there is none.
   func date(of tag: String, for request: HTTPRequest, at now: Int64) -> String? {
@@ -91,7 +91,7 @@ final class PageVersions {
   }
 }
 
-/// Times as HTTP writes them.
+/// Dates in the format of HTTP.
 enum HTTPDate {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = [
@@ -110,7 +110,7 @@ enum HTTPDate {
 }
 
 extension HTTPAnswer {
-  /// The answer to who wants to change a page.
+  /// The response to a request that tries to change a page.
   static let pageIsReadOnly = HTTPAnswer(
     status: 405,
     contentType: "text/plain; charset=utf-8",

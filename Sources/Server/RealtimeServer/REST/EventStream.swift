@@ -3,16 +3,16 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// Follows the data at a location as a peer of the hub that listens, for a client that reads events.
+/// Follows the data at a location, as a listening peer of the hub, for a client that reads events.
 ///
-/// State: listening (the data are awaited) → open (pushes become events) → ended. Confined to the
+/// State: listening (the data is awaited) → open (pushes become events) → ended. Confined to the
 /// server's event loop.
 final class EventStream: InternalPeer, TurnTaker {
   let account: CostAccount
   var isWaiting = false
-  /// The listen that is asked for when the turn of the request comes.
+  /// The listen to request when the stream's turn comes.
   private var listen: ListenRequest?
-  /// From which length on the first event is made beside the event loop.
+  /// The size from which the first event is encoded off the event loop, in bytes.
   private static let largeBytes = 32 * 1_024
 
   private let request: RESTRequest
@@ -22,15 +22,15 @@ final class EventStream: InternalPeer, TurnTaker {
   private var stream: HTTPStream?
   /// The data, until the first event has been sent.
   private var initial = Node.empty
-  /// The first event, until it has been sent or the data have changed.
+  /// The first event, until it has been sent or the data has changed.
   private var first: [UInt8]?
-  /// How often the data have changed before it has been sent.
+  /// How many times the data has changed before the first event was sent.
   private var changes = 0
   private var isAccepted = false
-  /// Whether it has not listened yet, since there is no memory for the first event.
+  /// Whether the listen is delayed, because there is no memory for the first event.
   private var isHeldBack = false
   private var keepAlive: Scheduled<Void>?
-  /// Whether changes are left out, since the client does not keep up.
+  /// Whether changes are being dropped, because the client is behind.
   private var isBehind = false
 
   private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
@@ -41,7 +41,7 @@ final class EventStream: InternalPeer, TurnTaker {
     account = core.context.account(of: request.connection)
   }
 
-  /// Opens a stream; the server holds it until it ends.
+  /// Opens a stream; the server keeps it alive until it ends.
   static func open(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let stream = EventStream(request, on: core, promise: promise)
@@ -57,7 +57,7 @@ final class EventStream: InternalPeer, TurnTaker {
     return promise.futureResult
   }
 
-  /// Listens, once not too much waits to be read by others.
+  /// Listens as soon as unread output leaves enough memory.
   private func listenWhenPossible() {
     guard peer != nil else { return }
     isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
@@ -119,13 +119,13 @@ final class EventStream: InternalPeer, TurnTaker {
       StreamEvent.put(.root, options.json(of: initial, isSelection: isSelection)).text
     } then: { [changes] event in
       guard self.peer != nil else { return }
-      // Of data that have changed meanwhile it is made once more.
+      // If the data has changed in the meantime, the event is made again.
       if changes == self.changes { self.first = event }
       self.accept()
     }
   }
 
-  /// Opens the stream, the first event of which is there or can be made at once.
+  /// Opens the stream; its first event exists or can be made at once.
   private func accept() {
     guard makeFirstEvent() else {
       promise.succeed(.answer(RESTError.answerTooBig.answer))
@@ -170,14 +170,15 @@ final class EventStream: InternalPeer, TurnTaker {
     }
   }
 
-  /// Changes the data before the first event has been sent.
+  /// Updates the data before the first event has been sent.
   private func update(_ changes: [Change]) {
     first = nil
     self.changes += 1
     for change in changes { initial.update(at: change.path, to: change.node) }
   }
 
-  /// Makes the first event, unless it is there; tells whether it may be sent, as other answers.
+  /// Makes the first event unless it exists, and returns whether it is within the size limit of
+  /// responses.
   private func makeFirstEvent() -> Bool {
     let event = first ?? StreamEvent.put(.root, json(initial, at: .root)).text
     first = event
@@ -187,7 +188,7 @@ final class EventStream: InternalPeer, TurnTaker {
   // MARK: Stream
 
   private func begin(_ stream: HTTPStream) {
-    // The data may have grown too large since the stream was granted.
+    // The data may have grown too large since the stream was accepted.
     guard peer != nil, makeFirstEvent(), let first else {
       stream.end()
       close()
@@ -205,7 +206,7 @@ final class EventStream: InternalPeer, TurnTaker {
     if event.isLast { end() }
   }
 
-  /// Whether a change is left out; the client gets the newest data when it has caught up.
+  /// Whether a change is dropped; the client gets the latest data once it has caught up.
   private func leavesOut() -> Bool {
     guard let stream, isBehind || stream.isCongested else { return false }
     core.metrics.coalesced += 1
@@ -234,13 +235,13 @@ final class EventStream: InternalPeer, TurnTaker {
     }
   }
 
-  /// Ends the stream from this side.
+  /// Ends the stream from the server's side.
   private func end() {
     stream?.end()
     close()
   }
 
-  /// Forgets everything.
+  /// Closes the peer and releases the stream.
   private func close() {
     stream = nil
     keepAlive?.cancel()
@@ -252,13 +253,13 @@ final class EventStream: InternalPeer, TurnTaker {
   }
 }
 
-/// What a client of an event stream is told.
+/// An event that is sent to a client of an event stream.
 enum StreamEvent: Equatable {
-  /// The data at a path, relative to the stream's location, are now these.
+  /// The data at a path, relative to the stream's location, has been replaced.
   case put(Path, JSONValue)
-  /// The data at paths below a path are now these, all at once.
+  /// The data at several paths below a path has been replaced, all at once.
   case patch(Path, [JSONMember])
-  /// The stream is alive.
+  /// A sign that the stream is alive.
   case keepAlive
   /// The data may no longer be read.
   case cancel
@@ -289,7 +290,7 @@ enum StreamEvent: Equatable {
     return Array("event: \(name)\ndata: \(data.text)\n\n".utf8)
   }
 
-  /// Whether nothing follows.
+  /// Whether it is the last event of a stream.
   var isLast: Bool {
     switch self {
     case .put, .patch, .keepAlive: false
@@ -297,9 +298,9 @@ enum StreamEvent: Equatable {
     }
   }
 
-  /// The event for changes of a merge, or nil when none of them shows in the form.
+  /// The event for the changes of a merge, or nil if none of them is visible in the form.
   ///
-  /// It names the deepest path above them all, and keys below that are paths where they must be.
+  /// It names the deepest common path of the changes; keys below that are paths where necessary.
   static func patch(
     _ location: Path,
     changes: [Change],

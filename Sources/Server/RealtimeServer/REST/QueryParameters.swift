@@ -3,19 +3,19 @@ internal import RealtimeTransport
 
 /// Reads the parameters that select and order children.
 ///
-/// A query without an index over the children it orders is carried out all the same.
+/// A query is carried out even if no index covers its order.
 struct QueryParameters {
   fileprivate static let names = [
     "startAt", "startAfter", "endAt", "endBefore", "equalTo", "limitToFirst", "limitToLast",
   ]
 
   private let parameters: [(name: String, value: String)]
-  /// Whether only keys are wanted, so that the order is that of keys where none is given.
+  /// Whether only keys are requested; the default order is then by key.
   private let isShallow: Bool
 
   /// The query, or nil when no parameter asks for one.
   ///
-  /// - Throws: ``RESTError`` naming the parameter that is wrong.
+  /// - Throws: ``RESTError``, which names the parameter that is wrong.
   static func query(of request: HTTPRequest, isShallow: Bool) throws(RESTError) -> Query? {
     try query(of: request.parameters, isShallow: isShallow)
   }
@@ -96,7 +96,7 @@ struct QueryParameters {
       if parts.count == 1, let key = parts[0].string {
         return QueryBound(.string(key), isInclusive: isInclusive)
       }
-      // Tools that list keys without an order send them as they are.
+      // Tools that list keys without an order send them unquoted.
       if parameter("orderBy") == nil {
         return QueryBound(.string(text), isInclusive: isInclusive)
       }
@@ -146,10 +146,10 @@ struct QueryParameters {
 }
 
 extension Query {
-  /// Reads a query as the parameters of a REST request say it, such as `orderBy="date"&limitToLast=10`.
+  /// Parses a query in the form of REST parameters, such as `orderBy="date"&limitToLast=10`.
   ///
-  /// - Parameter text: What comes after the question mark.
-  /// - Throws: ``DatabaseServerError`` naming the parameter that is wrong.
+  /// - Parameter text: The text after the question mark.
+  /// - Throws: ``DatabaseServerError``, which names the parameter that is wrong.
   package init(restParameters text: String) throws(DatabaseServerError) {
     let parameters = HTTPRequest.parameters(of: text)
     let names = ["orderBy"] + QueryParameters.names

@@ -4,17 +4,17 @@ internal import RealtimeTransport
 
 /// The sender of a REST request, and the identity it acts for.
 ///
-/// A user's token comes as `auth`, an administrator's as `access_token` or in a line
-/// `Authorization: Bearer`; with that, `auth_variable_override` is the user to act as.
+/// A user's token comes as `auth`. An administrator's comes as `access_token` or in an
+/// `Authorization: Bearer` header; with it, `auth_variable_override` is the user to act as.
 struct RESTCredential {
-  /// Who it is without a credential.
+  /// The identity of a sender without a credential.
   let base: Identity
   /// The credential, or nil when there is none.
   let authentication: ClientRequest.Authentication?
-  /// What another server has found out about the credential, which did not come along.
+  /// The credential as another server verified it; the credential itself did not come along.
   let verified: VerifiedCredential?
 
-  /// Who sends a request: what has been found out already, or else what its credential says.
+  /// The sender of a request: the known one, or else the one that its credential names.
   static func sender(
     of request: HTTPRequest,
     known: Result<RESTCredential, RESTError>?
@@ -22,12 +22,12 @@ struct RESTCredential {
     if let known { try known.get() } else { try RESTCredential(request) }
   }
 
-  /// Reads the credential of a request, without a look at whether it counts.
+  /// Reads the credential of a request without verifying it.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - verified: What a server has found out that has sent the request on; then what else comes with it
-  ///     does not count.
+  ///   - verified: The credential as verified by the server that redirected the request; any other
+  ///     credential in the request is then ignored.
   /// - Throws: ``RESTError`` when it cannot be read.
   init(_ request: HTTPRequest, verified: VerifiedCredential? = nil) throws(RESTError) {
     base = DatabaseCore.identity(of: request.peer)
@@ -71,7 +71,8 @@ struct RESTCredential {
 extension DatabaseCore {
   /// Adds an internal peer that acts for the sender of a request.
   ///
-  /// - Throws: ``RESTError`` when the credential does not count, or its user has too many connections.
+  /// - Throws: ``RESTError`` when the credential is not valid, or its user has too many
+  ///   connections.
   func openInternal(
     _ peer: any InternalPeer,
     for credential: RESTCredential

@@ -3,21 +3,21 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// Carries out one REST request as a peer of the hub, so that it has its place in the order of all.
+/// Carries out one REST request as a peer of the hub, so that it takes its place in the common
+/// order.
 ///
-/// State: reading the body → waiting for its turn, then for that of a user who writes too quickly, or for
-/// memory → asking (answers of the hub are
-/// awaited) → asking again, for the next version of a condition → answered. Confined to the server's
-/// event loop.
+/// State: reading the body → waiting for its turn, then until a user who writes too fast may write,
+/// or for memory → asking (answers of the hub are awaited) → asking again, for the next version in
+/// a condition → answered. Confined to the server's event loop.
 final class RESTExchange: InternalPeer, TurnTaker {
-  /// From which length on a body is read, and an answer made, beside the event loop.
+  /// The size from which a body is decoded, and an answer encoded, off the event loop; in bytes.
   private static let largeBytes = 32 * 1_024
-  /// About how long a key is with its quotes and what follows.
+  /// The approximate size of a key with its quotes and the text after it, in bytes.
   private static let keyBytes = 32
 
   let account: CostAccount
   var isWaiting = false
-  /// What is done when the turn of the request comes.
+  /// The work to do when the turn of the request comes.
   private var work: (() -> Void)?
   private let request: RESTRequest
   private let core: DatabaseCore
@@ -26,9 +26,9 @@ final class RESTExchange: InternalPeer, TurnTaker {
   private var lastRequest: Int64 = 0
   private var next: (ServerMessage.Response) -> Void = { _ in }
   private var timeout: Scheduled<Void>?
-  /// The turn of a user who writes too quickly, as long as it has not come.
+  /// The delayed write of a user who writes too fast.
   private var turn: Scheduled<Void>?
-  /// Whether a read waits until there is memory for its answer.
+  /// Whether a read is waiting for memory for its answer.
   private var isHeldBack = false
 
   private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
@@ -39,7 +39,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     account = core.context.account(of: request.connection)
   }
 
-  /// Carries a request out; the server holds the exchange until it is answered.
+  /// Carries out a request; the server keeps the exchange alive until it is answered.
   static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let exchange = RESTExchange(request, on: core, promise: promise)
@@ -103,7 +103,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     core.context.turns.request(by: self)
   }
 
-  /// Does work beside the event loop, if it takes long, and goes on with the result.
+  /// Does work, off the event loop if it is long, and continues with the result.
   private func compute<Result: Sendable>(
     ofBytes bytes: Int,
     mayBegin: @escaping () -> Bool = { true },
@@ -142,14 +142,14 @@ final class RESTExchange: InternalPeer, TurnTaker {
     guard let peer, let delay = core.writeDelay(of: peer, length: request.bodyLength) else {
       return perform(write)
     }
-    // As over a WebSocket: a user who writes too quickly waits, and is not refused.
+    // As over a WebSocket, a user who writes too fast has to wait, but is not refused.
     turn = core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
       self.turn = nil
       self.perform(write)
     }
   }
 
-  /// Whether a write is no larger than it may be by its own wish.
+  /// Whether a write is within the size limit that the request itself sets.
   private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
     request.options.writeSize.allows { limit in
       var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)
@@ -189,7 +189,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     getWhenPossible(deadline)
   }
 
-  /// Asks for the data, once not too much waits to be read by others.
+  /// Requests the data as soon as unread output leaves enough memory.
   private func getWhenPossible(_ deadline: NIODeadline?) {
     guard peer != nil else { return }
     isHeldBack =
@@ -202,7 +202,8 @@ final class RESTExchange: InternalPeer, TurnTaker {
         return refuse(response)
       }
       let limit = core.options.limits.responseBytes
-      // The keys alone are a short answer, unless their tag is wanted, which is that of all the data.
+      // An answer with only the keys is short, unless it includes the tag, which takes all of the
+      // data.
       let isShort = request.options.isShallow && !request.wantsTag
       compute(
         ofBytes: isShort ? node.childCount * Self.keyBytes : Self.bytes(of: node),
@@ -218,21 +219,21 @@ final class RESTExchange: InternalPeer, TurnTaker {
         let answer = request.answer(node, isSelection: isSelection, tag: tag)
         return answer.body.count > limit ? RESTError.answerTooBig.answer : answer
       } then: { answer in
-        // The task above cannot run while the answer is being made here.
+        // The timeout task cannot run while the answer is being made on this thread.
         let isTooLate = deadline.map { $0 < .now() } ?? false
         self.finish(isTooLate ? RESTError.readTooSlow.answer : answer)
       }
     }
   }
 
-  /// About how many bytes data have as JSON, counted up to where it does not matter any more.
+  /// The approximate size of data as JSON, in bytes, counted only as far as it matters.
   private static func bytes(of node: Node) -> Int {
     var measure = NodeMeasure(bytes: Workbench.longBytes)
     measure.add(node)
     return measure.bytes
   }
 
-  /// Replaces the data at a path, where they have one of the versions of a condition.
+  /// Replaces the data at a path, if its version is one of those in the condition.
   private func set(_ path: Path, to node: Node, isRemoval: Bool, attempt: Int) {
     let hashes = request.requiredHashes
     let hash = attempt < hashes.count ? hashes[attempt] : nil
@@ -245,7 +246,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
       case .dataStale where attempt + 1 < hashes.count:
         set(path, to: node, isRemoval: isRemoval, attempt: attempt + 1)
       case .dataStale:
-        // A client that may not read learns only that the data have changed.
+        // A client that may not read only learns that the data has changed.
         guard let data else { return refuse(response) }
         answer(data, status: 412, taggedBy: data)
       default: refuse(response)
@@ -253,7 +254,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     }
   }
 
-  /// Writes at several paths, and shows what the server has decided for them.
+  /// Writes at several paths, and answers with the values that the server has determined for them.
   private func merge(_ changes: [Change], at path: Path) {
     ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { [self] response in
       guard response.status == .ok else { return refuse(response) }
@@ -278,7 +279,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
 
   // MARK: Answers
 
-  /// Answers a write with data, and with the version of others.
+  /// Answers a write with data, tagged with the version of other data.
   private func answer(_ node: Node, status: Int = 200, taggedBy version: Node?) {
     compute(ofBytes: Self.bytes(of: node) + (version.map { Self.bytes(of: $0) } ?? 0)) {
       [request] in
@@ -292,7 +293,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
     finish(core.restError(response).answer)
   }
 
-  /// The data in an answer of the hub, or nil when there are none.
+  /// The data in an answer of the hub, or nil when there is none.
   private static func node(_ response: ServerMessage.Response) -> Node? {
     switch response.payload {
     case .json: nil

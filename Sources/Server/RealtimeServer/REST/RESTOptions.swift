@@ -2,13 +2,13 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// How a REST request wants its answer.
+/// The format that a REST request wants its response in.
 struct RESTOptions: Sendable {
   /// How the JSON is printed.
   enum Print {
     case compact
     case pretty
-    /// Not at all.
+    /// No body.
     case silent
   }
 
@@ -17,12 +17,12 @@ struct RESTOptions: Sendable {
   let print: Print
   let form: Node.JSONForm
   let isShallow: Bool
-  /// The name of the function that the answer calls.
+  /// The name of the function that the response calls.
   let callback: String?
-  /// The name of the file that the answer is to become.
+  /// The name of the file that the response should be saved as.
   let download: String?
   let timeout: TimeAmount?
-  /// How large a write may be.
+  /// The size limit that the request sets for its write.
   let writeSize: WriteSize
 
   /// Reads the parameters of a request; unknown ones are ignored.
@@ -62,7 +62,7 @@ struct RESTOptions: Sendable {
     timeout = try request.parameter("timeout").map(Self.timeout)
   }
 
-  /// Reads a time such as 100ms, 3s or 2min.
+  /// Parses a time such as 100ms, 3s or 2min.
   private static func timeout(_ text: String) throws(RESTError) -> TimeAmount {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let factor: Int64? =
@@ -79,7 +79,7 @@ struct RESTOptions: Sendable {
     return .milliseconds(number * factor)
   }
 
-  /// Whether a text is identifiers with points between them.
+  /// Whether a text consists of identifiers separated by periods.
   private static func isFunctionName(_ text: String) -> Bool {
     text.utf8.count <= 128
       && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -100,9 +100,10 @@ struct RESTOptions: Sendable {
 }
 
 extension RESTOptions {
-  /// The data as JSON, in the form that was asked for.
+  /// The data as JSON, in the requested form.
   ///
-  /// What a query selects is an object always, since holes in an array would count as children.
+  /// The selection of a query is always an object, because holes in an array would count as
+  /// children.
   func json(of node: Node, isSelection: Bool) -> JSONValue {
     guard let children = node.children else { return node.json(form) }
     if isShallow {
@@ -112,7 +113,7 @@ extension RESTOptions {
     return .object(children.map.map { JSONMember($0.key.text, $0.value.json(form)) })
   }
 
-  /// The answer to a request that has been carried out.
+  /// The response to a request that was carried out.
   func answer(_ json: JSONValue, status: Int = 200, etag: String? = nil) -> HTTPAnswer {
     if print == .silent, status == 200 { return .empty(204, etag: etag) }
     var body = print == .pretty ? PrettyJSON.text(json) : Array(json.text.utf8)
@@ -130,7 +131,7 @@ extension RESTOptions {
     return answer
   }
 
-  /// A byte of the name of a file, an underscore where it would mean something else.
+  /// A byte of a file name, replaced by an underscore if it would have a special meaning.
   private static func fileByte(_ byte: UInt8) -> UInt8 {
     let isPlain = (0x20...0x7E).contains(byte) && !"\"\\/%".utf8.contains(byte)
     return isPlain ? byte : UInt8(ascii: "_")
@@ -138,7 +139,7 @@ extension RESTOptions {
 }
 
 extension RESTRequest {
-  /// The answer that shows data.
+  /// The response that shows data.
   func answer(
     _ node: Node,
     isSelection: Bool = false,
@@ -153,7 +154,7 @@ extension RESTRequest {
   }
 }
 
-/// Prints JSON for people: a member a line, two spaces for a level.
+/// Prints JSON for people: one member per line, indented by two spaces per level.
 enum PrettyJSON {
   /// The text in UTF-8.
   ///
@@ -188,7 +189,7 @@ enum PrettyJSON {
     }
   }
 
-  /// Begins the line of an element, after a comma unless it is the first.
+  /// Begins the line of an element, after a comma unless the element is the first.
   private static func beginLine(_ index: Int, indent: Int, to bytes: inout [UInt8]) {
     if index > 0 { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\n"))

@@ -1,14 +1,14 @@
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// A REST request that has been understood.
+/// A parsed REST request.
 struct RESTRequest: Sendable {
-  /// What is to be written.
+  /// The write that a request asks for.
   enum Write: Sendable {
     case set(Path, Node)
     case merge(Path, [Change])
     case remove(Path)
-    /// Add a child, whose key is yet to be made.
+    /// Add a child, whose key has yet to be generated.
     case append(Path, Node)
   }
 
@@ -18,26 +18,26 @@ struct RESTRequest: Sendable {
   let path: Path
   let options: RESTOptions
   let query: Query?
-  /// The hashes one of which the data must have.
+  /// The hashes of which the data must have one.
   let requiredHashes: [String]
   /// The hashes that the data must not have; a star stands for any data.
   let knownTags: [String]
-  /// Whether the answer is to tell the version of the data.
+  /// Whether the response should include the version of the data.
   let wantsTag: Bool
-  /// Whether the answer is to follow the data.
+  /// Whether the response should be an event stream that follows the data.
   let wantsStream: Bool
-  /// The connection that the request came by.
+  /// The connection on which the request arrived.
   let connection: HTTPRequest.Connection?
   private let body: [UInt8]
-  /// The deepest nesting of the body that is followed.
+  /// The maximum nesting of JSON in the body.
   private let depthLimit: Int
-  /// The length of the body.
+  /// The length of the body, in bytes.
   var bodyLength: Int { body.count }
 
-  /// Most versions in one condition.
+  /// The maximum number of versions in one condition.
   private static let tagLimit = 16
 
-  /// Reads a request; nil when its path is none of REST.
+  /// Parses a request; nil if its path is not a REST path.
   init?(
     _ request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>? = nil,
@@ -56,7 +56,7 @@ struct RESTRequest: Sendable {
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
       throw RESTError(400, reason: "a condition names more than \(Self.tagLimit) versions")
     }
-    // A star asks for any version, which is no condition worth a comparison.
+    // A star matches any version, so there is nothing to compare.
     requiredHashes = required.contains("*") ? [] : required.map { EntityTag.hash(ofText: $0) }
     knownTags = method.isRead ? known : []
     let flag = request.header("X-Firebase-ETag")?.lowercased() == "true"
@@ -77,7 +77,7 @@ struct RESTRequest: Sendable {
     }
   }
 
-  /// The method, which a header line or a parameter of a POST may stand for.
+  /// The method, which a header or a parameter of a POST may override.
   static func method(of request: HTTPRequest) throws(RESTError) -> RESTMethod {
     var name = request.method
     if name == "POST",
@@ -92,9 +92,9 @@ struct RESTRequest: Sendable {
     return method
   }
 
-  /// What the body says is to be written, or nil for a request that writes nothing.
+  /// The write that the body describes, or nil for a request that writes nothing.
   ///
-  /// - Throws: ``RESTError`` when the body is not what the method wants.
+  /// - Throws: ``RESTError`` when the body does not suit the method.
   /// - Complexity: O(body)
   func write() throws(RESTError) -> Write? {
     switch method {
@@ -135,17 +135,17 @@ struct RESTRequest: Sendable {
     }
   }
 
-  /// Whether the asker knows the data with a hash already.
+  /// Whether the client already has the data with a hash.
   func knows(_ hash: String) -> Bool {
     knownTags.contains { $0 == "*" ? !hash.isEmpty : EntityTag.hash(ofText: $0) == hash }
   }
 }
 
-/// The location in the path of a REST request.
+/// Finds the location in the path of a REST request.
 enum RESTPath {
   private static let suffix = ".json"
 
-  /// The location, or nil when the path does not end as REST paths do.
+  /// The location, or nil when the path does not end like a REST path.
   ///
   /// - Throws: ``RESTError`` when an escape is malformed, or the name is one that data cannot have.
   static func location(in path: String) throws(RESTError) -> Path? {
@@ -164,20 +164,20 @@ enum RESTPath {
   }
 }
 
-/// How large a write may be, by the names of the REST API: each stands for a time that it may take.
+/// The size limits of the REST API, each of which stands for a maximum time.
 enum WriteSize: String, CaseIterable {
-  /// A second.
+  /// One second.
   case tiny
   /// Ten seconds.
   case small
-  /// Half a minute.
+  /// Thirty seconds.
   case medium
-  /// A minute.
+  /// One minute.
   case large
-  /// Any time.
+  /// No limit.
   case unlimited
 
-  /// The time that a write may take, or nil when it may take any.
+  /// The maximum time for a write, or nil if there is no limit.
   var target: Duration? {
     switch self {
     case .tiny: .seconds(1)
@@ -188,22 +188,22 @@ enum WriteSize: String, CaseIterable {
     }
   }
 
-  /// Whether a write is expected to take no longer than its size allows.
+  /// Whether a write is expected to stay within the limit.
   ///
-  /// - Complexity: O(values), but never more than what the target holds.
+  /// - Complexity: O(values), but never more than the limit allows.
   func allows(_ estimate: (_ limit: Duration) -> Duration) -> Bool {
     target.map { estimate($0) <= $0 } ?? true
   }
 }
 
-/// How long a write is expected to take: by the values that come and go, and by its length.
+/// Estimates how long a write takes, by the number of values added and removed, and by its length.
 ///
-/// The rates are those of a modest machine on a busy day, with rules and an index: who asks for a
-/// bound wants to keep others from waiting, and writes in smaller parts when one is refused.
+/// The rates are those of a modest machine on a busy day, with rules and an index. A client that
+/// sets a limit wants to avoid keeping others waiting, and splits up a write that is refused.
 struct WriteEstimate {
-  /// Values that are written or removed in a second.
+  /// The number of values written or removed per second.
   private static let valuesPerSecond = 100_000
-  /// Bytes of JSON that are taken in in a second.
+  /// The number of JSON bytes accepted per second.
   private static let bytesPerSecond = 8 * 1_024 * 1_024
 
   private let limit: Int
@@ -213,14 +213,14 @@ struct WriteEstimate {
   /// Begins an estimate.
   ///
   /// - Parameters:
-  ///   - limit: The time beyond which nobody wants to know it exactly.
-  ///   - bytes: The length of the request.
+  ///   - limit: The time beyond which the estimate need not be exact.
+  ///   - bytes: The length of the request, in bytes.
   init(upTo limit: Duration, bytes: Int) {
     self.limit = Int(limit.components.seconds) * Self.valuesPerSecond
     self.bytes = bytes
   }
 
-  /// The time; when it is beyond the limit, at least a little more than that.
+  /// The estimated time; if it exceeds the limit, it may be too low, but is still above the limit.
   var duration: Duration {
     max(
       .seconds(Double(values) / Double(Self.valuesPerSecond)),
@@ -244,15 +244,15 @@ struct WriteEstimate {
   }
 }
 
-/// The version of the data at a location: their hash, or a word for no data.
+/// The version of the data at a location: its hash, or a fixed word if there is no data.
 enum EntityTag {
-  /// The tag of no data.
+  /// The tag for no data.
   static let null = "null_etag"
 
   /// The tag of data with a hash.
   static func text(ofHash hash: String) -> String { hash.isEmpty ? null : hash }
 
-  /// The hash that a tag stands for, with or without quotes and the mark of a weak one.
+  /// The hash in a tag, which may be quoted and marked as weak.
   static func hash(ofText text: String) -> String {
     var text = Substring(text)
     if text.hasPrefix("W/") { text = text.dropFirst(2) }

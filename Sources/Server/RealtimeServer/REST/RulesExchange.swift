@@ -4,7 +4,7 @@ internal import RealtimeHub
 internal import RealtimeTransport
 internal import SecurityRules
 
-/// Shows or replaces the rules of a database as a peer of its hub, for administrators only.
+/// Shows or replaces the rules of a database, as a peer of its hub; for administrators only.
 ///
 /// State: asking (the rules are being stored) → answered. Confined to the server's event loop.
 final class RulesExchange: InternalPeer {
@@ -17,7 +17,7 @@ final class RulesExchange: InternalPeer {
     promise = core.eventLoop.makePromise()
   }
 
-  /// Carries a request out; the server holds the exchange until it is answered.
+  /// Carries out a request; the server keeps the exchange alive until it is answered.
   static func run(_ request: RulesRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let exchange = RulesExchange(core)
     do throws(RESTError) {
@@ -34,7 +34,7 @@ final class RulesExchange: InternalPeer {
     guard core.hub.identity(of: peer) == .administrator else {
       return finish(RESTError.permissionDenied.answer)
     }
-    // The durable rules: a replacement counts once it has been answered.
+    // These are the durable rules: a replacement only counts once it has been answered.
     let rules = core.hub.durableRules
     switch action {
     case .read: finish(.json(200, body: Array(rules.source.utf8)))
@@ -80,11 +80,11 @@ final class RulesExchange: InternalPeer {
 /// A request to read or to replace the security rules of a database.
 struct RulesRequest {
   enum Action {
-    /// Show the document as it was written.
+    /// Show the document as it was written, with comments.
     case read
     /// Show the document as JSON, without comments.
     case readStrictly(isPretty: Bool)
-    /// Put a document in force, or only look for mistakes in it.
+    /// Put a document in force, or only check it for mistakes.
     case replace(source: String, isRehearsal: Bool)
   }
 
@@ -93,14 +93,14 @@ struct RulesRequest {
   let credential: RESTCredential
   let action: Action
 
-  /// Whether a request is for the rules.
+  /// Whether a request concerns the rules.
   static func isMeant(by request: HTTPRequest) -> Bool {
     request.path.split(separator: "/").joined(separator: "/") == path.dropFirst()
   }
 
   /// Reads a request.
   ///
-  /// - Throws: ``RESTError`` when something about it is wrong, other than the rules.
+  /// - Throws: ``RESTError`` when the request is invalid; the rules themselves are not checked.
   init(
     _ request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>? = nil

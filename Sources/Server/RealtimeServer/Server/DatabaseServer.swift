@@ -14,32 +14,33 @@ internal import RealtimeTransport
 /// ```
 ///
 /// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets, and the REST API
-/// with its event streams, at the same addresses. One thread owns the trees, so that all writes to a
-/// database have one order; another one for each database stores them. A write is acknowledged, and
-/// seen by others, only when it is stored. Web pages are refused.
+/// with its event streams, at the same addresses. One thread owns the trees, so all writes to a
+/// database have a single order; each database has a thread of its own that stores them. A write is
+/// acknowledged, and seen by others, only once it is stored. By default, requests from web pages
+/// are refused.
 public final class DatabaseServer: Sendable {
-  /// Where a server listens, and as what.
+  /// The addresses that a server listens at, and its settings.
   public typealias Options = ServerOptions
-  /// The bounds of what clients may ask for.
+  /// The bounds on what clients may ask for.
   public typealias Limits = ServerLimits
-  /// The files that encrypt the connections of a server.
+  /// The certificate and key files that encrypt a server's connections.
   public typealias TLS = ServerOptions.TLS
   /// Security rules that a server starts with.
   public typealias Rules = ServerOptions.Rules
   /// The accounts and tokens of a server's users.
   public typealias Identities = IdentityOptions
 
-  /// Where clients reach the server, one URL for each address it listens at.
+  /// The URLs at which clients reach the server, one for each address it listens at.
   public let urls: [String]
-  /// The port of TCP that the server listens at, if it does.
+  /// The TCP port that the server listens at, or nil if there is none.
   public let port: Int?
 
-  /// What kind of rules was in force at the start in the default database.
+  /// The kind of rules that the default database had when the server started.
   public let rulesState: RulesState
 
   let core: NIOLoopBound<ServerCore>
   let ending: ServerEnding
-  /// Reads the files of ``ServerOptions/tls``.
+  /// Reads the files named in ``ServerOptions/tls``.
   let readCertificate: CertificateSource
 
   typealias CertificateSource = @Sendable () throws(DatabaseServerError) -> ServerCertificate?
@@ -63,12 +64,12 @@ public final class DatabaseServer: Sendable {
       }.first
   }
 
-  /// Starts a server that keeps its data in memory, until it stops.
+  /// Starts a server that keeps its data in memory and loses it when it stops.
   ///
   /// - Parameters:
-  ///   - options: Where to listen, and as what.
-  ///   - logger: Receives events; never data or credentials.
-  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  ///   - options: The addresses to listen at, and the server's settings.
+  ///   - logger: Receives log events, which never contain data or credentials.
+  /// - Returns: The server, which runs until it is stopped, even if nothing refers to it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen.
   public static func start(
     _ options: Options,
@@ -77,16 +78,16 @@ public final class DatabaseServer: Sendable {
     try await start(options, store: MemoryTreeStore(), logger: logger)
   }
 
-  /// Starts a server of one database that keeps its data in a store, which it closes when it stops.
+  /// Starts a server with one database, whose store it closes when it stops.
   ///
-  /// The store is also closed when the start fails.
+  /// The store is closed even if the start fails.
   ///
   /// - Parameters:
-  ///   - options: Where to listen, and as what.
-  ///   - store: Where the data rest; used from one thread of the server's own.
-  ///   - logger: Receives events; never data or credentials.
+  ///   - options: The addresses to listen at, and the server's settings.
+  ///   - store: The store that holds the data; used only from one of the server's own threads.
+  ///   - logger: Receives log events, which never contain data or credentials.
   ///   - clock: The time in milliseconds since 1970.
-  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  /// - Returns: The server, which runs until it is stopped, even if nothing refers to it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the store cannot be read.
   package static func start(
     _ options: Options,
@@ -98,19 +99,19 @@ public final class DatabaseServer: Sendable {
     return try await start(options, stores: stores, logger: logger, clock: clock)
   }
 
-  /// Starts a server of several databases, each of which is opened when it is first asked for.
+  /// Starts a server with several databases, each of which is opened on first use.
   ///
-  /// The default database is opened at the start, and created if it is missing. When the stores are a
-  /// ``ClusterStore``, each database is opened by the one server of several that leads it, and the
-  /// others send clients there.
+  /// The default database is opened at the start, and created if it is missing. When the stores are
+  /// a ``ClusterStore``, each database is opened only by the server that leads it; the other
+  /// servers redirect clients to that one.
   ///
   /// - Parameters:
-  ///   - options: Where to listen, and as what.
-  ///   - stores: Where the data rest.
-  ///   - logger: Receives events; never data or credentials.
+  ///   - options: The addresses to listen at, and the server's settings.
+  ///   - stores: The stores that hold the data.
+  ///   - logger: Receives log events, which never contain data or credentials.
   ///   - clock: The time in milliseconds since 1970.
-  ///   - uptime: The time by which leases count, which never goes back.
-  /// - Returns: The server, which runs until it is stopped, even if no one keeps it.
+  ///   - uptime: The monotonic clock that leases are measured by.
+  /// - Returns: The server, which runs until it is stopped, even if nothing refers to it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.
   package static func start(
     _ options: Options,
@@ -176,7 +177,7 @@ public final class DatabaseServer: Sendable {
     }
   }
 
-  /// The options with no more connections than the system allows.
+  /// The options with the connection limit lowered to what the system allows.
   private static func possible(_ options: Options, logger: Logger) -> Options {
     guard let bound = FileDescriptorLimit.connections, bound < options.limits.connections else {
       return options
@@ -189,11 +190,11 @@ public final class DatabaseServer: Sendable {
 
   /// Replaces the security rules of the default database.
   ///
-  /// Listens that the new rules do not allow are ended. When the document has a mistake, the rules
-  /// stay as they are.
+  /// Listens that the new rules do not allow are ended. If the document has a mistake, the old
+  /// rules stay in force.
   ///
   /// - Parameter source: A rules document: JSON with comments.
-  /// - Throws: ``DatabaseServerError`` with the line and the column of a mistake, or when the server
+  /// - Throws: ``DatabaseServerError`` with the line and column of a mistake, or when the server
   ///   has stopped.
   public func setRules(_ source: String) async throws {
     guard let rules = try Rules.source(source).compiled() else { return }
@@ -212,40 +213,42 @@ public final class DatabaseServer: Sendable {
     guard isDone else { throw DatabaseServerError(.failed, description: "the server has stopped") }
   }
 
-  /// What kind of rules was in force at the start in the default database.
+  /// The kind of rules that a database has in force.
   public enum RulesState: String, Sendable {
-    /// None, and nothing is allowed to anyone but administrators.
+    /// No rules document: only administrators are allowed anything.
     case locked
-    /// None, and everything is allowed.
+    /// No rules document: everything is allowed.
     case open
     /// A rules document.
     case document
   }
 
-  /// Stops the server: no new connections, goodbye to the open ones, the last batch and the store.
+  /// Stops the server: stops listening, disconnects clients, stores the last batch, closes the
+  /// store.
   ///
-  /// Returns when everything is stored and the socket is gone. Further calls wait for the same end.
+  /// Returns once everything is stored and the socket is gone. Further calls wait for the same end.
   public func stop() async {
     ending.whileRunning { core.eventLoop.execute { self.core.value.stop() } }
     _ = await ending.wait()
   }
 
-  /// Waits until the server has stopped, because it was told to or because nobody was connected.
+  /// Waits until the server has stopped, on request or because it was idle for too long.
   ///
-  /// - Throws: ``DatabaseServerError`` when a write failed and the server cannot know what is on the
-  ///   disk. Start a new server: it reads what is there, and clients resend the writes that were not
-  ///   answered.
+  /// - Throws: ``DatabaseServerError`` when a write failed and the server cannot know what is on
+  ///   the disk. Start a new server: it reads what is there, and clients resend the writes that
+  ///   were not answered.
   public func waitUntilStopped() async throws(DatabaseServerError) {
     if let failure = await ending.wait() { throw failure }
   }
 }
 
 extension DatabaseServer {
-  /// Reads the certificate and its key again, for the connections to come; open ones stay open.
+  /// Rereads the certificate and its key for new connections; open ones are not affected.
   ///
-  /// Nothing happens without ``ServerOptions/tls``. When a file cannot be used, the old certificate stays.
+  /// Does nothing without ``ServerOptions/tls``. If a file cannot be used, the old certificate
+  /// stays.
   ///
-  /// - Throws: ``DatabaseServerError`` that names the file, or when the server has stopped.
+  /// - Throws: ``DatabaseServerError``, which names the file, or when the server has stopped.
   public func reloadCertificate() async throws {
     guard let certificate = try readCertificate() else { return }
     let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
@@ -267,10 +270,10 @@ extension DatabaseServer {
 }
 
 extension ServerOptions.TLS {
-  /// How long before its end the log warns of it, in milliseconds.
+  /// How long before a certificate expires the log starts to warn, in milliseconds.
   private static let notice: Int64 = 14 * 86_400_000
 
-  /// Reads the files, and warns when clients will not believe them for long.
+  /// Reads the files, and warns if the certificate has expired or expires soon.
   func certificate(
     _ logger: Logger,
     now: Int64

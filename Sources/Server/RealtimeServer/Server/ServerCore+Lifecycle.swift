@@ -4,10 +4,10 @@ internal import RealtimeHub
 internal import RealtimeTransport
 
 extension ServerCore {
-  /// Opens the database that needs no name, then starts to listen at every address of the options.
+  /// Opens the default database, then starts to listen at every address in the options.
   func start() -> EventLoopFuture<[ListenAddress]> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
-    // The lock of the data guards the accounts too: a second server fails at the data.
+    // The lock on the data guards the accounts too: a second server fails to open the data.
     return openDatabases()
       .flatMap { core.value.listen() }
       .flatMapThrowing { addresses in
@@ -23,13 +23,13 @@ extension ServerCore {
       }
   }
 
-  /// Sets who is told of the end, at once if it has come already.
+  /// Sets the closure to call when the server has stopped; calls it at once if it already has.
   func whenStopped(_ body: @escaping (DatabaseServerError?) -> Void) {
     onStopped = body
     if phase == .stopped { body(failure) }
   }
 
-  /// Opens the accounts, which the databases ask about credentials.
+  /// Opens the accounts, which the databases use to verify credentials.
   private func openIdentities() -> EventLoopFuture<Void> {
     identities.open { [databases] note in
       databases.opened(note.database)?.endSessions(note)
@@ -38,7 +38,9 @@ extension ServerCore {
     }
   }
 
-  /// Opens the first database and the accounts; of several servers, whoever leads it does.
+  /// Opens the default database and the accounts.
+  ///
+  /// In a cluster, the database is only created if it is missing; its leader opens it later.
   private func openDatabases() -> EventLoopFuture<Void> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     guard let leaders else {
@@ -56,7 +58,7 @@ extension ServerCore {
       if case .tcp(let host, let port, _) = address { "\(host):\(port)" } else { nil }
     }
     leaders.begin(at: options.advertisedHost ?? listening.first ?? "localhost")
-    // Whoever is to lead it opens it now, and carries out what was left over.
+    // If this server is to lead it, it opens the database and applies what was left over.
     _ = databases.database(options.namespace, isMade: false)
   }
 
@@ -66,7 +68,7 @@ extension ServerCore {
     }
   }
 
-  /// Lets the default database apply what was left over, now that revoked users are known.
+  /// Lets the default database apply what was left over; the revoked users are known by this point.
   private func beginMainDatabase() -> EventLoopFuture<Void> {
     databases.database(options.namespace, isMade: true).flatMapThrowing { database in
       if let rules = try database.options.rules.compiled() { database.setRules(rules) }
@@ -109,13 +111,13 @@ extension ServerCore {
           on: core.eventLoop,
           limits: limits,
           memory: memory,
-          // A host name rebound to this machine has no valid certificate here.
+          // DNS rebinding fails here: a rebound host name has no valid certificate.
           policy: RequestPolicy(
             allowedOrigins: origins,
-            // The emulator is meant for pages under development.
+            // The emulator is meant for web pages under development.
             allowsLoopbackPages: isEmulator,
             allowsAnyHost: address.isSecure || !address.isLoopback,
-            // One page leads to another, and the pages of others lead to these.
+            // Pages link to each other, and other sites link to them.
             isPublic: { options.pages(at: $0) != nil }
           ),
           handlers: handlers
@@ -130,7 +132,7 @@ extension ServerCore {
     }
   }
 
-  /// Starts or cancels the idle timer when the number of connections has changed.
+  /// Starts or cancels the idle timer after the number of connections has changed.
   func connectionsChanged() {
     guard context.connectionCount == 0 else {
       idle?.cancel()
@@ -146,7 +148,7 @@ extension ServerCore {
     }
   }
 
-  /// Stops listening, disconnects everyone, then closes the databases.
+  /// Stops listening, disconnects all clients, then closes the databases.
   func stop() {
     guard phase == .running else { return }
     phase = .stopping
@@ -165,7 +167,7 @@ extension ServerCore {
       }
       .flatMap { core.value.close() }
       .assumeIsolated().whenComplete { _ in
-        // If a write has failed meanwhile, that failure ends the server.
+        // If a write has failed in the meantime, that failure ends the server.
         guard self.failure == nil else { return }
         self.phase = .stopped
         self.logger.info("stopped")
@@ -175,8 +177,8 @@ extension ServerCore {
 
   /// Ends the server after a write whose outcome on disk is unknown.
   ///
-  /// All connections are closed without an answer. Clients resend what was not answered, to a server
-  /// that has read what is really there.
+  /// All connections are closed without an answer. Clients resend whatever was not answered, to a
+  /// server that has read what is really stored.
   func fail(_ error: StoreError) {
     guard failure == nil, phase != .stopped else { return }
     let isListening = phase == .running

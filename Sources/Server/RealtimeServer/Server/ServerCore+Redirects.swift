@@ -3,14 +3,14 @@ internal import RealtimeCore
 internal import RealtimeHub
 internal import RealtimeTransport
 
-/// Sending requests on to the server that leads their database, and taking those that others have sent on.
+/// Redirecting requests to the server that leads their database, and accepting redirected ones.
 extension ServerCore {
-  /// Who sends a request: by a credential that came with it, or by the ticket of a redirect.
+  /// Determines who sent a request, by its credential or by the ticket of a redirect.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - isCarriedOut: Whether it is carried out now, which uses its ticket up.
-  /// - Returns: Who it is, or why that cannot be told.
+  ///   - isCarriedOut: Whether the request is about to be carried out, which uses up its ticket.
+  /// - Returns: The sender's credential, or why it cannot be determined.
   func sender(
     of request: HTTPRequest,
     isCarriedOut: Bool = true
@@ -26,13 +26,14 @@ extension ServerCore {
     }
   }
 
-  /// Sends a request on.
+  /// Redirects a request to another server.
   ///
   /// - Parameters:
   ///   - request: The request.
-  ///   - redirection: Where it is to go.
-  ///   - sender: Who sends it.
-  /// - Returns: The answer; a refusal when a credential that cannot go along does not count.
+  ///   - redirection: The server to redirect to.
+  ///   - sender: The credential of the sender.
+  /// - Returns: The redirect, or a refusal if the credential is invalid and would not travel with
+  ///   it.
   func redirect(
     _ request: HTTPRequest,
     by redirection: Redirection,
@@ -69,9 +70,9 @@ extension ServerCore {
     return redirection.answer(to: request, target: target, isSecure: options.tls != nil)
   }
 
-  /// What counts of a credential that does not go along with a redirect; nil when there is none.
+  /// Verifies a credential that does not travel with a redirect; nil if there is none.
   ///
-  /// A token that is in the address anyway stays there.
+  /// A token in the URL stays there, so it needs no ticket.
   private func verified(
     _ request: HTTPRequest,
     from sender: RESTCredential
@@ -88,7 +89,7 @@ extension ServerCore {
     }
   }
 
-  /// Takes the ticket of a request that another server has sent here.
+  /// Redeems the ticket of a request that another server has redirected here.
   private func redeem(
     _ request: HTTPRequest,
     isCarriedOut: Bool
@@ -127,7 +128,7 @@ extension ServerCore {
     )
   }
 
-  /// What a ticket is bound to; a header line may stand for the method.
+  /// The request that a ticket is bound to, whose method a header line may override.
   private static func ticketed(
     _ request: HTTPRequest,
     target: String,
@@ -139,7 +140,7 @@ extension ServerCore {
 }
 
 extension RedirectTicket {
-  /// The path and parameters of a request without its ticket, and the ticket, which comes last.
+  /// Splits a request target into the part without the ticket, and the ticket, which comes last.
   static func split(_ target: String) -> (target: String, ticket: String?) {
     guard let mark = target.lastIndex(where: { $0 == "?" || $0 == "&" }) else {
       return (target, nil)

@@ -6,9 +6,9 @@ internal import RealtimeTransport
 internal import SecurityRules
 
 extension ServerCore {
-  /// Answers a request that is not for a WebSocket.
+  /// Answers a request that does not ask for a WebSocket.
   ///
-  /// Neither the path nor the parameters go to the log: they are data and credentials.
+  /// Neither the path nor the parameters are logged, because they contain data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     let sender = sender(of: request)
     let reply = reply(to: request, from: sender).assumeIsolated().flatMapErrorThrowing { error in
@@ -30,12 +30,12 @@ extension ServerCore {
     return reply
   }
 
-  /// Decides whose memory a long body takes, by the credential of its request.
+  /// Decides which share of memory a long body is charged to, by the credential of its request.
   ///
-  /// Callers who may not write anything are told so before the body is read.
+  /// Callers that may not write anything are refused before the body is read.
   func admitBody(of request: HTTPRequest) -> BodyAdmission {
     if IdentityRoute(path: request.path) != nil {
-      // What it stands for is found out with the body.
+      // Only the header's presence is checked here; it is verified once the body has arrived.
       let isPlausible = request.header("Authorization") != nil || options.isEmulator
       return isPlausible ? .ofStranger : .refused(.identity(IdentityAnswer(.bodyTooLong)))
     }
@@ -54,7 +54,7 @@ extension ServerCore {
         return .ofKnown
       }
       if credential.base == .administrator { return .ofKnown }
-      // What the rules of a database say that is not open yet is not known.
+      // The rules of a database that is not open yet are unknown.
       let isOpen = database?.hub.rulesInForce.mayLetNobodyWrite ?? true
       guard isOpen, !RulesRequest.isMeant(by: request) else { throw RESTError.permissionDenied }
       return .ofStranger
@@ -103,7 +103,7 @@ extension ServerCore {
     }
   }
 
-  /// Answers with a page of the default database, whatever credential comes with the request.
+  /// Answers with a page of the default database, ignoring any credential in the request.
   private func pageReply(
     to request: HTTPRequest,
     from pages: any PageSource
@@ -139,7 +139,7 @@ extension ServerCore {
 }
 
 extension ServerCore {
-  /// Answers a request about identities.
+  /// Answers an identity request.
   func identityReply(to request: HTTPRequest, route: IdentityRoute) -> EventLoopFuture<HTTPReply> {
     if let refusal { return eventLoop.makeFailedFuture(refusal) }
     if request.method == "OPTIONS" {
@@ -147,11 +147,11 @@ extension ServerCore {
       answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", "POST, OPTIONS"))
       return eventLoop.makeSucceededFuture(.answer(answer))
     }
-    // The emulator has one set of accounts, whatever project a test has made up.
+    // The emulator has one set of accounts, whatever project a test makes up.
     let name = options.isEmulator ? options.namespace : route.project ?? self.name(in: request)
     let identities = NIOLoopBound(identities, eventLoop: eventLoop)
     let asked = Self.identityRequest(request, route: route, database: name)
-    // Any server can look after the accounts, whoever leads the data.
+    // Any server can manage the accounts, whichever server leads the data.
     let found =
       leaders == nil
       ? databases.database(name, isMade: options.isEmulator).map { _ in }
@@ -180,7 +180,7 @@ extension ServerCore {
     switch request.peer {
     case .local(let credentials): asked.client = "user \(credentials.user)"
     case .network(let address):
-      // Without the port, which is another one for every connection.
+      // The port is left out, because it differs for every connection.
       asked.client = String(address[..<(address.lastIndex(of: ":") ?? address.endIndex)])
     }
     asked.isLocalAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
@@ -191,7 +191,7 @@ extension ServerCore {
 }
 
 extension HTTPAnswer {
-  /// The answer to a request about identities, which nobody is to keep.
+  /// A response to an identity request; it must not be stored by caches.
   static func identity(_ answer: IdentityAnswer) -> HTTPAnswer {
     var reply = HTTPAnswer.json(answer.status, body: Array(answer.json.text.utf8))
     reply.headerLines = [HeaderLine("Cache-Control", "no-store")]
@@ -201,10 +201,10 @@ extension HTTPAnswer {
 }
 
 extension ServerCore {
-  /// Where administrators read the numbers.
+  /// The path at which administrators read the metrics.
   static let metricsPath = "/.info/metrics.json"
 
-  /// What the server has done since its start.
+  /// The metrics of the server since its start.
   var metrics: JSONValue {
     .object(ownMetrics + (leaders.map { [JSONMember("cluster", $0.metrics.json)] } ?? []))
   }
@@ -239,7 +239,7 @@ extension ServerCore {
     ]
   }
 
-  /// Tells the log now and then what the server has done.
+  /// Logs the metrics at regular intervals.
   func scheduleMetrics() {
     guard let interval = options.metricsInterval else { return }
     metricsTask = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [weak self] in
@@ -249,7 +249,7 @@ extension ServerCore {
     }
   }
 
-  /// The numbers, for administrators only.
+  /// Answers with the metrics, for administrators only.
   func metricsReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     do throws(RESTError) {
       guard try isAdministrator(request) else { throw RESTError.permissionDenied }
@@ -263,7 +263,7 @@ extension ServerCore {
     }
   }
 
-  /// Whether a request comes from an administrator's socket or with an administrator's credential.
+  /// Whether a request comes over an administrator's socket or with an administrator's credential.
   private func isAdministrator(_ request: HTTPRequest) throws(RESTError) -> Bool {
     let credential = try RESTCredential(request)
     guard let authentication = credential.authentication else {

@@ -7,7 +7,7 @@ internal import SecurityRules
 
 /// A server: its listeners, and the admission of clients to its databases.
 ///
-/// State: running → stopping (says goodbye, closes the databases) → stopped. Confined to the
+/// State: running → stopping (disconnects clients, closes the databases) → stopped. Confined to the
 /// server's event loop.
 final class ServerCore {
   enum Phase {
@@ -16,7 +16,7 @@ final class ServerCore {
     case stopped
   }
 
-  /// Called once when everything is closed, with the failure that ended the server, if one did.
+  /// Called once everything is closed, with the failure that ended the server, if any.
   var onStopped: (DatabaseServerError?) -> Void = { _ in }
   /// The failure that ends the server.
   var failure: DatabaseServerError?
@@ -25,15 +25,15 @@ final class ServerCore {
   let databases: DatabaseRegistry
   var phase = Phase.running
   var listeners: [ServerListener] = []
-  /// What the connections of the port are encrypted with.
+  /// The certificate for connections to the port; nil if they are not encrypted.
   var certificate: ServerCertificate?
   var idle: Scheduled<Void>?
   var metricsTask: Scheduled<Void>?
-  /// Since when each page is as it is.
+  /// When each page last changed.
   let pageVersions = PageVersions()
-  /// The tickets of redirects that were used here.
+  /// The redirect tickets that have been used at this server.
   var usedTickets = UsedTickets()
-  /// Decides who leads which database, where several servers share the storage.
+  /// Decides which server leads which database, where several share the storage.
   let leaders: LeadershipDriver?
 
   init(stores: any TreeStores, leaders: LeadershipDriver? = nil, context: ServerContext) {
@@ -55,7 +55,9 @@ final class ServerCore {
 
   // MARK: Connections
 
-  /// The database that a request is for; the future fails with a ``RESTError``.
+  /// The database that a request is for.
+  ///
+  /// The future fails with a ``RESTError``, or a ``Redirection`` if another server leads it.
   func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
     databases.database(name(in: request), isMade: options.isEmulator).flatMapErrorThrowing {
       if $0 is Redirection { throw $0 }
@@ -63,8 +65,10 @@ final class ServerCore {
     }
   }
 
-  /// The name of the database that a request is for: `ns`, or the first label of a host such as
-  /// `NAME.localhost`, or else the one that needs no name.
+  /// The name of the database that a request is for.
+  ///
+  /// It is taken from `ns`, or from the first label of a host such as `NAME.localhost`; otherwise
+  /// it is the default database.
   func name(in request: HTTPRequest) -> String {
     if let name = request.parameter("ns") { return name }
     let labels = (request.header("Host") ?? "").split(
@@ -77,7 +81,7 @@ final class ServerCore {
     return labels[0].lowercased()
   }
 
-  /// Why no further connection is admitted, or nil when one is.
+  /// Why no further connection is admitted, or nil if one may be.
   var refusal: RESTError? {
     if phase != .running { return RESTError(503, reason: "the server is stopping") }
     if context.connectionCount >= options.limits.connections, !makeRoom() {
@@ -86,7 +90,7 @@ final class ServerCore {
     return nil
   }
 
-  /// Closes the WebSocket that has been idle for longest; false when there is none.
+  /// Closes the WebSocket that has been idle the longest; returns false when there is none.
   func makeRoom() -> Bool {
     let idle = databases.open.compactMap { database in database.idlest.map { (database, $0) } }
     guard let (database, session) = idle.min(by: { $0.1.begin < $1.1.begin }) else { return false }
@@ -94,16 +98,16 @@ final class ServerCore {
     return true
   }
 
-  /// Decides on a request for a WebSocket.
+  /// Decides whether a request for a WebSocket is admitted.
   ///
-  /// The clients of others try again and again when the handshake is refused, and tell nobody. So an
-  /// emulator lets them in and says why they are to stay away, which they show.
+  /// Firebase clients retry endlessly when the handshake is refused, and report nothing. So an
+  /// emulator lets them in and then tells them why they must stay away, which they do show.
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     if let refusal { return eventLoop.makeSucceededFuture(refusal.answer) }
     let isTold = options.isEmulator
     let isLocal = request.peer.isLocal
     return database(for: request).map { _ in nil }.flatMapErrorThrowing { error in
-      // A client at a port is let in, to be told where to go.
+      // A client that came over the network is let in, so that it can be redirected.
       if let redirection = error as? Redirection {
         return isLocal ? RESTError(redirection).answer : nil
       }
@@ -123,8 +127,9 @@ final class ServerCore {
       connection.send(EncodedMessage(ServerMessage.reset(host: host).encoded()))
       return turnAway(connection, because: "another server leads the database")
     }
-    // Admission has opened it, unless it is to be told why not; or it has been closed since, by a
-    // server that is stopping or has made room, and whoever connects again finds it.
+    // Admission has opened the database, unless the client is only let in to be told why not. Or
+    // the database has been closed since, to make room or because the server is stopping; a client
+    // that reconnects will find it.
     if options.isEmulator, phase == .running, let refusal = databases.refusal(of: name) {
       logger.notice(
         "refused: \(refusal.reason)",
@@ -147,10 +152,10 @@ final class ServerCore {
 }
 
 extension ServerCore {
-  /// What kind of rules is in force in the default database.
+  /// The kind of rules that the default database has in force.
   var rulesState: DatabaseServer.RulesState {
     guard let hub = databases.opened(options.namespace)?.hub else {
-      // Another server may lead it, or this one in a moment.
+      // Another server may lead it, or this one may be about to.
       return if case .source = options.rules, leaders != nil { .document } else { .locked }
     }
     if hub.rulesInForce.isDocument { return .document }

@@ -2,7 +2,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 
-/// The end of a server, and those who wait for it.
+/// The end of a server, and the tasks that wait for it.
 ///
 /// State: running → shutting down (its last thread is ending) → ended.
 final class ServerEnding: Sendable {
@@ -15,7 +15,7 @@ final class ServerEnding: Sendable {
   private struct State {
     var phase = Phase.running
     var waiters: [CheckedContinuation<Void, Never>] = []
-    /// The failure that ended the server, if one did.
+    /// The failure that ended the server, if any.
     var failure: DatabaseServerError?
   }
 
@@ -33,9 +33,9 @@ final class ServerEnding: Sendable {
     }
   }
 
-  /// Shuts the event loop down, then resumes everyone who waits.
+  /// Shuts the event loop down, then resumes all waiting tasks.
   ///
-  /// - Parameter failure: The failure that ends the server; nil when it was told to stop.
+  /// - Parameter failure: The failure that ends the server; nil if it was told to stop.
   func resolve(_ failure: DatabaseServerError?) {
     state.withLockedValue { state in
       state.phase = .shuttingDown
@@ -51,9 +51,9 @@ final class ServerEnding: Sendable {
     }
   }
 
-  /// Waits for the end.
+  /// Waits for the server to end.
   ///
-  /// - Returns: The failure that ended the server; nil when it was told to stop.
+  /// - Returns: The failure that ended the server; nil if it was told to stop.
   func wait() async -> DatabaseServerError? {
     await withCheckedContinuation { continuation in
       let isEnded = state.withLockedValue { state in

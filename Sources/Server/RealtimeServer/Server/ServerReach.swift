@@ -1,36 +1,36 @@
 internal import NIOCore
 internal import RealtimeTransport
 
-/// Finds out whether a server can be reached where clients are sent.
+/// Checks whether a server can be reached at the host that clients are redirected to.
 struct ServerReach: Sendable {
-  /// How long an answer may take.
+  /// How long the server may take to answer.
   private static let patience = Duration.seconds(2)
 
   private let client: HTTPClient
   private let isSecure: Bool
 
-  /// Makes a way to look.
+  /// Makes a check.
   ///
   /// - Parameters:
   ///   - eventLoop: The event loop of the connections.
-  ///   - isSecure: Whether the servers are reached with encryption.
+  ///   - isSecure: Whether the servers are reached over TLS.
   init(on eventLoop: any EventLoop, isSecure: Bool) {
     client = HTTPClient(group: eventLoop, trust: .system, timeout: Self.patience)
     self.isSecure = isSecure
   }
 
-  /// Looks at a server.
+  /// Tries to reach a server.
   ///
-  /// - Parameter host: The host, and the port unless it is the usual one.
-  /// - Returns: Whether anything answers there that does not say itself that nothing is behind it.
+  /// - Parameter host: The host, with the port unless it is the default one.
+  /// - Returns: Whether anything answers, other than a gateway reporting that nothing is behind it.
   func isReached(_ host: String) async -> Bool {
     do throws(HTTPClientError) {
       let url = "\(isSecure ? "https" : "http")://\(host)/.json"
       let answer = try await client.send(HTTPClientRequest("OPTIONS", url: url))
-      // 502 and 504 are those of a load balancer.
+      // These are the answers of a load balancer without a server behind it.
       return answer.status != 502 && answer.status != 504
     } catch {
-      // Somebody is there, whom this server has no reason to believe.
+      // A server answered, but it offered no proof of who it is.
       if case .insecure = error.kind { return true }
       return error.kind == .tooLarge
     }
