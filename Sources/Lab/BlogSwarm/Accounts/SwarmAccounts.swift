@@ -5,10 +5,10 @@ import RealtimeAuth
 private import RealtimeCore
 package import RealtimeDatabase
 
-/// The accounts of a run at a database that wants some: made before it and deleted after it.
+/// The accounts of a run whose database requires them, created before the run and deleted after it.
 ///
-/// Passwords never leave the memory of the driver. Its processes of clients go on with the sessions
-/// that it has begun, which rest in files of the run's directory that nobody else can read.
+/// Passwords never leave the driver's memory. The client processes use the sessions that the driver
+/// has started, from files in the run's directory that no other user can read.
 package actor SwarmAccounts {
   /// Accounts that cannot be made.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -16,16 +16,16 @@ package actor SwarmAccounts {
     package let description: String
   }
 
-  /// How many are made or deleted at once.
+  /// How many accounts are created or deleted at the same time.
   private static let width = 4
-  /// How long making them may take: a while, and more for each.
+  /// How many seconds creating them may take: a base, and more for each account.
   private static let patience = (once: 60, each: 2)
 
   private let database: SwarmDatabase
   private let directory: String
   private let run: String
   private var accounts: [SwarmAccount] = []
-  /// Whether accounts are made only to be deleted.
+  /// Whether the accounts are being deleted, so that no more may be created.
   private let isOver = NIOLockedValueBox(false)
   private var signingUp: Task<[Failure], Never>?
 
@@ -34,7 +34,8 @@ package actor SwarmAccounts {
   /// Describes the accounts of a run.
   ///
   /// - Parameters:
-  ///   - run: What tells the accounts of this run from those of others: small letters and digits.
+  ///   - run: Distinguishes this run's accounts from those of other runs: lowercase letters and
+  ///     digits.
   ///   - database: The database.
   ///   - directory: The directory of the run.
   package init(ofRun run: String, at database: SwarmDatabase, in directory: String) {
@@ -43,23 +44,23 @@ package actor SwarmAccounts {
     self.directory = directory
   }
 
-  /// The file with the sessions of the users of a process.
+  /// The file with the sessions of a process's users.
   package static func credentialFile(ofProcess process: Int, in directory: String) -> String {
     "\(folder(in: directory))/process\(process).json"
   }
 
   private static func folder(in directory: String) -> String { "\(directory)/credentials" }
 
-  /// Who has an account.
+  /// The user IDs of the accounts that exist.
   package var uids: [String] { accounts.compactMap(\.uid) }
 
-  /// Makes an account for every user and for every terminal.
+  /// Creates an account for every user and for every terminal.
   ///
   /// - Parameters:
-  ///   - settings: What the run is to be.
-  ///   - terminals: How many terminals look on.
-  /// - Returns: Who the users are.
-  /// - Throws: ``Problem`` or `AuthError`; the accounts that were made by then are yet to be deleted.
+  ///   - settings: The settings of the run.
+  ///   - terminals: The number of terminals that watch.
+  /// - Returns: The user IDs of the users, without those of the terminals.
+  /// - Throws: ``Problem`` or `AuthError`; accounts created by then still have to be deleted.
   package func make(for settings: SwarmSettings, terminals: Int) async throws -> [String] {
     for process in 0..<settings.processes {
       let file = Self.credentialFile(ofProcess: process, in: directory)
@@ -111,11 +112,11 @@ package actor SwarmAccounts {
     }
   }
 
-  /// Deletes all accounts that were made, and the sessions with them.
+  /// Deletes all accounts that were created, and their sessions.
   ///
-  /// - Returns: The addresses of those that could not be deleted, with the first reason.
+  /// - Returns: The addresses of the accounts that could not be deleted, and the first reason.
   package func delete() async -> (emails: [String], reason: String) {
-    // An account that is just being created can be deleted only afterwards.
+    // An account that is still being created can only be deleted afterwards.
     isOver.withLockedValue { $0 = true }
     _ = await signingUp?.value
     let failures = await Self.each(accounts) { try await $0.delete() }
@@ -124,7 +125,7 @@ package actor SwarmAccounts {
     return (accounts.map(\.email), failures.first.map { "\($0.error)" } ?? "")
   }
 
-  /// Does something for each account, a few at a time, and tells for which of them it failed.
+  /// Runs a closure for each account, a few at a time, and returns the failures.
   private static func each(
     _ accounts: [SwarmAccount],
     do body: @escaping @Sendable (SwarmAccount) async throws -> Void
@@ -153,27 +154,27 @@ package actor SwarmAccounts {
   }
 }
 
-/// The account of a user of a run, with the credentials to delete it again.
+/// The account of one user of a run, with the credentials needed to delete it.
 struct SwarmAccount: Sendable {
   /// The name that others see.
   let name: String
-  /// The address that the account is made for; no mail can reach it.
+  /// The account's address, which no mail can reach.
   let email: String
   private let password: String
   private let auth: Auth
 
-  /// The pauses while a server takes no more accounts.
+  /// The pauses between attempts while the server accepts no more accounts.
   private static let pauses = (first: Duration.seconds(1), longest: Duration.seconds(8))
-  /// How many characters a password has, each one of 64.
+  /// The number of characters in a password, each one of 64.
   private static let passwordLength = 24
 
-  /// Describes an account, which is yet to be made.
+  /// Describes an account that does not exist yet.
   ///
   /// - Parameters:
-  ///   - name: The name of its owner.
-  ///   - run: What tells the accounts of one run from those of others.
-  ///   - database: The database whose accounts they are.
-  ///   - file: Where the session rests, for the programs that are to use it.
+  ///   - name: The name of the account's owner.
+  ///   - run: Distinguishes the accounts of one run from those of others.
+  ///   - database: The database that the account belongs to.
+  ///   - file: The file that stores the session for the programs that use it.
   /// - Throws: `AuthError` when the file cannot be used.
   init(_ name: String, ofRun run: String, at database: SwarmDatabase, file: String) throws {
     self.name = name
@@ -182,20 +183,20 @@ struct SwarmAccount: Sendable {
     var configuration = AuthConfiguration(databaseURL: database.url, apiKey: database.apiKey)
     configuration.trustRoots = database.caFile.map { .file($0) } ?? .system
     configuration.persistence = .file(file)
-    // Nobody is signed in: others may have their sessions in the same file.
+    // Starts signed out: the file may hold the sessions of other users.
     configuration.account = ""
     auth = try Auth(configuration)
   }
 
-  /// Who it is; nil before the account is made.
+  /// The user ID; nil before the account is created.
   var uid: String? { auth.currentUser?.uid }
 
-  /// Creates the account, and tries again while the server limits new accounts or does not answer in time.
+  /// Creates the account; retries while the server limits new accounts or does not answer in time.
   ///
   /// - Parameters:
-  ///   - deadline: When it is not tried again.
-  ///   - isWanted: Whether the account is still to be made.
-  /// - Throws: `AuthError`, or `CancellationError` when it is not wanted any more.
+  ///   - deadline: When retries stop.
+  ///   - isWanted: Whether the account is still to be created.
+  /// - Throws: `AuthError`, or `CancellationError` when the account is no longer wanted.
   func signUp(until deadline: Moment, while isWanted: () -> Bool) async throws {
     var pause = Self.pauses.first
     while true {
@@ -204,7 +205,7 @@ struct SwarmAccount: Sendable {
         try await auth.createUser(withEmail: email, password: password)
         return
       } catch let error as AuthError where error.code == .emailAlreadyInUse {
-        // Nobody else has this address: the answer to the request before was lost.
+        // Nobody else uses this address: the response to an earlier request was lost.
         try await auth.signIn(withEmail: email, password: password)
         return
       } catch let error as AuthError
@@ -217,7 +218,7 @@ struct SwarmAccount: Sendable {
     }
   }
 
-  /// Writes the name into the account, as signing up at a screen does.
+  /// Writes the name into the account, as the sign-up screen does.
   ///
   /// - Throws: `AuthError`.
   func writeName() async throws {
@@ -231,7 +232,7 @@ struct SwarmAccount: Sendable {
   /// - Throws: `AuthError`.
   func delete() async throws {
     if let user = auth.currentUser, (try? await user.delete()) != nil { return }
-    // The session is too old for that, or the answer to the first request was lost.
+    // The session is too old to delete the account, or the response to the first request was lost.
     do {
       try await auth.signIn(withEmail: email, password: password)
     } catch let error as AuthError
@@ -254,7 +255,7 @@ struct SwarmAccount: Sendable {
 package struct EmulatorTokens: DatabaseTokenProvider {
   private let uid: String
 
-  /// Makes the tokens of one user.
+  /// Creates the token provider of one user.
   package init(uid: String) {
     self.uid = uid
   }
@@ -281,7 +282,7 @@ package struct EmulatorTokens: DatabaseTokenProvider {
     DatabaseTokenObservation {}
   }
 
-  /// A part of a token: JSON in the alphabet of URLs, without padding.
+  /// A part of a token: JSON in base64url without padding.
   private static func part(_ json: JSONValue) -> String {
     String(
       Base64.encode(Array(json.text.utf8)).compactMap { digit -> Character? in

@@ -1,21 +1,21 @@
 private import RealtimeCore
 
-/// What the driver of a run tells a process of clients, a line each.
+/// An order from the driver of a run to a client process, one per line.
 package enum CrewOrder: Hashable, Sendable {
-  /// To do what the plan says, which began at this time of the monotonic clock, in microseconds.
+  /// Start the plan, which began at this time of the monotonic clock, in microseconds.
   case begin(Int64)
-  /// To do nothing new any more.
+  /// Start no more operations.
   case finish
-  /// To say how much is under way.
+  /// Report how much is under way.
   case count
-  /// To say what the views have.
+  /// Report what the views show.
   case view
-  /// To note the final views, to say what was done, and to end.
+  /// Record the final views, report what was done, and exit.
   case conclude
-  /// To make a mistake on purpose.
+  /// Make a mistake on purpose.
   case misbehave(InjectedBug)
 
-  /// The order as a line.
+  /// The order as a line of text.
   package var line: String {
     switch self {
     case .begin(let start): "begin \(start)"
@@ -27,7 +27,7 @@ package enum CrewOrder: Hashable, Sendable {
     }
   }
 
-  /// Reads a line; nil when it is no order.
+  /// Parses a line; nil when it is not an order.
   package init?(_ line: String) {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     switch (words.first, words.count > 1 ? words[1] : nil) {
@@ -46,20 +46,20 @@ package enum CrewOrder: Hashable, Sendable {
   }
 }
 
-/// What a process of clients tells the driver of a run, a line of JSON each.
+/// A report from a client process to the driver of a run, one line of JSON each.
 package enum CrewReport: Sendable {
-  /// It is connected and sees the lists.
+  /// The process is connected and sees the lists.
   case ready
-  /// So many things are under way.
+  /// This many things are under way.
   case pending(Int)
-  /// What its views have: the different digests of each view.
+  /// What the views show: the distinct digests of each view.
   case views([String: [String]])
-  /// What was done; the last report of a process.
+  /// What the users did; the last report of a process.
   case tally(SwarmTally)
-  /// It cannot go on.
+  /// The process cannot continue.
   case failed(String)
 
-  /// The report as a line.
+  /// The report as a line of JSON.
   package var line: String {
     let member: (String, JSONValue) =
       switch self {
@@ -80,7 +80,7 @@ package enum CrewReport: Sendable {
     return JSONValue.object(member).text
   }
 
-  /// Reads a line; nil when it is no report.
+  /// Parses a line; nil when it is not a report.
   package init?(_ line: String) {
     guard let json = try? JSONParser.parse(line), let member = json.members?.first else {
       return nil

@@ -5,24 +5,24 @@ private import RealtimeAuth
 private import RealtimeDatabase
 private import RealtimeTransport
 
-/// The users of one process, controlled by the driver of the run with lines of text.
+/// The users of one process, which the driver of the run controls with lines of text.
 package struct SwarmCrew: Sendable {
-  /// Where and as whom the users work.
+  /// How the users reach the database, and how they authenticate.
   package struct Access: Sendable {
     /// The URL of the database.
     package var url: String
-    /// The directory of the run, where histories and the files of clients are.
+    /// The run's directory, which holds the histories and the clients' files.
     package var directory: String
-    /// Whether users have accounts, whose credentials rest in the directory.
+    /// Whether users have accounts, whose credentials are in the directory.
     package var hasAccounts = false
-    /// The key of the database's project, if it has one.
+    /// The API key of the database's project, if it has one.
     package var apiKey: String?
-    /// The file of the trusted certificates, instead of those of the system.
+    /// The file of trusted certificates, which replace those of the system.
     package var caFile: String?
-    /// The port of this machine through which the database is reached, if not directly.
+    /// The local port through which the database is reached; nil for a direct connection.
     package var detour: Int?
 
-    /// Makes the access of users without accounts.
+    /// Describes the access of users without accounts.
     package init(url: String, directory: String) {
       self.url = url
       self.directory = directory
@@ -34,13 +34,14 @@ package struct SwarmCrew: Sendable {
   private let plan: SwarmPlan
   private let users: [SwarmUser]
 
-  /// Makes the users of a process.
+  /// Creates the users of a process.
   ///
   /// - Parameters:
-  ///   - process: Which process, counted from 0.
-  ///   - settings: What the run is.
-  ///   - access: Where and as whom they work.
-  /// - Throws: `DatabaseError` for a URL of no database, `HistoryError` when nothing can be written.
+  ///   - process: The number of the process, from 0.
+  ///   - settings: The settings of the run.
+  ///   - access: How the users reach the database, and how they authenticate.
+  /// - Throws: `DatabaseURLError` for a URL that does not name a database, `HistoryError` when the
+  ///   history cannot be written, or the error of the database or of the session's file.
   package init(
     process: Int,
     settings: SwarmSettings,
@@ -82,10 +83,10 @@ package struct SwarmCrew: Sendable {
     options.maximumReconnectDelay = .milliseconds(500)
     options.readDeadline = nil
     options.writeDeadline = nil
-    // As in the program itself: a transaction that gives up would undo the star on the screen, and start
-    // again without the pauses that contention needs.
+    // As in the program itself: a transaction that gives up would undo the star on the screen, and
+    // start again without the backoff that contention needs.
     options.transactionTries = 1_000
-    // A machine that is busy with many users is late without being gone.
+    // A machine that is busy with many users is slow to respond, not gone.
     options.keepaliveInterval = .seconds(min(45, max(5, settings.users / 4)))
     options.patience = options.keepaliveInterval * 2
     options.clock = { clock.now }
@@ -130,10 +131,10 @@ package struct SwarmCrew: Sendable {
     )
   }
 
-  /// Does what the lines say until they end or the run is concluded.
+  /// Carries out orders until they end or the run is concluded.
   ///
   /// - Parameters:
-  ///   - orders: What the driver says.
+  ///   - orders: The driver's orders.
   ///   - tell: Sends a report to the driver.
   package func work(
     _ orders: AsyncStream<CrewOrder>,
@@ -197,10 +198,10 @@ package struct SwarmCrew: Sendable {
 }
 
 extension SwarmCrew.Access {
-  /// Whose certificates are believed.
+  /// The certificates to trust.
   fileprivate var trustRoots: DatabaseOptions.TrustRoots { caFile.map { .file($0) } ?? .system }
 
-  /// Where the session of a user rests that the driver of the run has begun.
+  /// The configuration that restores the session the driver has started for a user.
   fileprivate func accounts(of process: Int, uid: String) -> AuthConfiguration {
     var configuration = AuthConfiguration(databaseURL: url, apiKey: apiKey)
     configuration.trustRoots = trustRoots
@@ -212,7 +213,7 @@ extension SwarmCrew.Access {
   }
 }
 
-/// The clock of a process of clients, which jumps when the plan says so.
+/// The clock of a client process, which jumps when the plan says so.
 final class SteppingClock: Sendable {
   private let steps: [PlannedFault]
   private let began = NIOLockedValueBox<Moment?>(nil)
@@ -221,12 +222,12 @@ final class SteppingClock: Sendable {
     steps = faults.filter { $0.kind == .clock }
   }
 
-  /// Tells when the plan began.
+  /// Sets the time at which the plan began.
   func start(_ moment: Moment) {
     began.withLockedValue { $0 = moment }
   }
 
-  /// The time in milliseconds since 1970, wrong by the last step.
+  /// The time in milliseconds since 1970, shifted by the last step.
   var now: Int64 {
     let real = Int64(Date().timeIntervalSince1970 * 1_000)
     guard let began = began.withLockedValue({ $0 }) else { return real }

@@ -4,27 +4,27 @@ private import Foundation
 private import RealtimeCore
 private import RealtimeDatabase
 
-/// Gives and takes stars by one of the strategies.
+/// Adds and removes stars by one of the strategies.
 package struct SwarmStars: Sendable {
-  /// What is called when the server has answered.
+  /// Called when the server has answered.
   package typealias Completion = Blog.Completion
 
   private let blog: Blog
   private let strategy: StarStrategy
 
-  /// Makes the stars of one person.
+  /// Creates the stars of one user.
   package init(in blog: Blog, by strategy: StarStrategy) {
     self.blog = blog
     self.strategy = strategy
   }
 
-  /// Gives or takes a star.
+  /// Adds or removes a star.
   ///
   /// - Parameters:
-  ///   - isStarred: Whether the post is to be starred.
-  ///   - post: The post as the person sees it.
-  ///   - settled: Called last, when nothing more will be done, with what went wrong.
-  ///   - completion: Called when both paths are written, or at the first error.
+  ///   - isStarred: Whether the post is to have the user's star.
+  ///   - post: The post as the user sees it.
+  ///   - settled: Called last, when nothing more will be done, with the error if there was one.
+  ///   - completion: Called when both paths are written, or on the first error.
   package func set(
     _ isStarred: Bool,
     on post: Post,
@@ -53,7 +53,7 @@ package struct SwarmStars: Sendable {
     blog.paths.posts(of: post.uid).child(of: ChildKey(post.id))
   }
 
-  /// Turns the star over at the post, finds out whose it is, and turns it over at the copy as well.
+  /// Toggles the star on the post and then on the owner's copy of it.
   ///
   /// The two transactions are independent: each toggles what it finds at its own path.
   private func toggleBoth(_ post: Post, completion: @escaping Completion) {
@@ -82,7 +82,7 @@ package struct SwarmStars: Sendable {
     }
   }
 
-  /// Writes the count that the user has seen plus one, even if it has changed meanwhile.
+  /// Writes the count that the user sees plus or minus one, even if the count has changed since.
   private func setValues(_ isStarred: Bool, on post: Post, completion: @escaping Completion) {
     let count = post.starCount + (isStarred ? 1 : -1)
     let uid = blog.me.uid

@@ -1,45 +1,46 @@
 private import Histogram
 package import RealtimeCore
 
-/// What the users of a process have done, and how long it took.
+/// What the users of a process did, and how long it took.
 package struct SwarmTally: Sendable {
-  /// How many operations were begun.
+  /// The number of operations that were started.
   package var begun = 0
-  /// How many of the plan could not be done, for want of a post to do them with.
+  /// The number of planned operations that were skipped for want of a suitable post.
   package var skipped = 0
-  /// How many transactions ended, where they are watched.
+  /// The number of transactions that ended; only watchers count theirs.
   package var transactions = 0
-  /// How often their functions were asked for data.
+  /// How often the update functions of those transactions ran.
   package private(set) var attempts = 0
-  /// How many transactions came to a first attempt, a second one and so on; the last number stands for
-  /// all above it.
+  /// The number of transactions that reached a first attempt, a second one and so on; the last
+  /// element counts all further attempts.
   package private(set) var reached = [Int](repeating: 0, count: 10)
-  /// How often a connection was made.
+  /// How often a connection was established.
   package var connections = 0
-  /// From when an operation was due to its acknowledgement.
+  /// The times from when operations were due to their acknowledgement.
   package var acknowledged = Latencies()
-  /// From when an operation was due to its showing at another client.
+  /// The times from when operations were due to when another client showed them.
   package var seen = Latencies()
-  /// From when an operation was due to its beginning.
+  /// The times from when operations were due to when they started.
   package var lateness = Latencies()
 
-  /// Makes the tally of nothing.
+  /// Creates an empty tally.
   package init() {}
 
-  /// Counts an attempt at a transaction, by its number from 1.
+  /// Counts an attempt at a transaction; the first attempt is number 1.
   package mutating func countAttempt(number: Int) {
     attempts += 1
     reached[min(max(number, 1), reached.count) - 1] += 1
   }
 
-  /// How many transactions took one try, two and so on; the last number stands for all above it.
+  /// The number of transactions that took one attempt, two and so on; the last element includes all
+  /// higher numbers.
   package var tries: [Int] {
     reached.indices.map { index in
       max(0, reached[index] - (index + 1 < reached.count ? reached[index + 1] : 0))
     }
   }
 
-  /// Adds what was done elsewhere.
+  /// Adds another tally to this one.
   package mutating func add(_ other: SwarmTally) {
     for index in reached.indices { reached[index] += other.reached[index] }
     begun += other.begun
@@ -52,7 +53,7 @@ package struct SwarmTally: Sendable {
     lateness.add(other.lateness)
   }
 
-  /// The tally as another process reads it.
+  /// The tally as JSON that another process can read.
   package var json: JSONValue {
     .object(
       ("begun", .integer(Int64(begun))),
@@ -67,7 +68,7 @@ package struct SwarmTally: Sendable {
     )
   }
 
-  /// Reads the tally of another process; what is missing counts as nothing.
+  /// Reads the tally of another process; what is missing counts as 0.
   package init(_ json: JSONValue) {
     func count(_ name: String) -> Int { json[name]?.integer.flatMap { Int(exactly: $0) } ?? 0 }
     begun = count("begun")
@@ -85,32 +86,32 @@ package struct SwarmTally: Sendable {
   }
 }
 
-/// How long something took, over and over: a histogram with three significant digits.
+/// A histogram of durations with three significant digits.
 package struct Latencies: Sendable {
   private var histogram = Histogram<UInt64>(
     highestTrackableValue: 3_600_000_000,
     numberOfSignificantValueDigits: .three
   )
 
-  /// Makes a histogram of nothing.
+  /// Creates an empty histogram.
   package init() {}
 
-  /// How often something was measured.
+  /// The number of recorded durations.
   package var count: UInt64 { histogram.totalCount }
 
-  /// Notes one duration; a negative one counts as none.
+  /// Records one duration; a negative one counts as 0.
   package mutating func record(microseconds: Int64) {
     _ = histogram.record(UInt64(min(max(0, microseconds), 3_600_000_000)))
   }
 
-  /// Adds what was measured elsewhere.
+  /// Adds the durations of another histogram.
   ///
   /// - Complexity: O(buckets)
   package mutating func add(_ other: Latencies) {
     histogram.add(other.histogram)
   }
 
-  /// The duration, in milliseconds, that so many of a hundred were not longer than.
+  /// The duration in milliseconds that this percentage of durations does not exceed.
   package func milliseconds(atPercentile percentile: Double) -> Double {
     Double(histogram.valueAtPercentile(percentile)) / 1_000
   }
@@ -118,7 +119,7 @@ package struct Latencies: Sendable {
   /// The longest duration in milliseconds.
   package var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1_000 }
 
-  /// What was measured, as values with how often they were: for another process to add.
+  /// The recorded values with their counts, for another process to add.
   package var json: JSONValue {
     .array(
       histogram.recordedValues().map {
@@ -127,7 +128,7 @@ package struct Latencies: Sendable {
     )
   }
 
-  /// Reads what another process has measured; what cannot be read is left out.
+  /// Reads the durations of another process; entries that cannot be read are left out.
   package init(_ json: JSONValue) {
     for pair in json.elements ?? [] {
       guard let parts = pair.elements, parts.count == 2, let value = parts[0].integer,

@@ -7,7 +7,7 @@ import RealtimeDatabase
 
 /// What a user of a swarm does.
 extension SwarmUser {
-  /// Waits for the next operation of the plan, however long the last one takes.
+  /// Waits until the next planned operation is due, however long the last one takes.
   func scheduleNext() {
     guard let next = plan.first, let start else { return }
     let pause = start.advanced(by: .microseconds(next.at)).since(.now)
@@ -39,7 +39,7 @@ extension SwarmUser {
 
   // MARK: Choosing
 
-  /// The posts that can be meant, beginning with the one that the plan names.
+  /// The posts an operation may target, starting with the one that the plan names.
   private func candidates(_ operation: PlannedOperation) -> [Post] {
     switch operation.target {
     case .hot(let number):
@@ -53,7 +53,7 @@ extension SwarmUser {
     }
   }
 
-  /// Whether a post may be changed: only those of people who take part are.
+  /// Whether a post may be changed: where there are members, only their posts are.
   func concerns(_ post: Post) -> Bool { members.isEmpty || members.contains(post.uid) }
 
   private func ownPosts(_ operation: PlannedOperation) -> [Post] {
@@ -108,7 +108,7 @@ extension SwarmUser {
     return true
   }
 
-  /// Adds to a number: mostly by telling the server to add, now and then by a transaction.
+  /// Adds to a number, mostly with a server-side increment, sometimes with a transaction.
   private func addToNumber(_ operation: PlannedOperation, due: Moment) -> Bool {
     let path =
       switch operation.target {
@@ -160,7 +160,7 @@ extension SwarmUser {
 
   private func editPost(_ operation: PlannedOperation, due: Moment) -> Bool {
     let own = candidates(operation).filter { $0.uid == me.uid } + ownPosts(operation)
-    // A write over a transaction that is under way would stop it, and its star would flicker.
+    // Writing over a running transaction would cancel it, and its star would flicker.
     guard let post = own.first(where: { !starring.contains($0.id) }) else { return false }
     let body = "edited \(number).\(operation.number)"
     let done = begin(
@@ -179,9 +179,9 @@ extension SwarmUser {
     return true
   }
 
-  /// Tries by turns to star in the name of another and to change the post of another.
+  /// Tries in turn to star a post as another user and to edit another user's post.
   ///
-  /// Nothing of it is shown here before the server has answered, which it must do by refusing.
+  /// Nothing is shown locally before the server has answered, and it must refuse.
   private func trespass(_ operation: PlannedOperation, due: Moment) -> Bool {
     let post = candidates(operation).first { $0.uid != me.uid && !starring.contains($0.id) }
     guard let post else { return false }
@@ -204,7 +204,7 @@ extension SwarmUser {
         return .success(withValue: data)
       },
       andCompletionBlock: { error, _, snapshot in
-        // Where the post is gone by now, nothing was tried.
+        // If the post is gone by now, nothing was tried.
         done(error ?? (snapshot?.exists() == true ? nil : BlogError.notFound(post.id)))
       },
       withLocalEvents: false
@@ -214,9 +214,9 @@ extension SwarmUser {
 
   // MARK: Noting
 
-  /// Notes the beginning of an operation, before anything of it can be seen.
+  /// Records the start of an operation before any of it can be seen.
   ///
-  /// - Returns: What notes its end.
+  /// - Returns: A closure that records the end of the operation.
   private func begin(
     _ operation: PlannedOperation,
     due: Moment,
@@ -241,7 +241,7 @@ extension SwarmUser {
     }
   }
 
-  /// What a client knows of the end of an operation.
+  /// What a client knows about how an operation ended.
   static func outcome(_ error: (any Error)?, of intent: Intent) -> Outcome {
     guard let error else { return .ok(nil) }
     let reason = String(describing: error)

@@ -28,7 +28,7 @@ extension SwarmUser {
     )
   }
 
-  /// What the view of the comments on a post is called.
+  /// The name of the view of a post's comments.
   static func commentsName(_ post: PostID) -> String { "comments/\(post)" }
 
   private func commentsView(_ post: PostID) -> SwarmView {
@@ -40,7 +40,7 @@ extension SwarmUser {
     )
   }
 
-  /// Begins to follow a list.
+  /// Starts to follow a list.
   func look(at view: SwarmView) {
     guard views[view.name] == nil else { return }
     views[view.name] = view
@@ -68,7 +68,7 @@ extension SwarmUser {
     }
   }
 
-  /// Notes what a listener is told, each event by itself.
+  /// Records what a listener receives, each event separately.
   private func tell(_ event: DataEventType, of snapshot: DataSnapshot, in name: String) {
     guard let view = views[name] else { return }
     if event == .value {
@@ -86,7 +86,7 @@ extension SwarmUser {
     )
   }
 
-  /// Records the state of a child again, now that no write of the user hides it.
+  /// Records the state of a child again once no write of the user hides it.
   private func tellAgain(_ key: String, in name: String) {
     guard isWatcher, !isStuck, let view = views[name] else { return }
     let content = Self.content(of: told[name]?[key] ?? .empty, isCertain: true, changes: nil)
@@ -106,14 +106,14 @@ extension SwarmUser {
     history.append(.told(Telling(view: name, path: path, content: content)))
   }
 
-  /// Notes that an operation of the user's own begins to hide what the database has.
+  /// Notes that one of the user's operations starts to hide what the database has.
   func touch(_ intent: Intent) {
     for (name, key) in Self.children(touchedBy: intent) {
       touched[name, default: [:]][key, default: 0] += 1
     }
   }
 
-  /// Notes that an operation of the user's own hides nothing any more.
+  /// Notes that one of the user's operations no longer hides anything.
   func release(_ intent: Intent) {
     for (name, key) in Self.children(touchedBy: intent) {
       let left = touched[name, default: [:]][key, default: 1] - 1
@@ -122,7 +122,7 @@ extension SwarmUser {
     }
   }
 
-  /// The children of views that show at once what an operation wants to be there.
+  /// The children of views that show an operation's intended result immediately.
   private static func children(touchedBy intent: Intent) -> [(view: String, key: String)] {
     switch intent {
     case .comment(let post, let comment, _), .deleteComment(let post, let comment):
@@ -145,11 +145,11 @@ extension SwarmUser {
       })
     else { return }
     hotPosts[post.title] = post.id
-    // Everybody follows the talk on one post, watchers all of it.
+    // Everybody follows the comments on one hot post, watchers those on all of them.
     if isWatcher || number % settings.hotPosts == index { look(at: commentsView(post.id)) }
   }
 
-  /// Notes what a list shows of a post from now on.
+  /// Records what a list shows of a post after an event.
   private func show(_ post: Post?, of snapshot: DataSnapshot, in name: String) {
     guard let post else { return show(.postGone(snapshot.key), of: snapshot.key, in: name) }
     let content = Showing.Content.post(
@@ -162,7 +162,8 @@ extension SwarmUser {
     show(content, of: post.id, in: name)
   }
 
-  /// Shows what there is once all events of one change have come, as a screen is drawn after them.
+  /// Shows the content once all events of one change have arrived, as a screen is redrawn after
+  /// them.
   private func show(_ content: Showing.Content, of post: PostID, in name: String) {
     if unshown.isEmpty { queue.async { [weak self] in self?.draw() } }
     if let index = unshown.firstIndex(where: { $0.view == name && $0.post == post }) {
@@ -184,10 +185,11 @@ extension SwarmUser {
     unshown = []
   }
 
-  /// Records all comments that a view shows, once they come from the server and not from the cache.
+  /// Records all comments that a view shows, once they come from the server rather than the cache.
   ///
-  /// The lists grow, so that not every change of one is noted: they are when a client might forget
-  /// something, after it has connected and after its own comments were acknowledged, and at the end.
+  /// The lists grow, so not every change of one is recorded. They are recorded when a client might
+  /// forget something (after it has connected, and after its own comments were acknowledged) and at
+  /// the end.
   func noteComments(in name: String) {
     guard isWatcher, let view = views[name], let post = view.commentedPost, let shown = view.shown,
       !shown.metadata.isFromCache
@@ -203,40 +205,40 @@ extension SwarmUser {
     history.append(.shown(Showing(view: name, order: views[name]?.order ?? 0, content: content)))
   }
 
-  /// Measures how long ago what is shown was due, when another user of this run has written it.
+  /// Measures how overdue the shown text is, when another user of this run has written it.
   private func noteSeen(_ text: String, by uid: String) {
     guard uid != me.uid, let due = Self.dueTime(in: text), due > born.microseconds else { return }
     tally.seen.record(microseconds: Moment.now.microseconds - due)
   }
 
-  /// The time in a text of a swarm, which tells a reader how old the text is.
+  /// The time at which a text of a swarm was due, which tells a reader how old the text is.
   static func dueTime(in text: String) -> Int64? {
     text.lastIndex(of: "+").flatMap { Int64(text[text.index(after: $0)...]) }
   }
 }
 
-/// One list that a user looks at, with what it shows.
+/// One list that a user follows, and what it shows.
 struct SwarmView {
-  /// What the view is called in a history.
+  /// The name of the view in a history.
   let name: String
-  /// The location.
+  /// The path of the list.
   let path: String
-  /// What is looked at.
+  /// The query that the view observes.
   let query: DatabaseQuery
-  /// The child that decides the order, if not the key.
+  /// The child that determines the order, unless it is the key.
   var orderedBy: String?
-  /// How many there are at most.
+  /// The maximum number of children.
   var limit: Int?
-  /// The post whose comments these are, if they are.
+  /// The post whose comments the view shows, if it shows comments.
   var commentedPost: String?
-  /// Everything that is shown, once it is known.
+  /// Everything that the view shows, once it is known.
   var shown: DataSnapshot?
-  /// Whether all comments are to be noted as soon as they are those of the server.
+  /// Whether all comments are to be recorded as soon as they come from the server.
   var isListDue = true
-  /// How often something was shown.
+  /// How often the view has shown something.
   var order = 0
 
-  /// What the view has, for the end of a history.
+  /// The content of the view, for the end of a history.
   var finalView: FinalView? {
     shown.map {
       FinalView(

@@ -5,7 +5,7 @@ import RealtimeCore
 package import RealtimeDatabase
 
 // Safety: every mutable property is touched only on `queue`, which is also the database's own.
-/// One user of a swarm without a screen: does what the plan says and notes all that is seen.
+/// One user of a swarm without a screen, who follows the plan and records everything seen.
 package final class SwarmUser: @unchecked Sendable {
   let settings: SwarmSettings
   let number: Int
@@ -15,7 +15,7 @@ package final class SwarmUser: @unchecked Sendable {
   let stars: SwarmStars
   let history: HistoryWriter
   let queue: DispatchQueue
-  /// Whose posts this user has to do with; none means everybody's.
+  /// The user IDs whose posts this user works with; empty for everybody's.
   let members: Set<String>
 
   var plan: ArraySlice<PlannedOperation> = []
@@ -24,7 +24,7 @@ package final class SwarmUser: @unchecked Sendable {
   var views: [String: SwarmView] = [:]
   /// The posts of the list, by key.
   var posts: [PostID: Post] = [:]
-  /// The keys of the posts that everybody has to do with, by title.
+  /// The keys of the posts that everybody works with, by title.
   var hotPosts: [String: PostID] = [:]
   /// The posts whose star is being changed.
   var starring: Set<PostID> = []
@@ -33,26 +33,26 @@ package final class SwarmUser: @unchecked Sendable {
   /// How many writes the library still has to send.
   var pendingWrites = 0
   var isConnected = false
-  /// Whether nothing is noted any more.
+  /// Whether nothing is recorded any more.
   private var isGone = false
   /// Whether this client ignores events, as an injected bug.
   var isStuck = false
   /// Whether this client shows an old state after each new one, as an injected bug.
   var showsOld = false
-  /// Whether this client leaves out its own comments, as an injected bug.
+  /// Whether this client hides its own comments, as an injected bug.
   var forgets = false
   /// The comments of this process that were acknowledged and not deleted since.
   var acknowledgedComments: [OwnComment] = []
-  /// What has come and is not on the screen yet.
+  /// What has arrived but is not on the screen yet.
   var unshown: [(view: String, post: PostID, content: Showing.Content)] = []
-  /// What was told last of each child of each view.
+  /// The last node received for each child of each view.
   var told: [String: [String: Node]] = [:]
   /// How many operations of this user are under way on each child of each view.
   var touched: [String: [String: Int]] = [:]
-  /// What something old would be, for each post.
+  /// The content last shown for each post, which an injected bug shows once more.
   var lastShown: [PostID: Showing.Content] = [:]
   let born = Moment.now
-  /// That the user is here, as the others are told it.
+  /// The presence that the user announces to the others.
   private let presence: EphemeralValue?
 
   /// A comment that the user has written.
@@ -61,18 +61,18 @@ package final class SwarmUser: @unchecked Sendable {
     let key: String
   }
 
-  /// Whether the user is here for others to see and tells everything that is seen.
+  /// Whether the user announces its presence and records everything it sees.
   var isWatcher: Bool { number < settings.watchers }
 
-  /// What a user is called in histories, which is also the name of the file.
+  /// The name of a user in histories, which is also the name of its file.
   package static func clientName(_ number: Int) -> String { "u\(number)" }
 
-  /// Makes a user, who does nothing yet.
+  /// Creates a user that does nothing yet.
   ///
   /// - Parameters:
-  ///   - number: Which one, counted from 0.
-  ///   - settings: What the run is.
-  ///   - database: A database that nobody has used yet.
+  ///   - number: The number of the user, from 0.
+  ///   - settings: The settings of the run.
+  ///   - database: A database that has not been used yet.
   ///   - history: Records what happens.
   package init(
     number: Int,
@@ -94,12 +94,12 @@ package final class SwarmUser: @unchecked Sendable {
     presence = number < settings.watchers ? EphemeralValue(at: reference, queue: queue) : nil
   }
 
-  /// Where the user says that it is here, below `presence`, or nil.
+  /// The path below `presence` at which the user announces itself, or nil.
   package static func presence(ofUser number: Int, settings: SwarmSettings) -> String? {
     number < settings.watchers ? "\(settings.uid(number))/\(clientName(number))" : nil
   }
 
-  /// Connects and begins to look at the lists.
+  /// Connects and starts to follow the lists.
   package func enter() {
     queue.async { [self] in
       if isWatcher {
@@ -112,11 +112,11 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Starts the plan; operations that were due before are skipped.
+  /// Starts the plan and skips operations that are overdue by then.
   ///
   /// - Parameters:
   ///   - start: When the run began.
-  ///   - operations: The operations of this user in the order of time.
+  ///   - operations: This user's operations, in chronological order.
   package func begin(at start: Moment, with operations: [PlannedOperation]) {
     queue.async { [self] in
       self.start = start
@@ -140,7 +140,7 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Tells how many things are under way: operations without an answer, writes not yet sent.
+  /// Reports how much is under way: operations planned or unanswered, and writes not yet sent.
   package func pending(_ tell: @escaping @Sendable (Int) -> Void) {
     queue.async { [self] in
       let isReady = isConnected && views.values.allSatisfy { $0.shown != nil }
@@ -148,12 +148,12 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Tells what the views have, as one text that is equal where they are equal.
+  /// Reports a digest of each view; the digests of equal views are equal.
   package func digests(_ tell: @escaping @Sendable ([String: String]) -> Void) {
     queue.async { [self] in tell(views.mapValues { $0.finalView?.digest ?? "" }) }
   }
 
-  /// Records the final views, and reports what was done.
+  /// Records the final views and reports what was done.
   package func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
     queue.async { [self] in
       for view in views.values.sorted(by: { $0.name < $1.name }) {
@@ -164,7 +164,7 @@ package final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Ends the history and the use of the database.
+  /// Ends the history and closes the database.
   package func leave() async {
     queue.sync { isGone = true }
     history.append(.ended)
@@ -177,9 +177,9 @@ package final class SwarmUser: @unchecked Sendable {
   /// How often the user measures the delays of the machine.
   private static let heartbeat = Duration.milliseconds(200)
 
-  /// Notes when the machine takes long for what comes neither from the network nor from the server.
+  /// Records when the machine delays what depends on neither the network nor the server.
   ///
-  /// What the library knows by itself takes the same way to the user as what the server tells.
+  /// Local values of the library reach the user by the same path as data from the server.
   private func watchTheMachine() {
     guard !isGone else { return }
     let start = Moment.now

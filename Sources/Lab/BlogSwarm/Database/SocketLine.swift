@@ -1,19 +1,19 @@
 private import Foundation
 private import NIOConcurrencyHelpers
 
-/// A connection to a server's socket that is open before the server is frozen.
+/// A connection to a server's socket, opened before the server is frozen.
 ///
-/// What is said on it is the first that the server finds when it wakes, before any of its timers: a new
-/// connection would have to be let in first. All calls wait, and belong on threads that may.
+/// A request on it is the first thing the server finds when it wakes, before any of its timers: a
+/// new connection would have to be accepted first. All calls block, and belong on threads that may.
 final class SocketLine: Sendable {
   private let descriptor: Int32
-  /// What has come beyond the last answer.
+  /// Bytes received beyond the last response.
   private let rest = NIOLockedValueBox<[UInt8]>([])
 
-  /// How long an answer may take, in seconds.
+  /// How long a response may take, in seconds.
   private static let patience = 30
 
-  /// Connects; nil when nobody listens there.
+  /// Connects; nil when nothing listens at the path.
   init?(to path: String) {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
@@ -43,7 +43,7 @@ final class SocketLine: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends a request, without waiting for what becomes of it.
+  /// Sends a request without waiting for the response.
   func send(_ method: String, to path: String, body: String = "") {
     let text =
       "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
@@ -51,7 +51,7 @@ final class SocketLine: Sendable {
     _ = text.withCString { Foundation.send(descriptor, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
   }
 
-  /// Waits for the answer to a request; nil when the connection ends or nothing comes in time.
+  /// Waits for the response to a request; nil when the connection ends or nothing arrives in time.
   func answer() -> (status: Int, body: String)? {
     var bytes = rest.withLockedValue { $0 }
     var buffer = [UInt8](repeating: 0, count: 16_384)

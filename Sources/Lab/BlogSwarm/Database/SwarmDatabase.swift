@@ -3,34 +3,34 @@ private import NIOPosix
 package import RealtimeCore
 package import RealtimeTransport
 
-/// A database that is there already, and the ways into it.
+/// An existing database, and how to reach it.
 package struct SwarmDatabase: Sendable {
-  /// The URL, as it was given.
+  /// The URL as given.
   package let url: String
-  /// Where it is.
+  /// The server and the database that the URL names.
   package let target: ConnectionTarget
-  /// The secret of its administrators; nil at a local socket and at an emulator, which need none.
+  /// The administrators' secret; nil at a local socket and at an emulator, which need none.
   package var administratorKey: String?
-  /// The key of its project, which the hosted service wants of people who sign in.
+  /// The API key of its project, which the hosted service requires for signing in.
   package var apiKey: String?
-  /// The file of the trusted certificates, instead of those of the system.
+  /// The file of trusted certificates, which replace those of the system.
   package var caFile: String?
 
-  /// Names a database.
+  /// Describes the database at a URL.
   ///
-  /// - Throws: `DatabaseURLError` for a URL that is none of a database.
+  /// - Throws: `DatabaseURLError` for a URL that does not name a database.
   package init(_ url: String) throws(DatabaseURLError) {
     self.url = url
     target = try DatabaseURL(url).target
   }
 
-  /// Whether users need accounts, though nobody knows the administrators' secret.
+  /// Whether users need accounts although the administrators' secret is unknown.
   package var wantsAccounts = false
 
-  /// Whether users need accounts there.
+  /// Whether users need accounts.
   package var hasAccounts: Bool { wantsAccounts || administratorKey != nil }
 
-  /// Whether it is at a socket of this machine, where everybody is an administrator.
+  /// Whether the database is at a local socket, where every client is an administrator.
   package var isAtSocket: Bool {
     if case .unix = target.endpoint { true } else { false }
   }
@@ -38,42 +38,42 @@ package struct SwarmDatabase: Sendable {
   /// Whether it is a database of the hosted service.
   package var isHosted: Bool { IdentityService(of: target) == .hosted }
 
-  /// A client for its administrator.
+  /// An administrator's client.
   package var admin: AdminClient {
     AdminClient(target, key: administratorKey, trust: trust)
   }
 
-  /// Whose certificates are believed.
+  /// The certificates to trust.
   var trust: TrustRoots { caFile.map { .file($0) } ?? .system }
 }
 
-/// A client of the administrator: it uses HTTP, and neither rules nor the client library apply to it.
+/// An administrator's client, which uses HTTP and bypasses both the rules and the client library.
 package struct AdminClient: Sendable {
-  /// A request that was not granted.
+  /// A request that the server did not grant.
   package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What was answered.
+    /// The request and the server's answer.
     package let description: String
   }
 
   private let target: ConnectionTarget
-  /// Others of the same servers, of which only one leads the database.
+  /// Other servers of the same database, only one of which leads it.
   private let others: @Sendable () -> [ConnectionTarget]
   private let client: HTTPClient
-  /// What proves that one is an administrator, or nil where nothing has to.
+  /// The administrator's credential, or nil where none is needed.
   private let token: String?
 
-  /// What an emulator takes for the proof of an administrator.
+  /// The token by which an emulator recognizes an administrator.
   private static let emulatorToken = "owner"
 
-  /// Makes a client of a server.
+  /// Creates a client of a server.
   ///
   /// - Parameters:
   ///   - target: Its address; every client of a Unix socket is an administrator.
   ///   - others: The addresses of all servers of the same database that answer at the moment, where
-  ///     several share it: only one leads it, and the one that most likely does is the first.
-  ///   - key: The secret of its administrators, or nil for an emulator.
-  ///   - trust: Whose certificates are believed.
-  ///   - timeout: How long an answer may take.
+  ///     several share it. Only one leads the database; the most likely leader comes first.
+  ///   - key: The administrators' secret, or nil for an emulator.
+  ///   - trust: The certificates to trust.
+  ///   - timeout: How long a response may take.
   package init(
     _ target: ConnectionTarget,
     orAnyOf others: @escaping @Sendable () -> [ConnectionTarget] = { [] },
@@ -98,7 +98,7 @@ package struct AdminClient: Sendable {
 
   /// Whether the server accepts this client as an administrator.
   ///
-  /// - Throws: ``Problem`` when it says neither, or what the connection reports.
+  /// - Throws: ``Problem`` for any other answer, or a connection error.
   package func isOpen() async throws -> Bool {
     let answer = try await ask("GET", to: "/.settings/rules")
     if answer.status == 401 || answer.status == 403 { return false }
@@ -106,16 +106,16 @@ package struct AdminClient: Sendable {
     return true
   }
 
-  /// Reads what is at a path.
+  /// Reads the value at a path.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func get(_ path: String) async throws -> JSONValue {
     try JSONParser.parse(try await send("GET", to: path))
   }
 
-  /// The keys of what is at a path, without what is below them.
+  /// The keys of the children at a path, without their values.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func keys(of path: String) async throws -> [String] {
     let answer = try await ask("GET", to: path, parameter: "shallow=true")
     let json = try JSONParser.parse(try Self.text(of: answer, to: "GET \(path)"))
@@ -124,26 +124,26 @@ package struct AdminClient: Sendable {
 
   /// Replaces the value at a path.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func put(_ value: JSONValue, at path: String) async throws {
     _ = try await send("PUT", to: path, body: Array(value.text.utf8))
   }
 
   /// Changes several paths at once.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func patch(_ path: String, with changes: JSONValue) async throws {
     _ = try await send("PATCH", to: path, body: Array(changes.text.utf8))
   }
 
-  /// The rules that are in force.
+  /// The rules in force.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func rules() async throws -> String { try await send("GET", to: "/.settings/rules") }
 
   /// Puts rules in force.
   ///
-  /// - Throws: ``Problem``, or what the connection reports.
+  /// - Throws: ``Problem``, or a connection error.
   package func setRules(_ source: String) async throws {
     _ = try await send("PUT", to: "/.settings/rules", body: Array(source.utf8))
   }
@@ -176,13 +176,13 @@ package struct AdminClient: Sendable {
       )
     }
     for target in others() {
-      // One that does not lead the database says so.
+      // A server that does not lead the database says so.
       if let answer = try? await ask(target), answer.status != Self.leadsNothing { return answer }
     }
     return try await ask(target)
   }
 
-  /// The status with which a server answers at its socket that does not lead the database.
+  /// The status of a server's response at its socket when it does not lead the database.
   private static let leadsNothing = 503
 
   private static func text(of answer: HTTPClientAnswer, to request: String) throws -> String {
@@ -194,26 +194,26 @@ package struct AdminClient: Sendable {
   }
 }
 
-/// Removes, as an administrator, what some people have written in a blog.
+/// Removes what some users have written in a blog, as an administrator.
 package struct SwarmSweep: Sendable {
   private let admin: AdminClient
 
-  /// The most posts that go with one request.
+  /// The maximum number of posts per request.
   private static let postsAtOnce = 100
 
-  /// Makes a sweep.
+  /// Creates a sweep.
   ///
-  /// - Parameter admin: The client of the database.
+  /// - Parameter admin: The administrator's client of the database.
   package init(_ admin: AdminClient) {
     self.admin = admin
   }
 
-  /// Removes the posts of some people with all comments on them, and what is known of the people.
+  /// Removes the posts of some users with all comments on them, and the data about the users.
   ///
-  /// - Parameter uids: Who they are.
-  /// - Returns: How many posts there were.
-  /// - Throws: `AdminClient.Problem`, or what the connection reports.
-  /// - Complexity: O(posts), a request for each hundred of them
+  /// - Parameter uids: The user IDs.
+  /// - Returns: The number of posts removed.
+  /// - Throws: `AdminClient.Problem`, or a connection error.
+  /// - Complexity: O(posts), with one request per hundred of them
   package func remove(_ uids: [String]) async throws -> Int {
     var count = 0
     for uid in uids {

@@ -2,9 +2,9 @@
 package import BlogChecker
 private import RealtimeCore
 
-/// Makes one mistake on purpose, as close to where a real one would be as possible.
+/// Makes one mistake on purpose, as close as possible to where a real one would be.
 package struct BugInjector: Sendable {
-  /// A run in which there was nothing to make the mistake with.
+  /// The run offered nothing to make the mistake with.
   package struct Problem: Error, Hashable, CustomStringConvertible {
     /// What was missing.
     package let description: String
@@ -15,13 +15,13 @@ package struct BugInjector: Sendable {
   private let admin: AdminClient
   private let crews: [CrewProcess]
 
-  /// Makes an injector.
+  /// Creates an injector.
   ///
   /// - Parameters:
   ///   - bug: The mistake.
-  ///   - settings: What the run is.
-  ///   - admin: Writes without rules and clients.
-  ///   - crews: The clients.
+  ///   - settings: The settings of the run.
+  ///   - admin: Writes past the rules and the clients.
+  ///   - crews: The client processes.
   package init(
     _ bug: InjectedBug,
     in settings: SwarmSettings,
@@ -34,7 +34,7 @@ package struct BugInjector: Sendable {
     self.crews = crews
   }
 
-  /// Whether the mistake is made while the users work, and not when they have finished.
+  /// Whether the mistake is made while the users work, rather than after they have finished.
   package var isEarly: Bool {
     switch bug {
     case .staleRead, .forgottenComment, .divergingView: true
@@ -46,7 +46,7 @@ package struct BugInjector: Sendable {
 
   /// Makes the mistake.
   ///
-  /// - Parameter history: What the clients have noted so far.
+  /// - Parameter history: What the clients have recorded so far.
   /// - Throws: ``Problem`` when there is nothing to make it with.
   package func inject(_ history: History) async throws {
     switch bug {
@@ -101,7 +101,7 @@ package struct BugInjector: Sendable {
     }
   }
 
-  /// The first comments of one author on one post.
+  /// The first comments by one author on one post.
   private func comments(
     of count: Int
   ) async throws -> (post: String, keys: [String], values: [JSONValue]) {
@@ -127,7 +127,7 @@ package struct BugInjector: Sendable {
     throw Problem(description: "there is no post")
   }
 
-  /// Does what the rules have refused, in both copies of the post.
+  /// Carries out a change that the rules have refused, in both copies of the post.
   private func applyDenied(_ history: History) async throws {
     for operation in history.operations where operation.isRefused {
       guard operation.intent.isForbidden, let post = operation.intent.post else { continue }

@@ -1,9 +1,9 @@
 package import BlogChecker
 package import Foundation
 
-/// A process of clients as the driver of a run sees it.
+/// A client process as the driver of a run sees it.
 package actor CrewProcess {
-  /// Which process, counted from 0.
+  /// The number of the process, from 0.
   package nonisolated let number: Int
   private let arguments: [String]
   private let errors: String
@@ -12,19 +12,19 @@ package actor CrewProcess {
   private var question = 0
   private var waiting: CheckedContinuation<CrewReport?, Never>?
 
-  /// Describes a process, which does not run yet.
+  /// Describes a process that is not running yet.
   ///
   /// - Parameters:
-  ///   - number: Which one.
-  ///   - arguments: What the program is started with.
-  ///   - errors: The file that takes what it says on stderr.
+  ///   - number: The number of the process.
+  ///   - arguments: The arguments that the program is started with.
+  ///   - errors: The file that receives its stderr.
   package init(_ number: Int, arguments: [String], errors: String) {
     self.number = number
     self.arguments = arguments
     self.errors = errors
   }
 
-  /// The number of the process, or nil while there is none.
+  /// The process ID, or nil while the process is not running.
   package var processID: pid_t? {
     child.flatMap { $0.isRunning ? $0.id : nil }
   }
@@ -44,13 +44,13 @@ package actor CrewProcess {
     }
   }
 
-  /// Has the users begin with the plan.
+  /// Makes the users start the plan.
   package func begin(_ start: Moment) {
     self.start = start
     child?.tell(CrewOrder.begin(start.microseconds).line)
   }
 
-  /// Tells the process something that needs no answer.
+  /// Sends the process an order that needs no answer.
   package func tell(_ order: CrewOrder) {
     child?.tell(order.line)
   }
@@ -60,7 +60,7 @@ package actor CrewProcess {
     child?.send(signal)
   }
 
-  /// Kills the process and starts another one after a while.
+  /// Kills the process and starts it again after a pause.
   ///
   /// - Throws: `ChildProcess.Problem`.
   package func killAndRestart(after pause: Duration) async throws {
@@ -71,32 +71,32 @@ package actor CrewProcess {
     try launch()
   }
 
-  /// Asks how many things are under way; nil when there is no answer in time.
+  /// Asks how much is under way; nil when no answer arrives in time.
   package func pending() async -> Int? {
     guard case .pending(let count)? = await ask(.count) else { return nil }
     return count
   }
 
-  /// Asks what the views have; nil when there is no answer in time.
+  /// Asks what the views show; nil when no answer arrives in time.
   package func views() async -> [String: [String]]? {
     guard case .views(let views)? = await ask(.view) else { return nil }
     return views
   }
 
-  /// Has the process end by itself, and returns what its users did.
+  /// Makes the process exit on its own, and returns what its users did.
   package func conclude() async -> SwarmTally? {
     guard case .tally(let tally)? = await ask(.conclude) else { return nil }
     await child?.end()
     return tally
   }
 
-  /// Ends the process whatever it does.
+  /// Kills the process, whatever it is doing.
   package func end() async {
     child?.send(SIGKILL)
     await child?.end()
   }
 
-  /// Asks and waits for the answer, one question at a time.
+  /// Asks and waits for the answer; only one question at a time is allowed.
   private func ask(_ order: CrewOrder, within limit: Duration = .seconds(60)) async -> CrewReport? {
     guard let child, child.isRunning, waiting == nil else { return nil }
     question += 1

@@ -3,11 +3,11 @@ private import Foundation
 private import NIOCore
 private import RealtimeCore
 
-/// Injects the planned faults into a swarm, and ends them.
+/// Injects the planned faults into a swarm, and reverts them.
 package struct Nemesis: Sendable {
-  /// What can be harmed.
+  /// What faults can be injected into.
   package struct Targets: Sendable {
-    /// The processes of clients.
+    /// The client processes.
     package var crews: [CrewProcess]
     /// The names of the clients of each process.
     package var clients: [[String]]
@@ -17,12 +17,12 @@ package struct Nemesis: Sendable {
     package var server: SwarmServer?
     /// The servers that share a store, if they belong to the swarm.
     package var cluster: SwarmCluster?
-    /// The client of the administrator.
+    /// The administrator's client.
     package var admin: AdminClient?
-    /// The rules that are in force when nothing is done, where they are known.
+    /// The rules in force when no fault changes them, if they are known.
     package var rules: String?
 
-    /// Names what can be harmed.
+    /// Names the targets.
     package init(
       crews: [CrewProcess],
       clients: [[String]],
@@ -45,18 +45,18 @@ package struct Nemesis: Sendable {
   private let targets: Targets
   private let history: HistoryWriter
 
-  /// Makes a nemesis that notes what it does.
+  /// Creates a nemesis that records what it does.
   package init(_ targets: Targets, history: HistoryWriter) {
     self.targets = targets
     self.history = history
   }
 
-  /// Does everything that is planned, at its time, and returns when all of it has been taken back.
+  /// Injects every planned fault at its time, and returns when all of them have been reverted.
   ///
   /// - Parameters:
-  ///   - faults: What is planned, in the order of time.
+  ///   - faults: The planned faults, in chronological order.
   ///   - start: When the plan began.
-  /// - Returns: How often each kind was done.
+  /// - Returns: How often each kind was injected.
   package func run(_ faults: [PlannedFault], from start: Moment) async -> [FaultKind: Int] {
     await withTaskGroup(of: FaultKind?.self) { group in
       for fault in faults {
@@ -101,12 +101,12 @@ package struct Nemesis: Sendable {
       }
       return true
     } catch {
-      // The target was away, as other faults have it; nothing was done.
+      // Another fault has made the target unavailable; nothing was done.
       return false
     }
   }
 
-  /// Notes a fault for everyone whom it concerns.
+  /// Records a fault for everyone it affects.
   private func note(_ fault: PlannedFault, isOver: Bool) {
     let isOfServer =
       fault.kind.needsOwnServer || targets.cluster != nil && fault.kind.concernsSeveralServers
@@ -137,7 +137,7 @@ package struct Nemesis: Sendable {
     return true
   }
 
-  /// Forbids comments for a while.
+  /// Forbids comments for a time.
   private func changeRules(_ fault: PlannedFault) async throws -> Bool {
     guard let admin = targets.admin, let rules = targets.rules,
       let strict = Self.withoutComments(rules)
@@ -149,9 +149,9 @@ package struct Nemesis: Sendable {
     return true
   }
 
-  /// Puts the usual rules in force, however often that takes.
+  /// Restores the usual rules, in up to a hundred attempts.
   ///
-  /// - Throws: What the last attempt reports.
+  /// - Throws: The error of the last attempt.
   package func restoreRules() async throws {
     guard let admin = targets.admin, let rules = targets.rules else { return }
     for _ in 1..<100 {
@@ -164,13 +164,13 @@ package struct Nemesis: Sendable {
     try await admin.setRules(rules)
   }
 
-  /// The same rules, but no text of a comment is short enough; nil for rules of another kind.
+  /// The same rules, except that no comment is short enough; nil for rules of another kind.
   static func withoutComments(_ rules: String) -> String? {
     let limit = "newData.val().length <= 10000"
     return rules.contains(limit) ? rules.replacing(limit, with: "false") : nil
   }
 
-  /// Writes a post whose texts are made to break screens, past the rules.
+  /// Writes a post whose texts are meant to break screens, bypassing the rules.
   private func writeHostileText(_ fault: PlannedFault) async throws -> Bool {
     guard let admin = targets.admin else { return false }
     let texts = HostileTexts.permitted + HostileTexts.forbidden
@@ -194,6 +194,6 @@ package struct Nemesis: Sendable {
 }
 
 extension PlannedFault {
-  /// How long it lasts.
+  /// How long the fault lasts.
   var duration: Duration { .microseconds(lasting) }
 }

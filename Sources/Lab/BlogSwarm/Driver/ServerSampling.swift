@@ -2,16 +2,16 @@ import BlogChecker
 private import Foundation
 private import RealtimeCore
 
-/// Measures now and then what the server takes and how fast it answers, and looks what it leaves out.
+/// Samples the server's resources and response times, and records when it merges changes.
 struct ServerSampling: Sendable {
   private let stage: SwarmStage
   private let history: HistoryWriter
 
-  /// How often the server is asked for something.
+  /// The pause before each request to the server.
   private static let interval = Duration.milliseconds(50)
-  /// How many answers make a sample.
+  /// The number of responses in a sample.
   private static let answers = 10
-  /// Where the server says what it has done.
+  /// The path of the server's metrics.
   private static let metrics = "/.info/metrics"
 
   init(_ stage: SwarmStage, history: HistoryWriter) {
@@ -47,7 +47,7 @@ struct ServerSampling: Sendable {
     }
   }
 
-  /// Asks the server of one's own for something, over and over; one elsewhere is left in peace.
+  /// Queries the swarm's own server repeatedly; a server elsewhere is left in peace.
   private func latencies(_ admin: AdminClient) async -> Latencies {
     var latencies = Latencies()
     for _ in 0..<Self.answers where !Task.isCancelled {
@@ -62,14 +62,14 @@ struct ServerSampling: Sendable {
     return latencies
   }
 
-  /// Waits, and notes when the machine has made that longer.
+  /// Waits, and records when the machine has made the wait longer.
   private func pause() async {
     let start = Moment.now
     await Pause.lasting(Self.interval)
     noteStall(Moment.now.since(start) - Self.interval)
   }
 
-  /// Notes that everything takes long; whether the server answers in time is another promise.
+  /// Records that everything is slow; whether the server answers in time is a separate promise.
   private func noteStall(_ delay: Duration) {
     if delay > Self.interval * 4 { history.append(.stalled(microseconds: delay.microseconds)) }
   }
@@ -83,17 +83,17 @@ struct ServerSampling: Sendable {
   }
 }
 
-/// Measures all through a run what the server and the clients take of the machine.
+/// Measures throughout a run which resources the server and the clients use.
 struct ResourceWatch: Sendable {
   private let stage: SwarmStage
 
-  /// How often it looks, at most and at least.
+  /// The shortest and the longest interval between samples, in seconds.
   private static let intervals = (shortest: 0.25, longest: 10.0)
-  /// How many samples a run is to have.
+  /// The number of samples a run should have.
   private static let samples = 400.0
-  /// How much the memory of a process may grow in any case, in MB.
+  /// How much the memory of a process may always grow, in MB.
   private static let memoryTolerance = 16.0
-  /// How many more descriptors a process may have in any case.
+  /// How many more descriptors a process may always have.
   private static let descriptorTolerance = 64.0
 
   init(_ stage: SwarmStage) {
@@ -102,9 +102,9 @@ struct ResourceWatch: Sendable {
 
   /// Measures until the task is cancelled.
   ///
-  /// - Parameter seconds: How long that is going to be.
-  /// - Returns: What came of each thing that was measured often enough, and the memory of a client as it
-  ///   went on.
+  /// - Parameter seconds: How long the measurement is expected to take.
+  /// - Returns: The trend of each quantity that was measured often enough, and the memory of a
+  ///   client over time.
   func run(for seconds: Double) async -> ResourceUse {
     let interval = min(
       Self.intervals.longest,
@@ -117,7 +117,7 @@ struct ResourceWatch: Sendable {
     while !Task.isCancelled {
       let at = Moment.now.since(start) / .seconds(1)
       if let id = await stage.serverProcess, let facts = ProcessFacts(of: id) {
-        // The counter of another process starts at 0.
+        // The counters of a new process start at 0.
         if process != id { server = [] }
         process = id
         server.append((at, facts))
@@ -138,7 +138,7 @@ struct ResourceWatch: Sendable {
     )
   }
 
-  /// The trends of the means over some processes.
+  /// The trends of the means over several processes.
   private static func trends(
     of who: String,
     samples: [(at: Double, facts: [ProcessFacts])]
@@ -168,10 +168,10 @@ struct ResourceWatch: Sendable {
   }
 }
 
-/// What the processes of a run took of the machine.
+/// The resources that the processes of a run used.
 struct ResourceUse: Sendable {
-  /// How each thing has developed.
+  /// The trend of each quantity.
   var trends: [ResourceTrend]
-  /// The mean memory of a process of clients, in MB.
+  /// The mean memory of a client process, in MB.
   var clientMemory: [ResourceTrend.Sample]
 }

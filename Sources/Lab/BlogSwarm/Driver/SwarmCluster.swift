@@ -7,27 +7,27 @@ import RealtimeTransport
 
 /// Several servers of a swarm, and the PostgreSQL that they share.
 ///
-/// Clients know the address of a load balancer. Each server announces an address of its own, and reaches
-/// PostgreSQL by a way of its own; both can be cut, and the load balancer knows nothing of it.
+/// Clients know the address of a load balancer. Each server announces its own address, and reaches
+/// PostgreSQL through its own proxy. Both can be cut without the load balancer knowing.
 package actor SwarmCluster {
-  /// Who leads the database of a run, as its store says.
+  /// The leader of a run's database, according to its store.
   package struct Leader: Hashable, Sendable {
     /// The host that the leader announces.
     package let host: String
-    /// Which lease of the database it has.
+    /// The epoch of the lease that the leader holds.
     package let epoch: Int64
 
-    /// Makes a leader.
+    /// Creates a leader.
     package init(host: String, epoch: Int64) {
       self.host = host
       self.epoch = epoch
     }
   }
 
-  /// Says who leads the database in the store at an address; nil while nobody does.
+  /// Looks up the leader of the database in the store at an address; nil while there is none.
   package typealias LeaderLookup = @Sendable (_ store: String) throws -> Leader?
 
-  /// A server, and its ways to others.
+  /// A server, and the proxies on either side of it.
   struct Member: Sendable {
     let server: SwarmServer
     /// Between clients and the server.
@@ -45,14 +45,14 @@ package actor SwarmCluster {
     var isOver = false
   }
 
-  /// How long somebody may take to lead the database.
+  /// How long it may take until a server leads the database.
   private static let patience = Duration.seconds(60)
-  /// How often it is looked who leads.
+  /// How often the leader is looked up.
   private static let interval = Duration.milliseconds(200)
-  /// The only network of each server.
+  /// The number of the only line in each server's network.
   private static let line = 0
 
-  /// The address of the store, reached directly.
+  /// The address of the store, without a proxy.
   package nonisolated let store: String
   /// The port of the load balancer.
   package nonisolated let port: Int
@@ -62,7 +62,7 @@ package actor SwarmCluster {
   private let history: HistoryWriter
   private let lookup: LeaderLookup
   private nonisolated let attention = NIOLockedValueBox(Attention())
-  /// What leaders did that woke after their lease.
+  /// What leaders did when they woke after their lease had expired.
   package private(set) var awakenings = Awakenings()
   private var isPostgresDown = false
 
@@ -87,15 +87,15 @@ package actor SwarmCluster {
   /// Starts PostgreSQL and the servers.
   ///
   /// - Parameters:
-  ///   - count: How many servers.
+  ///   - count: The number of servers.
   ///   - seconds: How long the storm lasts.
   ///   - directory: The directory of the run.
-  ///   - rules: The file of the rules.
+  ///   - rules: The file with the rules.
   ///   - history: Records when servers start and end.
-  ///   - lookup: Says who leads.
+  ///   - lookup: Looks up the leader.
   ///   - tell: Called with progress messages.
   /// - Returns: The servers, one of which leads.
-  /// - Throws: What keeps one of them from starting.
+  /// - Throws: The error that keeps one of them from starting.
   static func start(
     _ count: Int,
     for seconds: Double,
@@ -115,7 +115,7 @@ package actor SwarmCluster {
       }
     }
     var files = SwarmServer.Files(directory: directory, rules: rules)
-    // One that leads nothing may have no clients all through the run.
+    // A server that leads nothing may have no clients throughout the run.
     files.idleSeconds = 600 + Int(seconds)
     var members: [Member] = []
     for number in 0..<count {
@@ -179,7 +179,7 @@ package actor SwarmCluster {
     )
   }
 
-  /// Has somebody lead the database, and looks who does from now on.
+  /// Makes one of the servers lead the database, and keeps track of the leader from then on.
   private func begin() async throws {
     let deadline = Moment.now.advanced(by: Self.patience)
     while (try? await admin.get("/swarm-probe")) == nil {
@@ -198,7 +198,7 @@ package actor SwarmCluster {
     }
   }
 
-  /// Reports whatever may have broken connections to an observer.
+  /// Reports to an observer whatever may have broken connections.
   func attach(_ observer: LogObserver) async {
     for member in members { await member.server.attach(observer) }
   }
@@ -220,22 +220,22 @@ package actor SwarmCluster {
       .map { members[$0].target }
   }
 
-  /// A client of the administrators that finds whoever leads.
+  /// An administrator's client that finds the leader.
   nonisolated var admin: AdminClient {
     AdminClient(members[0].target, orAnyOf: { [weak self] in self?.answering ?? [] })
   }
 
-  /// The server that a fault is done to: mostly the leader, since others do little.
+  /// The server that a fault hits: usually the leader, since the others do little.
   private func victim(of fault: PlannedFault) async -> (number: Int, isLeader: Bool) {
     await look()
     let leader = attention.withLockedValue(\.leader)
-    // Nothing is to be seen of another one that is frozen.
+    // Freezing a server that does not lead has no visible effect.
     if let leader, fault.strength < 80 || fault.kind == .freeze { return (leader, true) }
     let number = fault.process % members.count
     return (number, number == leader)
   }
 
-  /// The number of the process that leads; nil while there is none.
+  /// The process ID of the leader; nil while there is none.
   var leadingProcess: pid_t? {
     get async {
       guard let leader = attention.withLockedValue(\.leader) else { return nil }
@@ -243,7 +243,7 @@ package actor SwarmCluster {
     }
   }
 
-  /// How often servers were killed or ended by themselves.
+  /// How often servers were killed or ended on their own.
   var ends: Int {
     get async {
       var sum = 0
@@ -254,10 +254,10 @@ package actor SwarmCluster {
 
   // MARK: Faults
 
-  /// Does what is planned, and takes it back after its time.
+  /// Injects a planned fault, and reverts it when its time is over.
   ///
-  /// - Returns: Whether it could be done.
-  /// - Throws: What keeps a server or PostgreSQL from starting again.
+  /// - Returns: Whether the fault could be injected.
+  /// - Throws: The error that keeps a server or PostgreSQL from starting again.
   func perform(_ fault: PlannedFault) async throws -> Bool {
     switch fault.kind {
     case .kill:
@@ -272,7 +272,7 @@ package actor SwarmCluster {
     return true
   }
 
-  /// Cuts a server off, from PostgreSQL or from its clients.
+  /// Cuts a server off from PostgreSQL or from its clients.
   private func cutOff(_ number: Int, for fault: PlannedFault) async throws {
     let start = Moment.now
     let member = members[number]
@@ -301,7 +301,7 @@ package actor SwarmCluster {
     await members[0].server.noteChange(since: start)
   }
 
-  /// Stops a server for longer than its lease, and looks at what it says and does when it wakes.
+  /// Freezes a server for longer than its lease, and examines what it says and does when it wakes.
   private func freeze(for fault: PlannedFault) async -> Bool {
     let (number, isLeader) = await victim(of: fault)
     let isFirst = attention.withLockedValue { $0.frozen.insert(number).inserted }
@@ -312,10 +312,10 @@ package actor SwarmCluster {
     await members[number].server.send(SIGSTOP)
     await Self.waitUntilFrozen(process)
     await Pause.lasting(fault.duration)
-    // It counts only if another server leads by now, which this write shows.
+    // The freeze counts only if another server leads by now, which this write shows.
     let isDeposed = await probe.write(within: .seconds(15))
     if isDeposed, let questions { probe.ask(questions) }
-    // They wait in the socket of the frozen process until it wakes.
+    // The requests wait in the socket of the frozen process until it wakes.
     await Pause.lasting(.milliseconds(200))
     await members[number].server.send(SIGCONT)
     attention.withLockedValue { _ = $0.frozen.remove(number) }
@@ -326,7 +326,7 @@ package actor SwarmCluster {
     return true
   }
 
-  /// Waits until every thread of a process has stopped: the signal returns before that.
+  /// Waits until every thread of a process has stopped, which happens after the signal returns.
   private static func waitUntilFrozen(_ process: pid_t) async {
     let tasks = "/proc/\(process)/task"
     for _ in 0..<200 {
@@ -342,9 +342,9 @@ package actor SwarmCluster {
 
   // MARK: The end
 
-  /// Takes back whatever was done.
+  /// Reverts all faults.
   ///
-  /// - Throws: What keeps a server from starting.
+  /// - Throws: The error that keeps a server from starting.
   func recover() async throws {
     for member in members {
       await member.server.send(SIGCONT)
@@ -354,9 +354,9 @@ package actor SwarmCluster {
     }
   }
 
-  /// Kills whoever leads, and waits until all servers run.
+  /// Kills the leader, and waits until all servers run.
   ///
-  /// - Throws: What keeps it from starting again.
+  /// - Throws: The error that keeps it from starting again.
   func killLeaderAndRestart() async throws {
     await look()
     let leader = attention.withLockedValue(\.leader) ?? 0
@@ -378,7 +378,7 @@ package actor SwarmCluster {
 }
 
 extension SwarmCluster.Member {
-  /// Where clients reach the server.
+  /// The address at which clients reach the server.
   fileprivate var address: ConnectionTarget.Endpoint {
     let port = host.split(separator: ":").last.flatMap { Int($0) } ?? 0
     return .tcp(host: "127.0.0.1", port: port)

@@ -1,20 +1,20 @@
 internal import BlogChecker
 
-/// What a run is at, and what it waits for.
+/// What a run is doing, and what it waits for.
 package enum SwarmPhase: Hashable, Sendable {
   /// Not all clients are ready; the text says which are missing.
   case gathering(String)
-  /// The storm has lasted for so many seconds.
+  /// The storm has lasted this many seconds.
   case storm(elapsed: Double, of: Double)
-  /// Everything that was done is taken back; the text says what it waits for.
+  /// The faults are reverted; the text says what the run waits for.
   case healing(String)
-  /// The checker reads what everybody has noted.
+  /// The checker reads what everybody has recorded.
   case checking
 
-  /// What keeps processes from being quiet.
+  /// Describes what keeps processes from becoming quiet.
   ///
   /// - Parameter pending: How much is under way in each process; nil for one that does not answer.
-  /// - Returns: What is waited for.
+  /// - Returns: What the run waits for.
   static func obstacle(pending: [Int?]) -> String {
     let busy = pending.compactMap(\.self).filter { $0 > 0 }
     let silent = pending.indices.filter { pending[$0] == nil }
@@ -29,10 +29,10 @@ package enum SwarmPhase: Hashable, Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// What keeps all processes from showing the same.
+  /// Describes what keeps processes from showing the same content.
   ///
   /// - Parameter views: What each process shows; nil for one that does not answer.
-  /// - Returns: What is waited for.
+  /// - Returns: What the run waits for.
   static func obstacle(views: [[String: [String]]?]) -> String {
     let silent = views.indices.filter { views[$0] == nil }
     guard silent.isEmpty else { return "an answer of \(names(silent))" }
@@ -53,7 +53,7 @@ package enum SwarmPhase: Hashable, Sendable {
 
 }
 
-/// Says now and then what a run waits for, where no line on a terminal shows it.
+/// Reports from time to time what a run waits for, when no line on a terminal shows it.
 struct WaitSpeaker {
   private static let first = Duration.seconds(5)
   private static let interval = Duration.seconds(10)
@@ -66,7 +66,7 @@ struct WaitSpeaker {
     self.tell = tell
   }
 
-  /// Says it, unless it was said a short time ago.
+  /// Reports the obstacle, unless something was reported a short time ago.
   mutating func wait(for obstacle: String) {
     let now = Moment.now
     guard now.since(start) >= Self.first, last.map({ now.since($0) >= Self.interval }) ?? true

@@ -5,9 +5,10 @@ package import RealtimeHub
 
 /// A whole run: a server, a network, clients, faults, and the verdict of the checker.
 package struct SwarmRun: Sendable {
-  /// Where a run takes place.
+  /// The database that a run uses.
   package enum Target: Sendable {
-    /// A server of its own, with the rules of a file; another program may be the server.
+    /// A server of the swarm's own, with the rules of a file; another program may act as the
+    /// server.
     ///
     /// The closure opens its database, in a directory, to read what the server commits.
     case ownServer(
@@ -17,8 +18,8 @@ package struct SwarmRun: Sendable {
     )
     /// Several servers of its own and their PostgreSQL, with the rules of a file.
     ///
-    /// The first closure opens the database in a PostgreSQL, to read what the servers commit; the second
-    /// says who leads it.
+    /// The first closure opens the database in PostgreSQL, to read what the servers commit; the
+    /// second looks up the leader.
     case ownCluster(
       rules: String,
       database: @Sendable (String) -> any StoredDatabase,
@@ -30,9 +31,9 @@ package struct SwarmRun: Sendable {
 
   /// How a run is carried out.
   package struct Options: Sendable {
-    /// The directory of the run, which exists.
+    /// The directory of the run, which must exist.
     package var directory: String
-    /// Where it takes place.
+    /// The server or database that the run uses.
     package var target: Target
     /// A mistake to make on purpose.
     package var bug: InjectedBug?
@@ -40,22 +41,22 @@ package struct SwarmRun: Sendable {
     package var terminals = 0
     /// How long all clients may take to show the same after the storm.
     package var patience = Duration.seconds(120)
-    /// Whether what the processes take of the machine must stay where it is.
+    /// Whether the resources that the processes use must stay level.
     package var isSoak = false
-    /// How much must have been done.
+    /// The minimum that must have been done.
     package var check = CheckOptions()
     /// Called with progress messages.
     package var tell: @Sendable (String) -> Void = { _ in }
-    /// Called several times a second with what the run is at.
+    /// Called several times a second with the current phase.
     package var show: @Sendable (SwarmPhase) -> Void = { _ in }
 
-    /// Makes options.
+    /// Creates options.
     package init(directory: String, at target: Target) {
       self.directory = directory
       self.target = target
     }
 
-    /// The database that is there already; nil for a server of the swarm's own.
+    /// The existing database; nil for a server of the swarm's own.
     package var database: SwarmDatabase? {
       if case .database(let database) = target { database } else { nil }
     }
@@ -74,10 +75,10 @@ package struct SwarmRun: Sendable {
   let options: Options
   let plan: SwarmPlan
   let history: HistoryWriter
-  /// What has been set up, once it has.
+  /// The stage, once it has been set up.
   private let stage = NIOLockedValueBox<SwarmStage?>(nil)
 
-  /// Prepares a run; nothing is started yet.
+  /// Prepares a run without starting anything.
   ///
   /// - Throws: `HistoryError` when the directory cannot be written.
   package init(_ settings: SwarmSettings, options: Options) throws {
@@ -108,8 +109,8 @@ package struct SwarmRun: Sendable {
 
   /// Carries the run out.
   ///
-  /// - Returns: What it was.
-  /// - Throws: ``Problem``, or what keeps the programs from starting.
+  /// - Returns: The report of the run.
+  /// - Throws: ``Problem``, or the error that keeps a program from starting.
   package func run() async throws -> SwarmReport {
     let stage = try await SwarmStage.set(settings, options: options, history: history)
     self.stage.withLockedValue { $0 = stage }
@@ -121,7 +122,7 @@ package struct SwarmRun: Sendable {
     }
   }
 
-  /// Ends all programs of the run at once, whatever they do; nothing comes of it any more.
+  /// Kills all programs of the run, whatever they are doing; the run yields no report.
   package func abandon() async {
     await stage.withLockedValue(\.self)?.clear()
   }
@@ -200,7 +201,7 @@ package struct SwarmRun: Sendable {
     }
   }
 
-  /// Takes everything back that was done, so that all can become quiet.
+  /// Reverts all faults, so that everything can become quiet.
   private func heal(_ stage: SwarmStage) async throws {
     try await stage.recoverServers()
     for crew in stage.crews {
@@ -211,7 +212,7 @@ package struct SwarmRun: Sendable {
     for crew in stage.crews { await crew.tell(.finish) }
   }
 
-  /// Shows how far the storm is, until the task is cancelled.
+  /// Shows how far the storm has progressed, until the task is cancelled.
   private func showStorm(from start: Moment) async {
     while !Task.isCancelled {
       let elapsed = Moment.now.since(start) / .seconds(1)
@@ -236,7 +237,7 @@ package struct SwarmRun: Sendable {
 
   /// Waits until nothing is under way and all clients show the same.
   ///
-  /// - Returns: When that was, or nil when it never was.
+  /// - Returns: When that was, or nil if it never happened.
   private func converge(_ stage: SwarmStage) async -> Moment? {
     let deadline = Moment.now.advanced(by: options.patience)
     var speaker = WaitSpeaker(tell: options.tell)
@@ -256,7 +257,7 @@ package struct SwarmRun: Sendable {
     return nil
   }
 
-  /// Whether each view is the same wherever it is looked at.
+  /// Whether each view has the same content in every process.
   static func agree(_ views: [[String: [String]]]) -> Bool {
     var seen: [String: Set<String>] = [:]
     for view in views {
@@ -265,7 +266,7 @@ package struct SwarmRun: Sendable {
     return seen.values.allSatisfy { $0.count == 1 }
   }
 
-  /// Waits until nothing is under way, and says time and again what is.
+  /// Waits until nothing is under way, and keeps reporting what still is.
   private func isQuiet(
     _ stage: SwarmStage,
     until deadline: Moment,
@@ -280,7 +281,7 @@ package struct SwarmRun: Sendable {
     return false
   }
 
-  /// Ends the clients, waits until nobody is present any more, and ends the server.
+  /// Ends the clients, waits until nobody is present any more, and stops the server.
   private func conclude(_ stage: SwarmStage) async -> (SwarmTally, [String]) {
     var tally = SwarmTally()
     var mishaps: [String] = []
@@ -302,6 +303,6 @@ package struct SwarmRun: Sendable {
 }
 
 extension SwarmRun.Options {
-  /// The file from which processes of clients know what the run is.
+  /// The file that tells client processes the settings of the run.
   package var settingsFile: String { "\(directory)/settings.json" }
 }

@@ -4,17 +4,18 @@ private import RealtimeCore
 
 /// The server of a swarm: a process that is killed, starved of disk space and restarted.
 package actor SwarmServer {
-  /// Where the server keeps things.
+  /// Where the server stores its files.
   package struct Files: Sendable {
     /// The directory of the run.
     package let directory: String
-    /// The file of the rules.
+    /// The file with the rules.
     package let rules: String
-    /// The program that is the server; nil for `hearth`.
+    /// The program to run as the server; nil for `hearth`.
     package let program: String?
-    /// What tells the server from others.
+    /// The name that distinguishes the server from others.
     package var name = "server"
-    /// The PostgreSQL that it shares with others, as it reaches it, and how clients reach it.
+    /// The PostgreSQL that it shares with others, at the address it uses, and the host that clients
+    /// use.
     package var sharing: (store: String, host: String)?
 
     /// How long the server may be without clients before it ends.
@@ -29,9 +30,9 @@ package actor SwarmServer {
 
     /// The directory of the database.
     package var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }
-    /// The file of what the server logs.
+    /// The file that the server logs to.
     package var log: String { "\(directory)/\(name).log" }
-    /// The file that says how far the log of commits has been read.
+    /// The file that records how far the commit log has been read.
     package var logMark: String { "\(directory)/log-mark" }
     /// The socket, for administrators.
     package var socket: String { "\(directory)/\(name).sock" }
@@ -45,32 +46,32 @@ package actor SwarmServer {
 
   /// How long a server may take to be ready.
   private static let startTime = Duration.seconds(60)
-  /// How long one of several is started again and again while it cannot reach PostgreSQL.
+  /// How long one of several servers is restarted repeatedly while it cannot reach PostgreSQL.
   private static let patience = Duration.seconds(40)
 
   private let files: Files
   private let history: HistoryWriter
   private var observer: LogObserver?
   private var process: ChildProcess?
-  /// The port, the same for every process of the server.
+  /// The port, which is the same for every process of the server.
   package private(set) var port = 0
-  /// How often it was killed or ended by itself.
+  /// How often the server was killed or ended on its own.
   package private(set) var ends = 0
   private var isStopping = false
-  /// The end of the last process that was being dealt with, so that one follows the other.
+  /// The recovery from the last end of the process, so that one recovery follows the other.
   private var recovery: Task<Void, any Error>?
 
-  /// Describes a server, which does not run yet.
+  /// Describes a server that is not running yet.
   ///
   /// - Parameters:
-  ///   - files: Where it keeps things.
+  ///   - files: Where the server stores its files.
   ///   - history: Records when it starts and ends.
   package init(_ files: Files, history: HistoryWriter) {
     self.files = files
     self.history = history
   }
 
-  /// The number of the process, or nil while there is none.
+  /// The process ID, or nil while the process is not running.
   package var processID: pid_t? {
     process.flatMap { $0.isRunning ? $0.id : nil }
   }
@@ -106,7 +107,7 @@ package actor SwarmServer {
     return ["serve"] + own + [
       "--port", String(port), "--socket", files.socket, "--data-dir", files.data, "--rules",
       files.rules, "--log", files.log, "--log-mark", files.logMark,
-      // If its parent is killed, it ends as well.
+      // It also ends if its parent is killed.
       "--idle-exit", String(files.idleSeconds),
     ]
   }
@@ -125,9 +126,9 @@ package actor SwarmServer {
     self.observer = observer
   }
 
-  /// Kills the server and starts another after a while.
+  /// Kills the server and starts it again after a pause.
   ///
-  /// - Parameter pause: How long there is none.
+  /// - Parameter pause: How long no server runs.
   /// - Throws: ``Problem`` when it does not start again.
   package func killAndRestart(after pause: Duration) async throws {
     guard let process, process.isRunning else { return }
@@ -142,7 +143,7 @@ package actor SwarmServer {
     try await restart()
   }
 
-  /// Starts another process; one that shares its store with others, until it can reach that.
+  /// Starts another process; a server that shares its store retries until it can reach the store.
   private func restart() async throws {
     let deadline = Moment.now.advanced(by: files.sharing == nil ? .zero : Self.patience)
     while true {
@@ -158,10 +159,10 @@ package actor SwarmServer {
   /// Sends a signal to the process.
   package func send(_ signal: Int32) { process?.send(signal) }
 
-  /// Notes for the observer that clients may have lost the server without its end.
+  /// Notes for the observer that clients may have lost the server although it did not end.
   package func noteChange(since moment: Moment) { observer?.serverCrashed(after: moment) }
 
-  /// Restarts a process that has ended by itself.
+  /// Restarts a process that has ended on its own.
   private func noteEnd(of process: ChildProcess, _ status: Int32) async {
     guard self.process === process, !isStopping else { return }
     self.process = nil
@@ -172,11 +173,11 @@ package actor SwarmServer {
     _ = await recovery?.result
   }
 
-  /// Limits the size of the files of the server for a while, as a full disk does.
+  /// Limits the size of the server's files for a time, as a full disk does.
   ///
   /// - Parameters:
-  ///   - bytes: How many it may still write.
-  ///   - duration: For how long.
+  ///   - bytes: How many more bytes it may write.
+  ///   - duration: How long the limit lasts.
   package func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
     guard let process, process.isRunning else { return }
     let limit = FileSizeLimit.longestFile(in: files.data) + bytes
@@ -185,16 +186,16 @@ package actor SwarmServer {
     if process.isRunning { _ = FileSizeLimit.set(nil, of: process.id) }
   }
 
-  /// Waits until a server runs that was to be started again.
+  /// Waits until a server that is being restarted runs again.
   ///
   /// - Throws: ``Problem`` when it does not start.
   package func recover() async throws {
-    // Whatever became of that attempt, there is another one now.
+    // Whatever the outcome of that attempt, another one follows.
     _ = await recovery?.result
     if process == nil { try await restart() }
   }
 
-  /// Ends the server as its operator would, and returns its status.
+  /// Stops the server as its operator would, and returns its status.
   package func stop() async -> Int32 {
     isStopping = true
     guard let process else { return 0 }

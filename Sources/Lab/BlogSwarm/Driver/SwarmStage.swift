@@ -3,7 +3,7 @@ internal import Foundation
 private import RealtimeCore
 private import RealtimeTransport
 
-/// The set-up of a run: the server, the network in front of it, the clients and the spectators.
+/// The set-up of a run: the server, the network in front of it, the clients and the terminals.
 struct SwarmStage: Sendable {
   let options: SwarmRun.Options
   let settings: SwarmSettings
@@ -17,16 +17,16 @@ struct SwarmStage: Sendable {
   let terminals: SwarmTerminals?
   let nemesis: Nemesis
 
-  /// How long the presence of clients that have left may last.
+  /// How long the presence of clients that have left may persist.
   private static let absence = Duration.seconds(60)
-  /// How often the commits in a PostgreSQL are read, and how long it may be away.
+  /// How often the commits in PostgreSQL are read, and how long it may be unreachable.
   private static let reading = (
     interval: Duration.milliseconds(100), patience: Duration.seconds(60)
   )
 
   /// Starts everything that a run needs.
   ///
-  /// - Throws: What keeps one of the programs from starting.
+  /// - Throws: The error that keeps one of the programs from starting.
   static func set(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
@@ -47,7 +47,7 @@ struct SwarmStage: Sendable {
       let follower = database.admin.observer
       try await follower.start()
       stream = follower
-      // They do not bind administrators, which all are at a socket.
+      // Rules do not bind administrators, and every client at a socket is one.
       if !database.isAtSocket {
         history.append(.rules(source: try await database.admin.rules()))
       }
@@ -100,7 +100,7 @@ struct SwarmStage: Sendable {
         observer = reader
         var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
         target = database.target
-        // Servers that share accounts believe nobody without one.
+        // Servers that share accounts require an account of every client.
         let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
         settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
         try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
@@ -140,7 +140,7 @@ struct SwarmStage: Sendable {
     )
   }
 
-  /// The rules of a run: those of a file, with what the swarm needs beside.
+  /// The rules of a run: those of a file, with the additions that the swarm needs.
   private static func readRules(_ path: String, history: HistoryWriter) throws -> String {
     let source = try String(contentsOfFile: path, encoding: .utf8)
     let rules = SwarmCounters.allowed(in: source) ?? source
@@ -153,7 +153,7 @@ struct SwarmStage: Sendable {
     (0..<settings.processes).map { settings.users(ofProcess: $0).map(SwarmUser.clientName) }
   }
 
-  /// Starts the processes of clients, each with a port of its own where there is a network.
+  /// Starts the client processes, each with its own port if there is a network.
   private static func launch(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
@@ -176,7 +176,7 @@ struct SwarmStage: Sendable {
     return crews
   }
 
-  /// The arguments with which a process of clients finds the database; they contain no secret.
+  /// The arguments that tell a client process where the database is; they contain no secret.
   private static func way(to database: SwarmDatabase?, through port: Int?) -> [String] {
     let port = port.map(String.init)
     guard let database else {
@@ -190,7 +190,7 @@ struct SwarmStage: Sendable {
       + (database.hasAccounts ? ["--accounts"] : [])
   }
 
-  /// Opens the terminals of the spectators, if any.
+  /// Opens the terminals that watch, if any.
   private static func terminals(
     _ options: SwarmRun.Options,
     at target: ConnectionTarget,
@@ -209,7 +209,7 @@ struct SwarmStage: Sendable {
     )
   }
 
-  /// Asks all processes of clients at once.
+  /// Asks all client processes at the same time.
   func eachCrew<Answer: Sendable>(
     _ ask: @escaping @Sendable (CrewProcess) async -> Answer
   ) async -> [Answer] {
@@ -221,7 +221,7 @@ struct SwarmStage: Sendable {
     }
   }
 
-  /// Whether the database has the posts that a screen shows, with as many stars.
+  /// Whether the database has the posts that a screen shows, with the same number of stars.
   func isCurrent(_ screen: CapturedScreen) async -> Bool {
     guard let admin, let posts = try? await admin.get("/posts") else { return false }
     var stars: [String: Set<Int>] = [:]
@@ -242,24 +242,24 @@ struct SwarmStage: Sendable {
     }
   }
 
-  /// Whether somebody is listed as present; in a shared database only people of the swarm count.
+  /// Whether anybody is listed as present; in a shared database only the swarm's users count.
   private func isAnybodyHere(_ people: JSONValue) -> Bool {
     guard options.database != nil else { return people != .null }
     return (0..<settings.users).contains { people[settings.uid($0)] != nil }
   }
 
-  /// Ends the server.
+  /// Stops the server.
   ///
-  /// - Returns: The status with which it ended, 0 when there was none to end.
+  /// - Returns: The status with which it ended, 0 when there was no server to stop.
   func leave() async -> Int32 {
     await network?.close()
     if let cluster { return await cluster.stop() }
     return await server?.stop() ?? 0
   }
 
-  /// What an observer, independent of the clients, has seen of the database.
+  /// What an observer that is independent of the clients has seen of the database.
   ///
-  /// - Throws: What keeps it from reading.
+  /// - Throws: The error that keeps the observer from reading.
   func commits() async throws -> CommitHistory {
     if let observer { return try observer.finish() }
     guard let stream else {
@@ -268,7 +268,7 @@ struct SwarmStage: Sendable {
     return try await stream.finish()
   }
 
-  /// Ends everything at once, after something went wrong.
+  /// Ends everything immediately after an error.
   func clear() async {
     for crew in crews { await crew.end() }
     await terminals?.close()
@@ -282,7 +282,7 @@ extension SwarmStage {
   /// Whether the servers belong to the swarm.
   var ownsServers: Bool { server != nil || cluster != nil }
 
-  /// The number of the process that serves the database; nil while there is none.
+  /// The process ID of the server that serves the database; nil while there is none.
   var serverProcess: pid_t? {
     get async {
       if let cluster { return await cluster.leadingProcess }
@@ -290,7 +290,7 @@ extension SwarmStage {
     }
   }
 
-  /// How often servers of the swarm were killed or ended by themselves.
+  /// How often servers of the swarm were killed or ended on their own.
   var serverEnds: Int {
     get async {
       if let cluster { return await cluster.ends }
@@ -298,17 +298,17 @@ extension SwarmStage {
     }
   }
 
-  /// Takes back whatever was done to the servers.
+  /// Reverts all faults of the servers.
   ///
-  /// - Throws: What keeps one from starting.
+  /// - Throws: The error that keeps a server from starting.
   func recoverServers() async throws {
     try await server?.recover()
     try await cluster?.recover()
   }
 
-  /// Kills the server, or whichever leads, and starts it again.
+  /// Kills the server, or the leader of several, and starts it again.
   ///
-  /// - Throws: What keeps it from starting.
+  /// - Throws: The error that keeps it from starting.
   func killAndRestartServer() async throws {
     try await server?.killAndRestart(after: .zero)
     try await cluster?.killLeaderAndRestart()

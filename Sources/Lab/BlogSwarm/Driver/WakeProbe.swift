@@ -2,13 +2,14 @@ import BlogChecker
 private import RealtimeCore
 import RealtimeTransport
 
-/// What asks a leader that is frozen, so that it finds the questions when it wakes after its lease.
+/// Questions a frozen leader, which finds the requests when it wakes after its lease.
 ///
-/// Another server leads by then and has stored something newer. So a read must not be answered with what
-/// was there before, and a write must be refused, or have been stored under a lease that counts. The read
-/// comes first on the same connection: an answer waits for the writes before it, and is refused with them.
+/// By then another server leads and has stored something newer. So the answer to a read must not
+/// contain the old value, and a write must be refused, or be stored under a valid lease. The read
+/// comes first on the same connection: a response waits for the writes before it, and is refused
+/// with them.
 struct WakeProbe: Sendable {
-  /// The connection to the server on which the questions are asked.
+  /// The connection on which the server is asked.
   struct Questions: Sendable {
     fileprivate let line: SocketLine
   }
@@ -26,7 +27,7 @@ struct WakeProbe: Sendable {
 
   private static func address(_ path: String) -> String { "\(path).json?ns=hearth" }
 
-  /// Writes through whoever leads, and tells whether it was acknowledged.
+  /// Writes through the leader, and returns whether the write was acknowledged.
   func write(within limit: Duration) async -> Bool {
     history.append(.invoked(number, .administer(paths: [path])))
     let deadline = Moment.now.advanced(by: limit)
@@ -50,13 +51,13 @@ struct WakeProbe: Sendable {
     }
   }
 
-  /// Asks a frozen server to read, and then to write.
+  /// Sends a frozen server a read request, followed by a write request.
   func ask(_ questions: Questions) {
     questions.line.send("GET", to: Self.address(read))
     questions.line.send("PUT", to: Self.address(written), body: JSONValue.string(Self.late).text)
   }
 
-  /// Waits for the answers, and says what is wrong with them.
+  /// Waits for the responses, and describes what is wrong with them.
   func judge(_ questions: Questions, of name: String) async -> [String] {
     let answers = try? await Blocking.run {
       (read: questions.line.answer(), write: questions.line.answer()?.status)
@@ -64,7 +65,7 @@ struct WakeProbe: Sendable {
     let isWritten = answers?.write == 200
     var wrongs: [String] = []
     if let read = answers?.read, read.status == 200, let value = try? JSONParser.parse(read.body) {
-      // If it leads again by the time it answers, it knows what was written meanwhile.
+      // If it leads again by the time it answers, it knows what was written in between.
       if value != .string(Self.new) {
         wrongs.append("\(name) answers a read after its lease with \(value.text), which is old")
       }

@@ -2,52 +2,52 @@ package import NIOCore
 import NIOPosix
 package import RealtimeTransport
 
-/// A network between the clients of a swarm and their server that can be made to fail.
+/// A network between the clients of a swarm and their server whose faults can be controlled.
 ///
-/// Each process of clients has its own port, so that faults can concern one of them. All
-/// state belongs to one event loop. Bytes are never reordered, since TCP does not let that show.
+/// Each client process has its own port, so that a fault can affect just one of them. All state
+/// belongs to one event loop. Bytes are never reordered, since TCP hides reordering.
 package final class SwarmNetwork: Sendable {
   private struct State {
     var conditions: [Int: NetworkCondition] = [:]
     var links: [Int: NetworkLink] = [:]
     var lastLink = 0
     var listeners: [any Channel] = []
-    /// Where the servers listen; connections go to each in turn.
+    /// The endpoints of the servers; connections go to each in turn.
     var servers: [ConnectionTarget.Endpoint]
     var turn = 0
   }
 
-  /// How long a connection that repeats another one stays open.
+  /// How long a connection that replays another one stays open.
   private static let repetition = TimeAmount.milliseconds(300)
 
   private let loop: any EventLoop
   private let state: NIOLoopBoundBox<State>
 
-  /// Makes a network in front of servers, among which it spreads the connections.
+  /// Creates a network that spreads connections over several servers.
   ///
-  /// A connection that one of them does not take goes to the next.
+  /// A connection that one server does not accept goes to the next.
   ///
-  /// - Parameter servers: Where they listen, which may be away for a while.
+  /// - Parameter servers: The endpoints of the servers, which may be down for a while.
   package init(toAnyOf servers: [ConnectionTarget.Endpoint]) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     state = NIOLoopBoundBox.makeBoxSendingValue(State(servers: servers), eventLoop: loop)
   }
 
-  /// Makes a network in front of a server.
+  /// Creates a network in front of a server.
   ///
-  /// - Parameter server: Where the server listens, which may be away for a while.
+  /// - Parameter server: The endpoint of the server, which may be down for a while.
   package convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
 
-  /// Makes a network in front of a port of this machine.
+  /// Creates a network in front of a local port.
   package convenience init(to port: Int) {
     self.init(to: .tcp(host: "127.0.0.1", port: port))
   }
 
-  /// Starts to listen for a process of clients.
+  /// Starts listening for a client process.
   ///
   /// - Parameter process: The number of the process.
-  /// - Returns: The port that it connects to.
-  /// - Throws: What the system reports when there is no free port.
+  /// - Returns: The port that the process connects to.
+  /// - Throws: The system's error when no port is free.
   package func open(process: Int) async throws -> Int {
     let listener = try await ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
@@ -58,31 +58,31 @@ package final class SwarmNetwork: Sendable {
     return listener.localAddress?.port ?? 0
   }
 
-  /// Tells where the server listens, where that is known only later.
+  /// Sets the endpoint of the server if it becomes known only later.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package func lead(to server: ConnectionTarget.Endpoint) async throws {
     try await loop.submit { self.state.value.servers = [server] }.get()
   }
 
-  /// Changes what the network does to a process of clients.
+  /// Changes what the network does to a client process.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package func set(_ condition: NetworkCondition, process: Int) async throws {
     try await loop.submit { [self] in
       let old = state.value.conditions.updateValue(condition, forKey: process)
-      // What was lost on a connection cannot be made up for on it.
+      // Data lost on a connection cannot be recovered on it.
       if condition == .cut || old == .deaf { endLinks(ofProcess: process) }
     }.get()
   }
 
-  /// Ends the connections of a process and sends all that was sent on them again, each on a new one.
+  /// Ends the connections of a process, and replays everything sent on each of them on a new one.
   ///
-  /// No connection is accepted meanwhile, so that the replay precedes what the client sends next.
+  /// No connection is accepted in the meantime, so the replay precedes what the client sends next.
   ///
   /// - Parameter process: The number of the process.
-  /// - Returns: How many connections were repeated.
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Returns: The number of connections that were replayed.
+  /// - Throws: The event loop's error after it has been shut down.
   package func repeatAll(process: Int) async throws -> Int {
     let recorded = try await loop.submit { [self] in
       state.value.conditions[process] = .cut
@@ -105,7 +105,7 @@ package final class SwarmNetwork: Sendable {
     for listener in listeners ?? [] { try? await listener.close() }
   }
 
-  /// Sends bytes on a connection of their own and waits a while, whatever is answered.
+  /// Sends bytes on a new connection and waits a while, ignoring any response.
   private func send(_ bytes: ByteBuffer) async {
     let dialled = loop.flatSubmit { self.dial(readingAtOnce: true) }
     guard let channel = try? await dialled.get() else { return }
@@ -143,7 +143,7 @@ package final class SwarmNetwork: Sendable {
     return dial((servers[turn...] + servers[..<turn])[...], readingAtOnce: isReading)
   }
 
-  /// Connects to the first that takes the connection.
+  /// Connects to the first server that accepts the connection.
   private func dial(
     _ servers: ArraySlice<ConnectionTarget.Endpoint>,
     readingAtOnce isReading: Bool
@@ -197,22 +197,22 @@ package final class SwarmNetwork: Sendable {
 
 /// The two ends of a connection through a network, and what the client has sent on it.
 ///
-/// Confined to the event loop of the network. It is an object because forwarding bytes may end the same
-/// connection.
+/// Confined to the event loop of the network. It is a class because forwarding bytes may end the
+/// same connection.
 final class NetworkLink {
-  /// Where bytes go.
+  /// The direction in which bytes travel.
   enum Direction {
     case toServer
     case toClient
   }
 
-  /// The most that is remembered of what a client has sent, in bytes.
+  /// The maximum number of a client's bytes that are recorded.
   static let recordedBytes = 4 * 1_024 * 1_024
 
   let process: Int
   let client: any Channel
   let server: any Channel
-  /// Everything that the client has sent since the beginning; nil when it was too much.
+  /// Everything that the client has sent since the connection opened; nil when it was too much.
   private(set) var sent: ByteBuffer? = ByteBuffer()
   private let loop: any EventLoop
   /// The delivery of the last piece in each direction.
@@ -233,12 +233,12 @@ final class NetworkLink {
     lastToClient = loop.makeSucceededVoidFuture()
   }
 
-  /// The end at which the bytes of a direction arrive.
+  /// The end at which bytes travelling in a direction arrive.
   func source(_ direction: Direction) -> any Channel {
     direction == .toServer ? client : server
   }
 
-  /// Notes what the client has sent.
+  /// Records what the client has sent.
   func record(_ bytes: ByteBuffer) {
     guard let count = sent?.readableBytes, count + bytes.readableBytes <= Self.recordedBytes else {
       sent = nil
@@ -247,7 +247,7 @@ final class NetworkLink {
     sent?.writeImmutableBuffer(bytes)
   }
 
-  /// Delivers a piece some time after the one before it, and reads on then.
+  /// Delivers a piece after a delay, but not before the previous one, and then reads on.
   ///
   /// One read may produce several pieces, and a short one must not overtake a long one.
   func deliver(_ bytes: ByteBuffer, going direction: Direction, after delay: TimeAmount) {
@@ -262,10 +262,10 @@ final class NetworkLink {
   }
 }
 
-/// Hands on what arrives at one end of a connection, a piece at a time.
+/// Forwards what arrives at one end of a connection, one piece at a time.
 ///
-/// Nothing is read before the last piece has gone on, so that a slow end slows the other one down, as
-/// the network between them would.
+/// Nothing is read before the last piece has been forwarded, so a slow end slows the other one
+/// down, as the network between them would.
 final class LinkHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -277,7 +277,7 @@ final class LinkHandler: ChannelInboundHandler {
     self.onEnd = onEnd
   }
 
-  /// An end that has been joined before it is open can be read only now.
+  /// An end that was joined before it was open can be read only from here on.
   func channelActive(context: ChannelHandlerContext) {
     context.read()
     context.fireChannelActive()
@@ -296,16 +296,16 @@ final class LinkHandler: ChannelInboundHandler {
   }
 }
 
-/// What a network does to the connections of one process of clients.
+/// What a network does to the connections of one client process.
 package enum NetworkCondition: Hashable, Sendable {
-  /// It delivers.
+  /// It delivers everything.
   case sound
-  /// It ends the connections and lets no new one through.
+  /// It ends the connections and accepts no new ones.
   case cut
-  /// It delivers what clients send and loses what the server answers.
+  /// It delivers what clients send and loses what the server sends.
   case deaf
   /// It delivers after a delay, in both directions.
   case late(TimeAmount)
-  /// It delivers so many bytes a second to clients, which therefore read slowly.
+  /// It delivers this many bytes a second to clients, which therefore read slowly.
   case slow(bytesPerSecond: Int)
 }

@@ -2,31 +2,31 @@ import RealtimeTransport
 
 /// A fault that is injected into a swarm from outside.
 package enum FaultKind: String, CaseIterable, Codable, Sendable {
-  /// What the server sends is lost for a while, acknowledgements with it; then the connection ends.
+  /// The server's data, including acknowledgements, is lost for a while; then the connection ends.
   case drop
   /// Everything arrives late.
   case delay
-  /// Connections end, and no new one is let in for a while.
+  /// Connections end, and no new one is accepted for a while.
   case partition
   /// A client is killed and started again.
   case kill
-  /// A client is stopped in its tracks and goes on later.
+  /// A client is suspended and resumes later.
   case pause
-  /// All that a client has sent on a connection is sent again on another one.
+  /// Everything a client has sent on a connection is sent again on another one.
   case duplicate
   /// The server is killed and started again.
   case serverKill = "server-kill"
-  /// A client takes what it is sent only slowly.
+  /// A client receives data only slowly.
   case slow
   /// The clock of a client jumps.
   case clock
   /// The server cannot write to its disk.
   case diskFull = "disk-full"
-  /// Comments are forbidden for a while by other rules.
+  /// Different rules forbid comments for a while.
   case rules
-  /// Posts and comments arrive whose text is made to break screens.
+  /// Posts arrive whose text is meant to break screens.
   case hostile
-  /// One of several servers is stopped in its tracks for longer than its lease, and goes on then.
+  /// One of several servers is suspended for longer than its lease and then resumes.
   case freeze
   /// The PostgreSQL of several servers is restarted.
   case postgres
@@ -53,7 +53,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// Whether the fault is one of several servers, where there are some, and not one of clients.
+  /// Whether the fault affects a server, rather than a client, where there are several servers.
   package var concernsSeveralServers: Bool {
     switch self {
     case .kill, .partition, .freeze, .postgres: true
@@ -63,7 +63,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// Why the fault cannot be done to so many servers of the swarm's own; nil where it can.
+  /// Why the fault cannot be injected into this many servers of the swarm; nil if it can.
   package func obstacle(atServers count: Int) -> String? {
     switch self {
     case .freeze, .postgres: count > 1 ? nil : "needs several servers (--servers)"
@@ -73,7 +73,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// Why the fault cannot be done at a database that is there already; nil where it can.
+  /// Why the fault cannot be injected at an existing database; nil if it can.
   package func obstacle(at database: SwarmDatabase) -> String? {
     if needsOwnServer { return "needs a server of the swarm's own" }
     if needsNetwork, database.isHosted {
@@ -85,10 +85,10 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     return nil
   }
 
-  /// Reads a list such as `drop,delay`; `all` and `none` are lists too.
+  /// Parses a list such as `drop,delay`; `all` and `none` are valid lists as well.
   ///
-  /// - Parameter text: Names of faults.
-  /// - Returns: Each of them once, in the order of the kinds.
+  /// - Parameter text: The names of the faults.
+  /// - Returns: Each kind once, in the order of declaration.
   /// - Throws: ``Problem`` that names the unknown fault.
   package static func list(_ text: String) throws(Problem) -> [FaultKind] {
     if text == "all" { return allCases }
@@ -105,32 +105,32 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   }
 }
 
-/// A mistake that is put into a run on purpose, to see that it is found.
+/// A mistake that is made in a run on purpose, to check that it is detected.
 package enum InjectedBug: String, CaseIterable, Codable, Sendable {
-  /// A comment that was acknowledged disappears.
+  /// An acknowledged comment disappears.
   case lostWrite = "lost-write"
   /// A comment is applied twice.
   case doubleApply = "double-apply"
-  /// Of an update of two paths only one is written.
+  /// Only one path of a two-path update is written.
   case halfUpdate = "half-update"
-  /// Two comments of one author are exchanged.
+  /// Two comments by one author are swapped.
   case reorderedComments = "reordered-comments"
-  /// Something that was added to a number is gone from it.
+  /// An amount that was added to a number is missing from it.
   case lostIncrement = "lost-increment"
-  /// A count is not the number of its stars.
+  /// A star count differs from the number of stars.
   case countDrift = "count-drift"
-  /// There is a comment that nobody wrote.
+  /// A comment exists that nobody wrote.
   case phantomComment = "phantom-comment"
   /// A client shows an older state after a newer one.
   case staleRead = "stale-read"
-  /// A client no longer shows a comment of its own.
+  /// A client no longer shows one of its own comments.
   case forgottenComment = "forgotten-comment"
-  /// A client no longer follows what happens.
+  /// A client no longer follows changes.
   case divergingView = "diverging-view"
-  /// Someone who has left is still shown as present.
+  /// A user who has left is still shown as present.
   case stuckPresence = "stuck-presence"
-  /// A refused write takes effect all the same.
+  /// A refused write takes effect anyway.
   case deniedWrite = "denied-write"
-  /// The server takes more and more memory.
+  /// The server's memory keeps growing.
   case unboundedMemory = "unbounded-memory"
 }

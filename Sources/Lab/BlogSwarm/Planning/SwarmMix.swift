@@ -1,4 +1,4 @@
-/// How often each action is taken, in relation to the others.
+/// How often each action is taken, relative to the others.
 package struct SwarmMix: Hashable, Codable, Sendable {
   /// A mix that cannot be read.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -6,10 +6,10 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     package let description: String
   }
 
-  /// The share of each action; none means never.
+  /// The share of each action; a missing action never happens.
   package private(set) var shares: [SwarmAction: Int]
 
-  /// The mix of a run that names none: a few posts, much talk, more stars.
+  /// The mix of a run that names none: a few posts, many comments, more stars.
   package static let usual = SwarmMix(
     shares: [
       .post: 5, .comment: 20, .star: 40, .unstar: 14, .edit: 5, .delete: 4, .retract: 4, .count: 6,
@@ -17,7 +17,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     ]
   )
 
-  /// The mix of a long run: posts and comments are deleted as well, so that the database does not grow.
+  /// The mix of a long run: comments are also deleted often, so that the database does not grow.
   package static let steady = SwarmMix(
     shares: [
       .post: 4, .comment: 16, .star: 32, .unstar: 22, .edit: 4, .delete: 4, .retract: 16, .count: 6,
@@ -29,10 +29,10 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     self.shares = shares
   }
 
-  /// Reads a mix such as `post=5,comment=20,star=50`.
+  /// Parses a mix such as `post=5,comment=20,star=50`.
   ///
-  /// - Parameter text: Names of actions with their shares; actions that are not named are not done.
-  /// - Throws: ``Problem`` that names the part that is wrong.
+  /// - Parameter text: Names of actions with their shares; actions that are not named never happen.
+  /// - Throws: ``Problem`` that names the invalid part.
   package init(_ text: String) throws(Problem) {
     shares = [:]
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -54,7 +54,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
   /// The sum of all shares.
   package var total: Int { shares.values.reduce(0, +) }
 
-  /// The mix in the form that can be read again, in the order of the actions.
+  /// The mix in the form that ``init(_:)`` parses, in the order of the actions.
   package var text: String {
     SwarmAction.allCases.compactMap { action in
       shares[action].map { "\(action.rawValue)=\($0)" }
@@ -66,9 +66,9 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     SwarmMix(shares: shares.filter { $0.key != action })
   }
 
-  /// Chooses an action by its share.
+  /// Chooses an action with a probability proportional to its share.
   ///
-  /// - Parameter generator: Where the choice comes from.
+  /// - Parameter generator: The source of randomness.
   /// - Returns: An action whose share is above 0.
   package func pick(using generator: inout SeededGenerator) -> SwarmAction {
     var rest = generator.below(total)

@@ -1,15 +1,16 @@
 private import Foundation
 
-/// Everything that users do and that is done to them, worked out before the start.
+/// Everything that users do and every fault, worked out before the start.
 ///
-/// The plan is the same for the same settings. What comes of it is not: processes run as they please.
+/// The plan is the same for the same settings. The outcome is not, because processes are scheduled
+/// freely.
 package struct SwarmPlan: Hashable, Sendable {
-  /// How long the posts are written before the storm begins, in microseconds.
+  /// How long the hot posts are written before the storm begins, in microseconds.
   package static let opening: Int64 = 600_000
 
-  /// What users do, in the order of time.
+  /// What users do, in chronological order.
   package let operations: [PlannedOperation]
-  /// What is done to them, in the order of time.
+  /// The faults, in chronological order.
   package let faults: [PlannedFault]
   /// When the storm is over, in microseconds since the start.
   package let end: Int64
@@ -17,12 +18,12 @@ package struct SwarmPlan: Hashable, Sendable {
   private static let arrivalStream: UInt64 = 1
   private static let faultStream: UInt64 = 2
 
-  /// Works a plan out.
+  /// Works out a plan.
   ///
-  /// Operations arrive independently of each other, as an open load. If a user cannot keep up, the delay
-  /// counts as latency.
+  /// Operations arrive independently of each other, as an open load. If a user cannot keep up, the
+  /// delay counts as latency.
   ///
-  /// - Parameter settings: What the run is to be.
+  /// - Parameter settings: The settings of the run.
   /// - Complexity: O(operations · log operations)
   package init(_ settings: SwarmSettings) {
     end = Self.opening + Int64(settings.seconds * 1_000_000)
@@ -47,7 +48,7 @@ package struct SwarmPlan: Hashable, Sendable {
     guard settings.rate > 0 else { return operations }
     var time = Double(opening)
     while true {
-      // The pauses of arrivals that know nothing of each other.
+      // Independent arrivals have exponentially distributed gaps.
       time -= log(1 - generator.fraction()) / settings.rate * 1_000_000
       guard time < Double(end) else { return operations }
       let user = generator.below(settings.users)
@@ -66,14 +67,14 @@ package struct SwarmPlan: Hashable, Sendable {
     }
   }
 
-  /// Spreads the faults over the storm, each kind once before any comes again.
+  /// Spreads the faults over the storm, using each kind once before any repeats.
   private static func faults(_ settings: SwarmSettings) -> [PlannedFault] {
     guard !settings.faults.isEmpty else { return [] }
     var generator = SeededGenerator(seed: settings.seed, stream: faultStream)
     let span = settings.seconds * 1_000_000
-    // Short runs have them close together, long ones every few seconds.
+    // Short runs have faults close together, long ones every few seconds.
     let pause = max(span * 0.8 / Double(settings.faults.count), min(span, 400_000))
-    // Another server needs the time of a lease to take over.
+    // Another server takes over only after the duration of a lease.
     let step = min(pause, settings.servers > 1 ? 8_000_000 : 4_000_000)
     var faults: [PlannedFault] = []
     var round: [FaultKind] = []
@@ -100,14 +101,14 @@ package struct SwarmPlan: Hashable, Sendable {
 }
 
 extension FaultKind {
-  /// How long the fault lasts that is done to one of several servers.
+  /// How long the fault lasts when it hits one of several servers.
   ///
-  /// - Parameter part: From 0 to 1.
-  /// - Returns: Microseconds.
+  /// - Parameter part: The position in the range of durations, from 0 to 1.
+  /// - Returns: The duration in microseconds.
   fileprivate func lengthAtServers(_ part: Double) -> Int64 {
     let seconds =
       switch self {
-      // Longer than a lease, so that another server leads when it wakes.
+      // Longer than a lease, so that another server leads when this one wakes.
       case .freeze: 5.5 + 2.5 * part
       case .partition: 2 + 5 * part
       case .kill: 2 * part
@@ -119,37 +120,37 @@ extension FaultKind {
 
 /// Something that a user will do at a certain time.
 package struct PlannedOperation: Hashable, Sendable {
-  /// What it is done to.
+  /// The post that the operation targets.
   package enum Target: Hashable, Sendable {
-    /// A post that everybody has to do with.
+    /// A post that everybody works with.
     case hot(Int)
     /// One of the other posts that the user sees, chosen by this number.
     case any(Int)
   }
 
-  /// When it arrives, in microseconds since the start; how busy the user is then does not matter.
+  /// When it is due, in microseconds since the start, no matter how busy the user is then.
   package let at: Int64
-  /// Who does it, counted from 0.
+  /// The number of the user, from 0.
   package let user: Int
   /// The number of the operation in the whole run.
   package let number: Int
-  /// What is done.
+  /// The action to take.
   package let action: SwarmAction
-  /// What it is done to.
+  /// The post that the operation targets.
   package let target: Target
 }
 
-/// Something that will be done to the swarm at a certain time.
+/// A fault that will be injected into the swarm at a certain time.
 package struct PlannedFault: Hashable, Sendable {
   /// When it begins, in microseconds since the start.
   package let at: Int64
   /// How long it lasts, in microseconds.
   package let lasting: Int64
-  /// What is done.
+  /// The kind of fault.
   package let kind: FaultKind
-  /// The process of clients that it is done to, where it is done to one.
+  /// The client process that the fault hits, if it hits one.
   package let process: Int
-  /// How strong it is, from 0 to 99.
+  /// The strength of the fault, from 0 to 99.
   package let strength: Int
 
   /// The jump of a clock in milliseconds: up to two hours, forwards or backwards.
@@ -164,9 +165,9 @@ package enum SwarmAction: String, CaseIterable, Codable, Sendable {
   case comment
   /// Stars a post.
   case star
-  /// Takes a star back.
+  /// Removes a star.
   case unstar
-  /// Changes a post of its own.
+  /// Edits a post of its own.
   case edit
   /// Deletes a post of its own.
   case delete
@@ -174,19 +175,19 @@ package enum SwarmAction: String, CaseIterable, Codable, Sendable {
   case retract
   /// Adds to a number that others add to as well.
   case count
-  /// Tries what the rules refuse: to star as someone else, or to change the post of another.
+  /// Tries what the rules refuse: to star as another user, or to edit another user's post.
   case trespass
 }
 
-/// A small generator whose whole state is its seed, so that a run can be planned again.
+/// A small generator whose whole state is its seed, so that a plan can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Makes a generator that gives the same numbers for the same seed.
+  /// Creates a generator that returns the same numbers for the same seed.
   ///
   /// - Parameters:
   ///   - seed: The seed of a whole run.
-  ///   - stream: What the numbers are for; different streams of one seed have nothing in common.
+  ///   - stream: The purpose of the numbers; different streams of one seed are independent.
   package init(seed: UInt64, stream: UInt64 = 0) {
     state = seed &+ stream &* 0xD1B5_4A32_D192_ED03
     state = next()

@@ -2,40 +2,40 @@ package import BlogChecker
 import BlogModel
 private import Foundation
 
-/// What a run of a swarm is to be: equal settings make an equal plan.
+/// The settings of a run of a swarm: equal settings make an equal plan.
 package struct SwarmSettings: Hashable, Codable, Sendable {
-  /// How many users there are.
+  /// The number of users.
   package var users = 10
-  /// How long the storm lasts.
+  /// How long the storm lasts, in seconds.
   package var seconds: Double = 10
-  /// Where all choices come from.
+  /// The seed of all random choices.
   package var seed: UInt64 = 1
-  /// What the users do.
+  /// How often each action is taken.
   package var mix = SwarmMix.usual
-  /// How many actions arrive in a second, over all users.
+  /// The number of actions per second, over all users.
   package var rate: Double = 20
-  /// What is done to them.
+  /// The kinds of faults to inject.
   package var faults: [FaultKind] = []
-  /// How stars are given.
+  /// How stars are added.
   package var stars = StarStrategy.increment
-  /// How many posts everybody has to do with.
+  /// The number of posts that everybody works with.
   package var hotPosts = 5
-  /// How many servers the swarm's own blog has; several share a PostgreSQL.
+  /// The number of servers of the swarm's own blog; several share a PostgreSQL.
   package var servers = 1
-  /// How many users share a process.
+  /// The number of users that share a process.
   package var usersPerProcess = 1
-  /// How many users are here for others to see, and tell everything that they see.
+  /// The number of users who announce their presence and record everything that they see.
   package var watchers = 16
 
-  /// Who the users are at a database that knows them by other names than the swarm does.
+  /// The user IDs at a database that does not use the swarm's own names.
   ///
-  /// Where there are any, posts of others are left alone.
+  /// If there are any, other users' posts are left alone.
   package var uids: [String] = []
 
-  /// Makes the usual settings.
+  /// Creates the usual settings.
   package init() {}
 
-  /// How many processes the users need.
+  /// The number of processes that the users need.
   package var processes: Int { (users + usersPerProcess - 1) / usersPerProcess }
 
   /// The users of a process, counted from 0.
@@ -44,23 +44,23 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
     return first..<min(users, first + usersPerProcess)
   }
 
-  /// The identifier of a user; beyond the last user, one that nobody has.
+  /// The user ID of a user; beyond the last user, one that nobody has.
   package func uid(_ user: Int) -> String {
     uids.indices.contains(user) ? uids[user] : Self.name(user)
   }
 
-  /// The name of a user that others see.
+  /// A user's name as others see it.
   package static func name(_ user: Int) -> String { "swarm\(user)" }
 
-  /// The title of a post that everybody has to do with.
+  /// The title of a post that everybody works with.
   package static func hotTitle(_ number: Int) -> String { "hot \(number)" }
 }
 
-/// How a star is given: ours, and what others do.
+/// How a star is added: by the strategies of this program, or by those of other programs.
 package typealias StarStrategy = HistoryHeader.Strategy
 
 extension StarStrategy: Codable {
-  /// Whether the counts are exact by construction, so that drift is a fault of ours.
+  /// Whether the counts are exact by construction, so that drift is this program's fault.
   package var isExact: Bool {
     switch self {
     case .transaction, .increment: true
@@ -68,24 +68,24 @@ extension StarStrategy: Codable {
     }
   }
 
-  /// How a blog writes stars by this strategy; what it does not do itself does not matter to it.
+  /// The way a blog writes stars by this strategy; for strategies that the blog lacks, any will do.
   var method: StarMethod { self == .increment ? .increment : .transaction }
 }
 
 /// Counters that users of a swarm increment, which show how often a write took effect.
 ///
-/// They are the swarm's own, and so are the rules that allow them.
+/// The counters and the rules that allow them belong to the swarm, not to the blog.
 package enum SwarmCounters {
-  /// The child of the database that they are below.
+  /// The child of the root that contains the counters.
   package static let root = "swarm-counters"
 
-  /// A number that everybody adds to.
+  /// The path of a number that everybody adds to.
   package static func shared(_ number: Int) -> String { "/\(root)/shared/\(number)" }
 
-  /// A number that one user adds to.
+  /// The path of a number that only one user adds to.
   package static func own(_ uid: String) -> String { "/\(root)/own/\(uid)" }
 
-  /// The same rules, with the numbers in them; nil for a document without rules.
+  /// The same rules, extended for the counters; nil for a document without rules.
   package static func allowed(in rules: String) -> String? {
     guard let start = rules.firstMatch(of: #/"rules"\s*:\s*\{/#)?.range.upperBound else {
       return nil
@@ -110,9 +110,9 @@ package enum SwarmCounters {
   }
 }
 
-/// Texts that are made to break screens: what a post of an ill-meaning person may contain.
+/// Texts that are meant to break screens: what a malicious user's post may contain.
 package enum HostileTexts {
-  /// Texts that the rules of a blog let in.
+  /// Texts that the rules of a blog permit.
   package static let permitted: [String] = [
     "\u{202E}gnihton si siht\u{202C} reversed",
     "isolate \u{2066}left\u{2069} \u{2067}right\u{2069}",
@@ -128,7 +128,7 @@ package enum HostileTexts {
     "مرحبا بالعالم שלום עולם",
   ]
 
-  /// Texts that only an administrator or another server can put there.
+  /// Texts that only an administrator or another server can write.
   package static let forbidden: [String] = [
     "\u{1B}[2J\u{1B}[H cleared",
     "\u{1B}]0;title\u{07} and \u{1B}]52;c;ZXZpbA==\u{07}",

@@ -2,7 +2,7 @@ package import Foundation
 private import LocalPostgres
 private import NIOConcurrencyHelpers
 
-/// A program that was started by this one; the two exchange lines of text.
+/// A program started by this one; the two exchange lines of text.
 package final class ChildProcess: Sendable {
   /// A program that cannot be started.
   package struct Problem: Error, Hashable, CustomStringConvertible {
@@ -15,33 +15,33 @@ package final class ChildProcess: Sendable {
     case ended(Int32)
   }
 
-  /// The number of the process.
+  /// The process ID.
   package let id: pid_t
-  /// What it says, line by line, until it ends; for one reader.
+  /// The program's output, line by line, until it ends; for one reader.
   package let lines: AsyncStream<String>
   private let input: Int32
   private let ending = NIOLockedValueBox(Ending.running([]))
 
-  /// Where this program is.
+  /// The path of this program.
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
   }
 
-  /// The program `hearth`, which stands beside this one.
+  /// The program `hearth`, in the same directory as this one.
   package static var hearth: String {
     URL(fileURLWithPath: program).deletingLastPathComponent().appendingPathComponent("hearth").path
   }
 
-  /// The path of this very program, valid even if its file was replaced.
+  /// The path of this program's own executable, valid even if its file has been replaced.
   package static let itself = "/proc/self/exe"
 
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - arguments: What follows the name of the program.
-  ///   - program: Where it is; this very program is started again where none is named.
-  ///   - errors: The file that takes what it says on stderr.
-  /// - Throws: ``Problem`` with the words of the system.
+  ///   - arguments: The arguments after the name of the program.
+  ///   - program: The path of the program; this program itself by default.
+  ///   - errors: The file that receives its stderr.
+  /// - Throws: ``Problem`` with the system's error message.
   package init(
     _ arguments: [String],
     of program: String = ChildProcess.itself,
@@ -50,7 +50,7 @@ package final class ChildProcess: Sendable {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
     guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Self.problem(errno) }
-    // Other children must not inherit them, since they would keep them open.
+    // Other children must not inherit the pipes, since they would keep them open.
     for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(toChild[0])
@@ -81,13 +81,13 @@ package final class ChildProcess: Sendable {
     ending.withLockedValue { if case .running = $0 { true } else { false } }
   }
 
-  /// Tells the program a line; one that has ended does not hear it.
+  /// Sends the program a line; a program that has ended does not receive it.
   package func tell(_ line: String) {
     let text = line + "\n"
     _ = text.withCString { write(input, $0, strlen($0)) }
   }
 
-  /// The first line that the program says; nil when it ends before.
+  /// The first line that the program writes; nil when it ends before that.
   package func firstLine() async -> String? {
     for await line in lines { return line }
     return nil
@@ -95,11 +95,11 @@ package final class ChildProcess: Sendable {
 
   /// Sends a signal, unless the process has ended.
   package func send(_ signal: Int32) {
-    // Within the lock, so that the number cannot belong to another process by then.
+    // Within the lock, so that the process ID cannot belong to another process by then.
     ending.withLockedValue { if case .running = $0 { kill(id, signal) } }
   }
 
-  /// Waits for the end, and returns the status, or 128 and the signal.
+  /// Waits for the end, and returns the exit status, or 128 plus the signal number.
   @discardableResult
   package func end() async -> Int32 {
     await withCheckedContinuation { continuation in
@@ -125,7 +125,7 @@ package final class ChildProcess: Sendable {
   }
 
   private static func waitForEnd(of process: pid_t) -> Int32 {
-    // It stays in the table of processes until its end has been noted.
+    // The process stays in the process table until its end has been noted.
     var word: Int32 = 0
     while waitpid(process, &word, 0) < 0, errno == EINTR {}
     let signal = word & 0x7F
@@ -153,7 +153,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Starts the program; writing beyond a limit of its files will be an error and not its end.
+  /// Starts the program; writing beyond its file size limit will be an error instead of killing it.
   private static func spawn(
     _ program: String,
     arguments: [String],
@@ -174,7 +174,7 @@ package final class ChildProcess: Sendable {
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    // What this process does about the signals that end it is its own affair.
+    // The child decides for itself how to handle the signals that end this process.
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     let attributeFlags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
@@ -182,7 +182,7 @@ package final class ChildProcess: Sendable {
     let name = URL(fileURLWithPath: program == itself ? Self.program : program).lastPathComponent
     var words = ([name] + arguments).map { strdup($0) } + [nil]
     defer { words.forEach { free($0) } }
-    // Ignored signals stay ignored in the child: a full disk must be told by an error.
+    // Ignored signals stay ignored in the child: a full disk must cause an error.
     let old = signal(SIGXFSZ, SIG_IGN)
     defer { signal(SIGXFSZ, old) }
     Inheritance.end()
@@ -197,21 +197,21 @@ package final class ChildProcess: Sendable {
   }
 }
 
-/// Fills the disk of a process: it can make no file longer than a limit.
+/// Simulates a full disk for a process: none of its files can grow beyond a limit.
 package enum FileSizeLimit {
-  /// Sets or lifts the limit of a process of the same user.
+  /// Sets or lifts the limit of a process that belongs to the same user.
   ///
   /// - Parameters:
   ///   - bytes: The limit, or nil for none.
   ///   - process: The process.
-  /// - Returns: Whether the system did it.
+  /// - Returns: Whether the system applied the limit.
   package static func set(_ bytes: UInt64?, of process: pid_t) -> Bool {
-    // The hard limit stays, since only an administrator could lift it again.
+    // The hard limit is left alone, since only an administrator could raise it again.
     let limit = bytes.map { String($0) } ?? "unlimited"
     return Tool.output(of: ["prlimit", "--pid", "\(process)", "--fsize=\(limit):"]) != nil
   }
 
-  /// The size of the longest file in a directory and below it.
+  /// The size in bytes of the longest file in a directory or below it.
   package static func longestFile(in directory: String) -> UInt64 {
     let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
     return (names ?? []).map { name in

@@ -1,17 +1,17 @@
 package import BlogChecker
 private import Foundation
 
-/// Spectators: terminals in tmux that run `hearth` while a swarm works.
+/// Terminals in tmux that run `hearth` while a swarm works.
 package struct SwarmTerminals: Sendable {
-  /// A system without tmux.
+  /// The system has no tmux.
   package struct Problem: Error, Hashable, CustomStringConvertible {
     /// What is missing.
     package let description: String
   }
 
-  /// How long the screens may take to show the same.
+  /// How long it may take until the screens show the same content.
   private static let patience = Duration.seconds(60)
-  /// The lines above the list and below it, which tell the terminals apart.
+  /// The numbers of lines above and below the list, which differ between terminals.
   private static let frame = (above: 2, below: 3)
 
   private let count: Int
@@ -21,11 +21,11 @@ package struct SwarmTerminals: Sendable {
   /// Opens terminals.
   ///
   /// - Parameters:
-  ///   - count: How many.
-  ///   - options: What the program is told about the database that they look at.
-  ///   - areSignedIn: Whether the spectators have accounts, with sessions in their homes.
+  ///   - count: The number of terminals.
+  ///   - options: The program's options for the database that the terminals watch.
+  ///   - areSignedIn: Whether the terminals' users have accounts, with sessions in their homes.
   ///   - directory: The directory of the run.
-  /// - Throws: ``Problem`` where there is no tmux.
+  /// - Throws: ``Problem`` when tmux is missing.
   package init(
     _ count: Int,
     options: [String],
@@ -35,7 +35,8 @@ package struct SwarmTerminals: Sendable {
     self.count = count
     self.directory = directory
     socket = "\(directory)/tmux.sock"
-    // All in one command, so that tmux does not end with one terminal while another is opened.
+    // All in one command, so that tmux does not exit with one terminal while another is being
+    // opened.
     var words = ["tmux", "-S", socket, "-f", "/dev/null"]
     for number in 0..<count {
       let home = Self.home(number, in: directory)
@@ -62,13 +63,14 @@ package struct SwarmTerminals: Sendable {
     "\(directory)/\(name(number))"
   }
 
-  /// Waits until all screens are online and show the same, from the beginning of the list, and takes them down.
+  /// Waits until all screens are online and show the same content from the top of the list, and
+  /// captures them.
   ///
-  /// Screens that are offline may well show the same, but not what the database has by now. Nor does one
-  /// that came online this instant.
+  /// Screens that are offline may well show the same content, but not what the database has by now.
+  /// The same is true of a screen that has only just come online.
   ///
   /// - Parameter isCurrent: Whether the database has what a screen shows.
-  /// - Returns: The screens, in the order of the terminals, as they were last.
+  /// - Returns: The last capture of each screen, in the order of the terminals.
   package func capture(
     where isCurrent: (CapturedScreen) async -> Bool = { _ in true }
   ) async -> [CapturedScreen] {
@@ -93,7 +95,7 @@ package struct SwarmTerminals: Sendable {
     return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
   }
 
-  /// Whether the bar of a screen says that it is connected.
+  /// Whether the status bar of a screen says that it is connected.
   static func isOnline(_ lines: [String]) -> Bool {
     lines.last { !$0.isEmpty }?.hasSuffix("● online") == true
   }
@@ -108,10 +110,12 @@ package struct SwarmTerminals: Sendable {
     )
   }
 
-  /// The lines of the list, without how old posts are, how many comments they have, and the marks in front.
+  /// The lines of the list, without the ages of posts, their numbers of comments, and the leading
+  /// marks.
   ///
-  /// The age of a post grows by itself, and each terminal looks at its clock at another moment. What is
-  /// selected and what has been read is each user's own. Comments are counted around what is on the screen.
+  /// The age of a post grows with time, and the terminals read the clock at different moments. The
+  /// selection and what has been read are each user's own. Comments are counted around what is on
+  /// the screen.
   static func list(_ lines: [String]) -> [String] {
     let shown = lines.last == "" ? lines.dropLast() : lines[...]
     return shown.dropFirst(frame.above).dropLast(frame.below).map { line in
@@ -121,7 +125,7 @@ package struct SwarmTerminals: Sendable {
     }
   }
 
-  /// The post of a line, where the swarm has written it.
+  /// The post in a line, if the swarm has written it.
   static func row(_ line: String) -> CapturedScreen.Row? {
     guard let end = line.range(of: " · "),
       let stars = line.split(separator: " ").last.flatMap({ Int($0) })
@@ -131,12 +135,12 @@ package struct SwarmTerminals: Sendable {
     return CapturedScreen.Row(title: title, stars: stars)
   }
 
-  /// Ends the terminals.
+  /// Closes the terminals.
   package func close() async {
     _ = tmux(["kill-server"])
   }
 
-  /// Runs tmux and returns what it prints; nil when it failed.
+  /// Runs tmux and returns its output; nil when it failed.
   private func tmux(_ arguments: [String]) -> String? {
     Tool.output(of: ["tmux", "-S", socket] + arguments)
   }

@@ -3,22 +3,22 @@ private import Dispatch
 package import Foundation
 private import LocalPostgres
 
-/// Other programs of the system, run to their end.
+/// Runs other programs of the system to completion.
 package enum Tool {
-  /// Runs a program that is looked up in `PATH`; it may leave another one behind.
+  /// Runs a program found in `PATH`; it may leave another process behind.
   ///
-  /// - Parameter words: Its name and its arguments.
+  /// - Parameter words: The program's name and arguments.
   /// - Returns: Whether it succeeded.
   static func run(_ words: [String]) -> Bool {
     (try? Launch.start(words)).map { waitForEnd(of: $0) == 0 } ?? false
   }
 
-  /// Runs a program and takes what it prints.
+  /// Runs a program and captures its output.
   ///
   /// - Parameters:
-  ///   - words: Its name and its arguments.
-  ///   - environment: Its variables, or nil for those of this process.
-  /// - Returns: What it prints, or nil when it cannot be run or fails.
+  ///   - words: The program's name and arguments.
+  ///   - environment: Its environment variables, or nil for those of this process.
+  /// - Returns: The output, or nil when the program cannot be run or fails.
   package static func output(
     of words: [String],
     environment: [String: String]? = nil
@@ -48,14 +48,14 @@ package enum Tool {
   }
 }
 
-/// Waits, as a part of what is done.
+/// Pauses that are part of a run.
 package enum Pause {
-  /// Waits until a moment; not at all when it is past.
+  /// Waits until a moment; returns immediately when it has passed.
   package static func until(_ moment: Moment) async {
     await lasting(moment.since(.now))
   }
 
-  /// Waits for so long.
+  /// Waits for a duration.
   package static func lasting(_ duration: Duration) async {
     guard duration > .zero else { return }
     await withCheckedContinuation { continuation in
@@ -66,14 +66,14 @@ package enum Pause {
   }
 }
 
-/// What the system tells of a process.
+/// What the system reports about a process.
 package struct ProcessFacts: Hashable, Sendable {
-  /// The memory that it holds, in bytes.
+  /// The resident memory of the process, in bytes.
   package let residentBytes: Int64
-  /// How many files and sockets it has open.
+  /// The number of open files and sockets.
   package let descriptors: Int64
 
-  /// Asks the system; nil when there is no such process.
+  /// Queries the system; nil when there is no such process.
   package init?(of process: pid_t) {
     guard let text = try? String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8),
       let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int64($0) }),
@@ -84,11 +84,11 @@ package struct ProcessFacts: Hashable, Sendable {
   }
 }
 
-/// Things that take a thread of their own while they wait.
+/// Work that blocks a thread while it waits.
 enum Blocking {
-  /// Does something on a thread that may wait.
+  /// Runs a closure on a thread that may block.
   ///
-  /// - Throws: What it throws.
+  /// - Throws: The closure's error.
   static func run<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

@@ -1,11 +1,11 @@
-/// What leaders did that were stopped for longer than their lease, and woke.
+/// What leaders did after they were frozen for longer than their lease.
 package struct Awakenings: Hashable, Sendable {
-  /// How often one woke while another led, and was asked to read and to write.
+  /// How often a leader woke while another led, and was asked to read and to write.
   package private(set) var count = 0
-  /// What it should not have done.
+  /// What a woken leader should not have done.
   package private(set) var wrongs: [String] = []
 
-  /// Makes a record of nothing.
+  /// Creates an empty record.
   package init() {}
 
   mutating func add(_ found: [String]) {

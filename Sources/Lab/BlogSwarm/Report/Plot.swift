@@ -2,17 +2,17 @@ private import Foundation
 
 /// Draws charts as SVG: scales, axes, and marks with names beside them.
 ///
-/// Colours and fonts are classes, which the page or the picture around defines.
+/// Colours and fonts are classes, which the surrounding page or picture defines.
 struct Plot {
-  /// How values become heights.
+  /// How values map to heights.
   enum Scale {
     /// From 0 upwards, in equal steps.
     case linear(top: Double)
-    /// Each step is ten times the one below.
+    /// Each step is ten times the one below it.
     case logarithmic(bottom: Double, top: Double)
   }
 
-  /// The text that has been drawn.
+  /// The markup drawn so far.
   private(set) var svg = ""
   private let left: Double
   private let width: Double
@@ -21,12 +21,12 @@ struct Plot {
   private let seconds: Double
   private let scale: Scale
 
-  /// Begins a chart over time.
+  /// Starts a chart over time.
   ///
   /// - Parameters:
-  ///   - frame: Where its area is: the left edge, the upper edge, the width and the height.
-  ///   - seconds: Up to when its time goes.
-  ///   - scale: How values become heights.
+  ///   - frame: The drawing area: the left edge, the upper edge, the width and the height.
+  ///   - seconds: The end of the time axis.
+  ///   - scale: How values map to heights.
   init(
     in frame: (left: Double, top: Double, width: Double, height: Double),
     upTo seconds: Double,
@@ -37,10 +37,10 @@ struct Plot {
     self.scale = scale
   }
 
-  /// Where a time is.
+  /// The horizontal position of a time.
   func x(_ time: Double) -> Double { left + width * min(max(time / seconds, 0), 1) }
 
-  /// Where a value is.
+  /// The vertical position of a value.
   func y(_ value: Double) -> Double {
     let share: Double =
       switch scale {
@@ -53,7 +53,7 @@ struct Plot {
 
   // MARK: Parts
 
-  /// The name of the chart, above it.
+  /// Adds the title above the chart.
   mutating func title(_ text: String, remark: String) {
     put(
       "<text class=\"title\" x=\"\(f(left))\" y=\"\(f(top - 14))\">\(Plot.escaped(text))"
@@ -61,7 +61,7 @@ struct Plot {
     )
   }
 
-  /// Lines across with what they stand for.
+  /// Adds horizontal lines, labelled with their values.
   mutating func levels(_ unit: (Double) -> String) {
     for value in levelValues {
       let height = y(value)
@@ -84,7 +84,7 @@ struct Plot {
     }
   }
 
-  /// Equal round steps from 0, four or so.
+  /// Equal round steps from 0, about as many as requested.
   static func steps(to most: Double, about count: Double = 4) -> [Double] {
     guard most > 0 else { return [0] }
     let raw = most / count
@@ -93,14 +93,14 @@ struct Plot {
     return stride(from: 0, through: most * 1.0001, by: step).map(\.self)
   }
 
-  /// A round number a little above a value, for the top of a chart.
+  /// The next round number at or above a value, for the top of a chart.
   static func roundedUp(_ value: Double) -> Double {
     guard value > 0 else { return 1 }
     let power = pow(10, floor(log10(value)))
     return power * ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].first { $0 * power >= value } ?? 10)
   }
 
-  /// The time below the chart.
+  /// Adds the time axis below the chart.
   mutating func times() {
     line("axisline", from: (left, top + height), to: (left + width, top + height))
     for time in Self.steps(to: seconds, about: 8) {
@@ -109,14 +109,14 @@ struct Plot {
     }
   }
 
-  /// A time in words as short as an axis needs.
+  /// A time in the shortest form that an axis needs.
   static func time(_ seconds: Double) -> String {
     if seconds < 120 { return "\(number(seconds)) s" }
     return seconds < 7_200
       ? "\(number(seconds / 60)) min" : "\(number(seconds / 3_600)) h"
   }
 
-  /// A stretch of time across the whole chart.
+  /// Adds an interval of time across the full height of the chart.
   mutating func band(_ name: String, from start: Double, to end: Double) {
     let from = x(start)
     put(
@@ -126,12 +126,12 @@ struct Plot {
     )
   }
 
-  /// A moment across the whole chart.
+  /// Adds a moment as a line across the full height of the chart.
   mutating func moment(_ time: Double) {
     line("moment", from: (x(time), top), to: (x(time), top + height))
   }
 
-  /// A line through points; a missing value leaves a gap.
+  /// Adds a line through points; a missing value leaves a gap.
   mutating func curve(_ points: [(time: Double, value: Double?)], class style: String) {
     var path = ""
     var isDown = false
@@ -146,7 +146,7 @@ struct Plot {
     if !path.isEmpty { put("<path class=\"\(style)\" d=\"\(path)\"/>") }
   }
 
-  /// A filled area of steps, from 0 up to each value.
+  /// Adds a filled area of steps, from 0 up to each value.
   mutating func area(_ steps: [(start: Double, end: Double, value: Double)], class style: String) {
     guard let first = steps.first, let last = steps.last else { return }
     var path = "M\(f(x(first.start))) \(f(y(0)))"
@@ -156,21 +156,21 @@ struct Plot {
     put("<path class=\"\(style)\" d=\"\(path)L\(f(x(last.end))) \(f(y(0)))Z\"/>")
   }
 
-  /// Dots, all as one path, since there may be thousands.
+  /// Adds dots, all in one path, since there may be thousands.
   mutating func dots(_ points: [(time: Double, value: Double)], class style: String) {
     guard !points.isEmpty else { return }
     let path = points.map { "M\(f(x($0.time))) \(f(y($0.value)))h0" }.joined()
     put("<path class=\"\(style)\" d=\"\(path)\"/>")
   }
 
-  /// A name beside the last point of a series.
+  /// Adds a name beside the last point of a series.
   mutating func name(_ text: String, at point: (time: Double, value: Double), class style: String) {
     label(text, at: (left + width + 8, y(point.value) + 4), anchor: "start", class: style)
   }
 
   // MARK: Pieces
 
-  /// A text at a place.
+  /// Adds a text at a position.
   mutating func label(
     _ text: String,
     at place: (x: Double, y: Double),
@@ -191,20 +191,20 @@ struct Plot {
     put("<path class=\"\(style)\" d=\"M\(f(start.0)) \(f(start.1))L\(f(end.0)) \(f(end.1))\"/>")
   }
 
-  /// Appends markup of this program.
+  /// Appends markup that needs no escaping.
   mutating func put(_ markup: String) {
     svg += markup + "\n"
   }
 
   private func f(_ value: Double) -> String { Plot.number(value) }
 
-  /// A number with at most one digit after the point.
+  /// A number with at most one digit after the decimal point.
   static func number(_ value: Double) -> String {
     let text = String(format: "%.1f", value)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// A text as the content of an element or an attribute.
+  /// A text escaped for the content of an element or an attribute.
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -1,7 +1,7 @@
 internal import BlogChecker
 private import Foundation
 
-/// A run as a page: one file that needs nothing else, with the picture, the figures and the promises.
+/// A run as a page: one self-contained file with the picture, the figures and the promises.
 package struct SwarmPage: Sendable {
   private let report: SwarmReport
 
@@ -178,7 +178,7 @@ package struct SwarmPage: Sendable {
 }
 
 extension FaultKind {
-  /// What is done, in a sentence.
+  /// The effect of the fault, in a sentence.
   var meaning: String {
     switch self {
     case .drop: "What the server sends is lost for a while, then the connection ends."

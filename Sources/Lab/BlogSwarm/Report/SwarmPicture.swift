@@ -1,10 +1,10 @@
 internal import BlogChecker
 private import Foundation
 
-/// A run as a picture, which is read without a legend.
+/// A run as a picture that needs no legend.
 ///
-/// It has latencies, throughput and memory over time with the faults as bands, and the tries of
-/// transactions; each line has its name beside it.
+/// It shows latencies, throughput and memory over time, with the faults as bands, and the attempts
+/// of transactions; each line has its name beside it.
 package struct SwarmPicture: Sendable {
   private static let width = 960.0
   private static let left = 72.0
@@ -20,7 +20,7 @@ package struct SwarmPicture: Sendable {
     timeline = report.timeline
   }
 
-  /// The picture as a file of its own, with what was run and how it ended above.
+  /// The picture as a stand-alone file, with a description and the verdict of the run at the top.
   package var svg: String {
     let head = 64.0
     let drawing = drawing(from: head + 20)
@@ -85,7 +85,7 @@ package struct SwarmPicture: Sendable {
     plot.title("What was done to it", remark: "each bar is a fault, from its beginning to its end")
     for (row, name) in names.enumerated() {
       let y = top + (Double(row) + 0.5) * Self.laneHeight
-      // The name stands behind the last bar, or before the first where there is no room behind.
+      // The name follows the last bar, or precedes the first if there is no room after the last.
       let own = timeline.bands.filter { $0.name == name }
       let end = plot.x(own.map(\.end).max() ?? 0)
       let hasRoom = end < Self.left + Self.plotWidth
@@ -111,7 +111,7 @@ package struct SwarmPicture: Sendable {
     return (plot.svg, top + height)
   }
 
-  /// Bands and the ends of the server, which all charts over time have behind their lines.
+  /// Draws the faults and the ends of the server behind the lines of a chart over time.
   private func backdrop(_ plot: inout Plot) {
     for band in timeline.bands { plot.band(band.name, from: band.start, to: band.end) }
     for end in timeline.serverEnds { plot.moment(end) }
@@ -175,7 +175,7 @@ package struct SwarmPicture: Sendable {
     plot.levels { "\(Plot.number($0)) MB" }
     plot.curve(server.map { ($0.time, Optional($0.value)) }, class: "server")
     plot.curve(clients.map { ($0.time, Optional($0.value)) }, class: "clients")
-    // Names that would lie upon each other are moved apart.
+    // Names that would overlap are moved apart.
     let gap = most * 16 / height
     let serverEnd = server.last?.value
     var clientsEnd = clients.last?.value
@@ -188,7 +188,7 @@ package struct SwarmPicture: Sendable {
     return plot.svg
   }
 
-  /// How many transactions took one try, two, and so on.
+  /// Draws how many transactions took one attempt, two, and so on.
   private func tries(at top: Double) -> (svg: String, end: Double) {
     let counts = report.tally.tries
     let last = counts.lastIndex { $0 > 0 } ?? -1
@@ -239,7 +239,7 @@ package struct SwarmPicture: Sendable {
 
     """
 
-  /// How the parts of the charts look.
+  /// The style of the parts of the charts.
   static let style =
     colours + """
       svg text{font-family:system-ui,-apple-system,"Segoe UI",Inter,Roboto,"Noto Sans",sans-serif;\
@@ -270,9 +270,9 @@ package struct SwarmPicture: Sendable {
     """
 }
 
-/// What is said of a run in words, on pages and pictures.
+/// Describes a run in words, for pages and pictures.
 enum SwarmWords {
-  /// How it ended.
+  /// How the run ended.
   static func verdict(_ report: SwarmReport) -> String {
     switch report.check.verdict {
     case .held: report.mishaps.isEmpty ? "Every promise held" : "Failed"
@@ -283,7 +283,7 @@ enum SwarmWords {
     }
   }
 
-  /// What it was.
+  /// What the run consisted of.
   static func run(_ report: SwarmReport) -> String {
     let settings = report.settings
     let faults = report.faults.values.reduce(0, +)

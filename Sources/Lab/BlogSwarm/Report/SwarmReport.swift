@@ -2,42 +2,42 @@ package import BlogChecker
 private import Foundation
 package import RealtimeCore
 
-/// What a run of a swarm was, for people and for programs.
+/// The report of a run, for people and for programs.
 package struct SwarmReport: Sendable {
-  /// What was wanted.
+  /// The settings of the run.
   package var settings: SwarmSettings
   /// What was done, and how long it took.
   package var tally = SwarmTally()
-  /// How often each fault happened.
+  /// How often each fault was injected.
   package var faults: [FaultKind: Int] = [:]
   /// How often the server ended.
   package var serverEnds = 0
-  /// What leaders did that were stopped for longer than their lease, and woke.
+  /// What leaders did after they were frozen for longer than their lease.
   package var awakenings = Awakenings()
-  /// How long it took from the end of the storm until all clients showed the same, if they did.
+  /// The time from the end of the storm until all clients showed the same content, if they did.
   package var convergence: Duration?
-  /// What the processes took of the machine while the storm lasted.
+  /// The resources that the processes used during the storm.
   package var resources: [ResourceTrend] = []
-  /// What the checker has found.
+  /// What the checker found.
   package var check: CheckReport
-  /// Other failures: a client that ended, a server that did not stop.
+  /// Other failures, such as a client that ended or a server that did not stop.
   package var mishaps: [String] = []
-  /// What happened when, as far as the clients have noted it.
+  /// What happened when, as far as the clients have recorded it.
   package var timeline = SwarmTimeline()
-  /// Where histories and logs are; nil if they are of no interest.
+  /// The directory of histories and logs; nil if they are of no interest.
   package var directory: String?
 
-  /// Makes the report of a run.
+  /// Creates the report of a run.
   package init(settings: SwarmSettings, check: CheckReport, directory: String) {
     self.settings = settings
     self.check = check
     self.directory = directory
   }
 
-  /// Whether everything held and enough was done.
+  /// Whether every promise held and enough was done.
   package var isClean: Bool { check.verdict == .held && mishaps.isEmpty }
 
-  /// How the run ends, in a few words.
+  /// The outcome of the run, in a few words.
   package var verdict: String {
     switch check.verdict {
     case .held: mishaps.isEmpty ? "held" : "failed: " + mishaps.joined(separator: "; ")
@@ -47,7 +47,7 @@ package struct SwarmReport: Sendable {
     }
   }
 
-  /// How many transactions were tried again.
+  /// How many attempts at transactions were retries.
   package var retries: Int { max(0, tally.attempts - tally.transactions) }
 
   /// The report as JSON.
@@ -120,7 +120,7 @@ package struct SwarmReport: Sendable {
 }
 
 extension SwarmSettings {
-  /// The settings as a report has them.
+  /// The settings in the form that a report contains.
   package var json: JSONValue {
     .object(
       ("users", .integer(Int64(users))),
@@ -138,7 +138,7 @@ extension SwarmSettings {
 }
 
 extension SwarmReport {
-  /// The report as a person reads it, a line each.
+  /// The report for people, line by line.
   package var lines: [String] {
     header + [""] + latencies + [""] + trends + promises + [""] + ending
   }
@@ -165,7 +165,7 @@ extension SwarmReport {
     ]
   }
 
-  /// How often servers ended, and what became of those that woke.
+  /// How often servers ended, and what those that woke did.
   private var ends: String {
     guard settings.servers > 1 else {
       return "the server ended \(Words.count(serverEnds, "time"))"
@@ -238,53 +238,53 @@ extension SwarmReport {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  /// A number with at most one digit after the point.
+  /// A number with at most one digit after the decimal point.
   private static func number(_ value: Double) -> String {
     let text = String(format: "%.1f", value)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }
 
-/// How something that a process takes has developed over a run, and whether it stays where it is.
+/// How the use of a resource has developed over a run, and whether it is level.
 package struct ResourceTrend: Hashable, Sendable {
   /// One measurement.
   package struct Sample: Hashable, Sendable {
-    /// When it was made, in seconds since the first.
+    /// When it was made, in seconds since the start of the measurement.
     package var seconds: Double
     /// What was measured.
     package var value: Double
 
-    /// Makes a sample.
+    /// Creates a sample.
     package init(seconds: Double, value: Double) {
       self.seconds = seconds
       self.value = value
     }
   }
 
-  /// The part at the beginning that tells nothing: buffers, caches and heaps find their size in it.
+  /// The initial part that is ignored, in which buffers, caches and heaps reach their size.
   private static let warmUp = 1.0 / 3
-  /// The fewest samples that make a trend.
+  /// The minimum number of samples for a trend.
   private static let fewest = 6
-  /// The part of its mean by which something may grow and be called flat.
+  /// The fraction of its mean by which a value may grow and still count as flat.
   private static let share = 0.1
 
   /// What was measured, such as "server, MB".
   package let name: String
-  /// The first value after the warm-up, by the line that fits all of them best.
+  /// The first value after the warm-up, according to the best-fitting line.
   package let first: Double
-  /// The last value by that line.
+  /// The last value according to that line.
   package let last: Double
-  /// How much it grows in an hour by that line.
+  /// The growth per hour according to that line.
   package let perHour: Double
-  /// Whether it grew by no more than what is usual.
+  /// Whether the growth is within the tolerance.
   package let isFlat: Bool
 
-  /// Fits a line to what was measured; nil when that is too little to tell.
+  /// Fits a line to the samples; nil when there are too few.
   ///
   /// - Parameters:
   ///   - name: What was measured.
-  ///   - samples: The measurements in the order of time.
-  ///   - tolerance: How much it may grow in any case.
+  ///   - samples: The measurements, in chronological order.
+  ///   - tolerance: How much the value may always grow.
   package init?(_ name: String, samples: [Sample], tolerance: Double) {
     guard let end = samples.last?.seconds else { return nil }
     let settled = samples.filter { $0.seconds >= end * Self.warmUp }
@@ -303,7 +303,7 @@ package struct ResourceTrend: Hashable, Sendable {
     isFlat = last - first <= max(tolerance, mean * Self.share)
   }
 
-  /// The trend for programs.
+  /// The trend as JSON.
   package var json: JSONValue {
     .object(
       ("name", .string(name)),

@@ -2,21 +2,21 @@ package import BlogChecker
 
 /// What happened when in a run; all times are in seconds since the storm began.
 package struct SwarmTimeline: Sendable {
-  /// Operations that ended in one stretch of time.
+  /// Operations that ended in one interval of time.
   package struct Slice: Hashable, Sendable {
-    /// When it begins.
+    /// When the interval begins.
     package var start: Double
     /// How long it lasts.
     package var length: Double
-    /// How many operations were acknowledged.
+    /// The number of operations that were acknowledged.
     package var acknowledged = 0
-    /// How many were refused.
+    /// The number of operations that were refused.
     package var refused = 0
-    /// How many ended without an answer, by when they began.
+    /// The number of operations that began in the interval and ended without an answer.
     package var unknown = 0
-    /// How long the acknowledged ones took, in milliseconds; nil where there are none.
+    /// The median latency of the acknowledged operations in milliseconds; nil if there are none.
     package var median: Double?
-    /// The longest of them.
+    /// The longest latency of the acknowledged operations in milliseconds.
     package var longest: Double?
   }
 
@@ -28,9 +28,9 @@ package struct SwarmTimeline: Sendable {
     package var milliseconds: Double
   }
 
-  /// A time during which something was wrong on purpose.
+  /// A time during which a fault was in effect.
   package struct Band: Hashable, Sendable {
-    /// What was done, as the options name it.
+    /// The name of the fault, as in the options.
     package var name: String
     /// When it began.
     package var start: Double
@@ -38,44 +38,44 @@ package struct SwarmTimeline: Sendable {
     package var end: Double
   }
 
-  /// A look at the server.
+  /// A measurement of the server.
   package struct Look: Hashable, Sendable {
-    /// When.
+    /// When it was made.
     package var at: Double
     /// Its memory in MB.
     package var megabytes: Double
-    /// How long 99 of 100 of its answers took at most, in milliseconds.
+    /// The 99th percentile of the server's response times, in milliseconds.
     package var answer: Double
   }
 
-  /// The most slices.
+  /// The maximum number of slices.
   private static let slices = 120
-  /// The most dots; of more, each slice keeps its share, the longest first.
+  /// The maximum number of dots; beyond it, each slice keeps its share, the longest first.
   private static let dots = 4_000
 
-  /// How long the run lasted, with the time in which everything became quiet.
+  /// How long the run lasted, including the time until everything became quiet.
   package private(set) var length = 0.0
-  /// The operations by time, without a gap.
+  /// The operations in consecutive slices of time.
   package private(set) var slices: [Slice] = []
-  /// Single operations, in the order of time.
+  /// Single operations, in chronological order.
   package private(set) var dots: [Dot] = []
-  /// The faults, in the order of time.
+  /// The faults, in chronological order.
   package private(set) var bands: [Band] = []
   /// When the server was killed or ended.
   package private(set) var serverEnds: [Double] = []
-  /// What the server took, in the order of time.
+  /// The measurements of the server, in chronological order.
   package private(set) var looks: [Look] = []
-  /// The mean memory of a process of clients, in MB.
+  /// The mean memory of a client process, in MB.
   package var clientMemory: [ResourceTrend.Sample] = []
 
-  /// Makes the timeline of nothing.
+  /// Creates an empty timeline.
   package init() {}
 
-  /// Puts together what everybody has noted.
+  /// Assembles the timeline from what everybody has recorded.
   ///
   /// - Parameters:
   ///   - history: The histories of the driver and of all clients.
-  ///   - start: When the storm began; what was before is left out.
+  ///   - start: When the storm began; anything earlier is left out.
   /// - Complexity: O(n log n)
   package init(_ history: History, from start: Moment) {
     func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
@@ -104,7 +104,7 @@ package struct SwarmTimeline: Sendable {
       let at = seconds(line.time)
       switch line.event {
       case .fault(let name, _, isOver: false):
-        // A fault is noted for each client that it concerns.
+        // A fault is recorded for each client that it affects.
         begun[name, default: (at, 0)].count += 1
       case .fault(let name, _, isOver: true):
         guard let fault = begun[name] else { continue }
