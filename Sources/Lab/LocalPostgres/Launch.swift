@@ -1,16 +1,16 @@
 package import Foundation
 
-/// Starts programs that get nothing of this one but what they are given.
+/// Starts programs that inherit nothing from this one apart from what they are given.
 package enum Launch {
-  /// Starts a program that is looked up in `PATH`.
+  /// Starts a program found in `PATH`.
   ///
   /// - Parameters:
-  ///   - words: Its name and its arguments.
-  ///   - environment: Its variables, or nil for those of this process.
-  ///   - input: What it reads; nil for nothing.
-  ///   - output: What it writes to; nil for nothing.
-  ///   - leadsGroup: Whether it has a process group of its own, which a terminal does not interrupt.
-  /// - Returns: Its process, which somebody has to wait for.
+  ///   - words: The program's name and arguments.
+  ///   - environment: Its environment variables, or nil for those of this process.
+  ///   - input: The descriptor that it reads from; nil for no input.
+  ///   - output: The descriptor that it writes to; nil to discard the output.
+  ///   - leadsGroup: Whether it gets its own process group, which a terminal does not interrupt.
+  /// - Returns: The process ID; the caller has to wait for the process.
   /// - Throws: ``PostgresServer/Failure`` when it cannot be started.
   package static func start(
     _ words: [String],
@@ -27,7 +27,7 @@ package enum Launch {
     }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
     if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
-    // What this program blocks, ignores or handles, others do as usual.
+    // Signals that this program blocks, ignores or handles have their default effect in the child.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

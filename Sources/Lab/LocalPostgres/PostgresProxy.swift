@@ -1,15 +1,15 @@
 private import Foundation
 private import NIOConcurrencyHelpers
 
-/// Stands between a program and a PostgreSQL, or another server, and does what networks do.
+/// A proxy between a program and PostgreSQL, or another server, that imitates network faults.
 package final class PostgresProxy: Sendable {
-  /// What becomes of what is sent.
+  /// What happens to data that is sent.
   package enum Weather: Sendable {
     /// It arrives.
     case fair
-    /// Nothing arrives, in either direction, and nobody is told; new connections are not answered.
+    /// Nothing arrives in either direction, without an error; new connections are not answered.
     case silent
-    /// What PostgreSQL answers is lost, and then the connection ends; new ones are as usual.
+    /// Replies from PostgreSQL are lost, and then the connection ends; new connections work.
     case losingReplies
     /// Connections end, and new ones are refused.
     case down
@@ -26,14 +26,14 @@ package final class PostgresProxy: Sendable {
   private let listener: Int32
   private let state: NIOLockedValueBox<State>
 
-  /// Makes a proxy for a PostgreSQL.
+  /// Creates a proxy for a PostgreSQL server.
   ///
-  /// - Throws: ``PostgresServer/Failure`` when there is no port.
+  /// - Throws: ``PostgresServer/Failure`` when no port is available.
   package convenience init(to server: PostgresServer) throws { try self.init(to: server.port) }
 
-  /// Makes a proxy for a port of 127.0.0.1, which ``aim(at:)`` may tell later.
+  /// Creates a proxy for a port of 127.0.0.1, which ``aim(at:)`` may set later.
   ///
-  /// - Throws: ``PostgresServer/Failure`` when there is no port.
+  /// - Throws: ``PostgresServer/Failure`` when no port is available.
   package init(to target: Int = 0) throws {
     state = NIOLockedValueBox(State(target: target))
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -64,17 +64,17 @@ package final class PostgresProxy: Sendable {
     }
   }
 
-  /// The address of a database behind it.
+  /// The address of a database as reached through the proxy.
   package func url(of url: String) -> String {
     url.replacingOccurrences(of: ":\(target)/", with: ":\(port)/")
   }
 
-  /// Tells where connections lead from now on.
+  /// Sets the port that connections are forwarded to.
   package func aim(at port: Int) { state.withLockedValue { $0.target = port } }
 
   private var target: Int { state.withLockedValue { $0.target } }
 
-  /// Changes what becomes of what is sent from now on.
+  /// Changes what happens to data that is sent from then on.
   package func set(_ weather: Weather) {
     let ended = state.withLockedValue { state -> [Int32] in
       state.weather = weather
@@ -117,13 +117,13 @@ package final class PostgresProxy: Sendable {
     relay(from: client, to: server) { _ in true }
     relay(from: server, to: client) { weather in
       guard case .losingReplies = weather else { return true }
-      // One that begins now is none of those whose replies are lost.
+      // A connection that begins now does not lose its replies.
       return isOld.withLockedValue { $0 } ? false : true
     }
     isOld.withLockedValue { $0 = true }
   }
 
-  /// Hands bytes on until one side ends, or the closure says that the bytes are lost.
+  /// Forwards bytes until one side ends, or the closure says that the bytes are lost.
   private func relay(
     from source: Int32,
     to target: Int32,

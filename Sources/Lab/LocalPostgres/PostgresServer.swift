@@ -1,19 +1,20 @@
 private import Foundation
 private import NIOConcurrencyHelpers
 
-/// A PostgreSQL of this program's own: in a temporary directory, at a free port of 127.0.0.1.
+/// A private PostgreSQL server in a temporary directory, at a free port of 127.0.0.1.
 ///
-/// A shell watches over it and ends it with this process, however that ends. It does not wait for the
-/// disk unless a setting says so, and believes everybody who reaches its port.
+/// A shell watches the server and stops it when this process ends, for whatever reason. The server
+/// does not wait for the disk unless a setting says so, and trusts every client that reaches its
+/// port.
 package final class PostgresServer: Sendable {
   /// What went wrong.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  /// The directory of the programs of PostgreSQL 13 or later, or nil where it is not installed.
+  /// The directory with the programs of PostgreSQL 13 or later, or nil where it is not installed.
   ///
-  /// The newest in `/usr/lib/postgresql` is taken, else what is in `PATH`.
+  /// The newest version in `/usr/lib/postgresql` is used, or else the one in `PATH`.
   package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -26,23 +27,23 @@ package final class PostgresServer: Sendable {
     }
   }()
 
-  /// The port of 127.0.0.1 that it listens at.
+  /// The port of 127.0.0.1 that the server listens on.
   package let port: Int
-  /// The directory with everything of it.
+  /// The directory with all files of the server.
   package let directory: String
-  /// Written to and closed to end it; negative while it is not running.
+  /// Written to and closed to stop the server; negative while it is not running.
   private let control = NIOLockedValueBox<Int32>(-1)
-  /// The process of the shell that watches; 0 while there is none.
+  /// The process ID of the shell that watches the server; 0 while there is none.
   private let watcher = NIOLockedValueBox<pid_t>(0)
   private let settings: [String]
   private static let count = NIOLockedValueBox(0)
 
-  /// Makes and starts one.
+  /// Creates and starts a server.
   ///
   /// - Parameters:
   ///   - settings: Settings such as `synchronous_commit=off`.
-  ///   - parent: The folder on whose disk it is; nil for that of temporary files.
-  ///   - primary: The one that it is to be a standby of; nil for one of its own.
+  ///   - parent: The directory on whose disk it stores its data; nil for the temporary directory.
+  ///   - primary: The server that it is to be a standby of; nil for an independent server.
   /// - Throws: ``Failure`` when it does not start.
   package init(
     settings: [String] = [],
@@ -101,7 +102,7 @@ package final class PostgresServer: Sendable {
     "postgres://hearth@127.0.0.1:\(port)/\(database)"
   }
 
-  /// Makes an empty database, and gives its address.
+  /// Creates an empty database and returns its address.
   package func makeDatabase() throws -> String {
     let name = Self.count.withLockedValue { count in
       count += 1
@@ -111,7 +112,7 @@ package final class PostgresServer: Sendable {
     return url(of: name)
   }
 
-  /// Runs statements as an administrator would.
+  /// Runs statements as an administrator.
   ///
   /// - Returns: The rows, columns separated by `|`.
   /// - Throws: ``Failure`` with what `psql` says.
@@ -127,11 +128,11 @@ package final class PostgresServer: Sendable {
 
   // MARK: Starting and stopping
 
-  /// Starts it again, and returns when it can be used.
+  /// Starts the server again, and returns when it is ready for use.
   package func start() throws {
     guard let programs = Self.programs else { return }
     var ends: [Int32] = [-1, -1]
-    // Unlike a pipe, it can be made so that no other child inherits it.
+    // Unlike a pipe, a socket pair can be created so that no other child inherits it.
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
       throw Failure(description: "there are no sockets")
@@ -160,9 +161,9 @@ package final class PostgresServer: Sendable {
     }
   }
 
-  /// Ends it, and returns when it has ended.
+  /// Stops the server, and returns when it has ended.
   ///
-  /// - Parameter isCrash: Whether it is to end at once, so that the next start has to recover.
+  /// - Parameter isCrash: Whether it is to end abruptly, so that the next start has to recover.
   package func stop(isCrash: Bool = false) {
     let descriptor = control.withLockedValue { descriptor in
       defer { descriptor = -1 }
@@ -176,8 +177,8 @@ package final class PostgresServer: Sendable {
     reap()
   }
 
-  /// Waits for the shell that has watched: one that has ended and is not waited for keeps libraries that wait
-  /// for any child from learning of the end of others.
+  /// Reaps the shell that watched the server: a zombie keeps libraries that wait for any child from
+  /// learning that other children have ended.
   private func reap() {
     let process = watcher.withLockedValue { process in
       defer { process = 0 }
@@ -187,15 +188,15 @@ package final class PostgresServer: Sendable {
     while waitpid(process, nil, 0) < 0, errno == EINTR {}
   }
 
-  /// Makes a standby the primary.
+  /// Promotes a standby to primary.
   package func promote() throws {
     try sql("SELECT pg_promote(true, 60)", at: url(of: "postgres"))
   }
 
-  /// Stops all its processes where they are, as a machine that hangs.
+  /// Suspends all its processes, as if the machine hung.
   package func freeze() { signal(SIGSTOP) }
 
-  /// Lets them go on.
+  /// Resumes its processes.
   package func thaw() { signal(SIGCONT) }
 
   private func signal(_ number: Int32) {
@@ -217,8 +218,8 @@ package final class PostgresServer: Sendable {
     }
   }
 
-  /// Runs PostgreSQL until a line names the signal that ends it; at the end of the input, which is the
-  /// end of this program, everything of it goes.
+  /// Runs PostgreSQL until a line names the signal that ends it; at the end of the input, which means
+  /// that this program has ended, kills PostgreSQL and deletes its directory.
   private static let watch = """
     directory=$1; shift
     trap '' INT TERM HUP
@@ -241,7 +242,7 @@ package final class PostgresServer: Sendable {
     return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups", "--"]
   }
 
-  /// Runs a program of PostgreSQL, and gives what it says.
+  /// Runs a program of PostgreSQL and returns its output.
   @discardableResult
   private static func run(_ words: [String]) throws -> String {
     let process = Process()
@@ -263,7 +264,7 @@ package final class PostgresServer: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A port that nobody listens at just now.
+  /// A port that nothing listens on at the moment.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
