@@ -1,18 +1,18 @@
 package import RealtimeCore
 
-/// What a check has found.
+/// The result of a check.
 package struct CheckReport: Sendable {
-  /// One promise of the report.
+  /// One line of the report, for one promise or several.
   package struct Line: Sendable {
     /// The numbers of the promises, such as "I6/G7".
     package let name: String
     /// The promises.
     package let promises: [Promise]
-    /// What it says.
+    /// What the promises say.
     package let statement: String
-    /// How often it was checked.
+    /// How often the promises were checked.
     package let checked: Int
-    /// How often it did not hold.
+    /// How often the promises did not hold.
     package let violationCount: Int
     /// The first violations.
     package let violations: [Violation]
@@ -27,21 +27,21 @@ package struct CheckReport: Sendable {
     }
   }
 
-  /// How a check ends.
+  /// The outcome of a check.
   package enum Verdict: Hashable, Sendable {
     /// Enough was done, and everything held.
     case held
     /// Something did not hold.
     case violated
-    /// Nothing was wrong, but too little was done to mean anything; what there was too little of.
+    /// Nothing was wrong, but too little was done to mean anything; the texts name the shortages.
     case tooLittle([String])
   }
 
-  /// All promises.
+  /// The lines of all promises.
   package let lines: [Line]
   /// How much was done.
   package let activity: Activity
-  /// How it ends.
+  /// The outcome.
   package let verdict: Verdict
 
   init(lines: [Line], activity: Activity, least: CheckOptions.Least) {
@@ -58,10 +58,10 @@ package struct CheckReport: Sendable {
     }
   }
 
-  /// The promises that were never checked, because nothing in the run concerned them.
+  /// The promises that were never checked because nothing in the run involved them.
   package var unchecked: [Line] { lines.filter { $0.checked == 0 } }
 
-  /// How many violations there are.
+  /// The total number of violations.
   package var violationCount: Int { lines.reduce(0) { $0 + $1.violationCount } }
 
   /// The promises that were not kept.
@@ -73,7 +73,7 @@ package struct CheckReport: Sendable {
 extension CheckReport {
   /// The report as a table for people, with the first violations below it.
   ///
-  /// It quotes text of other people, which must be escaped before it is printed.
+  /// It quotes text written by users, which must be escaped before it is printed.
   package var text: String {
     let width = lines.map(\.statement.count).max() ?? 0
     var rows = [
@@ -119,7 +119,7 @@ extension CheckReport {
     return isNumber ? blanks + text : text + blanks
   }
 
-  /// The report for programs.
+  /// The report as JSON.
   package var json: JSONValue {
     .object(
       ("verdict", .string(verdictName)),
@@ -174,27 +174,27 @@ extension Activity {
 
 /// How much was done in a run.
 package struct Activity: Hashable, Sendable {
-  /// The clients, without the driver.
+  /// The number of clients, without the driver.
   package let clients: Int
-  /// The operations that began.
+  /// The number of operations that began.
   package let operations: Int
-  /// Those that were acknowledged.
+  /// The number of operations that were acknowledged.
   package let acknowledged: Int
-  /// Those that were refused.
+  /// The number of operations that were refused.
   package let refused: Int
-  /// Those of unknown outcome.
+  /// The number of operations whose outcome is unknown.
   package let unknown: Int
-  /// Acknowledged comments.
+  /// The number of acknowledged comments.
   package let comments: Int
-  /// Acknowledged stars, set or taken away.
+  /// The number of acknowledged stars, added or removed.
   package let stars: Int
-  /// What listeners have shown.
+  /// The number of things that listeners have shown.
   package let shown: Int
-  /// Commits seen one by one.
+  /// The number of commits that were seen one by one.
   package let commits: Int
-  /// Times that commits were missed.
+  /// How often commits were missed.
   package let gaps: Int
-  /// Times that the server was killed.
+  /// How often the server was killed.
   package let crashes: Int
 
   init(_ evidence: Evidence) {
@@ -223,7 +223,7 @@ package struct Activity: Hashable, Sendable {
     crashes = evidence.commits.entries.count { if case .crash = $0 { true } else { false } }
   }
 
-  /// What there was too little of, in words; empty if there was enough of everything.
+  /// The shortages in words; empty if enough of everything was done.
   func shortages(_ least: CheckOptions.Least) -> [String] {
     [
       (acknowledged, least.acknowledged, "acknowledged operations"),

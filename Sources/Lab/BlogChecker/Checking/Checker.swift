@@ -1,4 +1,4 @@
-/// Checks all promises against what a run has left.
+/// Checks all promises against the evidence that a run has left.
 ///
 ///     let observer = try LogObserver(database)
 ///     observer.start()
@@ -11,9 +11,9 @@ package struct Checker: Sendable {
   /// Reads the files that clients have written.
   ///
   /// - Parameters:
-  ///   - directory: Where the files are, each named `CLIENT.jsonl`.
+  ///   - directory: The directory of the files, each named `CLIENT.jsonl`.
   ///   - commits: What an observer saw of the database.
-  ///   - options: What is tolerated, and how much must have been done.
+  ///   - options: What is tolerated, and the minimum that must have been done.
   /// - Throws: ``HistoryError`` when a file cannot be read.
   package init(
     history directory: String,
@@ -23,7 +23,7 @@ package struct Checker: Sendable {
     self.init(try HistoryReader.all(in: directory), commits: commits, options: options)
   }
 
-  /// Makes a checker of histories that were read already.
+  /// Creates a checker of histories that have already been read.
   package init(
     _ history: History,
     commits: CommitHistory,
@@ -32,7 +32,7 @@ package struct Checker: Sendable {
     evidence = Evidence(history: history, commits: commits, options: options)
   }
 
-  /// All promises that are checked, in the order of a report.
+  /// All promises to check, in the order of a report.
   static let invariants: [any Invariant.Type] = [
     StarCounts.self, CopiesAgree.self, CommentsComplete.self, SendOrder.self, CounterSums.self,
     Convergence.self, OwnWritesShown.self, MonotonicViews.self, Authorship.self,
@@ -42,10 +42,10 @@ package struct Checker: Sendable {
     ChangesInOrder.self,
   ]
 
-  /// Checks everything.
+  /// Checks all promises.
   ///
-  /// - Returns: What was checked how often, and what was wrong.
-  /// - Complexity: O(commits + operations + what was shown), times the logarithm of the data
+  /// - Returns: How often each promise was checked, and what was wrong.
+  /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
   package func check() -> CheckReport {
     var invariants = Self.invariants.map { $0.init(evidence) }
     var replay = Replay(evidence.commits)

@@ -16,26 +16,26 @@ extension ChildKey {
 
 /// Reading a node as a post or a comment.
 extension Node {
-  /// The children in the order of their keys.
+  /// The children, ordered by key.
   var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }
 
   /// The keys of the children.
   var keys: [ChildKey] { entries.map(\.key) }
 
-  /// The text of a child, or nil when it is none.
+  /// The text of a child, or nil if the child is not a text.
   func text(_ key: ChildKey) -> String? {
     if case .string(let text)? = self[key].leafValue { text } else { nil }
   }
 
-  /// The value of `starCount`, or nil without one.
+  /// The value of `starCount`, or nil if it is missing or not an integer.
   var starCount: Int? { self[.starCount].leafValue?.number.flatMap { Int(exactly: $0) } }
 
-  /// The names of the children in which two nodes differ.
+  /// The keys of the children in which two nodes differ.
   func differences(from other: Node) -> [ChildKey] {
     Set(keys).union(other.keys).sorted().filter { self[$0] != other[$0] }
   }
 
-  /// The start of its JSON, for reports.
+  /// The beginning of the node's JSON, for reports.
   var summary: String {
     let text = isEmpty ? "nothing" : json(.value).text
     return text.count > 200 ? text.prefix(200) + "…" : text
@@ -55,14 +55,14 @@ struct CommentKey: Hashable, Sendable {
   var path: Path { Path([.postComments, ChildKey(post), ChildKey(comment)]) }
 }
 
-/// Forbidden actions that a run tries: changing the post of another person, starring in another name.
+/// Forbidden actions that a run tries: editing another user's post, starring as another user.
 package enum Trespass {
-  /// Whether security rules refuse them, so that a run may try them.
+  /// Whether security rules refuse all of these actions, so that a run may try them.
   ///
-  /// The rules are asked about a small blog; rules that cannot be read count as refusing.
+  /// The rules are evaluated against a small blog; rules that cannot be parsed count as refusing.
   ///
   /// - Parameter source: The rules document.
-  /// - Returns: Whether all of it is refused.
+  /// - Returns: Whether every action is refused.
   package static func isRefused(by source: String) -> Bool {
     guard let rules = try? RuleSet(source: source) else { return true }
     let post = JSONValue.object(

@@ -3,32 +3,33 @@ package import RealtimeHub
 
 /// What an observer saw of the database, independently of the clients.
 package struct CommitHistory: Sendable {
-  /// One thing that the observer saw.
+  /// One observation.
   package enum Entry: Sendable {
-    /// The next commit, and when the observer had it: at its time or after it.
+    /// The next commit, and when the observer read it: at the time of the commit or later.
     case commit(Commit, seen: Moment)
-    /// Commits were missed, and everything was read again.
+    /// Commits were missed, and the whole database was read again.
     case jump(Node, revision: Int64, seen: Moment)
-    /// The server has ended between two moments; what was seen so far is all that it had committed.
+    /// The server ended between two moments; the entries so far contain everything it had
+    /// committed.
     case crash(after: Moment, before: Moment)
   }
 
-  /// All data at the beginning.
+  /// All data at the start.
   package var root: Node
-  /// The last commit before the beginning.
+  /// The number of the last commit before the start.
   package var revision: Int64
-  /// What was seen, in its order.
+  /// The observations, in chronological order.
   package var entries: [Entry]
   /// All data at the end, read as a whole rather than computed from the commits.
   package var finalRoot: Node
-  /// The last commit that is in them, or nil when that is not known.
+  /// The last commit in the final data, or nil when that is unknown.
   package var finalRevision: Int64?
-  /// The security rules that were in force at some time.
+  /// The security rules that were in force at any time.
   package var rules: [String]
-  /// Whether commits have the numbers of the server; a stream of events has none.
+  /// Whether commits have the server's revision numbers; a stream of events has none.
   package var hasRevisions: Bool
 
-  /// Makes a history.
+  /// Creates a history.
   package init(
     root: Node = .empty,
     revision: Int64 = 0,
@@ -52,15 +53,15 @@ package struct CommitHistory: Sendable {
     entries.count { if case .commit = $0 { true } else { false } }
   }
 
-  /// The number of times that commits were missed.
+  /// How often commits were missed.
   package var gapCount: Int {
     entries.count { if case .jump = $0 { true } else { false } }
   }
 }
 
-/// Replays all commits in their order.
+/// Replays all commits in order.
 struct Replay {
-  /// What comes next.
+  /// What the replay yields.
   enum Event {
     case step(Step)
     case crash(Crash)
@@ -69,7 +70,7 @@ struct Replay {
   private var entries: [CommitHistory.Entry].Iterator
   private(set) var root: Node
   private var revision: Int64
-  /// Whether commits say when they were made; a stream of events does not.
+  /// Whether commits have timestamps; those from a stream of events do not.
   private let hasTimes: Bool
 
   init(_ commits: CommitHistory) {
@@ -135,23 +136,23 @@ struct Replay {
   }
 }
 
-/// One commit with the data before and after it, or several that were missed between two readings.
+/// One commit with the data before and after it, or several that were missed between two reads.
 struct Step: Sendable {
-  /// The number of the commit.
+  /// The revision of the commit.
   let revision: Int64
-  /// When the server made it, in milliseconds since 1970, or nil when that is not known.
+  /// When the server made the commit, in milliseconds since 1970, or nil when that is unknown.
   let timestamp: Int64?
-  /// When the observer had it; it was made then or before.
+  /// When the observer read the commit, which was made then or earlier.
   let seen: Moment
-  /// All data before it.
+  /// All data before the commit.
   let before: Node
-  /// All data after it.
+  /// All data after the commit.
   let after: Node
-  /// What changed; all that there is when commits were missed.
+  /// What changed; the whole data when commits were missed.
   let changes: [Change]
-  /// Whether these are several commits of which only the result is known.
+  /// Whether the step stands for several commits of which only the result is known.
   let isJump: Bool
-  /// What may have changed of the blog.
+  /// The parts of the blog that may have changed.
   let touched: TouchedPaths
 
   init(
@@ -173,27 +174,27 @@ struct Step: Sendable {
     touched = TouchedPaths(changes.map(\.path), before: before, after: after)
   }
 
-  /// The posts and comments that were not there before.
+  /// The posts and comments that did not exist before.
   var appearances: [Path] {
     let posts = touched.posts.map { Path([.posts, $0]) }
     let comments = touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
     return (posts + comments).filter { before[$0].isEmpty && !after[$0].isEmpty }
   }
 
-  /// The step, as a report names it.
+  /// The name of the step in a report.
   var location: String { isJump ? "up to revision \(revision)" : "revision \(revision)" }
 }
 
-/// What a server has left when it ended.
+/// What a server had stored when it ended.
 struct Crash: Sendable {
-  /// When it ended.
+  /// The time of the end.
   let period: Period
   /// The last commit.
   let revision: Int64
   /// All data.
   let root: Node
 
-  /// The end, as a report names it.
+  /// The name of the end in a report.
   var location: String { "when the server had ended at revision \(revision)" }
 }
 
@@ -211,7 +212,7 @@ struct TouchedPaths: Sendable {
     let comment: ChildKey
   }
 
-  /// The posts, also those of which a copy was touched.
+  /// The posts, including those of which a copy was touched.
   private(set) var posts: Set<ChildKey> = []
   private(set) var copies: Set<Copy> = []
   private(set) var comments: Set<Comment> = []
@@ -230,7 +231,7 @@ struct TouchedPaths: Sendable {
   }
 
   private mutating func touch(_ path: Path, before: Node, after: Node) {
-    /// The key that a path has at a depth, or all that there are.
+    /// The key of a path at a depth, or all existing keys if the path is shorter.
     func keys(_ depth: Int, at parent: Path) -> [ChildKey] {
       if path.count > depth { return [path.keys[depth]] }
       return Array(Set(before[parent].keys).union(after[parent].keys))

@@ -5,14 +5,15 @@ private import NIOConcurrencyHelpers
 private import RealtimeCore
 package import RealtimeHub
 
-/// Reads every commit from the stored database, while the server writes to it.
+/// Reads every commit from the stored database while the server writes to it.
 ///
-/// The server keeps a short history of commits. If it is told of a mark, it keeps everything that the
-/// observer has not read yet. Without one the observer may miss commits: then it reads the whole and
-/// records a gap. The database can be read at any time, also after the server was killed.
+/// The server keeps a short history of commits. If it knows the observer's mark, it keeps
+/// everything that the observer has not read yet. Without a mark the observer may miss commits; it
+/// then reads the whole database and records a gap. The database can be read at any time, even
+/// after the server was killed.
 ///
-/// State: made → started (looks by itself) → stopped. What was seen is guarded by
-/// `state`, and looks follow one another on `queue`.
+/// State: made → started (reads periodically) → stopped. The observations are guarded by `state`,
+/// and reads follow one another on `queue`.
 package final class LogObserver: Sendable {
   private struct State {
     var revision: Int64
@@ -22,7 +23,7 @@ package final class LogObserver: Sendable {
     var failure: (any Error)?
   }
 
-  /// How many commits are read before the mark is moved, which writes a file.
+  /// How many commits are read before the mark is moved, which involves writing a file.
   private static let markedCommits: Int64 = 500
 
   private let database: any StoredDatabase
@@ -33,14 +34,14 @@ package final class LogObserver: Sendable {
   // Safety: used only on `queue`, and in `deinit`.
   private nonisolated(unsafe) var timer: (any DispatchSourceTimer)?
 
-  /// Begins with the present data.
+  /// Starts with the current data.
   ///
   /// - Parameters:
   ///   - database: The database that the server commits to.
   ///   - markFile: The file that tells the server how far the observer has read, or nil.
-  ///   - patience: How long the database may be away, as one that others store may be. What is
-  ///     committed meanwhile is read afterwards.
-  /// - Throws: `StoreError` when there is no store, or it is damaged.
+  ///   - patience: How long the database may be unreachable, as a remote store may be. Anything
+  ///     committed in between is read afterwards.
+  /// - Throws: `StoreError` when the store does not exist or is damaged.
   package init(
     _ database: any StoredDatabase,
     markFile: String? = nil,
@@ -68,9 +69,9 @@ package final class LogObserver: Sendable {
     timer?.cancel()
   }
 
-  /// Reads periodically from now on.
+  /// Starts to read periodically.
   ///
-  /// - Parameter interval: How often.
+  /// - Parameter interval: The time between two reads.
   package func start(every interval: Duration = .milliseconds(25)) {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
@@ -83,10 +84,10 @@ package final class LogObserver: Sendable {
     timer.resume()
   }
 
-  /// What has been seen up to now, without the last reading of the whole.
+  /// What has been observed so far, without a final read of the whole database.
   package var observed: CommitHistory { state.withLockedValue { $0.commits } }
 
-  /// Records what has been committed so far.
+  /// Reads and records what has been committed so far.
   package func look() {
     queue.sync { _ = read() }
   }
@@ -95,7 +96,7 @@ package final class LogObserver: Sendable {
   ///
   /// Must be called after the process has ended and before another is started.
   ///
-  /// - Parameter moment: A moment before the end: what was acknowledged by then must be there.
+  /// - Parameter moment: A moment before the end; anything acknowledged by then must be stored.
   package func serverCrashed(after moment: Moment) {
     queue.sync {
       readPatiently()
@@ -108,15 +109,15 @@ package final class LogObserver: Sendable {
 
   /// Stops reading, and returns everything that was recorded.
   ///
-  /// - Returns: What was seen, with a last reading of the whole.
-  /// - Throws: `StoreError` when the file could not be read now or at any time.
+  /// - Returns: The observations, with a final read of the whole database.
+  /// - Throws: `StoreError` when the store cannot be read, or could not be at an earlier time.
   package func finish() throws -> CommitHistory {
     queue.sync {
       timer?.cancel()
       timer = nil
       readPatiently()
     }
-    // Read first, so that all commits in it are recorded one by one.
+    // Read first, so that every commit it contains is recorded individually.
     let stored = try database.load()
     queue.sync { readPatiently() }
     let (commits, failure) = state.withLockedValue { state in
@@ -131,13 +132,13 @@ package final class LogObserver: Sendable {
     return commits
   }
 
-  /// Reads, again and again while the database is away and may be.
+  /// Reads, and retries while the database is unreachable and patience lasts.
   private func readPatiently() {
     let deadline = Moment.now.advanced(by: patience)
     while !read(isLast: Moment.now >= deadline) { usleep(50_000) }
   }
 
-  /// Records what was committed, and tells whether it could be read, or that it could not for good.
+  /// Records what was committed; returns whether the read succeeded or failed for good.
   @discardableResult
   private func read(isLast: Bool = false) -> Bool {
     let revision = state.withLockedValue { $0.revision }
@@ -173,7 +174,7 @@ package final class LogObserver: Sendable {
       state.marked = state.revision
       return state.revision
     }
-    // If the mark cannot be moved the log grows, and nothing is lost.
+    // If the mark cannot be moved, the log grows, but nothing is lost.
     if let revision { try? mark.move(to: revision) }
   }
 }

@@ -6,8 +6,8 @@ package import RealtimeTransport
 
 /// Follows a database over HTTP as an administrator: a stream of events at the root.
 ///
-/// The stream has every commit in its order but not its number, so the observer counts. When it ends,
-/// as with the server, it is opened again, and what was missed is recorded as a gap.
+/// The stream has every commit in order but without its number, so the observer counts. When the
+/// stream ends, as it does when the server ends, it is opened again, and a gap is recorded.
 ///
 /// State: made → started (follows) → stopped. All state is guarded by `state`.
 package final class StreamObserver: Sendable {
@@ -15,11 +15,11 @@ package final class StreamObserver: Sendable {
     var commits: CommitHistory?
     var root = Node.empty
     var revision: Int64 = 0
-    /// Ends of the server that have not been told, since nothing has been read after them.
+    /// Ends of the server that are not recorded yet, since nothing has been read after them.
     var crashes: [Moment] = []
     var task: Task<Void, Never>?
 
-    /// Takes a change of the stream down; one of everything is a reading of what was missed.
+    /// Records a change of the stream; a change of the whole data is a read after a gap.
     mutating func take(_ changes: [Change], at now: Moment) {
       for change in changes { root.update(at: change.path, to: change.node) }
       guard commits != nil else {
@@ -44,12 +44,12 @@ package final class StreamObserver: Sendable {
   private let request: HTTPClientRequest
   private let state = NIOLockedValueBox(State())
 
-  /// Makes an observer.
+  /// Creates an observer.
   ///
   /// - Parameters:
-  ///   - client: Who sends the requests.
+  ///   - client: The client that sends the requests.
   ///   - target: The server, with the name of its database.
-  ///   - token: What proves that one is an administrator, or nil at one's own Unix socket.
+  ///   - token: The administrator's credential, or nil at a local Unix socket.
   package init(client: HTTPClient, target: ConnectionTarget, token: String? = nil) {
     self.client = client
     let namespace = target.namespace.map { "&ns=\($0)" } ?? ""
@@ -65,7 +65,7 @@ package final class StreamObserver: Sendable {
     state.withLockedValue { $0.task }?.cancel()
   }
 
-  /// Begins with what is there, and follows from then on.
+  /// Starts with the existing data, and follows the changes from then on.
   ///
   /// - Throws: `HTTPClientError` when the server cannot be reached.
   package func start() async throws {
@@ -82,7 +82,7 @@ package final class StreamObserver: Sendable {
         } catch {
           if isFirst { return readiness.finish(throwing: error) }
         }
-        // A server that is being started answers a little later.
+        // A server that is starting answers a little later.
         await Self.pause()
       }
       readiness.finish()
@@ -91,20 +91,21 @@ package final class StreamObserver: Sendable {
     for try await _ in ready {}
   }
 
-  /// What has been seen up to now, or nil before the first reading.
+  /// What has been observed so far, or nil before the first read.
   package var observed: CommitHistory? { state.withLockedValue { $0.commits } }
 
-  /// Notes that the server has ended.
+  /// Records that the server has ended.
   ///
-  /// - Parameter moment: A moment before the end: what was acknowledged by then must be there.
+  /// - Parameter moment: A moment before the end; anything acknowledged by then must be stored.
   package func serverCrashed(after moment: Moment) {
     state.withLockedValue { $0.crashes.append(moment) }
   }
 
   /// Stops following, and returns everything that was recorded.
   ///
-  /// - Returns: What was seen, with a last reading of the whole.
-  /// - Throws: `HTTPClientError` when the server cannot be reached now, or what it says is no data.
+  /// - Returns: The observations, with a final read of the whole database.
+  /// - Throws: `HTTPClientError` when the server cannot be reached, or an error if its response is
+  ///   not valid data.
   package func finish() async throws -> CommitHistory {
     let answer = try await client.send(request)
     let node = try Node(json: JSONParser.parse(String(decoding: answer.body, as: UTF8.self)))

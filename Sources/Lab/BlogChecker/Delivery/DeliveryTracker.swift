@@ -1,20 +1,20 @@
 import RealtimeCore
 
-/// Compares what one client was told of each path with what was committed there.
+/// Compares what one client was told about each path with what was committed there.
 ///
-/// The position of a path is a set of states, since states may be equal. The next state must be the
-/// following one. A later one is right only with an excuse: the client was offline, a fault was injected,
-/// or a write of its own hid the change.
+/// The position at a path is a set of states, since states may be equal. The next state must be the
+/// following one. A later one is allowed only with an excuse: the client was offline, a fault was
+/// injected, or one of its own writes hid the change.
 struct DeliveryTracker {
-  /// What is found out, one after another.
+  /// The judgement on a change.
   enum Judgement {
-    /// The next change was told, and how: in order, in time.
+    /// The client was told of the next change, in order and in time.
     case right
-    /// A change was never told, or not before the next one.
+    /// The client was never told of a change, or not before the next one.
     case lost(Violation)
-    /// A change was told too late.
+    /// The client was told of a change too late.
     case late(Violation)
-    /// A change was told after one that came later.
+    /// The client was told of a change after a later one.
     case older(Violation)
   }
 
@@ -26,16 +26,16 @@ struct DeliveryTracker {
   private struct View {
     let path: Path
     let limit: Int?
-    /// What came about until then is part of what the view has begun with.
+    /// Changes made before this moment are part of the view's initial content.
     let freeUntil: Moment
   }
 
   private struct PathState {
-    /// The states that it may have; nil when nobody knows.
+    /// The possible states; nil when they are unknown.
     var positions: Set<Int>?
-    /// Whether writes of the client's own have hidden what it was told.
+    /// Whether the client's own writes have hidden what it was told.
     var isBlind = false
-    /// States that were passed over, and may still be told too late.
+    /// States that were skipped, and may still arrive too late.
     var missing: Set<Int> = []
   }
 
@@ -47,24 +47,24 @@ struct DeliveryTracker {
 
   private var views: [String: View] = [:]
   private var pathStates: [Key: PathState] = [:]
-  /// How many operations of the client's own are under way at each state.
+  /// How many of the client's own operations are under way on each path.
   private var underWay: [Path: Int] = [:]
   private var isUp = false
-  /// How many faults are being done to the client.
+  /// How many faults are in effect on the client.
   private var troubles = 0
-  /// Whether the rest of the connection delivers late, as the network has pieces under way.
+  /// Whether the connection still delivers late, because data is on its way in the network.
   private var isSlow = false
   private var calmSince = Moment.distantPast
-  /// The revision of what was told last, of any state.
+  /// The revision of the last change told at any path.
   private var lastRevision = Int64.min
 
   /// Prepares to follow a client.
   ///
   /// - Parameters:
-  ///   - client: What it has noted.
+  ///   - client: The client's history.
   ///   - versions: What was committed.
-  ///   - evidence: What the driver has noted, and what is tolerated.
-  ///   - judge: Takes what is found out.
+  ///   - evidence: What the driver has recorded, and what is tolerated.
+  ///   - judge: Receives the judgements.
   init(
     _ client: ClientHistory,
     versions: PathVersions,
@@ -78,7 +78,7 @@ struct DeliveryTracker {
     self.judge = judge
   }
 
-  /// Goes through everything that the client has noted, and what was done to it meanwhile.
+  /// Goes through everything that the client has recorded and the faults injected into it.
   mutating func follow(_ history: ClientHistory) {
     let operations = Dictionary(
       history.operations.map { ($0.number, $0) },
@@ -107,7 +107,7 @@ struct DeliveryTracker {
     }
   }
 
-  // MARK: What excuses
+  // MARK: Excuses
 
   private mutating func begin(at time: Moment) {
     settle(at: time, isEnd: false)
@@ -135,7 +135,7 @@ struct DeliveryTracker {
     lastRevision = .min
   }
 
-  /// Notes that an operation of the client's own begins or ends to hide what the database has.
+  /// Notes that one of the client's own operations starts or stops hiding what the database has.
   private mutating func cover(_ intent: Intent, adding count: Int) {
     for path in intent.coveredPaths {
       underWay[path, default: 0] += count
@@ -149,18 +149,18 @@ struct DeliveryTracker {
     underWay[path, default: 0] > 0 || path.parent.map { underWay[$0, default: 0] > 0 } ?? false
   }
 
-  /// Until when what came about need not be told by itself.
+  /// The moment up to which changes need not be told one by one.
   private func freeUntil(_ view: View?) -> Moment {
     guard isUp, troubles == 0, !isSlow, let view else { return .distantFuture }
     return max(calmSince.advanced(by: bound), view.freeUntil)
   }
 
-  /// Whether the children of a view come and go since there are more than it has.
+  /// Whether children of a view come and go because there are more of them than its limit.
   private func isWindow(_ view: View) -> Bool {
     view.limit.map { versions.mostPosts >= $0 } ?? false
   }
 
-  // MARK: What is told
+  // MARK: What the client is told
 
   private mutating func take(_ telling: Telling, at time: Moment) {
     let path = Path(wire: telling.path)
@@ -183,7 +183,7 @@ struct DeliveryTracker {
     }
   }
 
-  /// What is known of a place of which nothing was told: nothing is there once the view has begun.
+  /// The state of a path about which the client was told nothing: empty once the view has begun.
   private func initialState(of key: Key) -> PathState {
     guard let view = views[key.view], !isWindow(view) else { return PathState() }
     let states = versions.states(at: key.path)
@@ -197,7 +197,7 @@ struct DeliveryTracker {
     let equal = states.indices(hash: hash)
     let isCovered = isCovered(key.path)
     guard let old = state.positions, !state.isBlind, !isCovered, let lowest = old.min() else {
-      // The first state that is certain again is the position, wherever it is.
+      // The first state that is certain again becomes the position, whichever it is.
       let least = state.positions?.min() ?? 0
       let next = equal.filter { $0 >= least }
       if next.isEmpty { return }
@@ -212,7 +212,7 @@ struct DeliveryTracker {
     }
     guard next.isEmpty else {
       checkTime(of: key, states, from: old, to: next, freeUntil: free, at: time)
-      // A server that has let a client be catches up view by view.
+      // A server that has left a client alone catches up view by view.
       let recently = time.advanced(by: .zero - bound)
       let isBusy =
         disturbances.stalled(from: recently, to: time) * 2 > bound
@@ -225,7 +225,7 @@ struct DeliveryTracker {
     stray(key, states: states, to: hash, changes: changes, of: &state, from: old, at: time)
   }
 
-  /// Finds out what a state is that is not the next one.
+  /// Determines what a state is that is not the next one.
   private func stray(
     _ key: Key,
     states: PathVersions.States,
@@ -258,7 +258,7 @@ struct DeliveryTracker {
         )
       }
     } else if let next = alike.first(where: { old.contains($0 - 1) }) {
-      // Something of it was wrong before, which has been told; this change is not.
+      // An earlier change was wrong, which has been reported; this one is not.
       state.positions = [next]
     } else if let late = alike.first(where: state.missing.contains) {
       state.missing.remove(late)
@@ -313,7 +313,7 @@ struct DeliveryTracker {
     return time.since(due) - disturbances.stalled(from: due, to: time) > bound
   }
 
-  /// Changes are told in the order of their commits, whatever their paths.
+  /// Changes must be told in the order of their commits, whatever their paths.
   private mutating func checkOrder(
     of key: Key,
     _ states: PathVersions.States,
@@ -331,7 +331,7 @@ struct DeliveryTracker {
     lastRevision = max(lastRevision, revision)
   }
 
-  /// Looks at what should have been told by now, before something excuses it.
+  /// Judges what should have been told by this time, before something excuses it.
   private mutating func settle(at time: Moment, isEnd: Bool) {
     for (key, state) in pathStates {
       let states = versions.states(at: key.path)

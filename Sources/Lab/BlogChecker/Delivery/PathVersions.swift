@@ -2,28 +2,28 @@ import RealtimeCore
 
 /// All states of each post and each comment, in the order of the commits.
 struct PathVersions: Sendable {
-  /// A place after a commit.
+  /// A path after a commit.
   struct Version: Sendable {
     let revision: Int64
-    /// When the observer had it; it was made then or before.
+    /// When the observer read the commit, which was made then or earlier.
     let seen: Moment
   }
 
-  /// The states of one place; the first is that before the run.
+  /// The states of one path; the first is the state before the run.
   struct States: Sendable {
     private(set) var versions: [Version] = []
     private var byHash: [String: [Int]] = [:]
     private var byChange: [String: [Int]] = [:]
 
-    /// The hash of a place where nothing is.
+    /// The hash of an empty path.
     static let nothing = ""
 
     init(_ first: Version, hash: String) { add(first, hash: hash, changes: nil) }
 
-    /// The states, in ascending order, that have a hash.
+    /// The indices of the states with a hash, in ascending order.
     func indices(hash: String) -> [Int] { byHash[hash] ?? [] }
 
-    /// The states, in ascending order, that came about by a change.
+    /// The indices of the states that resulted from a change, in ascending order.
     func indices(changes: JSONValue) -> [Int] { byChange[changes.text] ?? [] }
 
     mutating func add(_ version: Version, hash: String, changes: JSONValue?) {
@@ -36,9 +36,9 @@ struct PathVersions: Sendable {
   private var states: [Path: States] = [:]
   private var below: [Path: [Path]] = [:]
   private let first: Version
-  /// Whether commits were missed, so that something may have been told that nobody knows.
+  /// Whether commits were missed, so that a client may have been told unknown states.
   private(set) var hasGaps = false
-  /// How many posts there were at most.
+  /// The largest number of posts at any time.
   private(set) var mostPosts: Int
 
   init(_ commits: CommitHistory) {
@@ -54,10 +54,10 @@ struct PathVersions: Sendable {
     }
   }
 
-  /// The states of a place.
+  /// The states of a path.
   func states(at path: Path) -> States { states[path] ?? States(first, hash: States.nothing) }
 
-  /// The places below a location at which there was ever something.
+  /// The paths below a path at which there was ever a value.
   func paths(below path: Path) -> [Path] { below[path] ?? [] }
 
   mutating func observe(_ step: Step) {
@@ -89,13 +89,13 @@ struct PathVersions: Sendable {
 
 /// Reasons why a client was not told something, or not in time.
 struct Disturbances: Sendable {
-  /// A time during which somebody could do nothing.
+  /// A time during which a process could do nothing.
   private struct Span: Sendable {
     let start: Moment
     let end: Moment
   }
 
-  /// What was done to the client by the driver, as lines among its own.
+  /// The faults that the driver injected into the client, as lines of a history.
   let faults: [HistoryLine]
   private var stalls: [Span] = []
   private var coalescing: [Span] = []
@@ -119,7 +119,7 @@ struct Disturbances: Sendable {
     Span(start: end.advanced(by: .microseconds(-microseconds)), end: end)
   }
 
-  /// For how long within a period the machine stalled the client or the driver.
+  /// How long the machine stalled the client or the driver within a period.
   func stalled(from start: Moment, to end: Moment) -> Duration {
     stalls.reduce(.zero) { sum, span in
       let (first, last) = (max(start, span.start), min(end, span.end))
@@ -127,7 +127,7 @@ struct Disturbances: Sendable {
     }
   }
 
-  /// Whether the server may have left something out then, since a client did not keep up with it.
+  /// Whether the server may have omitted changes at that time, because a client did not keep up.
   func mayHaveCoalesced(at time: Moment, within tolerance: Duration) -> Bool {
     coalescing.contains {
       $0.start.advanced(by: .zero - tolerance) <= time && time <= $0.end.advanced(by: tolerance)

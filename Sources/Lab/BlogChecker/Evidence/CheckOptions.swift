@@ -1,24 +1,24 @@
-/// What a check tolerates, and how much must have been done to mean anything.
+/// What a check tolerates, and the minimum that must have been done.
 package struct CheckOptions: Sendable {
-  /// The least that a run must have, so that one in which nothing happened does not pass.
+  /// The minimum that a run must contain, so that a run in which nothing happened does not pass.
   package struct Least: Hashable, Sendable {
-    /// Acknowledged operations.
+    /// The number of acknowledged operations.
     package var acknowledged = 50
-    /// Commits seen one by one.
+    /// The number of commits seen one by one.
     package var commits = 50
-    /// Acknowledged comments.
+    /// The number of acknowledged comments.
     package var comments = 5
-    /// Acknowledged stars, set or taken away.
+    /// The number of acknowledged stars, added or removed.
     package var stars = 5
-    /// Things shown by listeners.
+    /// The number of things shown by listeners.
     package var shown = 20
-    /// The promises that must each have been checked, whatever else was.
+    /// The promises that must each have been checked, regardless of the other minimums.
     package var promises: Set<Promise> = []
 
-    /// Makes the least of an ordinary run.
+    /// Creates the minimum for an ordinary run.
     package init() {}
 
-    /// What suits a test of a few operations.
+    /// No minimum, for a test of a few operations.
     package static var nothing: Least {
       var least = Least()
       least.acknowledged = 0
@@ -30,25 +30,26 @@ package struct CheckOptions: Sendable {
     }
   }
 
-  /// How much must have been done.
+  /// The minimum that must have been done.
   package var least = Least()
-  /// How long a client may take to show what it has written itself.
+  /// How long a client may take to show its own writes.
   package var echo: Duration = .seconds(2)
   /// How long it may take until a client is told what was committed.
   package var freshness: Duration = .seconds(2)
-  /// How long after the end of a client its presence may stay.
+  /// How long a client's presence may persist after the client has ended.
   package var absence: Duration = .seconds(60)
-  /// The most memory that the server may take, in bytes.
+  /// The maximum memory of the server, in bytes.
   package var residentBytes: Int64 = 1 << 30
-  /// The most files and sockets that the server may have open.
+  /// The maximum number of files and sockets that the server may have open.
   package var descriptors: Int64 = 4_096
-  /// The slowest that one answer in a hundred may be.
+  /// The maximum 99th percentile of the response times.
   package var p99: Duration = .seconds(10)
-  /// The most commits that the rules are asked about, evenly spread; asking is slow.
+  /// The maximum number of commits against which the rules are evaluated, evenly spread; evaluation
+  /// is slow.
   package var ruledCommits = 5_000
-  /// The longest histories of one star or number that are searched for an order.
+  /// The longest history of one star or number that is searched for an order.
   package var searchedOperations = 200
 
-  /// Makes the options of an ordinary run.
+  /// Creates the options of an ordinary run.
   package init() {}
 }

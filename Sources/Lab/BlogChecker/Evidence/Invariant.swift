@@ -1,26 +1,26 @@
 package import RealtimeCore
 
-/// One promise that is checked, over every commit and over what clients have noted.
+/// One promise that is checked over every commit and over what clients have recorded.
 ///
-/// The checker creates it with the evidence, calls it for every step and every crash in their order, and
-/// for the conclusion last.
+/// The checker creates it with the evidence, calls it for every step and every crash in order, and
+/// then once more for the conclusion.
 protocol Invariant: Sendable {
-  /// Which promises it stands for.
+  /// The promises that it checks.
   static var promises: [Promise] { get }
-  /// What it says, in a few words.
+  /// The promise, in a few words.
   static var statement: String { get }
-  /// What it has found.
+  /// The findings so far.
   var findings: Findings { get }
 
   init(_ evidence: Evidence)
 
-  /// Looks at a commit.
+  /// Checks a commit.
   mutating func observe(_ step: Step)
 
-  /// Looks at what an ended server has left.
+  /// Checks what a server had stored when it ended.
   mutating func observeCrash(_ crash: Crash)
 
-  /// Looks at everything, after the last commit.
+  /// Checks everything, after the last commit.
   mutating func conclude()
 }
 
@@ -36,12 +36,12 @@ package struct Evidence: Sendable {
   package let history: History
   /// What the observer saw.
   package let commits: CommitHistory
-  /// What is tolerated, and how much must have been done.
+  /// What is tolerated, and the minimum that must have been done.
   package let options: CheckOptions
   /// What must be in the database according to the histories.
   let model: Model
 
-  /// Puts the evidence together.
+  /// Assembles the evidence.
   ///
   /// - Complexity: O(n log n)
   package init(history: History, commits: CommitHistory, options: CheckOptions) {
@@ -55,21 +55,21 @@ package struct Evidence: Sendable {
   package var finalRoot: Node { commits.finalRoot }
 }
 
-/// How often something was looked at, and what was wrong.
+/// How often a promise was checked, and what was wrong.
 package struct Findings: Sendable {
-  /// How many violations are kept; all are counted.
+  /// The maximum number of violations that are kept; all are counted.
   private static let kept = 20
 
-  /// How often it was checked.
+  /// How often the promise was checked.
   package private(set) var checked = 0
-  /// How often it did not hold.
+  /// How often the promise did not hold.
   package private(set) var violationCount = 0
   /// The first violations.
   package private(set) var violations: [Violation] = []
 
   init() {}
 
-  /// Counts a check, and notes a violation when it does not hold.
+  /// Counts a check, and records a violation when it does not hold.
   mutating func expect(
     _ holds: Bool,
     at location: @autoclosure () -> String,
@@ -83,33 +83,33 @@ package struct Findings: Sendable {
     violations.append(Violation(at: location(), problem(), evidence: evidence()))
   }
 
-  /// Counts checks that have held.
+  /// Counts checks that held.
   mutating func held(_ count: Int = 1) { checked += count }
 }
 
-/// A promise that was not kept, with what proves it.
+/// A promise that was not kept, with the evidence.
 package struct Violation: Hashable, Sendable, CustomStringConvertible {
-  /// When and where: a revision, a moment of a client, a file.
+  /// When and where: a revision, a moment of a client, or a file.
   package let location: String
   /// What is wrong, in a sentence.
   package let problem: String
-  /// What was found that proves it.
+  /// The facts that prove it.
   package let evidence: [String]
 
-  /// Makes a violation.
+  /// Creates a violation.
   package init(at location: String, _ problem: String, evidence: [String] = []) {
     self.location = location
     self.problem = problem
     self.evidence = evidence
   }
 
-  /// Everything in one line.
+  /// The whole violation in one line.
   package var description: String {
     "\(location): \(problem)" + (evidence.isEmpty ? "" : " [\(evidence.joined(separator: "; "))]")
   }
 }
 
-/// What a blog and its database promise, by the numbers under which it is written down.
+/// What a blog and its database promise, by the numbers used in the documentation.
 package enum Promise: String, Sendable, CaseIterable {
   case i1 = "I1"
   case i2 = "I2"

@@ -1,27 +1,27 @@
 import RealtimeCore
 
-/// The model: what must be and what may be in the database, according to the answers to clients.
+/// What must be and what may be in the database, according to the answers that clients received.
 struct Model: Sendable {
-  /// A star of one person on one post.
+  /// One user's star on one post.
   struct Star: Hashable, Sendable {
     let post: String
     let uid: String
   }
 
-  /// A thing that is written once, under a key of its own, and perhaps deleted.
+  /// Something that is written once, under its own key, and perhaps deleted.
   struct Thing: Sendable {
-    /// Who wrote it.
+    /// The operation that wrote it.
     var creation: ClientOperation?
-    /// Who deleted it, or a thing that it belongs to.
+    /// The operations that deleted it, or something that it belongs to.
     var deletions: [ClientOperation] = []
 
-    /// Whether it must be there.
+    /// Whether it must exist.
     func mustExist(at period: Period) -> Bool {
       guard let creation, period.hasSettled(creation) else { return false }
       return !deletions.contains(where: period.mayHaveBegun)
     }
 
-    /// Whether it may be there.
+    /// Whether it may exist.
     func mayExist(at period: Period) -> Bool {
       guard let creation, period.mayHaveBegun(creation) else { return false }
       guard let written = creation.acknowledged else { return true }
@@ -29,7 +29,7 @@ struct Model: Sendable {
     }
   }
 
-  /// A post with what was written into it.
+  /// A post with the titles that were written to it.
   struct Post: Sendable {
     var thing = Thing()
     var titles = RegisterWrites<String>()
@@ -40,7 +40,7 @@ struct Model: Sendable {
   private(set) var stars: [Star: RegisterWrites<Bool>] = [:]
   /// The data before the run.
   let initial: Node
-  /// Paths that an administrator has written.
+  /// The paths that an administrator has written.
   private(set) var administered: [Path] = []
 
   init(_ history: History, initial: Node) {
@@ -82,7 +82,7 @@ struct Model: Sendable {
 
   // MARK: Comparing
 
-  /// Compares the comments of a reading with what must and may be there.
+  /// Compares the comments in a snapshot with those that must and may exist.
   func compareComments(
     in root: Node,
     at period: Period,
@@ -112,7 +112,7 @@ struct Model: Sendable {
     }
   }
 
-  /// Compares the posts of a reading with what must and may be there.
+  /// Compares the posts in a snapshot with those that must and may exist.
   func comparePosts(
     in root: Node,
     at period: Period,
@@ -145,7 +145,7 @@ struct Model: Sendable {
     }
   }
 
-  /// Compares the stars of a reading with what must and may be there.
+  /// Compares the stars in a snapshot with those that must and may exist.
   func compareStars(
     in root: Node,
     at period: Period,
@@ -167,11 +167,11 @@ struct Model: Sendable {
     }
   }
 
-  /// Whether something was there before the run.
+  /// Whether a path had a value before the run.
   private func isOlder(_ path: Path) -> Bool { !initial[path].isEmpty }
 }
 
-/// The writes of one value, of which each replaces what the one before has written.
+/// The writes of one value, each of which replaces the previous one.
 struct RegisterWrites<Value: Hashable & Sendable>: Sendable {
   private struct Write {
     let value: Value
@@ -188,15 +188,17 @@ struct RegisterWrites<Value: Hashable & Sendable>: Sendable {
     writes.append(Write(value: value, operation: operation))
   }
 
-  /// The values that may be there at a moment when nothing is under way.
+  /// The possible values at a moment when nothing is under way.
   ///
-  /// A write may be the last one unless one that began after its acknowledgement was acknowledged as
-  /// well. One of unknown outcome may have happened at any time since, or not at all.
+  /// A write may be the last one unless another that began after its acknowledgement was
+  /// acknowledged as well. A write of unknown outcome may have happened at any time since, or
+  /// never.
   ///
   /// - Parameters:
-  ///   - period: What was acknowledged by its beginning has happened, what began after its end not.
+  ///   - period: Writes acknowledged by its start have happened; writes that began after its end
+  ///     have not.
   ///   - initial: The value before all writes.
-  /// - Returns: All that are possible.
+  /// - Returns: All possible values.
   /// - Complexity: O(writes)
   func possible(at period: Period, initial: Value) -> Set<Value> {
     var lastSettled: Moment?

@@ -2,13 +2,14 @@ import RealtimeCore
 
 /// The posts that one client has shown, without those that it was writing itself.
 ///
-/// Until the server has answered a write, its client shows what it expects, which no commit may have.
+/// Until the server has answered a write, the client shows the expected result, which may match no
+/// commit.
 struct ShownPosts: Sequence, IteratorProtocol {
-  /// A post that was shown as the database had it.
+  /// A post that was shown in the state that the database had.
   struct Element {
     /// How long the process had been running.
     let age: Duration
-    /// The number of the process.
+    /// The number of the client's process.
     let life: Int
     let showing: Showing
     let post: String
@@ -81,7 +82,7 @@ struct PostVersions: Sendable {
       hash = post.hash
     }
 
-    /// Whether this is what was shown.
+    /// Whether this version is the one that was shown.
     func isShown(starCount count: Int, stars: Int, version: String?) -> Bool {
       starCount == count && self.stars == stars && version.map { $0 == hash } ?? true
     }
@@ -95,7 +96,7 @@ struct PostVersions: Sendable {
   }
 
   private var versions: [String: [Version]] = [:]
-  /// Whether commits were missed, so that something may have been shown that nobody knows.
+  /// Whether commits were missed, so that unknown states may have been shown.
   private(set) var hasGaps = false
 
   init(_ commits: CommitHistory) {
@@ -113,7 +114,7 @@ struct PostVersions: Sendable {
     }
   }
 
-  /// Finds the first state of a post from a position on that is what was shown.
+  /// Finds the first state of a post, from a position on, that matches what was shown.
   func fit(
     _ post: String,
     starCount: Int,

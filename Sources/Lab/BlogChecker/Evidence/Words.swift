@@ -1,6 +1,6 @@
-/// How reports put things in words.
+/// Wording for reports.
 package enum Words {
-  /// A number of things: "1 fault", "2 faults", or with a plural of their own.
+  /// A number with its noun, such as "1 fault" or "2 faults"; irregular plurals are passed in.
   package static func count(
     _ number: some BinaryInteger,
     _ name: String,

@@ -1,23 +1,23 @@
 package import RealtimeCore
 
-/// One operation of a client from its beginning to what the client was told of its end.
+/// One operation of a client, from its start to what the client learned of its outcome.
 package struct ClientOperation: Hashable, Sendable {
-  /// Who asked for it.
+  /// The client that started it.
   package var client: String
-  /// In whose name.
+  /// The user ID under which it ran.
   package var uid: String
   /// The number within the client's history.
   package var number: Int64
-  /// What it was to do.
+  /// What the operation was meant to do.
   package var intent: Intent
-  /// When it began.
+  /// When the operation began.
   package var invoked: Moment
-  /// When the client was told how it ended, or nil when it never was.
+  /// When the client learned the outcome, or nil when it never did.
   package var answered: Moment?
-  /// How it ended; unknown when the client was never told.
+  /// The outcome; unknown when the client never learned it.
   package var outcome: Outcome
 
-  /// Makes an operation.
+  /// Creates an operation.
   package init(
     client: String,
     uid: String,
@@ -36,22 +36,22 @@ package struct ClientOperation: Hashable, Sendable {
     self.outcome = outcome
   }
 
-  /// Whether it was acknowledged.
+  /// Whether the operation was acknowledged.
   package var isAcknowledged: Bool {
     if case .ok = outcome { true } else { false }
   }
 
-  /// Whether it was refused.
+  /// Whether the operation was refused.
   package var isRefused: Bool {
     if case .refused = outcome { true } else { false }
   }
 
-  /// Whether nobody can know if it took effect.
+  /// Whether it is unknown if the operation took effect.
   package var isUnknown: Bool {
     if case .unknown = outcome { true } else { false }
   }
 
-  /// When it was acknowledged, or nil; until then it may still take effect.
+  /// When the operation was acknowledged, or nil; until then it may still take effect.
   package var acknowledged: Moment? { isAcknowledged ? answered : nil }
 }
 
@@ -67,34 +67,34 @@ extension ClientOperation: CustomStringConvertible {
   }
 }
 
-/// What a client wants of the database with one operation.
+/// What a client wants to do to the database with one operation.
 ///
 /// Keys of posts and comments are chosen before the operation begins. Titles of posts and texts of
-/// comments are unique in a run, so that the checker knows who wrote what.
+/// comments are unique within a run, so that the checker knows who wrote what.
 package enum Intent: Hashable, Sendable {
   /// Writes a post and its copy.
   case post(post: String, title: String, body: String)
-  /// Rewrites a post of one's own, in both places.
+  /// Rewrites the user's own post, at both paths.
   case editPost(post: String, title: String, body: String)
-  /// Deletes a post of one's own with its copy and its comments.
+  /// Deletes the user's own post with its copy and its comments.
   case deletePost(post: String)
   /// Comments on a post.
   case comment(post: String, comment: String, text: String)
-  /// Deletes a comment of one's own.
+  /// Deletes the user's own comment.
   case deleteComment(post: String, comment: String)
   /// Stars a post.
   case star(post: String)
-  /// Takes one's star away.
+  /// Removes the user's star.
   case unstar(post: String)
   /// Adds to a number.
   case increment(path: String, amount: Int64)
-  /// Reads a value; the answer carries it.
+  /// Reads a value, which the answer contains.
   case read(path: String)
-  /// Tries to star a post in the name of another, which must be refused.
+  /// Tries to star a post as another user, which must be refused.
   case starAs(post: String, uid: String)
-  /// Tries to rewrite the post of another, which must be refused.
+  /// Tries to rewrite another user's post, which must be refused.
   case editOther(post: String, title: String)
-  /// Writes as administrator, whom no rule binds, such as to prepare a run.
+  /// Writes as an administrator, who is not bound by rules, for example to prepare a run.
   case administer(paths: [String])
 
   /// Whether the operation must be refused.
@@ -107,7 +107,7 @@ package enum Intent: Hashable, Sendable {
     }
   }
 
-  /// The post that the operation is about, or nil.
+  /// The post that the operation concerns, or nil.
   package var post: String? {
     switch self {
     case .post(let post, _, _), .editPost(let post, _, _), .deletePost(let post),
@@ -140,7 +140,7 @@ package enum Intent: Hashable, Sendable {
     }
   }
 
-  /// The name of the kind of operation, as a history has it.
+  /// The name of the kind of operation in a history.
   package var name: String { kind.rawValue }
 
   var members: [JSONMember] {
@@ -199,13 +199,14 @@ package enum Intent: Hashable, Sendable {
   }
 }
 
-/// How an operation ended, as far as its client was told.
+/// How an operation ended, as far as its client learned.
 package enum Outcome: Hashable, Sendable {
-  /// It was acknowledged, with the value that was read or written where there is one.
+  /// It was acknowledged, with the value that was read or written, if any.
   ///
-  /// For an increment and a transaction on a star it is the number afterwards, for a read the value.
+  /// For an increment and a transaction on a star this is the resulting number, for a read the
+  /// value.
   case ok(JSONValue?)
-  /// It was refused; no effect of it may ever be seen.
+  /// It was refused; none of its effects may ever be visible.
   case refused(String)
   /// The client cannot know whether it took effect.
   case unknown(String)

@@ -1,21 +1,21 @@
 package import RealtimeCore
 
-/// What a client showed at a location when everything was quiet.
+/// What a client showed at a path when everything was quiet.
 package struct FinalView: Hashable, Sendable {
   /// The name of the view within the client.
   package var view: String
-  /// The location, such as "/posts".
+  /// The path, such as "/posts".
   package var path: String
-  /// The child that the view is ordered by, or nil for the order of the keys.
+  /// The child by which the view is ordered, or nil for ordering by key.
   package var orderedBy: String?
-  /// How many of the last children the view has, or nil for all.
+  /// The number of last children that the view contains, or nil for all.
   package var limit: Int?
-  /// The hash of the data that the client has there (`Node.hash`).
+  /// The hash of the client's data (`Node.hash`).
   package var digest: String
-  /// The data themselves as the client has them, where they are to be looked into.
+  /// The client's data itself, where it is to be inspected.
   package var content: JSONValue?
 
-  /// Makes a final view.
+  /// Creates a final view.
   package init(
     view: String,
     path: String,
@@ -53,34 +53,34 @@ package struct FinalView: Hashable, Sendable {
   }
 }
 
-/// What stood on the screen of a terminal at one moment, as `tmux capture-pane` prints it.
+/// The content of a terminal's screen at one moment, as `tmux capture-pane` prints it.
 package struct CapturedScreen: Hashable, Sendable {
   /// A post as a list shows it.
   package struct Row: Hashable, Sendable {
     /// The title.
     package var title: String
-    /// The number of stars beside it.
+    /// The number of stars shown with it.
     package var stars: Int
 
-    /// Makes a row.
+    /// Creates a row.
     package init(title: String, stars: Int) {
       self.title = title
       self.stars = stars
     }
   }
 
-  /// The cells that text of other people may fill.
+  /// The cells that text from other users may fill.
   package struct Box: Hashable, Sendable {
-    /// The first column, counted from 0.
+    /// The first column, from 0.
     package var column: Int
-    /// The first line, counted from 0.
+    /// The first line, from 0.
     package var line: Int
-    /// How many columns there are.
+    /// The number of columns.
     package var width: Int
-    /// How many lines there are.
+    /// The number of lines.
     package var height: Int
 
-    /// Makes a box.
+    /// Creates a box.
     package init(column: Int, line: Int, width: Int, height: Int) {
       self.column = column
       self.line = line
@@ -91,18 +91,18 @@ package struct CapturedScreen: Hashable, Sendable {
 
   /// The name of the terminal.
   package var terminal: String
-  /// Terminals of one group show the same, so that their rows and lines must be equal.
+  /// Terminals of one group show the same content, so their rows and lines must be equal.
   package var group: String
-  /// The lines that must be equal within the group, without those that tell the terminals apart.
+  /// The lines that must be equal within the group, without those that differ between terminals.
   package var lines: [String]
-  /// The posts among the lines, in their order; each must be as it is in the database.
+  /// The posts among the lines, in order; each must match the database.
   package var rows: [Row]
-  /// The same screen with harmless text in the box, where the text is hostile.
+  /// The same screen with harmless text in the box, if the text is hostile.
   package var reference: [String]?
-  /// Where the hostile text may be.
+  /// The cells to which hostile text must be confined.
   package var box: Box?
 
-  /// Makes a screen.
+  /// Creates a screen.
   package init(
     terminal: String,
     group: String,

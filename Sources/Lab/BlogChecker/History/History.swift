@@ -4,12 +4,12 @@ private import NIOConcurrencyHelpers
 
 /// The histories of all clients of a run.
 package struct History: Sendable {
-  /// The clients, by name.
+  /// The clients, ordered by name.
   package let clients: [ClientHistory]
   /// All operations in the order in which they began.
   package let operations: [ClientOperation]
 
-  /// Puts the histories of clients together.
+  /// Assembles the histories of clients.
   ///
   /// - Complexity: O(n log n)
   package init(_ clients: [ClientHistory]) {
@@ -22,15 +22,15 @@ package struct History: Sendable {
   /// The driver, which starts the others and causes the faults, or nil.
   package var driver: ClientHistory? { clients.first { $0.header.role == .driver } }
 
-  /// All lines of all clients in the order of their times.
+  /// All lines of all clients in chronological order.
   ///
   /// - Complexity: O(n log n)
   package var lines: [HistoryLine] { clients.flatMap(\.lines).sorted { $0.time < $1.time } }
 
-  /// The identifiers of everybody who takes part.
+  /// The user IDs of all participants.
   package var uids: Set<String> { Set(clients.map(\.header.uid)) }
 
-  /// Whether all clients write a star and its copy with one commit.
+  /// Whether all clients write a star and its copy in one commit.
   package var isAtomic: Bool {
     clients.allSatisfy { $0.header.role == .driver || $0.header.strategy.isAtomic }
   }
@@ -38,7 +38,7 @@ package struct History: Sendable {
 
 /// Everything that one client has recorded.
 package struct ClientHistory: Sendable {
-  /// Who it was, by the first header.
+  /// The client, according to the first header.
   package let header: HistoryHeader
   /// All lines, in the order in which they were written.
   package let lines: [HistoryLine]
@@ -46,13 +46,14 @@ package struct ClientHistory: Sendable {
   package let operations: [ClientOperation]
   /// How many processes the client had.
   package let lives: Int
-  /// Whether the last process ended as it should.
+  /// Whether the last process ended properly.
   package let hasEnded: Bool
 
-  /// Puts the lines of a file together.
+  /// Assembles the lines of a file.
   ///
-  /// - Parameter lines: The lines of one client in their order.
-  /// - Throws: ``HistoryError`` when they do not begin with a header, or an answer belongs to nothing.
+  /// - Parameter lines: The lines of one client, in order.
+  /// - Throws: ``HistoryError`` when they do not begin with a header, or an answer has no
+  ///   operation.
   package init(_ lines: [HistoryLine]) throws(HistoryError) {
     guard case .started(let header)? = lines.first?.event else {
       throw HistoryError("it does not begin with a header")
@@ -99,13 +100,13 @@ package struct ClientHistory: Sendable {
   }
 }
 
-/// Reads what clients have noted.
+/// Reads what clients have recorded.
 package enum HistoryReader {
   /// Reads the history of one client.
   ///
   /// - Parameter path: The file.
-  /// - Returns: What is in it; a partial line, left by a killed process, is skipped.
-  /// - Throws: ``HistoryError`` when it cannot be read, or a line is none.
+  /// - Returns: The history; a partial line, left by a killed process, is skipped.
+  /// - Throws: ``HistoryError`` when the file cannot be read, or a line is invalid.
   package static func client(at path: String) throws(HistoryError) -> ClientHistory {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw HistoryError("\(path) cannot be read")
@@ -119,7 +120,7 @@ package enum HistoryReader {
       do throws(HistoryError) {
         let line = try HistoryLine(text)
         if let torn {
-          // Only a process that was killed leaves half a line, and the next begins with a header.
+          // Only a killed process leaves a partial line, and the next one begins with a header.
           guard case .started = line.event else {
             throw HistoryError("\(path), line \(torn.number): \(torn.error)")
           }
@@ -140,8 +141,8 @@ package enum HistoryReader {
 
   /// Reads the histories of all clients of a run.
   ///
-  /// - Parameter directory: Where the files are, each named `CLIENT.jsonl`.
-  /// - Returns: All that they have noted.
+  /// - Parameter directory: The directory of the files, each named `CLIENT.jsonl`.
+  /// - Returns: All histories.
   /// - Throws: ``HistoryError`` when one of them cannot be read.
   package static func all(in directory: String) throws(HistoryError) -> History {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
@@ -157,7 +158,7 @@ package enum HistoryReader {
 
 /// Appends events to a file line by line, so that a killed process loses at most the last one.
 ///
-/// May be used from any thread; lines stand in the order of the calls.
+/// May be used from any thread; lines are written in the order of the calls.
 package final class HistoryWriter: Sendable {
   private struct State {
     var descriptor: Int32
@@ -167,11 +168,11 @@ package final class HistoryWriter: Sendable {
   private let path: String
   private let state: NIOLockedValueBox<State>
 
-  /// Opens or creates a file, and ends the partial line that a killed process may have left.
+  /// Opens or creates a file, and terminates the partial line that a killed process may have left.
   ///
   /// - Parameters:
   ///   - path: The file, named `CLIENT.jsonl`.
-  ///   - header: Who writes.
+  ///   - header: Describes the writer.
   /// - Throws: ``HistoryError`` when the file cannot be written.
   package init(path: String, header: HistoryHeader) throws(HistoryError) {
     self.path = path
@@ -189,14 +190,14 @@ package final class HistoryWriter: Sendable {
     close()
   }
 
-  /// Why lines are missing, or nil while none is.
+  /// Why lines are missing, or nil while none are.
   package var failure: HistoryError? { state.withLockedValue { $0.failure } }
 
-  /// Appends what happens now, or happened at a moment that is not before that of the last line.
+  /// Appends an event that happens now, or at a given moment that is not before the last line's.
   package func append(_ event: HistoryEvent, at time: Moment? = nil) {
     state.withLockedValue { state in
       guard state.descriptor >= 0 else { return }
-      // Taken within the lock, so that times ascend.
+      // Taken within the lock, so that times are ascending.
       let line = HistoryLine(event, at: time ?? .now)
       guard let problem = Self.write(line.text + "\n", to: state.descriptor) else { return }
       state.failure = state.failure ?? HistoryError("\(path) cannot be written: \(problem)")
@@ -218,7 +219,7 @@ package final class HistoryWriter: Sendable {
     return length > 0 && pread(descriptor, &last, 1, length - 1) == 1 && last != UInt8(ascii: "\n")
   }
 
-  /// Writes a whole line, and returns the system's description of a failure, or nil.
+  /// Writes a whole line; returns the system's description of a failure, or nil.
   private static func write(_ text: String, to descriptor: Int32) -> String? {
     let error = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
     return error == 0 ? nil : String(cString: strerror(error))
@@ -227,10 +228,10 @@ package final class HistoryWriter: Sendable {
 
 /// Why a history cannot be read or written.
 package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong and where.
+  /// What is wrong, and where.
   package let description: String
 
-  /// Makes an error.
+  /// Creates an error.
   package init(_ description: String) {
     self.description = description
   }

@@ -1,45 +1,45 @@
 import RealtimeCore
 
-/// What happened, as one line of a history says it.
+/// An event, as recorded by one line of a history.
 package enum HistoryEvent: Hashable, Sendable {
   /// A process of the client has started; the first line of every file.
   case started(HistoryHeader)
   /// An operation begins; its number is unique within the file.
   case invoked(Int64, Intent)
-  /// An operation has ended, once; one without an end is of unknown outcome.
+  /// An operation has ended, at most once; an operation without an end has an unknown outcome.
   case answered(Int64, Outcome)
   /// A listener was told something.
   case shown(Showing)
-  /// A listener was told of a change at a path.
+  /// A listener was told about a change at a path.
   case told(Telling)
-  /// The connection was made or lost.
+  /// The connection was established or lost.
   case connection(isUp: Bool)
-  /// What a view had at the end, when everything was quiet.
+  /// The content of a view at the end, when everything was quiet.
   case finalView(FinalView)
   /// The content of a screen.
   case screen(CapturedScreen)
   /// A fault begins or ends; the target is a client, the server or a connection.
   case fault(name: String, target: String, isOver: Bool)
-  /// The server was started, killed by the driver, or ended by itself.
+  /// The server was started, killed by the driver, or ended on its own.
   case server(ServerChange)
-  /// The security rules are these from now on.
+  /// These security rules take effect.
   case rules(source: String)
   /// What the server used, and the 99th percentile of its response times since the last sample.
   case sample(residentBytes: Int64, descriptors: Int64, p99Microseconds: Int64)
-  /// The machine did not run the process for so long.
+  /// The machine did not run the process for this long.
   case stalled(microseconds: Int64)
   /// Within this time the server has merged changes for a client that does not keep up.
   case coalesced(microseconds: Int64)
-  /// The process has ended as it should; one that was killed does not write this.
+  /// The process has ended properly; a killed process does not write this.
   case ended
 
-  /// What became of the server.
+  /// A change in the server's state.
   package enum ServerChange: String, Sendable {
     /// It answers.
     case up
     /// The driver has killed it.
     case killed
-    /// It has ended by itself.
+    /// It has ended on its own.
     case died
   }
 
@@ -70,7 +70,7 @@ package enum HistoryEvent: Hashable, Sendable {
     }
   }
 
-  /// The members of the line beside its time.
+  /// The members of the line apart from its time.
   var members: [JSONMember] {
     let details: [JSONMember]
     switch self {
@@ -141,9 +141,10 @@ package enum HistoryEvent: Hashable, Sendable {
   }
 }
 
-/// One line of a history: a JSON object with the time in microseconds (`t`) and the kind of event (`k`).
+/// One line of a history: a JSON object with the time in microseconds (`t`) and the kind of event
+/// (`k`).
 ///
-/// A file has the events of one client in the order of their times:
+/// A file contains the events of one client in chronological order:
 ///
 ///     {"t":8123456,"k":"header","client":"c07","role":"client","user":"ann","uid":"ann","pid":412,…}
 ///     {"t":8129001,"k":"invoke","op":1,"do":"comment","post":"-Na","comment":"-Nb","text":"c07-1"}
@@ -154,30 +155,30 @@ package enum HistoryEvent: Hashable, Sendable {
 ///     {"t":9200000,"k":"view","view":"recent","path":"/posts","limit":100,"digest":"…"}
 ///     {"t":9300000,"k":"end"}
 ///
-/// A killed process leaves no `end`, and perhaps a partial last line. The next process of the client
-/// appends to the same file with a header of its own.
+/// A killed process leaves no `end`, and perhaps a partial last line. The client's next process
+/// appends to the same file, starting with its own header.
 package struct HistoryLine: Hashable, Sendable {
   /// When it happened.
   package var time: Moment
   /// What happened.
   package var event: HistoryEvent
 
-  /// Makes a line.
+  /// Creates a line.
   package init(_ event: HistoryEvent, at time: Moment) {
     self.time = time
     self.event = event
   }
 
-  /// The line without its end.
+  /// The line without its newline.
   package var text: String {
     let time = JSONMember("t", .integer(time.microseconds))
     return JSONValue.object([time] + event.members).text
   }
 
-  /// Reads a line.
+  /// Parses a line.
   ///
-  /// - Parameter text: The line without its end.
-  /// - Throws: ``HistoryError`` when it is none.
+  /// - Parameter text: The line without its newline.
+  /// - Throws: ``HistoryError`` when it is invalid.
   package init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
     let fields = HistoryFields(json)

@@ -1,8 +1,9 @@
 import RealtimeCore
 
-/// Who writes a history: the first line of a file, and of each further process of the same client.
+/// Describes the writer of a history: the first line of a file, and of each further process of the
+/// same client.
 package struct HistoryHeader: Hashable, Sendable {
-  /// What the writer is.
+  /// The kind of writer.
   package enum Role: String, Sendable {
     /// A client without a screen.
     case client
@@ -18,35 +19,35 @@ package struct HistoryHeader: Hashable, Sendable {
     case transaction
     /// One update of several paths, with increments.
     case increment
-    /// What the published samples do: two transactions of whole objects that toggle.
+    /// As in the published samples: two transactions on whole objects, which toggle the star.
     case sample
     /// Plain sets of a count that was read before.
     case naive
 
-    /// Whether a star and its copy are written by one commit.
+    /// Whether a star and its copy are written in one commit.
     package var isAtomic: Bool { self == .increment }
   }
 
-  /// The name of the client, the same for all its processes.
+  /// The name of the client, which is the same for all its processes.
   package var client: String
-  /// What the writer is.
+  /// The kind of writer.
   package var role: Role
-  /// The name of the person.
+  /// The user's name.
   package var user: String
-  /// The identifier of the person.
+  /// The user ID.
   package var uid: String
-  /// The process.
+  /// The process ID.
   package var pid: Int32
-  /// What the plan of the run was made from.
+  /// The seed of the run's plan.
   package var seed: UInt64
   /// How stars are written.
   package var strategy: Strategy
-  /// Where the client says that it is here, `UID/TERMINAL` below `presence`, or nil.
+  /// The path at which the client announces itself, `UID/TERMINAL` below `presence`, or nil.
   package var presence: String?
-  /// The time of the system's clock in milliseconds since 1970 when the line was written.
+  /// The system clock in milliseconds since 1970 when the line was written.
   package var wallClock: Int64
 
-  /// Makes a header.
+  /// Creates a header.
   package init(
     client: String,
     role: Role,
@@ -76,7 +77,7 @@ package struct HistoryHeader: Hashable, Sendable {
       JSONMember("user", .string(user)),
       JSONMember("uid", .string(uid)),
       JSONMember("pid", .integer(Int64(pid))),
-      // JSON has no whole numbers of 64 bits without a sign.
+      // JSON numbers cannot hold every unsigned 64-bit integer.
       JSONMember("seed", .string(String(seed))),
       JSONMember("strategy", .string(strategy.rawValue)),
       JSONMember("presence", presence.map { .string($0) } ?? .null),

@@ -1,11 +1,11 @@
 private import Glibc
 
-/// A point in time on the one monotonic clock that all processes of a machine share.
+/// A point in time on the monotonic clock that all processes of a machine share.
 package struct Moment: Hashable, Comparable, Sendable {
   /// Microseconds since the machine was started.
   package let microseconds: Int64
 
-  /// Makes a point in time.
+  /// Creates a point in time.
   package init(microseconds: Int64) {
     self.microseconds = microseconds
   }
@@ -15,19 +15,19 @@ package struct Moment: Hashable, Comparable, Sendable {
   /// After every moment of a run.
   static let distantFuture = Moment(microseconds: .max / 4)
 
-  /// The present, by `CLOCK_MONOTONIC`.
+  /// The current time, by `CLOCK_MONOTONIC`.
   package static var now: Moment {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Moment(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
   }
 
-  /// The point in time so much later.
+  /// The point in time that is this much later.
   package func advanced(by duration: Duration) -> Moment {
     Moment(microseconds: microseconds + duration.microseconds)
   }
 
-  /// How long after an earlier point in time this is.
+  /// The time that has passed since an earlier point in time.
   package func since(_ earlier: Moment) -> Duration {
     .microseconds(microseconds - earlier.microseconds)
   }
@@ -38,7 +38,7 @@ package struct Moment: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The whole microseconds.
+  /// The duration in whole microseconds.
   package var microseconds: Int64 {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
@@ -46,21 +46,21 @@ extension Duration {
 
 /// The time at which the database was read, as far as that is known.
 struct Period: Sendable {
-  /// What was acknowledged by then is in the reading; nil for everything.
+  /// What was acknowledged by this moment is in the snapshot; nil for everything.
   let start: Moment?
-  /// What began after this is not in the reading; nil for nothing.
+  /// What began after this moment is not in the snapshot; nil for nothing.
   let end: Moment?
 
-  /// After everything.
+  /// After all operations.
   static let end = Period(start: nil, end: nil)
 
-  /// Whether an operation must be in the reading.
+  /// Whether an operation must be in the snapshot.
   func hasSettled(_ operation: ClientOperation) -> Bool {
     guard let acknowledged = operation.acknowledged else { return false }
     return start.map { acknowledged <= $0 } ?? true
   }
 
-  /// Whether an operation may be in the reading.
+  /// Whether an operation may be in the snapshot.
   func mayHaveBegun(_ operation: ClientOperation) -> Bool {
     if operation.isRefused { return false }
     return end.map { operation.invoked <= $0 } ?? true

@@ -4,26 +4,27 @@ package import RealtimeCore
 package struct Showing: Hashable, Sendable {
   /// What is shown.
   package enum Content: Hashable, Sendable {
-    /// A post, with the number it says, the number of its stars, and whether mine is one of them.
+    /// A post, with its star count, the number of its stars, and whether the user's own star is
+    /// among them.
     ///
-    /// The version is the hash of the data of the post, where the client knows it.
+    /// The version is the hash of the post's data, where the client knows it.
     case post(String, starCount: Int, stars: Int, isMine: Bool, version: String?)
     /// A post is no longer shown.
     case postGone(String)
-    /// All comments on a post, in the order shown, when they are those of the server.
+    /// All comments on a post, in the order shown, once they come from the server.
     case comments(post: String, keys: [String])
   }
 
   /// The name of the view within the client, such as "recent" or "comments/KEY".
   package var view: String
-  /// The number of the event within the view, counted from 1 in each process.
+  /// The number of the event within the view, from 1 in each process.
   package var order: Int
   /// What is shown.
   package var content: Content
-  /// The revision that the data are of, where the client knows it.
+  /// The revision of the data, where the client knows it.
   package var revision: Int64?
 
-  /// Makes a showing.
+  /// Creates a showing.
   package init(view: String, order: Int, content: Content, revision: Int64? = nil) {
     self.view = view
     self.order = order
@@ -84,27 +85,28 @@ package struct Showing: Hashable, Sendable {
 package struct Telling: Hashable, Sendable {
   /// What it was told.
   package enum Content: Hashable, Sendable {
-    /// The path has these data from now on.
+    /// The path has this data from then on.
     ///
-    /// The version is their hash, or nil while writes of the client's own are among them. The changes
-    /// are the values that differ from what was told before, by their paths, where there are few.
+    /// The version is the hash of the data, or nil while it includes the client's own pending
+    /// writes. The changes are the values that differ from what was told before, by their paths, if
+    /// they are few.
     case child(version: String?, changes: JSONValue?)
-    /// Nothing is there any more.
+    /// The path is empty.
     case gone
-    /// What the view has is the server's, and each further change will be told.
+    /// The view has the server's data, and each further change will be told.
     ///
-    /// The limit is how many of the last children the view has, or nil for all.
+    /// The limit is the number of last children that the view contains, or nil for all.
     case everything(limit: Int?)
   }
 
   /// The name of the view within the client.
   package var view: String
-  /// The path, such as "/posts/KEY", or that of the view if the event is about all of it.
+  /// The path, such as "/posts/KEY", or that of the view if the event is about the whole view.
   package var path: String
   /// What it was told.
   package var content: Content
 
-  /// Makes a telling.
+  /// Creates a telling.
   package init(view: String, path: String, content: Content) {
     self.view = view
     self.path = path
@@ -143,13 +145,13 @@ package struct Telling: Hashable, Sendable {
 }
 
 extension Node {
-  /// How many values are told of one change at most.
+  /// The maximum number of values recorded for one change.
   private static let toldValues = 16
 
-  /// The values in which the data differ from earlier ones, by their paths; null where one is gone.
+  /// The values that differ from earlier data, by their paths; null where a value is gone.
   ///
-  /// - Parameter old: What was there before.
-  /// - Returns: An object, or nil when nothing changed or too much for a line.
+  /// - Parameter old: The earlier data.
+  /// - Returns: An object, or nil when nothing changed or too much changed for one line.
   /// - Complexity: O(children of what changed)
   package func changedValues(from old: Node) -> JSONValue? {
     var values: [JSONMember] = []

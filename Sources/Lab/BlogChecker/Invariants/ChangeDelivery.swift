@@ -1,7 +1,7 @@
 /// A client that listens to a path is told each change of it, one by one.
 ///
-/// The server may merge changes only for clients that are offline or do not keep up. Changes hidden by a
-/// write of the client itself are skipped, and so are those that the observer has missed.
+/// The server may merge changes only for clients that are offline or do not keep up. Changes hidden
+/// by one of the client's own writes are skipped, as are those that the observer has missed.
 struct ChangesTold: Invariant {
   static let promises: [Promise] = [.g11]
   static let statement = "no change of a watched place is lost on the way"
@@ -73,7 +73,7 @@ struct ChangesInOrder: Invariant {
 }
 
 extension DeliveryTracker {
-  /// Follows all clients, and finds what is wrong in one respect; all else counts as checked.
+  /// Follows all clients and collects violations of one kind; everything else counts as checked.
   fileprivate static func findings(
     in evidence: Evidence,
     versions: PathVersions,

@@ -6,7 +6,7 @@ struct SendOrder: Invariant {
   static let statement = "posts and comments of one client keep the order of sending"
 
   private let evidence: Evidence
-  /// At which revision each post and comment appeared.
+  /// The revision at which each post and comment appeared.
   private var appeared: [Path: Int64] = [:]
   private(set) var findings = Findings()
 
@@ -15,7 +15,7 @@ struct SendOrder: Invariant {
   }
 
   mutating func observe(_ step: Step) {
-    // The order within a gap is not known.
+    // The order within a gap is unknown.
     guard !step.isJump else { return }
     for path in step.appearances {
       appeared[path] = appeared[path] ?? step.revision
@@ -25,7 +25,7 @@ struct SendOrder: Invariant {
   mutating func conclude() {
     for client in evidence.history.clients where client.header.role != .driver {
       checkCommits(of: client)
-      // A clock that was set back makes keys that are lower.
+      // A clock that was set back generates lower keys.
       guard !hasSteppedClock(client.header.client) else { continue }
       checkKeys(of: client)
       checkTexts(of: client)
@@ -38,9 +38,9 @@ struct SendOrder: Invariant {
     } ?? false
   }
 
-  /// In the list of the comments on a post, those of one client stand in the order of sending.
+  /// In the list of comments on a post, those by one client appear in the order of sending.
   ///
-  /// They are identified by their text, so that two exchanged comments are noticed.
+  /// They are identified by their text, so that swapped comments are detected.
   private mutating func checkTexts(of client: ClientHistory) {
     var sent: [String: (position: Int, post: String)] = [:]
     for (position, operation) in client.operations.enumerated() {
@@ -109,7 +109,7 @@ struct SendOrder: Invariant {
   }
 }
 
-/// Events of a view are counted without a gap, and none shows what was never committed.
+/// Events of a view are numbered without a gap, and none shows a state that was never committed.
 struct EventOrder: Invariant {
   static let promises: [Promise] = [.g5]
   static let statement = "views show committed states only, without a gap"
@@ -171,10 +171,10 @@ struct EventOrder: Invariant {
   }
 }
 
-/// A client never forgets: its acknowledged comments and what it has once shown stay, also when it was
-/// offline or restarted.
+/// A client never forgets: its acknowledged comments and everything it has shown remain, even when
+/// it was offline or restarted.
 ///
-/// Only lists of the server count as shown; before them, a client shows what it has cached.
+/// Only lists from the server count as shown; before that, a client shows what it has cached.
 struct SessionReads: Invariant {
   static let promises: [Promise] = [.g6]
   static let statement = "a client reads its own writes and never forgets"
@@ -233,7 +233,7 @@ struct SessionReads: Invariant {
     }
   }
 
-  /// Whether a comment is one of the client's own that may yet be taken back.
+  /// Whether a comment is one of the client's own that may still be refused.
   private func isOwnUnsettled(_ key: CommentKey, of client: ClientHistory) -> Bool {
     guard let creation = evidence.model.comments[key]?.creation else { return false }
     return creation.client == client.header.client && !creation.isAcknowledged

@@ -2,7 +2,7 @@ import RealtimeCore
 
 /// A post is equal to its copy among the posts of its author, and neither exists without the other.
 ///
-/// If stars are written to the two paths by two commits, they agree only at the end.
+/// If stars are written to the two paths in two commits, they agree only at the end.
 struct CopiesAgree: Invariant {
   static let promises: [Promise] = [.i2]
   static let statement = "a post and its copy are equal, field by field"
@@ -35,7 +35,7 @@ struct CopiesAgree: Invariant {
     }
   }
 
-  /// Compares a post with the copy at its author.
+  /// Compares a post with its author's copy.
   private mutating func check(
     _ id: ChildKey,
     in root: Node,
@@ -71,7 +71,8 @@ struct CopiesAgree: Invariant {
   }
 }
 
-/// At the end each acknowledged comment is there once, as it was written, and no other.
+/// At the end each acknowledged comment exists once, as it was written, and no other comment
+/// exists.
 struct CommentsComplete: Invariant {
   static let promises: [Promise] = [.i3]
   static let statement = "no comment is lost, doubled or of nobody"
@@ -109,7 +110,7 @@ struct CommentsComplete: Invariant {
   }
 }
 
-/// An update of several paths is one commit; no commit has half of it.
+/// An update of several paths is one commit; no commit contains only half of it.
 struct AtomicUpdates: Invariant {
   static let promises: [Promise] = [.g4]
   static let statement = "an update of several places is never seen by halves"

@@ -1,9 +1,10 @@
 import RealtimeCore
 
-/// The count of a post is the number of its stars, at every commit and in everything that was shown.
+/// A post's star count is the number of its stars, at every commit and in everything that was
+/// shown.
 ///
-/// A client that uses increments shows a guess until the server has answered, because it does not know
-/// the value that the server adds to. Such a state has no version, and is skipped.
+/// A client that uses increments shows an estimate until the server has answered, because it does
+/// not know the value that the server adds to. Such a state has no version, and is skipped.
 struct StarCounts: Invariant {
   static let promises: [Promise] = [.i1]
   static let statement = "every starCount is the number of its stars"
@@ -46,7 +47,7 @@ struct StarCounts: Invariant {
       for line in client.lines {
         guard case .shown(let showing) = line.event,
           case .post(let post, let count, let stars, _, let version) = showing.content,
-          // An increment that waits for the server is a guess; without a version there is one.
+          // A pending increment is shown as an estimate, which has no version.
           version != nil || !client.header.strategy.isAtomic
         else { continue }
         findings.expect(
@@ -61,7 +62,8 @@ struct StarCounts: Invariant {
   }
 }
 
-/// A number that is only incremented is the sum of the acknowledged increments, plus perhaps unknown ones.
+/// A number that is only incremented is the sum of the acknowledged increments, and perhaps of
+/// unknown ones.
 struct CounterSums: Invariant {
   static let promises: [Promise] = [.i5]
   static let statement = "a counter is the sum of its acknowledged increments"
@@ -119,9 +121,10 @@ struct CounterSums: Invariant {
   }
 }
 
-/// Each write takes effect once, also when its answer was lost or its client was killed.
+/// Each write takes effect once, even if its answer was lost or its client was killed.
 ///
-/// Nothing comes back that was deleted, and every star and title is one that may have been the last.
+/// Nothing deleted comes back, and every star and title matches a write that may have been the
+/// last.
 struct ExactlyOnce: Invariant {
   static let promises: [Promise] = [.i12, .g3]
   static let statement = "each write takes effect once or is refused"
@@ -154,7 +157,7 @@ struct ExactlyOnce: Invariant {
     let root = evidence.finalRoot
     model.comparePosts(in: root, at: .end, location: "at the end", findings: &findings)
     model.compareStars(in: root, at: .end, location: "at the end", findings: &findings)
-    // Without gaps the commits say of every acknowledged write that it took effect.
+    // Without gaps, the commits show that every acknowledged write took effect.
     guard evidence.commits.gapCount == 0 else { return }
     for (key, thing) in model.comments {
       expectAppearance(of: key.path, thing.creation)

@@ -80,7 +80,7 @@ struct Convergence: Invariant {
 }
 
 extension ClientHistory {
-  /// What each view of the client had last, by name.
+  /// The last content of each of the client's views, by name.
   var finalViews: [String: (view: FinalView, time: Moment)] {
     var views: [String: (view: FinalView, time: Moment)] = [:]
     for line in lines {
@@ -91,7 +91,7 @@ extension ClientHistory {
 }
 
 extension FinalView {
-  /// What the view shows of its location.
+  /// The query that the view shows at its path.
   var query: Query {
     Query(
       index: orderedBy.map { .child(Path(wire: $0)) } ?? .key,
@@ -100,7 +100,8 @@ extension FinalView {
   }
 }
 
-/// Hostile text never leaves its box on a screen, and no character on a screen controls the terminal.
+/// Hostile text never leaves its box on a screen, and no character on a screen controls the
+/// terminal.
 struct ScreenIntegrity: Invariant {
   static let promises: [Promise] = [.i13]
   static let statement = "text of others stays within its box on every screen"
@@ -155,8 +156,8 @@ struct ScreenIntegrity: Invariant {
 
   /// Whether two lines agree before and after the columns of a box.
   ///
-  /// The reference has one character per column. Hostile text may be wider, so what follows the box is
-  /// searched at the end of the line.
+  /// The reference has one character per column. Hostile text may be wider, so the text after the
+  /// box is looked for at the end of the line.
   private static func agrees(
     _ line: String,
     with expected: String,

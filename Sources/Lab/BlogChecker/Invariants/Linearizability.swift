@@ -1,6 +1,7 @@
 import RealtimeCore
 
-/// What clients saw of one number or star can be explained by an order, whatever the revisions say.
+/// What clients saw of one number or star can be explained by an order, regardless of the
+/// revisions.
 struct BlackBoxOrder: Invariant {
   static let promises: [Promise] = [.g2]
   static let statement = "short histories of a number or star are linearizable"
@@ -44,7 +45,7 @@ struct BlackBoxOrder: Invariant {
     }
   }
 
-  /// A star is a number that is 1 or 0, read once at the end.
+  /// A star is a number that is 1 or 0, and is read once at the end.
   private mutating func checkStars() {
     guard let end = evidence.history.lines.last?.time.advanced(by: .microseconds(1)) else { return }
     for (star, writes) in evidence.model.stars {
@@ -78,23 +79,23 @@ struct BlackBoxOrder: Invariant {
   }
 }
 
-/// Searches an order of calls that explains all their results and agrees with real time.
+/// Searches for an order of calls that explains all their results and agrees with real time.
 ///
-/// It knows only what the callers saw. The search goes forward through the history, tries each call that
-/// may come next, and does not try a set of calls with the same result twice. It is meant for short
-/// histories with few concurrent calls; it gives up on others.
+/// It knows only what the callers saw. The search moves forward through the history, tries each
+/// call that may come next, and does not try the same set of calls with the same result twice. It
+/// is meant for short histories with few concurrent calls, and gives up on others.
 package struct LinearizabilitySearch: Sendable {
-  /// What a search has come to.
+  /// The result of a search.
   package enum Result: Hashable, Sendable {
-    /// There is such an order.
+    /// Such an order exists.
     case linearizable
-    /// There is none.
+    /// No such order exists.
     case violated
-    /// The search was given up after so many steps.
+    /// The search was abandoned after this many steps.
     case undecided(steps: Int)
   }
 
-  /// The calls taken and the number they have led to.
+  /// The calls taken so far, and the number that they result in.
   private struct Position: Hashable {
     /// A bit for each call.
     private var words: [UInt64]
@@ -113,21 +114,21 @@ package struct LinearizabilitySearch: Sendable {
   private let calls: [RegisterCall]
   private let limit: Int
 
-  /// Takes the calls of one object.
+  /// Creates a search over the calls of one object.
   ///
   /// - Parameters:
   ///   - calls: All calls, in any order.
-  ///   - limit: The steps after which the search is given up.
+  ///   - limit: The number of steps after which the search is abandoned.
   package init(_ calls: [RegisterCall], limit: Int = 50_000) {
     self.calls = calls.sorted { $0.invoked < $1.invoked }
     self.limit = limit
   }
 
-  /// Searches.
+  /// Runs the search.
   ///
   /// - Parameter initial: The number before all calls.
-  /// - Returns: Whether there is an order.
-  /// - Complexity: Exponential in the number of calls at once, at most the limit.
+  /// - Returns: Whether an order exists.
+  /// - Complexity: Exponential in the number of concurrent calls, at most the limit.
   package func run(from initial: Int64 = 0) -> Result {
     let needed = calls.indices.filter { calls[$0].returned != nil }
     var visited: Set<Position> = []
@@ -148,7 +149,7 @@ package struct LinearizabilitySearch: Sendable {
     return .violated
   }
 
-  /// The calls that began before the first of those left has ended.
+  /// The calls that began before the first of the remaining calls ended.
   private func candidates(after position: Position) -> [Int] {
     let left = calls.indices.filter { !position.hasTaken($0) }
     let firstEnd = left.compactMap { calls[$0].returned }.min()
@@ -156,35 +157,35 @@ package struct LinearizabilitySearch: Sendable {
   }
 }
 
-/// One call of an object, from its beginning to its end.
+/// One call on an object, from its start to its end.
 package struct RegisterCall: Hashable, Sendable {
   /// What the call does to a whole number.
   package enum Action: Hashable, Sendable {
-    /// Gives the number.
+    /// Returns the number.
     case read(Int64)
     /// Replaces the number.
     case write(Int64)
-    /// Adds to the number, and gives the sum where it is known.
+    /// Adds to the number, and returns the sum if it is known.
     case add(Int64, sum: Int64?)
-    /// Replaces the number if it is another, and tells whether it was.
+    /// Replaces the number if it has the expected value, and returns whether it did.
     case compareAndSet(expected: Int64, new: Int64, succeeded: Bool)
   }
 
-  /// What it does.
+  /// What the call does.
   package var action: Action
-  /// When it began.
+  /// When the call began.
   package var invoked: Moment
-  /// When it ended, or nil for a call that may have taken effect at any time since, or never.
+  /// When the call ended, or nil for a call that may have taken effect at any time since, or never.
   package var returned: Moment?
 
-  /// Makes a call.
+  /// Creates a call.
   package init(_ action: Action, invoked: Moment, returned: Moment?) {
     self.action = action
     self.invoked = invoked
     self.returned = returned
   }
 
-  /// The number after the call, or nil when the call cannot have gone this way.
+  /// The number after the call, or nil when the call cannot have had this result.
   func applied(to number: Int64) -> Int64? {
     switch action {
     case .read(let value): return value == number ? number : nil

@@ -1,9 +1,9 @@
 import RealtimeCore
 import SecurityRules
 
-/// Every change was requested by the person to whom it belongs: a star by its owner, a text by its author.
+/// Every change was requested by the user it belongs to: a star by its owner, a text by its author.
 ///
-/// So refused actions, and actions in the name of another, leave no trace anywhere.
+/// So refused actions, and actions in another user's name, leave no trace anywhere.
 struct Authorship: Invariant {
   static let promises: [Promise] = [.i9]
   static let statement = "every change was asked for by whom it belongs to"
@@ -47,7 +47,7 @@ struct Authorship: Invariant {
     }
   }
 
-  /// Expects that one of some operations was under way when a commit was seen, or had been.
+  /// Expects that one of some operations was under way, or had been, when a commit was seen.
   private mutating func expect(
     _ step: Step,
     because what: @autoclosure () -> String,
@@ -122,10 +122,10 @@ extension ClientOperation {
   }
 }
 
-/// Every commit is one that the security rules allow to somebody who takes part.
+/// Every commit is one that the security rules allow to one of the participants.
 ///
-/// The rules are evaluated here, on the data before the commit. A commit does not name its author: it
-/// must be allowed to one of the people, under rules that were in force.
+/// The rules are evaluated here, on the data before the commit. A commit does not name its author:
+/// it must be allowed to one of the users, under rules that were in force.
 struct RulesOracle: Invariant {
   static let promises: [Promise] = [.g9]
   static let statement = "the rules allow every commit to somebody"
@@ -133,7 +133,7 @@ struct RulesOracle: Invariant {
   private let evidence: Evidence
   private let ruleSets: [RuleSet]
   private let people: [String]
-  /// Of how many commits one is looked at.
+  /// One in this many commits is checked.
   private let stride: Int
   private var count = 0
   private(set) var findings = Findings()
@@ -200,9 +200,9 @@ struct RulesOracle: Invariant {
     }
   }
 
-  /// The person to whom a path belongs that only this person writes, such as the presence.
+  /// The user to whom a path belongs, if only that user writes there, as for presence.
   ///
-  /// Spectators write there as well, and have no history.
+  /// Terminals that watch write there as well, and have no history.
   private static func owner(of path: Path) -> String? {
     switch path.first?.text {
     case "presence", "seen", "users", "following": path.keys.dropFirst().first?.text
@@ -211,7 +211,7 @@ struct RulesOracle: Invariant {
     }
   }
 
-  /// The people, those whose names stand in the commit first.
+  /// The users, starting with those named in the commit.
   private func candidates(_ step: Step) -> [String] {
     var likely = step.changes.compactMap { Self.owner(of: $0.path) }
     for change in step.changes {
@@ -227,7 +227,7 @@ struct RulesOracle: Invariant {
     return likely + people
   }
 
-  /// Whose stars a change of a whole post adds or removes.
+  /// The users whose stars are added or removed by a change of a whole post.
   private static func changedStars(at path: Path, by step: Step) -> [String] {
     let (before, after) = (step.before[path][.stars], step.after[path][.stars])
     return before.differences(from: after).map(\.text)

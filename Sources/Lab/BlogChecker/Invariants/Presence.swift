@@ -1,6 +1,7 @@
 import RealtimeCore
 
-/// A client that has left is removed once for each connection, and one that is online is listed.
+/// A client that has left is removed once for each connection, and a client that is online is
+/// listed.
 struct PresenceLedger: Invariant {
   static let promises: [Promise] = [.i10, .g8]
   static let statement = "who is gone disappears once and in time, nobody else"
@@ -12,7 +13,7 @@ struct PresenceLedger: Invariant {
 
   private let evidence: Evidence
   private var removals: [String: [Removal]] = [:]
-  /// The ends of the server, within which nobody can disappear.
+  /// The ends of the server, during which no entry can disappear.
   private var crashes: [Period] = []
   private(set) var findings = Findings()
 
@@ -45,7 +46,8 @@ struct PresenceLedger: Invariant {
       let ends = client.lives + client.lines.count { $0.event == .connection(isUp: false) }
       let count = removals[key]?.count ?? 0
       findings.expect(
-        // The server removes the entry at each end of a connection, and the client may itself.
+        // The server removes the entry at each end of a connection, and the client may do so as
+        // well.
         count <= ends + crashes.count,
         at: "/presence/\(key)",
         otherwise:
@@ -58,7 +60,7 @@ struct PresenceLedger: Invariant {
 
   /// Checks that no client is listed under a name that it never had.
   ///
-  /// Spectators have no history, and may be listed.
+  /// Terminals that watch have no history, and may be listed.
   private mutating func checkStrangers(_ clients: [ClientHistory]) {
     let known = Set(clients.compactMap(\.header.presence))
     let uids = Set(clients.map(\.header.uid))
@@ -75,7 +77,7 @@ struct PresenceLedger: Invariant {
     }
   }
 
-  /// Compares what is listed at the end with whether the client is still there.
+  /// Compares the list at the end with whether the client is still present.
   private mutating func checkEnd(of client: ClientHistory, _ key: String) {
     let isListed = !evidence.finalRoot[Path([.presence])][Path(wire: key)].isEmpty
     let last = evidence.history.clients.compactMap(\.lines.last?.time).max()
@@ -96,7 +98,7 @@ struct PresenceLedger: Invariant {
     }
   }
 
-  /// When the client was killed for the last time, unless it was started again.
+  /// When the client was last killed, unless it was started again.
   private func lastKill(of client: ClientHistory) -> Moment? {
     guard let kill = kills(of: client).last else { return nil }
     let isStarted = client.lines.contains { line in
@@ -112,7 +114,8 @@ struct PresenceLedger: Invariant {
     }.map(\.time) ?? []
   }
 
-  /// Checks that the entry went soon after each kill, unless the client or the server came between.
+  /// Checks that the entry disappeared soon after each kill, unless the client or the server
+  /// restarted.
   private mutating func checkKills(of client: ClientHistory, _ key: String) {
     for kill in kills(of: client) {
       guard let removal = removals[key]?.first(where: { $0.seen >= kill }) else { continue }
@@ -137,7 +140,7 @@ struct PresenceLedger: Invariant {
 }
 
 extension ClientHistory {
-  /// Whether the last that the client noted of its connection is that it was made.
+  /// Whether the last connection event of the client's process is that it connected.
   fileprivate var isConnected: Bool {
     for line in lines.reversed() {
       if case .connection(let isUp) = line.event { return isUp }

@@ -1,10 +1,11 @@
 import RealtimeCore
 
-/// Commits have one order, that of real time, and each transaction has read the state before it.
+/// Commits have one order, which matches real time, and each transaction has read the state before
+/// it.
 ///
-/// An operation is identified among the commits by what it wrote. If it was acknowledged before another
-/// began, it has the lower revision. The result of a transaction is that of its own commit, and a read
-/// returns the state after a commit that it may have seen.
+/// An operation is identified among the commits by what it wrote. If it was acknowledged before
+/// another began, it has the lower revision. The result of a transaction is that of its own commit,
+/// and a read returns the state after a commit that it may have seen.
 struct RevisionOrder: Invariant {
   static let promises: [Promise] = [.g2]
   static let statement = "commits have one order, that of real time"
@@ -20,7 +21,7 @@ struct RevisionOrder: Invariant {
     let revision: Int64
     let value: JSONValue
 
-    /// The number that the value is; a missing value counts as 0.
+    /// The value as a number; a missing value counts as 0.
     var number: Int64? { value == .null ? 0 : value.integer }
   }
 
@@ -29,7 +30,7 @@ struct RevisionOrder: Invariant {
   private var replayed: Node
   private var appeared: [Path: Int64] = [:]
   private var transitions: [Model.Star: [Transition]] = [:]
-  /// Every value of the paths that were read or incremented.
+  /// Every value of each path that was read or incremented.
   private var states: [Path: [State]] = [:]
   private var hasGaps = false
   private(set) var findings = Findings()
@@ -137,7 +138,7 @@ struct RevisionOrder: Invariant {
     return placed.sorted { $0.revision < $1.revision }
   }
 
-  /// An increment has the commit of its result, if that number appeared only once.
+  /// An increment belongs to the commit with its result, if that number appeared only once.
   private mutating func locateIncrement(
     _ operation: ClientOperation,
     by amount: Int64,
@@ -151,13 +152,13 @@ struct RevisionOrder: Invariant {
       at: "\(path)",
       otherwise: "an increment gave \(value.text), which was never there"
     ) { ["\(operation)"] }
-    // Adding 0 makes no commit.
+    // Adding 0 creates no commit.
     if amount != 0, matches.count == 1, let match = matches.first {
       placed.append((operation, match.revision))
     }
   }
 
-  /// Stars of one person on one post follow one another, so that they are told apart by counting.
+  /// One user's stars on one post are matched by counting, if they follow one another.
   private mutating func locateStars(
     of star: Model.Star,
     among transitions: [Transition],
@@ -188,7 +189,7 @@ struct RevisionOrder: Invariant {
 
   // MARK: Order
 
-  /// Nothing that began after an acknowledgement has a lower number than what was acknowledged.
+  /// No operation that began after another was acknowledged has a lower revision than that one.
   private mutating func checkRealTime(
     _ placed: [(operation: ClientOperation, revision: Int64)]
   ) {
@@ -209,7 +210,7 @@ struct RevisionOrder: Invariant {
     }
   }
 
-  /// A read gives a value that was there at a commit that follows all that had been acknowledged.
+  /// A read returns a value that existed at or after the last commit acknowledged before it.
   private mutating func checkReads(_ placed: [(operation: ClientOperation, revision: Int64)]) {
     let settled = placed.filter { $0.operation.acknowledged != nil }
     for operation in evidence.history.operations {

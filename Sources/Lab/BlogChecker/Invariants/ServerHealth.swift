@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// What was acknowledged before the server was killed is there afterwards.
+/// What was acknowledged before the server was killed still exists afterwards.
 struct CrashDurability: Invariant {
   static let promises: [Promise] = [.i11, .g1]
   static let statement = "what was acknowledged survives a killed server"
@@ -63,7 +63,7 @@ struct ServerAlive: Invariant {
   }
 }
 
-/// The server never takes more memory, descriptors or time than it may.
+/// The server never exceeds its limits for memory, descriptors and response times.
 struct Bounds: Invariant {
   static let promises: [Promise] = [.i14]
   static let statement = "the server's memory, descriptors and answers stay bounded"

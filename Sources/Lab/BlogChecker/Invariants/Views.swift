@@ -1,13 +1,13 @@
-/// Whoever stars a post sees it at once, and it does not go away again unless it was refused.
+/// A user who stars a post sees the star at once, and it does not disappear unless it was refused.
 struct OwnWritesShown: Invariant {
   static let promises: [Promise] = [.i7]
   static let statement = "one's own star is shown at once and does not flicker"
 
-  /// What a client has asked for and must be shown.
+  /// A change that a client has requested and must be shown.
   private struct Expectation {
     let operation: ClientOperation
     let isStarred: Bool
-    /// The views that have shown it.
+    /// The views that have shown the change.
     var views: Set<String> = []
   }
 
@@ -25,7 +25,8 @@ struct OwnWritesShown: Invariant {
     }
   }
 
-  /// The stars that one person writes with several clients: each may change what the other shows.
+  /// The stars that one user changes with several clients, each of which affects what the others
+  /// show.
   private static func sharedStars(_ history: History) -> Set<Model.Star> {
     var clients: [Model.Star: Set<String>] = [:]
     for operation in history.operations where operation.starred != nil {
@@ -41,7 +42,8 @@ struct OwnWritesShown: Invariant {
       uniquingKeysWith: { first, _ in first }
     )
     var expectations: [String: Expectation] = [:]
-    // The changes of each star whose end the client was not told; further processes carry them out.
+    // The changes of each star whose outcome the client has not learned; later processes carry them
+    // out.
     var underWay: [String: Set<Int64>] = [:]
     for line in client.lines {
       switch line.event {
@@ -111,7 +113,7 @@ struct OwnWritesShown: Invariant {
 }
 
 extension ClientOperation {
-  /// Whether the operation sets a star or takes it away; nil for all others.
+  /// Whether the operation adds or removes a star; nil for other operations.
   var starred: Bool? {
     switch intent {
     case .star: true
@@ -123,7 +125,7 @@ extension ClientOperation {
   }
 }
 
-/// No view goes back: what is shown after a state of a post is that state or a later one.
+/// No view goes back: anything shown after a state of a post is that state or a later one.
 struct MonotonicViews: Invariant {
   static let promises: [Promise] = [.i8]
   static let statement = "nothing older is shown after something newer"
@@ -133,7 +135,7 @@ struct MonotonicViews: Invariant {
     let post: String
   }
 
-  /// What was shown last of a post in a view.
+  /// The last state of a post that a view has shown.
   private struct Seen {
     var life: Int
     var revision = Int64.min
@@ -162,7 +164,7 @@ struct MonotonicViews: Invariant {
       let name = "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)"
       var last = seen[viewed] ?? Seen(life: shown.life)
       if last.life != shown.life {
-        // What a new process shows first may be what was kept of an earlier one.
+        // What a new process shows first may have been cached by an earlier one.
         if shown.age <= evidence.options.echo { continue }
         last.life = shown.life
       }
