@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// Measures the engines and the server, and prints each figure beside a yardstick of the same
-/// minutes.
+/// Measures the engines and the server, and prints each figure beside a yardstick measured within
+/// the same minutes.
 @main
 struct Benchmarks: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -111,7 +111,7 @@ struct Benchmarks: ParsableCommand {
     try area.perform()
   }
 
-  /// Prints at once, also into a pipe: the whole takes some minutes.
+  /// Prints immediately, even into a pipe: a whole run takes some minutes.
   private func show(_ text: String) {
     FileHandle.standardOutput.write(Data("\(text)\n".utf8))
   }

@@ -1,7 +1,7 @@
 import RealtimeCore
 import RealtimeSync
 
-/// What the client engine costs.
+/// The costs of the client engine.
 enum ClientBenchmarks {
   private static let posts = Path(["posts"])
 
@@ -16,7 +16,7 @@ enum ClientBenchmarks {
     return all + [multiPathUpdate, decoding, hashing, memory, fill]
   }
 
-  /// Server updates of an indexed child, seen by a window of the last hundred.
+  /// Server updates of an indexed child, seen through a window of the last hundred.
   private static func updates(_ label: String, count: Int) -> Benchmark {
     Benchmark(
       "client/server-update/\(label)",
@@ -57,7 +57,7 @@ enum ClientBenchmarks {
     return client
   }
 
-  /// A write of the client itself, up to the event of its own listener.
+  /// A local write, up to the event at the client's own listener.
   private static func localSet(_ label: String, count: Int) -> Benchmark {
     Benchmark(
       "client/local-set/\(label)",
@@ -83,7 +83,7 @@ enum ClientBenchmarks {
     )
   }
 
-  /// One update of 500 locations, which a listener sees as one event.
+  /// One update of 500 paths, which a listener sees as one event.
   private static var multiPathUpdate: Benchmark {
     Benchmark(
       "client/update-of-500-paths",
@@ -102,7 +102,7 @@ enum ClientBenchmarks {
     }
   }
 
-  /// The bytes of a message with the answer to a listen, up to the data as the engine takes them.
+  /// Decoding the bytes of a listen response into data that the engine accepts.
   private static var decoding: Benchmark {
     Benchmark(
       "client/decode-50-KB",
@@ -122,7 +122,7 @@ enum ClientBenchmarks {
     }
   }
 
-  /// Both hashes of posts that are known already, as they go with each listen to them.
+  /// Both hashes of posts that the client already has, as sent with each listen.
   private static var hashing: Benchmark {
     Benchmark("client/hash-50-KB", against: .copy) {
       let node = try SamplePosts.tree(175)
@@ -138,7 +138,8 @@ enum ClientBenchmarks {
     }
   }
 
-  /// Has a client take in posts from the bytes of a message, of which only the client keeps anything.
+  /// Makes a client take in posts from the bytes of a message, of which only the client keeps
+  /// anything.
   private static func takeIn(_ count: Int, client: inout BenchmarkClient) throws {
     let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil))
     if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: message.encoded()) {
@@ -146,7 +147,8 @@ enum ClientBenchmarks {
     }
   }
 
-  /// Memory of a post in a client's cache, with what the packed posts keep alive of the message.
+  /// Memory of a post in a client's cache, including the parts of the message that packed posts
+  /// keep alive.
   private static var memory: Benchmark {
     Benchmark("client/memory-per-post", against: .postJSON, aims: [.atMost(.memory(1_024))]) {
       let count = 100_000
@@ -160,7 +162,7 @@ enum ClientBenchmarks {
     }
   }
 
-  /// Taking in 100,000 posts at once, from bytes to the listener's event; the time of one post.
+  /// Taking in 100,000 posts at once, from bytes to the listener's event; the time per post.
   private static var fill: Benchmark {
     Benchmark("client/take-in-100k-posts", against: .dictionary) {
       let count = 100_000
@@ -185,17 +187,17 @@ struct BenchmarkClient {
   private var connection = ConnectionID(0)
   private var last: Int64 = 0
   private let time = RepoTime(wall: 1_700_000_000_000, monotonic: 0, random: 0.5)
-  /// Events raised to listeners so far.
+  /// The number of events raised to listeners so far.
   private(set) var events = 0
 
-  /// Makes an engine whose connection is greeted.
+  /// Creates an engine whose connection has received the server's greeting.
   init() {
     core = RepoCore(
       configuration: RepoConfiguration(clientID: "bench", statisticsName: "sdk.swift.1-0-0")
     )
   }
 
-  /// Feeds an input and performs the connecting that it asks for.
+  /// Feeds an input, and connects when the engine requests it.
   mutating func feed(_ input: RepoInput) {
     for output in core.handle(input, at: time) {
       switch output {
@@ -216,23 +218,23 @@ struct BenchmarkClient {
     feed(.message(id, .hello(hello)))
   }
 
-  /// Listens for all kinds of events.
+  /// Starts listening to a query.
   mutating func observe(_ path: Path, query: Query = .all, events: Set<EventKind>) {
     last += 1
     feed(.observe(ListenerID(last), path: path, query: query, events: events))
   }
 
-  /// What the server says about a location.
+  /// Feeds a value that the server sends for a path.
   mutating func push(_ node: Node, at path: Path) {
     feed(.message(connection, .push(.data(path: path, node, tag: nil))))
   }
 
-  /// Several changes that the server made at once.
+  /// Feeds several changes that the server made at once.
   mutating func merge(_ changes: [Change], at path: Path) {
     feed(.message(connection, .push(.merge(path: path, changes, tag: nil))))
   }
 
-  /// A write of the client itself.
+  /// Performs a local write.
   mutating func write(_ operation: WriteOperation, at path: Path) {
     last += 1
     feed(.write(RequestToken(last), path: path, operation))

@@ -3,17 +3,17 @@ import RealtimeHub
 import SQLiteStorage
 import SecurityRules
 
-/// Work whose instructions are counted: the same each time, with fixed data and without a clock.
+/// Work whose instructions are counted: the same each time, with fixed data and no clock.
 ///
-/// Counting begins and ends with ``perform()``, which `assets/scripts/instructions` names to
-/// callgrind; what is made ready for it before does not count.
+/// Counting begins and ends with ``perform()``, whose name `assets/scripts/instructions` passes to
+/// callgrind; the preparation does not count.
 final class InstructionArea {
   private let work: () throws -> Void
 
   /// The names of all areas.
   static let names = ["parser", "tree", "rules", "put", "store"]
 
-  /// Makes the work of an area ready; nil when there is none of this name.
+  /// Prepares the work of an area; nil when there is none of this name.
   init?(_ name: String, in environment: BenchmarkEnvironment) throws {
     switch name {
     case "parser": work = try Self.parser()
@@ -31,7 +31,7 @@ final class InstructionArea {
     try work()
   }
 
-  /// A thousand writes of 300 bytes, and a page of posts in both directions.
+  /// Parses a thousand writes of 300 bytes, and codes a page of posts in both directions.
   private static func parser() throws -> () throws -> Void {
     let put = try BlogWire.message(1, by: "u1", isStarred: true)
     let posts = try SamplePosts.tree(100)
@@ -47,7 +47,7 @@ final class InstructionArea {
     }
   }
 
-  /// Writes into a hub with an index, a listener's window, and queries of it.
+  /// Writes to a hub with an index and a listener's window, and queries of the index.
   private static func tree() throws -> () throws -> Void {
     let count = 10_000
     let listen = ListenRequest(path: Path([BlogTree.posts]), query: BlogTree.mostStars(100), tag: 1)
@@ -61,19 +61,19 @@ final class InstructionArea {
     }
   }
 
-  /// A thousand writes of a post that the blog's rules look at.
+  /// A thousand writes of a post, checked against the blog's rules.
   private static func rules(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
     let put = try RulesWork(environment, posts: 1_000)
     return { for _ in 0..<1_000 { keep(put.isAllowed() ? 1 : 0) } }
   }
 
-  /// Two thousand writes from their text to their answers.
+  /// Two thousand writes, from their text to their responses.
   private static func put(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
     var puts = try PutWork(environment, writes: 2_000)
     return { try puts.perform() }
   }
 
-  /// The batches of two thousand writes in a store, until they are where they stay.
+  /// The batches of two thousand writes, stored until they are in their final form.
   private static func store(_ environment: BenchmarkEnvironment) throws -> () throws -> Void {
     var puts = try PutWork(environment, writes: 2_000)
     let folder = try TemporaryFolder(in: environment.folder)
@@ -96,23 +96,23 @@ final class InstructionArea {
   }
 }
 
-/// Writes of posts from their text to their answers, as a server deals with them between its sockets
-/// and its disk, and what their batches ask of a store.
+/// Writes of posts from text to response, as a server handles them between its sockets and its
+/// disk, and the batches that they produce for a store.
 struct PutWork {
-  /// How many writes become durable together.
+  /// The number of writes that become durable together.
   private static let batch = 20
   private static let posts = 10_000
 
-  /// What is there at first, as the first commit.
+  /// The initial data, as the first commit.
   let root: Node
   private var hub: TreeHub
   private let texts: [[UInt8]]
 
-  /// Makes a hub with posts, an index of their stars and the blog's rules.
+  /// Creates a hub with posts, an index of their stars and the blog's rules.
   ///
   /// - Parameters:
-  ///   - environment: Where the rules are.
-  ///   - writes: How many writes there are.
+  ///   - environment: The environment that contains the rules.
+  ///   - writes: The number of writes.
   /// - Throws: When the rules cannot be read.
   init(_ environment: BenchmarkEnvironment, writes: Int) throws {
     let user = HearthServer.name(1)
@@ -134,7 +134,7 @@ struct PutWork {
     texts = try numbers.map { try BlogWire.message($0, by: user, isStarred: true) }
   }
 
-  /// Does all writes, and passes each batch on as soon as it is full.
+  /// Performs all writes, and passes on each batch as soon as it is full.
   ///
   /// - Throws: ``LoadError`` when a write is refused.
   mutating func perform(_ store: (CommitBatch) throws -> Void = { _ in }) throws {

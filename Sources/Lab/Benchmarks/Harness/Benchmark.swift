@@ -1,20 +1,20 @@
 import Glibc
 
-/// One thing that is measured.
+/// A single measurement.
 struct Benchmark {
   /// Runs once and returns the figure; the preparation does not count.
   typealias Pass = () throws -> Figure
 
   /// Area and subject, as in `client/update/10k`.
   let name: String
-  /// What it is held against, measured in turn with it; ratios are to the first.
+  /// The yardsticks, measured in turn with the benchmark; ratios refer to the first.
   let yardsticks: [Yardstick]
   /// The aims; empty if only the trend matters.
   let aims: [Aim]
-  /// Prepares what the passes share until the last one.
+  /// Prepares what all passes share.
   let prepare: () throws -> Pass
 
-  /// Makes a benchmark whose passes share what is prepared for them.
+  /// Creates a benchmark whose passes share their preparation.
   init(
     _ name: String,
     against yardsticks: Yardstick...,
@@ -27,7 +27,7 @@ struct Benchmark {
     self.prepare = prepare
   }
 
-  /// Makes a benchmark whose passes share nothing.
+  /// Creates a benchmark whose passes share nothing.
   init(
     _ name: String,
     against yardstick: Yardstick,
@@ -38,10 +38,10 @@ struct Benchmark {
   }
 }
 
-/// Well-known work, with which a benchmark is compared in the same minutes.
+/// Well-known work with which a benchmark is compared within the same minutes.
 struct Yardstick {
   let name: String
-  /// Prepares what the passes share until the last one.
+  /// Prepares what all passes share.
   let prepare: () throws -> Benchmark.Pass
 
   init(_ name: String, prepare: @escaping () throws -> Benchmark.Pass) {
@@ -58,7 +58,7 @@ struct Yardstick {
     Yardstick("Dictionary insert", pass: { dictionary(of: 10_000) })
   }
 
-  /// Filling a `Dictionary` with a million text keys, all in all.
+  /// Filling a `Dictionary` with a million text keys, in total.
   static var millionKeys: Yardstick {
     Yardstick("Dictionary of a million") {
       let count = 1_000_000
@@ -95,20 +95,20 @@ struct Yardstick {
     }
   }
 
-  /// The bytes of the post's own JSON.
+  /// The size of the post's own JSON.
   static var postJSON: Yardstick {
     Yardstick("its JSON") { .memory(SamplePosts.json(0).utf8.count) }
   }
 }
 
-/// Uses a result, so that the compiler cannot remove the work for it.
+/// Uses a result, so that the compiler cannot optimize the work away.
 @inline(never)
 func keep(_ value: Int) {
   withExtendedLifetime(value) {}
 }
 
 extension Yardstick {
-  /// Appending 300 bytes to a file and waiting for the disk, over and over.
+  /// Appending 300 bytes to a file and waiting for the disk, repeatedly.
   static func disk(in environment: BenchmarkEnvironment) -> Yardstick {
     Yardstick("append + fdatasync") {
       let folder = try TemporaryFolder(in: environment.folder)

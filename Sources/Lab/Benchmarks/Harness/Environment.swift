@@ -2,25 +2,25 @@ import Foundation
 import Glibc
 import SecurityRules
 
-/// Where the programs are that benchmarks run, and where they may write.
+/// The programs that benchmarks run, and where they may write.
 struct BenchmarkEnvironment {
   /// The program under test.
   let hearth: String
-  /// A folder on the disk that counts.
+  /// A directory on the disk to be measured.
   let folder: String
-  /// The rules of the blog.
+  /// The file with the blog's rules.
   let rules: String
 
-  /// The rules of the blog, compiled.
+  /// The blog's rules, compiled.
   ///
-  /// - Throws: When they cannot be read, or are none.
+  /// - Throws: When they cannot be read or are invalid.
   func blogRules() throws -> RuleSet {
     try RuleSet(bytes: Array(Data(contentsOf: URL(fileURLWithPath: rules))))
   }
 
-  /// The path of a program, looked for in `PATH`.
+  /// The path of a program found in `PATH`.
   ///
-  /// - Throws: ``MissingTool`` when there is none.
+  /// - Throws: ``MissingTool`` when the program is not installed.
   static func program(_ name: String) throws -> String {
     let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
     for folder in folders.split(separator: ":") {
@@ -31,11 +31,11 @@ struct BenchmarkEnvironment {
   }
 }
 
-/// A folder that goes away with its last user.
+/// A directory that is deleted with its last user.
 final class TemporaryFolder {
   let path: String
 
-  /// Makes a folder in another one, which only its owner may enter, as servers want it.
+  /// Creates a directory that only its owner may enter, as servers require.
   init(in parent: String) throws {
     path = "\(parent)/benchmark-\(UUID().uuidString.prefix(8))"
     try FileManager.default.createDirectory(
@@ -56,14 +56,14 @@ final class RunningProgram {
 
   var id: Int32 { process.processIdentifier }
 
-  /// Starts a program and waits for the line by which it says that it is ready.
+  /// Starts a program and waits for the line that says that it is ready.
   ///
   /// - Parameters:
   ///   - path: The program.
-  ///   - arguments: What it is told.
-  ///   - folder: Where it runs, and where what it says on stderr is kept.
-  ///   - isReady: Looks at a line of its output.
-  /// - Throws: ``LoadError`` with what it has said when it ends before that.
+  ///   - arguments: The program's arguments.
+  ///   - folder: The working directory, which also receives the program's stderr.
+  ///   - isReady: Checks a line of its output.
+  /// - Throws: ``LoadError`` with the program's stderr when it ends before that.
   init(
     _ path: String,
     arguments: [String],
@@ -98,11 +98,11 @@ final class RunningProgram {
   }
 }
 
-/// How much memory a process has, as the kernel counts it.
+/// The memory of processes, as the kernel counts it.
 enum ResidentMemory {
   /// The bytes that this process uses, after it has returned free memory to the system.
   static func bytes() -> Int {
-    // The C library's header of this function belongs to no module.
+    // The C library's header of this function is not part of any module.
     if let symbol = dlsym(nil, "malloc_trim") {
       // Safety: this is the function's type in C.
       _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
@@ -110,7 +110,7 @@ enum ResidentMemory {
     return bytes(of: "self")
   }
 
-  /// The bytes that another process has.
+  /// The bytes that another process uses.
   static func bytes(of process: String) -> Int {
     guard let file = fopen("/proc/\(process)/statm", "r") else { return 0 }
     defer { fclose(file) }
@@ -121,7 +121,7 @@ enum ResidentMemory {
     return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// The bytes that another process has and that no file on the disk could give back.
+  /// The bytes of another process that could not be read back from a file on the disk.
   static func anonymousBytes(of process: String) -> Int {
     guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
     defer { fclose(file) }
@@ -138,12 +138,12 @@ enum ResidentMemory {
   }
 }
 
-/// A program that is not installed; benchmarks that need it are skipped.
+/// A required program is not installed; benchmarks that need it are skipped.
 struct MissingTool: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A server did not do what a benchmark needs of it.
+/// A server did not do what a benchmark needs.
 struct LoadError: Error, CustomStringConvertible {
   let description: String
 

@@ -1,38 +1,38 @@
 /// A measured amount with its unit.
 struct Figure: Comparable {
-  /// What an amount counts.
+  /// The unit of an amount.
   enum Unit {
-    /// Nanoseconds for one operation.
+    /// Nanoseconds per operation.
     case time
-    /// Bytes of memory for one item.
+    /// Bytes of memory per item.
     case memory
-    /// Bytes in a second.
+    /// Bytes per second.
     case throughput
-    /// Operations in a second.
+    /// Operations per second.
     case rate
   }
 
   let value: Double
   let unit: Unit
-  /// How long single operations took, where that was looked at.
+  /// How long single operations took, where that was measured.
   var latency: Latency?
 
-  /// The time of one of so many operations.
+  /// The time per operation.
   static func time(_ total: Duration, operations: Int = 1) -> Figure {
     Figure(value: total.nanoseconds / Double(operations), unit: .time)
   }
 
-  /// The bytes that one of so many items takes.
+  /// The memory per item.
   static func memory(_ bytes: Int, items: Int = 1) -> Figure {
     Figure(value: Double(bytes) / Double(items), unit: .memory)
   }
 
-  /// The bytes of a second.
+  /// The bytes per second.
   static func throughput(_ bytes: Int, in time: Duration) -> Figure {
     Figure(value: Double(bytes) / (time.nanoseconds / 1e9), unit: .throughput)
   }
 
-  /// The operations of a second, and how long single ones took, in nanoseconds.
+  /// The operations per second, with the durations of single operations in nanoseconds.
   static func rate(_ operations: Int, in time: Duration, samples: [UInt32] = []) -> Figure {
     Figure(
       value: Double(operations) / (time.nanoseconds / 1e9),
@@ -41,7 +41,7 @@ struct Figure: Comparable {
     )
   }
 
-  /// The one in the middle of figures of one unit, with the latencies in the middle; nil of none.
+  /// The median of figures of one unit, with the median latencies; nil if there are none.
   static func median(of figures: [Figure]) -> Figure? {
     guard !figures.isEmpty else { return nil }
     var median = figures.sorted()[figures.count / 2]
@@ -76,7 +76,7 @@ extension Figure: CustomStringConvertible {
     }
   }
 
-  /// Three significant digits.
+  /// A number with three significant digits.
   private static func text(_ value: Double, unit: String) -> String {
     let rounded =
       switch value {
@@ -95,11 +95,11 @@ extension Duration {
   }
 }
 
-/// How long single operations took: half of them at most, and all but one in a hundred.
+/// The median and the 99th percentile of the durations of single operations.
 struct Latency {
-  /// In nanoseconds.
+  /// The median, in nanoseconds.
   let median: Double
-  /// In nanoseconds.
+  /// The 99th percentile, in nanoseconds.
   let p99: Double
 
   init(median: Double, p99: Double) {
@@ -107,7 +107,7 @@ struct Latency {
     self.p99 = p99
   }
 
-  /// Nil without samples.
+  /// Computes the latency; nil without samples.
   ///
   /// - Parameter samples: Times in nanoseconds.
   /// - Complexity: O(n log n)
@@ -125,18 +125,18 @@ extension Latency: CustomStringConvertible {
   }
 }
 
-/// What the design promises of a benchmark.
+/// A target that the design sets for a benchmark.
 enum Aim {
-  /// At least so many times the yardstick.
+  /// At least this many times the yardstick.
   case ratio(Double)
-  /// At least so much, in the benchmark's unit.
+  /// At least this amount, in the benchmark's unit.
   case atLeast(Figure)
-  /// At most so much, in the benchmark's unit.
+  /// At most this amount, in the benchmark's unit.
   case atMost(Figure)
-  /// All but one in a hundred within this time.
+  /// All but one operation in a hundred within this time.
   case p99(Duration)
 
-  /// Whether a measurement keeps the promise; nil where it says nothing about it.
+  /// Whether a measurement meets the target; nil if the measurement does not allow a verdict.
   func isMet(by figure: Figure, ratio: Double?) -> Bool? {
     switch self {
     case .ratio(let least): ratio.map { $0 >= least }

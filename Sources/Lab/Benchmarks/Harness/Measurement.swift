@@ -1,6 +1,6 @@
 /// The medians of a benchmark and its yardsticks, measured in turn.
 struct Measurement {
-  /// A yardstick with its median, or with the reason why there is none.
+  /// A yardstick with its median, or the reason why there is none.
   struct Comparison {
     let name: String
     let outcome: Result<Figure, MissingTool>
@@ -10,9 +10,9 @@ struct Measurement {
   let figure: Figure
   let comparisons: [Comparison]
 
-  /// Measures; the first pass of each warms up and does not count.
+  /// Takes the measurement; the first pass of each warms up and does not count.
   ///
-  /// - Throws: What the benchmark throws; a yardstick without its tool is only left out.
+  /// - Throws: The benchmark's error; a yardstick whose tool is missing is only left out.
   init(of benchmark: Benchmark, passes: Int) throws {
     self.benchmark = benchmark
     let pass = try benchmark.prepare()
@@ -30,10 +30,10 @@ struct Measurement {
     comparisons = prepared.map(\.comparison)
   }
 
-  /// How many times the first yardstick the benchmark is.
+  /// The ratio of the benchmark to the first yardstick.
   var ratio: Double? { comparisons.first.flatMap(ratio(to:)) }
 
-  /// How many times a yardstick the benchmark is; nil where the units differ.
+  /// The ratio of the benchmark to a yardstick; nil if the units differ.
   func ratio(to comparison: Comparison) -> Double? {
     guard case .success(let other) = comparison.outcome, other.unit == figure.unit else {
       return nil
@@ -41,7 +41,7 @@ struct Measurement {
     return figure.value / other.value
   }
 
-  /// Whether every aim is met; nil without any that can be told.
+  /// Whether every aim is met; nil if no aim allows a verdict.
   var isMet: Bool? {
     let verdicts = benchmark.aims.compactMap { $0.isMet(by: figure, ratio: ratio) }
     return verdicts.isEmpty ? nil : verdicts.allSatisfy(\.self)
@@ -80,7 +80,7 @@ extension Measurement {
   }
 }
 
-/// The table that is printed.
+/// The printed table.
 enum Report {
   static let header = row(
     "benchmark",
@@ -91,7 +91,7 @@ enum Report {
     "aim"
   )
 
-  /// The lines of a measurement: one for each yardstick.
+  /// The lines of a measurement: one per yardstick.
   static func lines(_ measurement: Measurement) -> String {
     let figure = measurement.figure
     guard !measurement.comparisons.isEmpty else {

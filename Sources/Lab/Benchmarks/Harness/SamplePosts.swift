@@ -2,9 +2,9 @@ import RealtimeCore
 import RealtimeHub
 import SecurityRules
 
-/// Posts of one size with everything that real ones have: text, numbers, a nested map.
+/// Posts of one size with the typical parts of real ones: text, numbers, a nested map.
 enum SamplePosts {
-  /// The key of a post; ascending keys.
+  /// The key of a post; the keys ascend with the numbers.
   static func key(_ number: Int) -> ChildKey {
     let digits = String(number)
     return ChildKey("-P" + String(repeating: "0", count: 8 - digits.count) + digits)
@@ -25,7 +25,7 @@ enum SamplePosts {
     try Node(json: JSONParser.parse(json(number)))
   }
 
-  /// So many posts below one location.
+  /// A map with this many posts.
   static func tree(_ count: Int) throws -> Node {
     var entries: [(key: ChildKey, value: Node)] = []
     entries.reserveCapacity(count)
@@ -34,13 +34,13 @@ enum SamplePosts {
   }
 }
 
-/// A blog in memory, and a hub that has it.
+/// A blog in memory, and a hub that contains it.
 enum BlogTree {
   static let posts = ChildKey("posts")
   static let peer = PeerID(1)
   static let time: Int64 = 1_700_000_000_000
 
-  /// So many posts below `/posts`.
+  /// A root with this many posts below `/posts`.
   static func root(_ count: Int) throws -> Node {
     Node(sortedChildren: [(posts, try SamplePosts.tree(count))])
   }
@@ -53,19 +53,19 @@ enum BlogTree {
     return hub
   }
 
-  /// The posts with the most stars.
+  /// The query for the posts with the most stars.
   static func mostStars(_ count: Int) -> Query {
     var query = Query(index: .child(Path(["starCount"])))
     query.limit = Query.Limit(count, side: .last)
     return query
   }
 
-  /// Asks for them once.
+  /// A message that gets these posts once.
   static func get(_ count: Int) -> ClientMessage {
     .request(id: 1, .get(path: Path([posts]), query: mostStars(count)))
   }
 
-  /// Gives posts other numbers of stars, one write each.
+  /// Messages that change the star counts of posts, one write each.
   static func starWrites(_ writes: Int, of count: Int, round: Int) -> [ClientMessage] {
     (0..<writes).map { number in
       let path = Path([posts, SamplePosts.key(number * 7_919 % count), "starCount"])
@@ -76,7 +76,7 @@ enum BlogTree {
 }
 
 extension TreeHub {
-  /// Answers messages, and makes them durable a hundred at a time as by a store without a disk.
+  /// Answers messages, and makes them durable a hundred at a time, like a store without a disk.
   mutating func run(_ messages: [ClientMessage]) {
     for (number, message) in messages.enumerated() {
       keep(handle(message, from: BlogTree.peer, at: BlogTree.time).count)

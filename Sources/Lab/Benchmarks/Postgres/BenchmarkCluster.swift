@@ -10,7 +10,7 @@ final class BenchmarkCluster {
   private let postgres: PostgresServer
   let servers: [OpenServer]
 
-  /// Starts servers, and returns when each leads its databases: the first, the second and so on.
+  /// Starts servers, and returns when each leads its databases, which are assigned in turn.
   ///
   /// - Throws: ``LoadError`` when that takes too long.
   init(
@@ -25,7 +25,8 @@ final class BenchmarkCluster {
     for name in databases { _ = try stores.create(name) }
     servers = try (0..<count).map { _ in try OpenServer(in: environment, store: store) }
     for (number, name) in databases.enumerated() {
-      // A server opens a database when it is asked and it is its turn; then the database is moved.
+      // A server opens a database when a request arrives and no other server leads it; then the
+      // database is moved.
       for server in servers {
         _ = try WaitingConnection(port: server.port).request("GET", at: "/.json?ns=\(name)")
       }
@@ -41,7 +42,7 @@ final class BenchmarkCluster {
       let wanted = view.servers.first { $0.host.hasSuffix(":\(server.port)") }?.id
       let lease = view.leases.first { $0.database == name }
       if let wanted, let lease {
-        // A successor has the lease before it has read the database.
+        // A successor holds the lease before it has read the database.
         if lease.holder == wanted, try server.open(name) { return }
         if !isAsked { try stores.move(name, to: wanted) }
         isAsked = true

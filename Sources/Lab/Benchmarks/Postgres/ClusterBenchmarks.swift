@@ -2,11 +2,11 @@ import LocalPostgres
 import NIOCore
 import RealtimeCore
 
-/// What it costs, and what it gives, that several servers share a PostgreSQL.
+/// The costs and benefits of several servers sharing a PostgreSQL.
 struct ClusterBenchmarks {
   private static let duration = Duration.seconds(1)
   private static let databases = 10
-  /// How many connections write to each of the databases.
+  /// The number of connections that write to each database.
   private static let connections = 10
 
   let environment: BenchmarkEnvironment
@@ -15,7 +15,7 @@ struct ClusterBenchmarks {
 
   // MARK: Redirects
 
-  /// A write by REST to a server that sends it on to another one.
+  /// A REST write to a server that redirects it to another one.
   private var put: Benchmark {
     let postgres = SharedPostgres(in: environment)
     return Benchmark(
@@ -37,7 +37,7 @@ struct ClusterBenchmarks {
     }
     var count = 0
     return {
-      // Servers close connections that are idle for long, as while others are measured.
+      // Servers close connections that are idle for long, as they are while others are measured.
       let connection = try WaitingConnection(port: pair[keyPath: server])
       let leader = try WaitingConnection(port: pair.leader)
       return try Self.repeating {
@@ -54,7 +54,7 @@ struct ClusterBenchmarks {
     }
   }
 
-  /// The path and the parameters of the address that a request is sent on to.
+  /// The path and the parameters of the address that a request is redirected to.
   private static func target(of response: WaitingConnection.Response) -> String? {
     guard let location = response.location, let scheme = location.firstRange(of: "://"),
       let slash = location[scheme.upperBound...].firstIndex(of: "/")
@@ -62,7 +62,7 @@ struct ClusterBenchmarks {
     return String(location[slash...])
   }
 
-  /// Connecting to a server that sends the connection on to another one, up to the first value.
+  /// Connecting to a server that redirects the connection to another one, up to the first value.
   private var firstValue: Benchmark {
     let postgres = SharedPostgres(in: environment)
     return Benchmark(
@@ -111,7 +111,7 @@ struct ClusterBenchmarks {
     }
   }
 
-  /// Does something over and over for some time.
+  /// Runs a closure repeatedly for a fixed time.
   private static func repeating(_ body: () throws -> Void) throws -> Figure {
     let clock = ContinuousClock()
     var samples: [UInt32] = []
@@ -158,7 +158,7 @@ struct ClusterBenchmarks {
   }
 }
 
-/// Two servers, of which the first leads the usual database.
+/// Two servers, of which the first leads the default database.
 private final class Pair {
   private let cluster: BenchmarkCluster
 

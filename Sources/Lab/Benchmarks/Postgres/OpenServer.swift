@@ -3,7 +3,7 @@ import LocalPostgres
 import NIOCore
 import RealtimeCore
 
-/// A database server in its own process that lets everybody do everything.
+/// A database server in its own process that lets every client do everything.
 final class OpenServer {
   private static let rules = #"{"rules": {".read": true, ".write": true}}"#
 
@@ -15,8 +15,8 @@ final class OpenServer {
   /// Starts a server.
   ///
   /// - Parameters:
-  ///   - environment: Where the program is, and a folder for its files.
-  ///   - store: The address of a PostgreSQL that has its databases; nil for SQLite in the folder.
+  ///   - environment: Provides the program, and a directory for its files.
+  ///   - store: The address of a PostgreSQL for its databases; nil for SQLite in the directory.
   /// - Throws: ``LoadError`` when it does not start.
   init(in environment: BenchmarkEnvironment, store: String? = nil) throws {
     folder = try TemporaryFolder(in: environment.folder)
@@ -41,15 +41,15 @@ final class OpenServer {
     port = announced
   }
 
-  /// Lets everybody do everything in a database that has no rules yet.
+  /// Lets every client do everything in a database that has no rules yet.
   ///
-  /// - Returns: Whether it did; it cannot while another server leads the database.
+  /// - Returns: Whether that worked; it cannot while another server leads the database.
   func open(_ database: String) throws -> Bool {
     try WaitingConnection(to: SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket"))
       .request("PUT", at: "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
   }
 
-  /// Where connections go.
+  /// The address for connections.
   func target() throws -> LoadTarget {
     LoadTarget(
       address: try SocketAddress(ipAddress: "127.0.0.1", port: port),
@@ -58,9 +58,9 @@ final class OpenServer {
   }
 }
 
-/// The PostgreSQL that a benchmark has in common with its yardsticks; it ends with the last of them.
+/// The PostgreSQL that a benchmark shares with its yardsticks; it ends with the last of them.
 ///
-/// It waits for the disk before it acknowledges, as one does whose data count.
+/// It waits for the disk before it acknowledges, as a production server does.
 final class SharedPostgres {
   private static let settings = [
     "fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=128MB",
@@ -74,7 +74,7 @@ final class SharedPostgres {
     self.environment = environment
   }
 
-  /// The one that runs, or else a new one.
+  /// The running server, or else a new one.
   ///
   /// - Throws: ``MissingTool`` when PostgreSQL is not installed.
   func server() throws -> PostgresServer {

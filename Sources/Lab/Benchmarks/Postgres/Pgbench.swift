@@ -2,8 +2,8 @@ import Foundation
 import LocalPostgres
 
 extension Yardstick {
-  /// PostgreSQL's own program for measuring: each client inserts a row of 300 bytes into a log, over
-  /// and over.
+  /// PostgreSQL's own benchmark program: each client repeatedly inserts a row of 300 bytes into a
+  /// log.
   static func pgbench(
     clients: Int,
     at postgres: SharedPostgres,
@@ -25,7 +25,7 @@ private final class PgbenchRun {
   private let database: String
   private let clients: Int
 
-  /// Makes the table, in a database of its own.
+  /// Creates the table, in a database of its own.
   ///
   /// - Throws: ``MissingTool`` when the program is not installed.
   init(clients: Int, at server: PostgresServer, in environment: BenchmarkEnvironment) throws {
@@ -48,7 +48,7 @@ private final class PgbenchRun {
       .write(toFile: "\(folder.path)/script", atomically: true, encoding: .utf8)
   }
 
-  /// Runs for a second.
+  /// Runs for one second.
   func measure() throws -> Figure {
     let log = "\(folder.path)/log"
     let process = Process()
@@ -74,7 +74,7 @@ private final class PgbenchRun {
     return Figure(value: rate, unit: .rate, latency: Latency(of: try takeSamples()))
   }
 
-  /// How long each statement took, in nanoseconds; a file of them is left by each thread.
+  /// The durations of the statements in nanoseconds; each thread leaves a file with them.
   private func takeSamples() throws -> [UInt32] {
     var samples: [UInt32] = []
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)

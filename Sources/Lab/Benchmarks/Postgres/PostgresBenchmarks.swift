@@ -4,7 +4,7 @@ import PostgresStorage
 import RealtimeHub
 import SQLiteStorage
 
-/// What it costs to store in PostgreSQL instead of SQLite, on the same disk.
+/// The cost of storing in PostgreSQL instead of SQLite, on the same disk.
 struct PostgresBenchmarks {
   private static let duration = TimeAmount.seconds(1)
 
@@ -64,7 +64,7 @@ struct PostgresBenchmarks {
     )
     let listeners = try generator.connect(
       to: try server.target(),
-      // The data come first, then the answer.
+      // The data comes first, then the response.
       (0..<count).map { _ in
         [Exchange(BlogWire.upgrade), Exchange(BlogWire.listen(to: 0), answers: 2)]
       }

@@ -3,12 +3,12 @@ import Glibc
 import NIOCore
 import RealtimeCore
 
-/// A connection that is used by the thread of the benchmarks, which waits for each answer.
+/// A connection that the benchmark thread uses, which waits for each response.
 final class WaitingConnection {
-  /// What a server answers a request.
+  /// A server's response to a request.
   struct Response {
     let status: Int
-    /// Where it sends the request on.
+    /// The address that the request is redirected to.
     let location: String?
   }
 
@@ -16,7 +16,7 @@ final class WaitingConnection {
   private var received: [UInt8] = []
   private var chunk = [UInt8](repeating: 0, count: 16 * 1_024)
 
-  /// Connects to a port of this machine.
+  /// Connects to a local port.
   convenience init(port: Int) throws {
     try self.init(to: SocketAddress(ipAddress: "127.0.0.1", port: port))
   }
@@ -34,7 +34,7 @@ final class WaitingConnection {
     guard isConnected else { throw LoadError("nobody listens at \(address)") }
     var isOn: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
-    // A Unix socket has no such option, and needs none.
+    // A Unix socket does not have this option, and does not need it.
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
     var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -49,11 +49,11 @@ final class WaitingConnection {
     let sent = bytes.withUnsafeReadableBytes { bytes in
       Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     }
-    // What is sent here is far smaller than what a connection holds.
+    // The data is far smaller than a socket's send buffer.
     guard sent == bytes.readableBytes else { throw LoadError("the server closed a connection") }
   }
 
-  /// Sends a request and waits for the answer.
+  /// Sends a request and waits for the response.
   func request(_ method: String, at target: String, body: String = "") throws -> Response {
     try send(
       ByteBuffer(
@@ -81,7 +81,7 @@ final class WaitingConnection {
     return Response(status: status, location: field("location"))
   }
 
-  /// Waits for the head of an answer.
+  /// Waits for the head of a response.
   func upgraded() throws -> String {
     let end = Array("\r\n\r\n".utf8)
     while true {
@@ -93,7 +93,7 @@ final class WaitingConnection {
     }
   }
 
-  /// Waits for the next message of a WebSocket.
+  /// Waits for the next WebSocket message.
   func message() throws -> ServerMessage {
     while true {
       let answer = try received.withUnsafeBytes { try Dialect.webSocket.answer(in: $0, at: 0) }

@@ -1,10 +1,10 @@
 import NIOCore
 import RealtimeCore
 
-/// The messages of clients of the blog, encoded for the wire.
+/// The messages of the blog's clients, encoded for the wire.
 enum BlogWire {
-  /// How long a write of a starred post is, in bytes, without the frame around it; one without a star
-  /// is a little shorter, since the rules let nobody change the text of one copy with it.
+  /// The length of a write of a starred post in bytes, without its frame; a write without a star is
+  /// a little shorter, since the rules forbid changing the text of only one copy.
   static let writeBytes = 300
 
   /// A message as a masked frame.
@@ -12,7 +12,7 @@ enum BlogWire {
     frame(message.encoded())
   }
 
-  /// A text as a masked frame; it is a programmer error to have more than fits into one.
+  /// A text as a masked frame; exceeding the size of one frame is a programmer error.
   private static func frame(_ text: [UInt8]) -> ByteBuffer {
     precondition(text.count <= 0xFFFF)
     var frame = ByteBuffer()
@@ -29,10 +29,10 @@ enum BlogWire {
     return frame
   }
 
-  /// The request that makes a connection a WebSocket.
+  /// The request that upgrades a connection to a WebSocket.
   static var upgrade: ByteBuffer { upgrade() }
 
-  /// The request that makes a connection a WebSocket of one of several databases.
+  /// The request that upgrades a connection to a WebSocket of one of several databases.
   static func upgrade(to database: String? = nil) -> ByteBuffer {
     ByteBuffer(
       string: """
@@ -47,7 +47,7 @@ enum BlogWire {
     )
   }
 
-  /// Signing in as a user, by a token that is not signed.
+  /// Signs in as a user with an unsigned token.
   static func signIn(as uid: String) -> ByteBuffer {
     let header = Base64.encode(Array("{\"alg\":\"none\",\"typ\":\"JWT\"}".utf8))
     let claims = Base64.encode(Array("{\"sub\":\"\(uid)\",\"user_id\":\"\(uid)\"}".utf8))
@@ -55,27 +55,27 @@ enum BlogWire {
     return frame(.request(id: 1, .authenticate(.init(credential: token))))
   }
 
-  /// Signing in as an administrator.
+  /// Signs in as an administrator.
   static var signInAsOwner: ByteBuffer {
     frame(.request(id: 1, .authenticate(.init(credential: "owner", isAdministrative: true))))
   }
 
-  /// Where a post is.
+  /// The path of a post.
   static func path(_ number: Int) -> Path { Path(["posts", SamplePosts.key(number)]) }
 
-  /// Writing a whole post, with the star of its author or without.
+  /// Writes a whole post, with or without its author's star.
   static func put(_ number: Int, by uid: String, isStarred: Bool) throws -> ByteBuffer {
     frame(try message(number, by: uid, isStarred: isStarred))
   }
 
-  /// The text of that message, as long as ``writeBytes`` says.
+  /// The text of that message, whose length is ``writeBytes``.
   static func message(_ number: Int, by uid: String, isStarred: Bool) throws -> [UInt8] {
     let post = try post(number, by: uid, isStarred: isStarred)
     let write = WriteRequest(path: path(number), operation: .set(post))
     return ClientMessage.request(id: 5, .write(write)).encoded()
   }
 
-  /// A post whose body fills the message up.
+  /// A post whose body fills up the message.
   static func post(_ number: Int, by uid: String, isStarred: Bool) throws -> Node {
     func post(_ body: String, isStarred: Bool) throws -> Node {
       let stars = isStarred ? ",\"stars\":{\"\(uid)\":true}" : ""
@@ -91,12 +91,12 @@ enum BlogWire {
     return try post(String(lines.prefix(missing)), isStarred: isStarred)
   }
 
-  /// Listening to a post.
+  /// Listens to a post.
   static func listen(to number: Int) -> ByteBuffer {
     frame(.request(id: 2, .listen(ListenRequest(path: path(number)))))
   }
 
-  /// Asking for the post with the most stars, which has the server keep the index.
+  /// Gets the post with the most stars, which makes the server maintain the index.
   static var query: ByteBuffer {
     var query = Query(index: .child(Path(["starCount"])))
     query.limit = Query.Limit(1, side: .last)
@@ -104,25 +104,25 @@ enum BlogWire {
   }
 }
 
-/// Requests to Redis, encoded as they go over the wire.
+/// Requests to Redis, encoded for the wire.
 enum RedisWire {
-  /// Storing a value under a key, as long as a write of the blog.
+  /// Stores a value under a key; as long as a write of the blog.
   static func set(_ number: Int) -> ByteBuffer {
     padded { ["SET", "posts/\(SamplePosts.key(number))", $0] }
   }
 
-  /// Sending a value to all who have subscribed, as long as a write of the blog.
+  /// Sends a value to all subscribers; as long as a write of the blog.
   static func publish(_ number: Int) -> ByteBuffer {
     padded { ["PUBLISH", "posts/\(SamplePosts.key(number))", $0] }
   }
 
-  /// Getting what is published.
+  /// Subscribes to what is published.
   static func subscribe(to number: Int) -> ByteBuffer {
     command(["SUBSCRIBE", "posts/\(SamplePosts.key(number))"])
   }
 
   private static func padded(_ words: (String) -> [String]) -> ByteBuffer {
-    // The length of the value has three digits, with the padding as well.
+    // The length of the value has three digits, even with the padding.
     let shortest = String(repeating: "a", count: 100)
     let missing = BlogWire.writeBytes - command(words(shortest)).readableBytes
     return command(words(shortest + String(repeating: "a", count: missing)))

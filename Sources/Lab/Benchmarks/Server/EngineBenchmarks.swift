@@ -3,7 +3,7 @@ import RealtimeHub
 import SQLiteStorage
 import SecurityRules
 
-/// What the parts of the server cost, without sockets and disk.
+/// The costs of the server's parts, without sockets and disk.
 struct HubBenchmarks {
   private static let count = 100_000
 
@@ -11,7 +11,7 @@ struct HubBenchmarks {
 
   var all: [Benchmark] { [parsing, rules, listenAnswer, lastByIndex, indexUpkeep, memory] }
 
-  /// A write of 300 bytes, from the text to a value.
+  /// A write of 300 bytes, from its text to a value.
   private var parsing: Benchmark {
     Benchmark(
       "server/parse-put",
@@ -30,7 +30,7 @@ struct HubBenchmarks {
     }
   }
 
-  /// Whether somebody may write a post, by the blog's rules.
+  /// Evaluating the blog's rules for a write of a post.
   private var rules: Benchmark {
     Benchmark(
       "server/rules-of-a-put",
@@ -48,7 +48,7 @@ struct HubBenchmarks {
     )
   }
 
-  /// A listen to the last hundred posts of many, up to the bytes of the answer.
+  /// A listen to the last hundred of many posts, up to the bytes of the response.
   private var listenAnswer: Benchmark {
     Benchmark(
       "server/listen-100-of-100k",
@@ -75,7 +75,7 @@ struct HubBenchmarks {
     )
   }
 
-  /// The hundred posts with the most stars, up to the bytes of the answer.
+  /// The hundred posts with the most stars, up to the bytes of the response.
   private var lastByIndex: Benchmark {
     Benchmark(
       "server/limitToLast-100-by-child",
@@ -92,7 +92,7 @@ struct HubBenchmarks {
     )
   }
 
-  /// What an index adds to a write that moves a post in it.
+  /// The cost that an index adds to a write that moves a post in it.
   private var indexUpkeep: Benchmark {
     Benchmark(
       "server/index-upkeep-per-write",
@@ -115,7 +115,7 @@ struct HubBenchmarks {
     )
   }
 
-  /// A small post in the tree, and in one index.
+  /// The memory of a small post in the tree and in one index.
   private var memory: Benchmark {
     Benchmark(
       "server/memory-per-post",
@@ -132,7 +132,7 @@ struct HubBenchmarks {
   }
 }
 
-/// One write of a post that the blog's rules are asked about.
+/// One write of a post that is checked against the blog's rules.
 struct RulesWork {
   private let rules: RuleSet
   private let paths: [Path]
@@ -140,7 +140,7 @@ struct RulesWork {
   private let after: Node
   private let subject: RuleSubject
 
-  /// Makes a tree of posts and a write that stars one of them.
+  /// Creates a tree of posts and a write that stars one of them.
   init(_ environment: BenchmarkEnvironment, posts: Int) throws {
     rules = try environment.blogRules()
     let number = posts / 2
@@ -168,7 +168,7 @@ struct RulesWork {
 
 /// Opening a large database.
 struct StoreBenchmarks {
-  /// Eight leaves each.
+  /// The number of posts, each of which has eight leaves.
   private static let posts = 125_000
 
   let environment: BenchmarkEnvironment

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import RealtimeCore
 
-/// A database server in its own process, with the rules of the blog, posts and an index.
+/// A database server in its own process, with the blog's rules, posts and an index.
 final class HearthServer {
   /// How connections reach a server.
   enum Transport: String, CaseIterable {
@@ -10,9 +10,9 @@ final class HearthServer {
     case unix
   }
 
-  /// How many posts there are.
+  /// The number of posts.
   static let posts = 10_000
-  /// How many posts one user has, one after the other.
+  /// The number of posts per user, which are consecutive.
   static let postsPerUser = 64
 
   private let folder: TemporaryFolder
@@ -20,7 +20,7 @@ final class HearthServer {
   private let program: RunningProgram
   private let port: Int
 
-  /// Starts a server, fills it, and makes sure that its rules are in force.
+  /// Starts a server, fills it, and verifies that its rules are in force.
   init(in environment: BenchmarkEnvironment, _ generator: LoadGenerator) throws {
     folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
@@ -31,7 +31,7 @@ final class HearthServer {
       arguments: [
         "serve", "--emulator", "--port", "0", "--socket", "\(sockets.path)/socket",
         "--data-dir", folder.path, "--rules", environment.rules,
-        // One process stands for many users, more diligent than people.
+        // One process stands for many users who are busier than people.
         "--limit", "connections=20000", "--limit", "writes-per-second=1000000",
         "--limit", "write-burst=1000000",
       ],
@@ -48,7 +48,7 @@ final class HearthServer {
   /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
 
-  /// Where connections go.
+  /// The address for connections.
   func target(_ transport: Transport) throws -> LoadTarget {
     let address =
       switch transport {
@@ -58,13 +58,13 @@ final class HearthServer {
     return LoadTarget(address: address, dialect: .webSocket)
   }
 
-  /// The name of a user, who has written the posts from ``firstPost(of:)`` on.
+  /// The name of a user, who wrote the posts from ``firstPost(of:)`` on.
   static func name(_ user: Int) -> String { "u\(user)" }
 
-  /// The first of the posts of a user.
+  /// The number of a user's first post.
   static func firstPost(of user: Int) -> Int { user * postsPerUser }
 
-  /// What a connection says at first: who its user is.
+  /// The first exchanges of a connection, which sign in its user.
   static func opening(as user: Int) -> [Exchange] {
     [Exchange(BlogWire.upgrade), Exchange(BlogWire.signIn(as: name(user)))]
   }
@@ -95,9 +95,9 @@ final class RedisServer {
   private let program: RunningProgram
   private let port: Int
 
-  /// Starts it.
+  /// Starts Redis.
   ///
-  /// - Throws: ``MissingTool`` when it is not installed.
+  /// - Throws: ``MissingTool`` when Redis is not installed.
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("redis-server")
     folder = try TemporaryFolder(in: environment.folder)
@@ -117,7 +117,7 @@ final class RedisServer {
   /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
 
-  /// Where connections go.
+  /// The address for connections.
   func target(_ transport: HearthServer.Transport) throws -> LoadTarget {
     let address =
       switch transport {
@@ -127,7 +127,7 @@ final class RedisServer {
     return LoadTarget(address: address, dialect: .redis)
   }
 
-  /// A port that nothing listens at; Redis cannot choose one itself.
+  /// A port that nothing listens on; Redis cannot choose one itself.
   private static func freePort() throws -> Int {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { group.shutdownGracefully { _ in } }

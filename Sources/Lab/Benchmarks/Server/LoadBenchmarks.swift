@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Durable writes that the rules of the blog check and that move in an index, compared with Redis.
+/// Durable writes that the blog's rules check and that move in an index, compared with Redis.
 struct PutBenchmarks {
-  /// How many connections, and how many writes of each are under way.
+  /// The number of connections, and of concurrent writes on each.
   private struct Load {
     let connections: Int
     let depth: Int
@@ -51,7 +51,7 @@ struct PutBenchmarks {
     )
   }
 
-  /// A user stars all of its posts, then takes the stars away, and so on.
+  /// The writes by which a user stars all of its posts and then removes the stars again.
   static func puts(of user: Int) throws -> [ByteBuffer] {
     let first = HearthServer.firstPost(of: user)
     let posts = first..<first + HearthServer.postsPerUser
@@ -87,7 +87,8 @@ struct PutBenchmarks {
   }
 }
 
-/// One client writes a post and many listen to it, compared with Redis `PUBLISH`, which stores nothing.
+/// One client writes a post and many listen to it, compared with Redis `PUBLISH`, which stores
+/// nothing.
 struct FanOutBenchmarks {
   private static let duration = TimeAmount.seconds(1)
 
@@ -122,7 +123,7 @@ struct FanOutBenchmarks {
         let all = try generator.connect(
           to: target,
           (1...listeners).map { user in
-            // The data come first, then the answer.
+            // The data comes first, then the response.
             HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: 0), answers: 2)]
           }
         )
@@ -162,7 +163,7 @@ struct FanOutBenchmarks {
   }
 }
 
-/// What a connection costs that says nothing.
+/// The cost of an idle connection.
 struct ConnectionBenchmarks {
   private static let count = 5_000
 

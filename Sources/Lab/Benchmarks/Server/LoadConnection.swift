@@ -1,46 +1,46 @@
 import NIOCore
 
-/// One connection of a load: sends requests that were encoded before, and counts the answers.
+/// One connection of a load: sends pre-encoded requests, and counts the responses.
 ///
 /// State: opening (one exchange after the other) → open. Confined to its event loop.
 final class LoadConnection: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Takes an answer: what it says, and when the bytes arrived, in nanoseconds.
+  /// Receives a response: its content, and when the bytes arrived, in nanoseconds.
   typealias OnAnswer = (UnsafeRawBufferPointer, UInt64) throws -> Void
 
   let dialect: Dialect
   private var opening: ArraySlice<Exchange>
-  /// The exchange under way, and how many of its answers have not come.
+  /// The exchange under way, and the number of its responses that are still to come.
   private var exchange: Exchange?
   private var awaited = 0
   private var isUpgraded: Bool
   private var pending: ByteBuffer?
   private var context: ChannelHandlerContext?
   private var isReading = false
-  /// Called once when the connection is open.
+  /// Called once, when the connection is open.
   var onOpen: () -> Void = {}
-  /// Called for each answer after that.
+  /// Called for each response after that.
   var onAnswer: OnAnswer = { _, _ in }
-  /// Called when the connection is of no use any more.
+  /// Called when the connection has become unusable.
   var onFailure: (any Error) -> Void = { _ in }
 
-  /// Makes a connection that is open once all exchanges have happened.
+  /// Creates a connection that is open once all exchanges have taken place.
   init(_ dialect: Dialect, opening: [Exchange]) {
     self.dialect = dialect
     self.opening = opening[...]
     isUpgraded = dialect == .redis
   }
 
-  /// Sends a request, with the others of this read.
+  /// Sends a request, together with the others of the current read.
   func send(_ request: ByteBuffer) {
     guard let context else { return }
     context.write(NIOAny(request), promise: nil)
     if !isReading { context.flush() }
   }
 
-  /// Ends the connection.
+  /// Closes the connection.
   func close() {
     onFailure = { _ in }
     context?.close(promise: nil)
@@ -92,7 +92,7 @@ final class LoadConnection: ChannelInboundHandler {
 
   // MARK: Reading
 
-  /// Takes the answers that are there, and returns how many bytes they took.
+  /// Handles the responses that have arrived, and returns how many bytes they took.
   private func take(_ bytes: UnsafeRawBufferPointer, at now: UInt64) throws -> Int {
     var offset = 0
     while let answer = try dialect.answer(in: bytes, at: offset) {
@@ -104,7 +104,7 @@ final class LoadConnection: ChannelInboundHandler {
     return offset
   }
 
-  /// Takes the answer to the handshake off the front, once all of it is there.
+  /// Removes the handshake response from the front, once all of it has arrived.
   private func upgrade(_ bytes: inout ByteBuffer) throws -> Bool {
     let view = bytes.readableBytesView
     guard let end = view.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
@@ -139,11 +139,11 @@ final class LoadConnection: ChannelInboundHandler {
   }
 }
 
-/// A request, and how many answers it is followed by.
+/// A request, and the number of responses that follow it.
 struct Exchange: Sendable {
   let request: ByteBuffer
   let answers: Int
-  /// Whether the server must refuse it.
+  /// Whether the server must refuse the request.
   let isForbidden: Bool
 
   init(_ request: ByteBuffer, answers: Int = 1, isForbidden: Bool = false) {
@@ -153,30 +153,31 @@ struct Exchange: Sendable {
   }
 }
 
-/// The address of a server, and the protocol that it speaks.
+/// The address of a server, and its protocol.
 struct LoadTarget: Sendable {
   let address: SocketAddress
   let dialect: Dialect
 }
 
-/// The protocol of a connection: where an answer ends, and whether it is a refusal.
+/// The protocol of a connection, which determines where a response ends and whether it is a
+/// refusal.
 enum Dialect {
   /// Text frames of the database's own protocol.
   case webSocket
   /// The protocol of Redis.
   case redis
 
-  /// One whole answer at the front of some bytes.
+  /// One complete response at the front of some bytes.
   struct Answer {
-    /// How many bytes it takes.
+    /// The length of the response in bytes.
     let length: Int
-    /// Where what it says begins.
+    /// The offset at which the content begins.
     let start: Int
   }
 
-  /// The whole answer at an offset; nil while some of it is still to come.
+  /// The complete response at an offset; nil while part of it is still to come.
   ///
-  /// - Throws: ``LoadError`` for malformed answers.
+  /// - Throws: ``LoadError`` for malformed responses.
   func answer(in bytes: UnsafeRawBufferPointer, at offset: Int) throws(LoadError) -> Answer? {
     switch self {
     case .webSocket: try Self.frame(bytes, at: offset)
@@ -185,7 +186,7 @@ enum Dialect {
     }
   }
 
-  /// Whether an answer says that something was not done.
+  /// Whether a response is a refusal.
   func isRefusal(_ answer: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .webSocket: !Self.isOK(answer)
@@ -195,7 +196,7 @@ enum Dialect {
 
   // MARK: WebSocket
 
-  /// Whether an answer has the status `ok`.
+  /// Whether a response has the status `ok`.
   private static func isOK(_ answer: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     while index + 6 < answer.count {

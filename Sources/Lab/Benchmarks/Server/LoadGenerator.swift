@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// Where the connections of a load live: one event loop, driven from the thread of the benchmarks.
+/// The owner of a load's connections: one event loop, driven from the benchmark thread.
 final class LoadGenerator: Sendable {
   /// Several connections, to be used on the event loop only.
   typealias Connections = NIOLoopBound<[LoadConnection]>
@@ -20,30 +20,30 @@ final class LoadGenerator: Sendable {
   /// Opens connections, a few at a time.
   ///
   /// - Parameters:
-  ///   - server: Where to.
-  ///   - openings: For each connection what is said before it counts as open.
-  /// - Returns: The connections in this order.
-  /// - Throws: What goes wrong with the first that cannot be opened.
+  ///   - server: The server to connect to.
+  ///   - openings: For each connection, the exchanges before it counts as open.
+  /// - Returns: The connections, in the same order.
+  /// - Throws: The error of the first connection that cannot be opened.
   func connect(to server: LoadTarget, _ openings: [[Exchange]]) throws -> Connections {
     try eventLoop.flatSubmit { [eventLoop] in
       Dialing(to: server, openings, on: eventLoop).dial()
     }.wait()
   }
 
-  /// Makes one group of connections of several.
+  /// Joins several groups of connections into one.
   func join(_ groups: [Connections]) throws -> Connections {
     try eventLoop.submit { [eventLoop] in
       NIOLoopBound(groups.flatMap(\.value), eventLoop: eventLoop)
     }.wait()
   }
 
-  /// Keeps connections busy with requests for some time.
+  /// Keeps connections busy with requests for a fixed time.
   ///
   /// - Parameters:
-  ///   - lanes: The connections with what they send.
-  ///   - depth: How many requests of a connection are under way.
-  ///   - duration: For how long.
-  /// - Returns: The answers of a second, and how long one took.
+  ///   - lanes: The connections and what they send.
+  ///   - depth: The number of concurrent requests on each connection.
+  ///   - duration: How long the run lasts.
+  /// - Returns: The responses per second, and their latency.
   /// - Throws: ``LoadError`` when a request is refused or a connection breaks.
   func run(_ lanes: RequestLanes, depth: Int, for duration: TimeAmount) throws -> Figure {
     try eventLoop.flatSubmit { [eventLoop] in
@@ -51,14 +51,14 @@ final class LoadGenerator: Sendable {
     }.wait()
   }
 
-  /// Publishes to many for some time.
+  /// Publishes to many listeners for a fixed time.
   ///
   /// - Parameters:
   ///   - publisher: One connection with its publications.
-  ///   - listeners: Those who get each of them.
-  ///   - depth: How many publications are under way.
-  ///   - duration: For how long.
-  /// - Returns: The deliveries of a second, and how long one took.
+  ///   - listeners: The connections that receive each publication.
+  ///   - depth: The number of concurrent publications.
+  ///   - duration: How long the run lasts.
+  /// - Returns: The deliveries per second, and their latency.
   /// - Throws: ``LoadError`` when a publication is refused or a connection breaks.
   func fanOut(
     _ publisher: RequestLanes,
@@ -77,14 +77,14 @@ final class LoadGenerator: Sendable {
   }
 }
 
-/// What each connection sends, over and over; it goes on where the last run has ended.
+/// What each connection sends repeatedly; a run continues where the last one ended.
 struct RequestLanes: Sendable {
   let connections: LoadGenerator.Connections
   let requests: [[ByteBuffer]]
-  /// How many requests each connection has sent.
+  /// The number of requests that each connection has sent.
   let sent: NIOLoopBoundBox<[Int]>
 
-  /// Gives each connection its requests.
+  /// Assigns each connection its requests.
   init(_ connections: LoadGenerator.Connections, sending requests: [[ByteBuffer]]) {
     self.connections = connections
     self.requests = requests
@@ -97,10 +97,10 @@ struct RequestLanes: Sendable {
 
 /// Opens connections, at least one, a few at a time; confined to its event loop.
 final class Dialing {
-  /// How many connections are being opened at a time.
+  /// The number of connections that are being opened at the same time.
   private static let width = 32
 
-  /// Those that are open or being opened.
+  /// The connections that are open or being opened.
   private var connections: [LoadConnection] = []
   private let target: LoadTarget
   private let openings: [[Exchange]]
@@ -115,7 +115,7 @@ final class Dialing {
     finished = eventLoop.makePromise()
   }
 
-  /// Opens them all.
+  /// Opens all connections.
   func dial() -> EventLoopFuture<LoadGenerator.Connections> {
     for _ in 0..<min(Self.width, openings.count) { dialNext() }
     let count = openings.count
@@ -150,7 +150,7 @@ final class Dialing {
   }
 }
 
-/// Keeps a number of requests under way on each connection: each answer makes room for the next.
+/// Keeps a number of requests under way on each connection: each response makes room for the next.
 ///
 /// State: warming up → counting → draining (nothing new is sent) → done, once every request is
 /// answered. Confined to its event loop.
@@ -241,8 +241,8 @@ final class ClosedLoop {
   }
 }
 
-/// Lets one connection publish and many listen: the next publication leaves when all have an
-/// earlier one.
+/// Lets one connection publish and many listen: the next publication is sent when all listeners
+/// have received an earlier one.
 ///
 /// State: warming up → counting → draining → done, as for ``ClosedLoop``. Confined to its event
 /// loop.
@@ -261,22 +261,22 @@ final class FanOut {
   private let eventLoop: any EventLoop
   private let finished: EventLoopPromise<Figure>
   private var phase = Phase.warmingUp
-  /// When the last publications were sent, by their number.
+  /// When the latest publications were sent, by number.
   private var sentAt: [UInt64]
   private var published = 0
-  /// How many publications each listener has got.
+  /// The number of publications that each listener has received.
   private var received: [Int]
   private var delivered = 0
   private var samples: [UInt32] = []
   private var begin = NIODeadline.now()
   private var end = NIODeadline.now()
 
-  /// Makes a run.
+  /// Creates a run.
   ///
   /// - Parameters:
   ///   - publisher: One connection with its publications.
-  ///   - listeners: Those who get each of them.
-  ///   - depth: How many publications are under way.
+  ///   - listeners: The connections that receive each publication.
+  ///   - depth: The number of concurrent publications.
   ///   - eventLoop: The event loop of all connections.
   init(
     from publisher: RequestLanes,

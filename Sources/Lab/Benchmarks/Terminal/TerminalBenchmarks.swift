@@ -2,11 +2,11 @@ import BlogModel
 import BlogTUI
 import Foundation
 
-/// How the program feels: from a key to what has to be drawn, and as a whole on a terminal.
+/// How responsive the program is: from a key to what has to be drawn, and as a whole on a terminal.
 struct TerminalBenchmarks {
   let environment: BenchmarkEnvironment
 
-  /// All of them.
+  /// All benchmarks of the terminal.
   var all: [Benchmark] {
     [keyToScreen, scrolling] + keyToPaint + scrollingTheDatabase + searching
       + [firstPaint, firstPaintAlone]
@@ -23,7 +23,7 @@ struct TerminalBenchmarks {
     )
   }
 
-  /// The same keys on a list of 100,000 posts, beside one of 100.
+  /// The same keys on a list of 100,000 posts, compared with one of 100.
   private var scrolling: Benchmark {
     Benchmark(
       "terminal/key-to-screen/100k",
@@ -76,11 +76,11 @@ struct TerminalBenchmarks {
 
 /// The whole program on a terminal whose other end the benchmark holds.
 extension TerminalBenchmarks {
-  /// From a typed key to the first byte of what it makes the program paint, with 10,000 posts; and to
-  /// the last byte of all that comes, be it from the database.
+  /// From a typed key to the first byte that the program paints in response, with 10,000 posts; and
+  /// to the last byte of everything that follows, including data from the database.
   ///
-  /// Beside it a program that only writes back what is typed: what the machine itself takes to wake
-  /// a program for a key, and whoever waits for the answer.
+  /// The yardstick is a program that only echoes what is typed: the time that the machine itself
+  /// takes to wake a program for a key, and then the process that waits for the output.
   var keyToPaint: [Benchmark] {
     let keys = ["j", "j", "k", "j"]
     return [
@@ -95,8 +95,8 @@ extension TerminalBenchmarks {
     ]
   }
 
-  /// Reading on and on in a blog of 100,000 posts, a page at a time, beside one of 100, which never
-  /// has to ask its database for more: to the first byte of each page, and to the last of all that comes.
+  /// Paging through a blog of 100,000 posts, compared with one of 100, which never has to load more
+  /// from its database: to the first byte of each page, and to the last of everything that follows.
   var scrollingTheDatabase: [Benchmark] {
     func pages(down: Int, up: Int) -> [String] {
       Array(repeating: " ", count: down) + Array(repeating: "b", count: up)
@@ -122,12 +122,12 @@ extension TerminalBenchmarks {
     ]
   }
 
-  /// How long a search through 100,000 posts takes, and how long keys take meanwhile.
+  /// How long a search through 100,000 posts takes, and how long keys take during the search.
   ///
-  /// A search paints its progress too, so a key counts from when it is typed to when its letter is
-  /// written. Beside it the same letters without a search.
+  /// A search also paints its progress, so a key is timed from when it is typed to when its letter
+  /// is written. The yardstick is the same letters without a search.
   var searching: [Benchmark] {
-    /// What eleven posts contain, and none of the loaded ones.
+    /// Text that eleven posts contain, none of them loaded.
     let query = "telling: 4242"
     func blog() throws -> (TerminalHome, TerminalProgram) {
       let home = try TerminalHome(environment)
@@ -151,7 +151,7 @@ extension TerminalBenchmarks {
           }
           program.type(":")
           for _ in 0..<20 {
-            // No text of the screen has this letter.
+            // This letter occurs nowhere else on the screen.
             let echo = try program.echo(of: "z")
             time += echo
             samples.append(UInt32(clamping: Int64(echo.nanoseconds)))
@@ -159,7 +159,7 @@ extension TerminalBenchmarks {
           }
           program.forget()
           program.type("\u{1B}")
-          // What Esc does in a search that has ended is another thing.
+          // After the end of a search, Esc does something else.
           if query != nil { try program.wait(for: "stops") }
           for _ in 0..<2 {
             program.type("\u{1B}")
@@ -192,7 +192,7 @@ extension TerminalBenchmarks {
     ]
   }
 
-  /// A program that writes back what is typed.
+  /// A program that echoes what is typed.
   private func echo() throws -> TerminalProgram {
     let command = "stty raw -echo && echo ready && exec cat"
     let program = try TerminalProgram("/bin/sh", arguments: ["-c", command], environment: [:])
@@ -216,7 +216,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// Types keys one after the other, each as soon as all is painted that the one before changed.
+  /// Types keys one after the other, each once everything that the previous key changed is painted.
   private func typing(
     _ keys: [String],
     into program: TerminalProgram,
@@ -235,7 +235,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// From the start to the first screen while the server runs.
+  /// From the start to the first screen while the server is running.
   var firstPaint: Benchmark {
     Benchmark("terminal/first-paint", aims: [.atMost(.time(.milliseconds(60)))]) {
       let home = try TerminalHome(environment)
@@ -252,7 +252,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// From the start to the first screen when the server has to be started too.
+  /// From the start to the first screen when the server has to be started as well.
   var firstPaintAlone: Benchmark {
     Benchmark("terminal/first-paint-alone", aims: [.atMost(.time(.milliseconds(300)))]) {
       {
@@ -266,7 +266,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// What a star of somebody else writes to the terminal.
+  /// What another user's star writes to the terminal.
   func oneRow(_ kind: String) -> Benchmark {
     bytes("terminal/one-row/\(kind)", on: kind, atMost: 300) { home, _, round in
       let command = round.isMultiple(of: 2) ? "star" : "unstar"
@@ -274,7 +274,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// What my own star writes, from the key to the sign that it is stored.
+  /// What the user's own star writes, from the key to the sign that it is stored.
   func ownStar(_ kind: String) -> Benchmark {
     bytes("terminal/own-star/\(kind)", on: kind, atMost: 300) { _, program, _ in program.type("s") }
   }
@@ -286,7 +286,7 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// The bytes that something makes the program write.
+  /// The number of bytes that an action makes the program write.
   private func bytes(
     _ name: String,
     on kind: String,
@@ -310,9 +310,9 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// The processor time of twenty idle seconds, looked at once: at most one tick of the system.
+  /// The processor time of twenty idle seconds, measured as a whole: at most one system tick.
   ///
-  /// Every thirty seconds the time that the server takes is measured; nothing else happens.
+  /// Every thirty seconds the program measures the server's response time; nothing else happens.
   var idle: Benchmark {
     Benchmark("terminal/idle", aims: [.atMost(.time(.milliseconds(10)))]) {
       let home = try TerminalHome(environment)
@@ -328,10 +328,11 @@ extension TerminalBenchmarks {
     }
   }
 
-  /// The memory of a terminal that has read 1,000 posts: all of it, and what is not from files.
+  /// The memory of a terminal that has read 1,000 posts: the total, and the part that is not from
+  /// files.
   ///
-  /// It is looked at when the program has given back what only its start needed. Most of the rest is
-  /// code of libraries, which all the terminals of a machine share.
+  /// It is measured after the program has returned what only its start needed. Most of the rest is
+  /// library code, which all the terminals of a machine share.
   var memory: [Benchmark] {
     [
       ("resident", 40 << 20, { ResidentMemory.bytes(of: String($0.id)) }),

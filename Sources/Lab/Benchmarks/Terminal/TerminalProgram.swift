@@ -1,26 +1,26 @@
 import Foundation
 
-/// The program under test on a terminal that the benchmark holds the other end of.
+/// The program under test, on a terminal whose other end the benchmark holds.
 final class TerminalProgram {
-  /// The flag that makes a process the leader of a session; the C library hides its name.
+  /// The flag that makes a process a session leader; the C library hides its name.
   private static let newSession: Int16 = 0x80
 
-  /// How long nothing is written after a change that is complete.
+  /// How long the output is silent once a change is complete.
   private static let pause = Duration.milliseconds(3)
 
   private let controller: Int32
-  /// The process.
+  /// The process ID.
   let id: pid_t
-  /// What it has written so far.
+  /// The output so far.
   private(set) var output: [UInt8] = []
 
   /// Starts a program.
   ///
   /// - Parameters:
   ///   - path: The program.
-  ///   - arguments: What it is told.
-  ///   - environment: Its variables.
-  /// - Throws: ``LoadError`` when there is no terminal or no process to be had.
+  ///   - arguments: The program's arguments.
+  ///   - environment: The program's environment variables.
+  /// - Throws: ``LoadError`` when no terminal or no process can be created.
   init(_ path: String, arguments: [String], environment: [String: String]) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     guard openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0,
@@ -35,7 +35,7 @@ final class TerminalProgram {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the leader of a session opens becomes its own.
+    // The first terminal that a session leader opens becomes its controlling terminal.
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
     posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
@@ -68,7 +68,7 @@ final class TerminalProgram {
     _ = write(controller, bytes, bytes.count)
   }
 
-  /// Forgets what was written so far.
+  /// Discards the output so far.
   func forget() {
     output = []
   }
@@ -85,19 +85,19 @@ final class TerminalProgram {
     }
   }
 
-  /// What a key makes the program write.
+  /// How long the program takes to write its response to a key.
   struct Paint {
-    /// How long it takes until the first byte is there.
+    /// The time until the first byte arrives.
     var first: Duration
-    /// How long it takes until nothing more comes, however it came about.
+    /// The time until nothing more arrives, whatever caused it.
     var last: Duration
   }
 
-  /// Types a key and tells how long it takes until what it changes is written.
+  /// Types a key and measures how long it takes until the resulting changes are written.
   ///
-  /// What was written before the key is read first, so that it does not count.
+  /// Earlier output is read first, so that it does not count.
   ///
-  /// - Throws: ``LoadError`` when nothing is written at all.
+  /// - Throws: ``LoadError`` when nothing is written.
   func paint(after key: String) throws -> Paint {
     read(for: .zero)
     forget()
@@ -116,9 +116,10 @@ final class TerminalProgram {
     return paint
   }
 
-  /// Types a letter that nothing else on the screen has, and tells how long it takes until it is written.
+  /// Types a letter that occurs nowhere else on the screen, and measures how long it takes until it
+  /// is written.
   ///
-  /// - Throws: ``LoadError`` when it is not.
+  /// - Throws: ``LoadError`` when it is not written.
   func echo(of letter: Character) throws -> Duration {
     read(for: .zero)
     forget()
@@ -132,7 +133,7 @@ final class TerminalProgram {
     return ContinuousClock.now - start
   }
 
-  /// Reads until nothing has come for a while.
+  /// Reads until nothing has arrived for a while.
   func settle() {
     var count = -1
     while count != output.count {
@@ -141,13 +142,13 @@ final class TerminalProgram {
     }
   }
 
-  /// Reads whatever comes until a time is over.
+  /// Reads whatever arrives until a time has passed.
   func rest(for time: Duration) {
     let end = ContinuousClock.now + time
     while ContinuousClock.now < end, read(for: end - ContinuousClock.now) {}
   }
 
-  /// Reads what comes within a time; false when nothing can come any more.
+  /// Reads what arrives within a time; false when nothing more can arrive.
   @discardableResult
   func read(for time: Duration) -> Bool {
     var descriptor = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
@@ -165,7 +166,7 @@ final class TerminalProgram {
     String(decoding: output, as: UTF8.self).contains(text)
   }
 
-  /// The processor time of the process so far, in ticks of the system.
+  /// The processor time of the process so far, in system ticks.
   var ticks: Int {
     guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8) else {
       return 0
@@ -181,9 +182,9 @@ final class TerminalHome {
   private let program: String
   private let variables: [String: String]
 
-  /// Makes an empty home for terminals of a kind.
+  /// Creates an empty home for terminals of a kind.
   ///
-  /// - Throws: When no folder can be made.
+  /// - Throws: When the directory cannot be created.
   init(_ environment: BenchmarkEnvironment, terminal kind: String = "xterm-256color") throws {
     program = environment.hearth
     folder = try TemporaryFolder(in: NSTemporaryDirectory())
@@ -196,9 +197,9 @@ final class TerminalHome {
     try? run("stop")
   }
 
-  /// Makes a blog of so many posts, before anybody looks at it.
+  /// Creates a blog with this many posts, before any client opens it.
   ///
-  /// - Throws: When they cannot be written.
+  /// - Throws: When the posts cannot be written.
   func write(_ count: Int) throws {
     let file = folder.path + "/blog.json"
     try SampleBlog.json(count).write(toFile: file, atomically: false, encoding: .utf8)
@@ -212,9 +213,9 @@ final class TerminalHome {
     try TerminalProgram(program, arguments: arguments, environment: variables)
   }
 
-  /// Runs a command to its end.
+  /// Runs a command to completion.
   ///
-  /// - Throws: When it cannot be started, or fails.
+  /// - Throws: When the command cannot be started, or fails.
   func run(_ arguments: String...) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
@@ -230,9 +231,9 @@ final class TerminalHome {
   }
 }
 
-/// A blog of any number of posts as a file of its data.
+/// A blog with any number of posts, as a file of its data.
 enum SampleBlog {
-  /// What the digits of keys are, in order.
+  /// The digits of keys, in ascending order.
   private static let digits = Array(
     "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
   )
@@ -243,12 +244,12 @@ enum SampleBlog {
     return "-NjF" + places.joined() + String(repeating: "A", count: 12)
   }
 
-  /// The title of a post; all are of one length, so that no blog has more to paint than another.
+  /// The title of a post; all have the same length, so that no blog has more to paint than another.
   static func title(_ number: Int) -> String {
     "Post number \(String(1_000_000 + number).dropFirst()) of many"
   }
 
-  /// The data of so many posts, in the lists of all and of their authors.
+  /// The data of this many posts, in the list of all posts and in those of their authors.
   static func json(_ count: Int) -> String {
     let posts = (0..<count).map { number in
       """
