@@ -1,19 +1,19 @@
 package import RealtimeCore
 package import RealtimeSync
 
-/// A store in memory, which can lose its last changes as a crash does; for one test at a time.
+/// A store in memory, which can lose its last changes as in a crash; for one test at a time.
 package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {
   // Safety: a test uses it, and the engine that reads it, from one task only.
 
-  /// What it keeps when nothing goes wrong.
+  /// The content when nothing goes wrong.
   package private(set) var model: OfflineModel
-  /// What it keeps in any case.
+  /// The content that survives a crash.
   private var durable: OfflineModel
   private var batches: [[OfflineChange]] = []
-  /// Everything that it was told.
+  /// All changes that it has received.
   package private(set) var changes: [OfflineChange] = []
 
-  /// Makes a store that keeps what another one has kept.
+  /// Creates a store that contains the content of another one.
   package init(_ model: OfflineModel = OfflineModel()) {
     self.model = model
     durable = model
@@ -36,7 +36,7 @@ package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {
   /// The number of calls whose changes a crash may lose.
   package var unsafeBatches: Int { batches.count }
 
-  /// Puts the changes of the first so many calls beyond a crash.
+  /// Makes the changes of the first calls survive a crash.
   package func harden(_ count: Int) {
     for batch in batches.prefix(count) {
       for change in batch { durable.apply(change) }
@@ -48,19 +48,19 @@ package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {
   package func crashed() -> MemoryOfflineStore { MemoryOfflineStore(durable) }
 }
 
-/// What a store is to keep, as plain dictionaries.
+/// The expected content of a store, as plain dictionaries.
 package struct OfflineModel: Equatable, Sendable {
   /// The writes by number.
   package var writes: [Int64: StoredWrite] = [:]
   /// The queries by number.
   package var queries: [Int64: TrackedQuery] = [:]
-  /// Their data.
+  /// The data of the queries.
   package var data: [Int64: Node] = [:]
 
-  /// Makes a model that keeps nothing.
+  /// Creates an empty model.
   package init() {}
 
-  /// Carries a change out.
+  /// Applies a change.
   package mutating func apply(_ change: OfflineChange) {
     switch change {
     case .saveWrite(let write): writes[write.number] = write
@@ -78,7 +78,7 @@ package struct OfflineModel: Equatable, Sendable {
     }
   }
 
-  /// What the next process is given.
+  /// The state that the next process starts with.
   package var state: OfflineState {
     OfflineState(
       writes: writes.values.sorted { $0.number < $1.number },

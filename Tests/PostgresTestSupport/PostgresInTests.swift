@@ -1,7 +1,7 @@
 package import LocalPostgres
 
 extension PostgresServer {
-  /// Whether PostgreSQL is installed, for `.enabled(if:)`; where it is not, that is printed.
+  /// Whether PostgreSQL is installed, for `.enabled(if:)`; prints a message if it is not.
   package static let isInstalled: Bool = {
     if programs == nil {
       print(
@@ -11,6 +11,6 @@ extension PostgresServer {
     return programs != nil
   }()
 
-  /// One for all tests that only need databases of their own.
+  /// One server for all tests that only need their own databases.
   package static let shared = Result { try PostgresServer() }
 }

@@ -2,25 +2,25 @@ package import RealtimeCore
 package import RealtimeHub
 private import TestSupport
 
-/// What a store must hold after each of a random sequence of commits.
+/// The content that a store must have after each of a random sequence of commits.
 package struct StoreModel {
   /// The tree after each revision; the index is the revision.
   package private(set) var history: [Node] = [.empty]
-  /// The entry of each client.
+  /// The ledger entry of each client.
   package private(set) var ledger: [String: LedgerEntry] = [:]
   private var random: SplitMix64
 
-  /// Makes the model of an empty store.
+  /// Creates the model of an empty store.
   package init(seed: UInt64) {
     random = SplitMix64(seed: seed)
   }
 
-  /// The last commit.
+  /// The revision of the last commit.
   package var revision: Int64 { Int64(history.count - 1) }
-  /// The tree now.
+  /// The current tree.
   package var root: Node { history[history.count - 1] }
 
-  /// Makes a batch of a few commits, and applies it.
+  /// Creates a batch of a few commits, and applies it to the model.
   package mutating func nextBatch(commits limit: Int = 4) -> CommitBatch {
     var commits: [Commit] = []
     for _ in 0..<Int.random(in: 1...limit, using: &random) {
@@ -93,7 +93,7 @@ package struct StoreModel {
   }
 }
 
-/// A text in which nodes differ that are equal as values but not in kind, as 4 and 4.0 are.
+/// A text that distinguishes nodes that are equal in value but not in kind, such as 4 and 4.0.
 package func exactText(_ node: Node) -> String {
   let priority = node.priority.map { "!\(exactText($0))" } ?? ""
   switch node {

@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Foundation
 
-/// An authority for tests, which signs certificates of servers with a key of its own.
+/// A certificate authority for tests, which signs server certificates with its own key.
 package struct CertificateAuthority: Sendable {
-  /// A certificate, its key, and the way to the authority.
+  /// A certificate and its private key.
   package struct Issued: Sendable {
     /// The certificate in PEM.
     package let certificate: String
@@ -18,9 +18,9 @@ package struct CertificateAuthority: Sendable {
 
   private static let signature = DER.sequence(DER.identifier(1, 2, 840, 10_045, 4, 3, 2))
 
-  /// Makes an authority that nobody knows yet.
+  /// Creates an authority that no client trusts yet.
   ///
-  /// - Throws: What the signature reports.
+  /// - Throws: The error of signing.
   package init(_ name: String = "An authority for tests") throws {
     self.name = name
     certificate = try Self.certificate(
@@ -36,15 +36,15 @@ package struct CertificateAuthority: Sendable {
     )
   }
 
-  /// Signs a certificate of a server.
+  /// Issues a certificate for a server.
   ///
   /// - Parameters:
-  ///   - names: The names of the server, wildcards included.
+  ///   - names: The names of the server, which may be wildcards.
   ///   - addresses: The IPv4 addresses of the server.
-  ///   - years: From the start of which year it is valid, and until the start of which.
-  ///   - isSelfSigned: Whether the server signs for itself instead.
+  ///   - years: The years at whose beginning the certificate becomes valid and expires.
+  ///   - isSelfSigned: Whether the server signs the certificate itself.
   /// - Returns: The certificate and its key.
-  /// - Throws: What the signature reports.
+  /// - Throws: The error of signing.
   package func issue(
     names: [String] = ["localhost"],
     addresses: [[UInt8]] = [[127, 0, 0, 1]],
@@ -96,7 +96,7 @@ package struct CertificateAuthority: Sendable {
     DER.sequence(DER.set(DER.sequence(DER.identifier(2, 5, 4, 3), DER.text(text))))
   }
 
-  /// An extension that must be understood, by the last numbers of its identifier.
+  /// A critical extension, by the last two numbers of its identifier.
   private static func `extension`(_ numbers: [Int], _ content: [UInt8]) -> [UInt8] {
     DER.sequence(
       DER.identifier(2, 5, numbers[0], numbers[1]),

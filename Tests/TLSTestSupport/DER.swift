@@ -1,4 +1,4 @@
-/// The few forms of ASN.1 that a certificate is made of, in their DER encoding.
+/// The few ASN.1 types that a certificate consists of, in DER encoding.
 enum DER {
   static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap(\.self)) }
 
@@ -12,13 +12,13 @@ enum DER {
 
   static func octets(_ bytes: [UInt8]) -> [UInt8] { value(0x04, bytes) }
 
-  /// A string of bits; the last `unused` ones do not count.
+  /// A bit string; the last `unused` bits do not count.
   static func bits(_ bytes: [UInt8], unused: UInt8 = 0) -> [UInt8] { value(0x03, [unused] + bytes) }
 
-  /// A part that is known by its number.
+  /// A component with a context-specific tag.
   static func tagged(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] { value(0xA0 | number, bytes) }
 
-  /// The start of a year; those from 2050 on have a form of their own.
+  /// The start of a year; from 2050 on, the encoding is different.
   static func year(_ year: Int) -> [UInt8] {
     let rest = "0101000000Z"
     return year < 2_050

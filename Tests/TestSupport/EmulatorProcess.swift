@@ -2,7 +2,8 @@ private import Foundation
 
 /// The built program as `hearth serve`, on a port of its own, for as long as a test needs it.
 ///
-/// Starting and stopping wait for the process: they are for threads that may be blocked.
+/// Starting and stopping block until the process is ready or gone: call them on threads that may
+/// block.
 package final class EmulatorProcess: @unchecked Sendable {
   // Safety: the process is started before anyone else sees it, and ended once.
 
@@ -10,14 +11,14 @@ package final class EmulatorProcess: @unchecked Sendable {
     package let description: String
   }
 
-  /// The port of 127.0.0.1 that it listens at.
+  /// The port of 127.0.0.1 that the server listens on.
   package let port: Int
   private let process: Process
 
-  /// The number of the process.
+  /// The process ID.
   package var id: Int32 { process.processIdentifier }
 
-  /// The program, built beside the tests.
+  /// The program, built in the same directory as the tests.
   private static let program: URL? = {
     let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     var folder = tests.deletingLastPathComponent()
@@ -34,22 +35,22 @@ package final class EmulatorProcess: @unchecked Sendable {
     return nil
   }()
 
-  /// Starts a server and waits until it says that it is ready.
+  /// Starts a server and waits until it reports that it is ready.
   ///
   /// - Parameters:
-  ///   - home: A directory of the test's own, since the process must not touch another.
-  ///   - arguments: What follows `serve --emulator --port 0`.
-  /// - Throws: ``Failure`` when it does not get ready, or what the system reports.
+  ///   - home: A directory of the test's own, since the process must not touch any other.
+  ///   - arguments: The arguments after `serve --emulator --port 0`.
+  /// - Throws: ``Failure`` when it does not become ready, or the system's error.
   package convenience init(home: String, _ arguments: [String] = []) throws {
     try self.init(home: home, serving: ["--emulator", "--port", "0"] + arguments)
   }
 
-  /// Starts a server of any kind and waits until it says that it is ready.
+  /// Starts a server of any kind and waits until it reports that it is ready.
   ///
   /// - Parameters:
-  ///   - home: A directory of the test's own, since the process must not touch another.
-  ///   - arguments: What follows `serve`.
-  /// - Throws: ``Failure`` when it does not get ready, or what the system reports.
+  ///   - home: A directory of the test's own, since the process must not touch any other.
+  ///   - arguments: The arguments after `serve`.
+  /// - Throws: ``Failure`` when it does not become ready, or the system's error.
   package init(home: String, serving arguments: [String]) throws {
     guard let program = Self.program else {
       throw Failure(description: "the program has not been built beside the tests")
@@ -76,7 +77,8 @@ package final class EmulatorProcess: @unchecked Sendable {
     self.port = port
   }
 
-  /// Ends it as an operator would, and returns its exit status; that of a kill if it does not end.
+  /// Stops the server as an operator would, or kills it if it does not end; returns its exit
+  /// status.
   package func stop() -> Int32 {
     process.terminate()
     let end = Date(timeIntervalSinceNow: 30)

@@ -1,20 +1,20 @@
-/// The colours and attributes with which a terminal writes.
+/// The colours and attributes with which a terminal draws text.
 package struct Pen: Equatable, Sendable {
   private var attributes: [Int] = []
   private var foreground = ""
   private var background = ""
 
-  /// Makes a pen without colours and attributes.
+  /// Creates a pen without colours and attributes.
   package init() {}
 
-  /// What is left of it where something is erased.
+  /// The pen of erased cells, which keeps only the background.
   var erased: Pen {
     var pen = Pen()
     pen.background = background
     return pen
   }
 
-  /// Takes the parameters of a sequence.
+  /// Applies the parameters of a control sequence.
   mutating func apply(_ text: String) {
     var numbers = text.split(separator: ";", omittingEmptySubsequences: false)[...]
     while let part = numbers.popFirst() {
@@ -51,7 +51,7 @@ package struct Pen: Equatable, Sendable {
 }
 
 extension Pen: CustomStringConvertible {
-  /// The parameters that make it; a dash for none.
+  /// The parameters that produce the pen; a dash for none.
   package var description: String {
     let parts = attributes.map(String.init) + [foreground, background].filter { !$0.isEmpty }
     return parts.isEmpty ? "-" : parts.joined(separator: ";")

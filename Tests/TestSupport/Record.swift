@@ -1,6 +1,6 @@
 private import Synchronization
 
-/// What callbacks have told, and a way to wait for it.
+/// What callbacks have reported, and a way to wait for it.
 package final class Record<Element: Sendable>: Sendable {
   private struct Waiter {
     let isMet: @Sendable ([Element]) -> Bool
@@ -14,13 +14,13 @@ package final class Record<Element: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// What has been recorded, in order.
+  /// The recorded elements, in order.
   package var elements: [Element] { state.withLock { $0.elements } }
 
-  /// Makes an empty record.
+  /// Creates an empty record.
   package init() {}
 
-  /// Records something.
+  /// Records an element.
   package func append(_ element: Element) {
     let (elements, met) = state.withLock { state in
       state.elements.append(element)
@@ -32,7 +32,8 @@ package final class Record<Element: Sendable>: Sendable {
     for waiter in met { waiter.continuation.resume(returning: elements) }
   }
 
-  /// Waits until what was recorded meets a condition; the time limit of the test is the deadline.
+  /// Waits until the recorded elements meet a condition; the time limit of the test is the
+  /// deadline.
   @discardableResult
   package func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
     await withCheckedContinuation { continuation in
@@ -45,7 +46,7 @@ package final class Record<Element: Sendable>: Sendable {
     }
   }
 
-  /// Waits until so many elements were recorded.
+  /// Waits until at least this many elements were recorded.
   @discardableResult
   package func wait(for count: Int) async -> [Element] {
     await wait { $0.count >= count }

@@ -2,7 +2,7 @@
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Makes a generator that gives the same numbers for the same seed.
+  /// Creates a generator that returns the same numbers for the same seed.
   package init(seed: UInt64) {
     state = seed
   }
@@ -21,12 +21,12 @@ package struct SplitMix64: RandomNumberGenerator {
     Int(next() % UInt64(bound))
   }
 
-  /// Returns true once in so many times, on average.
+  /// Returns true once in this many times, on average.
   package mutating func once(in times: Int) -> Bool {
     below(times) == 0
   }
 
-  /// Returns one of the elements, of which there is at least one.
+  /// Returns one of the elements; there must be at least one.
   package mutating func pick<Element>(_ elements: [Element]) -> Element {
     elements[below(elements.count)]
   }

@@ -1,13 +1,13 @@
 private import Foundation
 
-/// A directory of its own, removed with everything in it when the value is released.
+/// A new directory, removed with everything in it when the value is released.
 package final class TemporaryDirectory: Sendable {
   /// The path of the directory, short enough for sockets inside it.
   package let path: String
 
-  /// Makes a directory that is empty.
+  /// Creates an empty directory.
   ///
-  /// - Throws: What the file system reports when it cannot be made.
+  /// - Throws: The file system's error when it cannot be created.
   package init() throws {
     path = FileManager.default.temporaryDirectory.path + "/t-\(UUID().uuidString.prefix(13))"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

@@ -1,5 +1,5 @@
 extension VirtualTerminal {
-  /// The columns of each run of a row that is not plain, with the parameters that make it.
+  /// The column ranges of each run of a row that is not plain, with the parameters that produce it.
   package static func styles(of row: [Cell]) -> String {
     var text = ""
     var start = 0

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A terminal in memory: takes the bytes that a program writes, and keeps what they show.
+/// A terminal in memory, which takes the bytes that a program writes and keeps what they show.
 ///
-/// It knows what programs on ncurses write to a vt220, to xterm and to its relatives. Everything else
-/// is an ``offence``: a byte that should never have left the program.
+/// It understands what ncurses programs write to a vt220, to xterm and to its relatives. Everything
+/// else is one of the ``offences``: bytes that should never have left the program.
 package struct VirtualTerminal {
   /// One cell; the right half of a wide character is empty.
   package struct Cell: Equatable, Sendable {
-    /// What it shows.
+    /// The text in the cell.
     package var text = " "
-    /// How it shows it.
+    /// The style of the text.
     package var pen = Pen()
-    /// Where it leads, if it is part of a link.
+    /// The address of the link that the cell belongs to, if any.
     package var link: String?
 
-    /// Makes a cell.
+    /// Creates a cell.
     package init(text: String = " ", pen: Pen = Pen(), link: String? = nil) {
       self.text = text
       self.pen = pen
@@ -33,17 +33,17 @@ package struct VirtualTerminal {
 
   let width: Int
   let height: Int
-  /// What is shown.
+  /// The cells on the screen, by row.
   package private(set) var cells: [[Cell]]
-  /// What was shown each time just before everything was drawn again or the program left.
+  /// The screens just before each full redraw and before the program left.
   package private(set) var pictures: [[[Cell]]] = []
-  /// What no program should write.
+  /// Output that no program should produce.
   package private(set) var offences: [String] = []
-  /// Whether it draws emoji that belong together in two cells, as newer terminals do.
+  /// Whether it draws joined emoji in two cells, as newer terminals do.
   package var joinsEmoji = false
-  /// What it has answered to those who asked where the cursor is.
+  /// Its answers to requests for the position of the cursor.
   package private(set) var answers = ""
-  /// What was written beside the cells: titles, notifications, the clipboard.
+  /// Strings written outside the cells: titles, notifications, the clipboard.
   package private(set) var strings: [String] = []
 
   private var row = 0
@@ -59,7 +59,7 @@ package struct VirtualTerminal {
   private var rest: [UInt8] = []
   private var last = " "
 
-  /// Makes a blank terminal.
+  /// Creates a blank terminal.
   package init(width: Int = 80, height: Int = 24) {
     self.width = width
     self.height = height
@@ -67,17 +67,17 @@ package struct VirtualTerminal {
     region = 0...(height - 1)
   }
 
-  /// The rows as text, without the blanks at their ends.
+  /// The rows as text, without trailing blanks.
   package var lines: [String] { cells.map(Self.line) }
 
-  /// One row as text, without the blanks at its end.
+  /// One row as text, without trailing blanks.
   package static func line(_ cells: [Cell]) -> String {
     var text = cells.map(\.text).joined()
     while text.last == " " { text.removeLast() }
     return text
   }
 
-  /// Takes bytes, which may end in the middle of a character or of a sequence.
+  /// Takes bytes, which may end in the middle of a character or a sequence.
   package mutating func take(_ bytes: some Sequence<UInt8>) {
     rest += bytes
     var start = 0
@@ -183,7 +183,7 @@ package struct VirtualTerminal {
     }
   }
 
-  /// A link begins or ends, or a string is kept.
+  /// Starts or ends a link, or keeps another string.
   private mutating func end(_ text: String) {
     guard text.hasPrefix("8;") else { return strings.append(text) }
     let parts = text.split(separator: ";", maxSplits: 2, omittingEmptySubsequences: false)
@@ -191,7 +191,7 @@ package struct VirtualTerminal {
     link = parts.count == 3 && !parts[2].isEmpty ? String(parts[2]) : nil
   }
 
-  /// Whether a scalar belongs to the emoji before it, which then takes two cells.
+  /// Whether a scalar joins the emoji before it, which then takes two cells.
   private mutating func joins(_ scalar: Unicode.Scalar) -> Bool {
     var place = wraps ? column : column - 1
     while place > 0, cells[row][place].text.isEmpty { place -= 1 }
@@ -239,13 +239,13 @@ package struct VirtualTerminal {
     "`": "◆", "~": "·", "f": "°", "g": "±", "n": "┼", "v": "┴", "w": "┬", "0": "█",
   ]
 
-  /// What the C library says, as ncurses and other terminals do.
+  /// The width according to the C library, which ncurses and other terminals also use.
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     if scalar.isASCII { return 1 }
     return Int(wideCharacterWidth?(Int32(scalar.value)) ?? 1)
   }
 
-  /// The C library's header declares this function for other standards than ours only.
+  /// The C library's header declares this function only for other standards than the one in use.
   private static let wideCharacterWidth: (@convention(c) @Sendable (Int32) -> Int32)? = {
     setlocale(LC_CTYPE, "C.UTF-8")
     return dlsym(nil, "wcwidth").map {

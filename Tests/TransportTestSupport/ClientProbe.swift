@@ -2,12 +2,12 @@ internal import NIOCore
 internal import NIOPosix
 package import RealtimeTransport
 
-/// A client connection whose messages a test takes one by one, each within a deadline.
+/// A client connection whose messages a test receives one by one, each within a deadline.
 package final class ClientProbe: Sendable {
-  /// What a test is told when nothing has come for too long.
+  /// Thrown when nothing has arrived for too long.
   package struct DeadlinePassed: Error {}
 
-  /// What a test is told when the end came before the connection was known.
+  /// Thrown when the connection ended before it was known.
   package struct ToldTooEarly: Error {}
 
   private struct State {
@@ -20,9 +20,9 @@ package final class ClientProbe: Sendable {
   private let state: NIOLoopBoundBox<State>
   private let end: EventLoopPromise<ConnectionEnd>
 
-  /// Begins to connect, and returns without waiting for the answer.
+  /// Starts to connect, and returns without waiting for the response.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package init(
     _ target: ConnectionTarget,
     lastSession: String? = nil,
@@ -48,7 +48,7 @@ package final class ClientProbe: Sendable {
 
   /// The next message as text.
   ///
-  /// - Throws: The end of the connection when it comes first, or `DeadlinePassed`.
+  /// - Throws: The end of the connection if it comes first, or `DeadlinePassed`.
   package func next() async throws -> String {
     let promise = loop.makePromise(of: String.self)
     loop.execute { [self] in
@@ -61,14 +61,14 @@ package final class ClientProbe: Sendable {
     return try await within(promise)
   }
 
-  /// Whether no message waits that has arrived already.
+  /// Whether no message that has arrived is waiting.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package func hasNothing() async throws -> Bool {
     try await loop.submit { self.state.value.messages.isEmpty }.get()
   }
 
-  /// The end of the connection, once it has come.
+  /// Waits for the end of the connection.
   ///
   /// - Throws: `DeadlinePassed`.
   package func closed() async throws -> ConnectionEnd {
@@ -77,7 +77,7 @@ package final class ClientProbe: Sendable {
     return try await within(promise)
   }
 
-  /// The messages that nobody has taken, once the connection has ended.
+  /// The messages that no test has received, once the connection has ended.
   ///
   /// - Throws: `DeadlinePassed`.
   package func messagesUntilClosed() async throws -> [String] {
@@ -90,7 +90,7 @@ package final class ClientProbe: Sendable {
     loop.execute { [self] in state.value.connection?.send(Array(text.utf8)) }
   }
 
-  /// Sends bytes as one message, whether they are text or not.
+  /// Sends bytes as one message, whether or not they are text.
   package func send(_ bytes: [UInt8]) {
     loop.execute { [self] in state.value.connection?.send(bytes) }
   }

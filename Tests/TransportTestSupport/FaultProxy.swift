@@ -1,30 +1,30 @@
 package import NIOCore
 internal import NIOPosix
 
-/// A port in front of a server, with a network between them that can be made to fail.
+/// A port in front of a server, with a network between them whose faults can be controlled.
 ///
-/// Bytes are never lost or reordered, since TCP does not let that show: a fault delays them, holds
-/// them back until it is mended, or ends their connection.
+/// Bytes are never lost or reordered, since TCP hides both: a fault delays them, holds them back
+/// until it ends, or ends their connection.
 package final class FaultProxy: Sendable {
-  /// What the network does.
+  /// The state of the network.
   package enum Condition: Hashable, Sendable {
-    /// It delivers.
+    /// It delivers everything.
     case sound
-    /// It ends all connections and lets no new one through.
+    /// It ends all connections and accepts no new ones.
     case cut
     /// It holds back what clients send, and delivers what the server sends.
     case oneWay
-    /// It delivers so many bytes in a second, each after a delay.
+    /// It delivers this many bytes a second, each after a delay.
     case slow(bytesPerSecond: Int, delay: TimeAmount)
-    /// It loses so many of a hundred packets, which come again after a while.
+    /// It loses this percentage of packets, which arrive again after a while.
     case lossy(percent: Int)
   }
 
-  /// The two ends of a connection, and when what is under way to each of them has arrived.
+  /// The two ends of a connection, and when the data in transit to each of them will have arrived.
   private struct Link {
     let client: any Channel
     let server: any Channel
-    /// Whether nothing passes any more, whatever the network does for others.
+    /// Whether nothing passes any more, regardless of the network's state for other connections.
     var isStranded = false
     var held: [(Direction, ByteBuffer)] = []
     var free: [Direction: NIODeadline] = [:]
@@ -56,11 +56,11 @@ package final class FaultProxy: Sendable {
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// Starts to listen in front of a port of this machine.
+  /// Starts listening in front of a local port.
   ///
   /// - Parameter server: The port of the server.
   /// - Returns: The network, and the port that clients connect to.
-  /// - Throws: What the system reports when there is no free port.
+  /// - Throws: The system's error when no port is free.
   package static func start(to server: Int) async throws -> (network: FaultProxy, port: Int) {
     let proxy = FaultProxy(to: server)
     let listener = try await ServerBootstrap(group: proxy.loop)
@@ -71,9 +71,9 @@ package final class FaultProxy: Sendable {
     return (proxy, listener.localAddress?.port ?? 0)
   }
 
-  /// Changes what the network does; what was held back goes on its way where that is possible.
+  /// Changes the state of the network; what was held back is sent on where that is possible.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package func set(_ condition: Condition) async throws {
     try await loop.submit { [self] in
       state.value.condition = condition
@@ -85,20 +85,20 @@ package final class FaultProxy: Sendable {
     }.get()
   }
 
-  /// Lets nothing pass on the connections that stand, as after a change of address.
+  /// Lets nothing more pass on the existing connections, as after a change of address.
   ///
-  /// New ones are as the network is.
+  /// New connections behave as the network's state says.
   ///
-  /// - Throws: What the event loop reports when it has been shut down.
+  /// - Throws: The event loop's error after it has been shut down.
   package func strand() async throws {
     try await loop.submit { [self] in
       for id in state.value.links.keys { state.value.links[id]?.isStranded = true }
     }.get()
   }
 
-  /// Ends all connections and lets no more in.
+  /// Ends all connections and accepts no new ones.
   ///
-  /// - Throws: What the system reports.
+  /// - Throws: The system's error.
   package func stop() async throws {
     try await loop.flatSubmit { [self] in
       endAll()
@@ -151,7 +151,7 @@ package final class FaultProxy: Sendable {
       }
       arrival = now + .milliseconds(Int64(lost) * 300)
     }
-    // What was sent before arrives before.
+    // Data that was sent earlier arrives earlier.
     arrival = max(arrival, link.free[direction] ?? arrival)
     state.value.links[id]?.free[direction] = arrival
     let end = direction == .toClient ? link.client : link.server
@@ -170,7 +170,7 @@ package final class FaultProxy: Sendable {
     link.server.close(promise: nil)
   }
 
-  /// Hands on what arrives at one end of a connection.
+  /// Forwards what arrives at one end of a connection.
   private final class Forwarder: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

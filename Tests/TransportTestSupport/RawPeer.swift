@@ -2,7 +2,7 @@ package import NIOCore
 internal import NIOPosix
 package import RealtimeTransport
 
-/// Sends bytes to an address, reads nothing or everything, and knows when it was cut off.
+/// Sends bytes to an address, reads nothing or everything, and notices when it is disconnected.
 package enum RawPeer {
   /// Collects what arrives until the other end closes.
   private final class Collector: ChannelInboundHandler, Sendable {
@@ -31,13 +31,13 @@ package enum RawPeer {
 
   /// Sends a text and returns everything that arrives until the other end closes.
   ///
-  /// - Throws: An error when nothing answers at the address, or when no end comes in time.
+  /// - Throws: An error when nothing listens at the address, or when the end does not come in time.
   package static func exchange(
     _ address: ListenAddress,
     _ request: String
   ) async throws -> String {
     let (channel, end) = try await connect(address, isReading: true)
-    // The other end may hang up before it has read everything; its answer up to then counts.
+    // The other end may close before it has read everything; its response up to then counts.
     try? await channel.writeAndFlush(ByteBuffer(string: request))
     let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
       end.fail(ClientProbe.DeadlinePassed())
@@ -46,9 +46,9 @@ package enum RawPeer {
     return try await end.futureResult.get()
   }
 
-  /// Sends a request and some bytes, and closes.
+  /// Sends a request and some bytes, and closes the connection.
   ///
-  /// - Throws: An error when nothing answers at the address.
+  /// - Throws: An error when nothing listens at the address.
   package static func send(
     _ address: ListenAddress,
     _ request: String,
@@ -57,21 +57,21 @@ package enum RawPeer {
     let (channel, _) = try await connect(address, isReading: true)
     var buffer = ByteBuffer(string: request)
     buffer.writeBytes(bytes)
-    // The other end may hang up at any time.
+    // The other end may close at any time.
     try? await channel.writeAndFlush(buffer)
     try? await channel.close()
   }
 
-  /// Opens a WebSocket and reads nothing of what comes.
+  /// Opens a WebSocket without reading anything that arrives.
   ///
-  /// - Throws: An error when nothing answers at the address, or when it hangs up.
+  /// - Throws: An error when nothing listens at the address, or when the other end closes.
   package static func openWithoutReading(_ address: ListenAddress) async throws -> any Channel {
     let (channel, _) = try await connect(address, isReading: false)
     try await channel.writeAndFlush(ByteBuffer(string: upgradeRequest()))
     return channel
   }
 
-  /// The request that opens a WebSocket, with these lines among its headers.
+  /// The request that opens a WebSocket, with these additional header lines.
   package static func upgradeRequest(
     path: String = "/.ws?v=5",
     lines: [String] = ["Host: localhost"]
