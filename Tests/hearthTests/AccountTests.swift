@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Accounts at a database elsewhere: by commands, and by the screens of two terminals.
+  /// Accounts at a remote database, through commands and through the screens of two terminals.
   @Suite("Accounts")
   struct AccountTests {
     private static let rules = Place.package + "/assets/rules/blog.json"
@@ -176,12 +176,12 @@ extension EndToEnd {
       let ann = try tmux.open("\(Place.program) --database '\(url)'")
       try ann.waitFor("Who are you?", within: 30)
       try signUp(ann, "ann")
-      // The next terminal comes in as the same person, and becomes another one.
+      // The next terminal starts as the same user, and becomes another one.
       let bob = try tmux.open("\(Place.program) --database '\(url)'")
       try bob.waitFor("online", within: 30)
       try bob.press("F6")
       try bob.waitFor("ann, ann@example.org")
-      // Esc leads back to what one was doing, as whom one was.
+      // Esc leads back to the previous screen, as the same user as before.
       try bob.press("Escape")
       try bob.waitFor("the list again") {
         $0.contains("No posts yet") && $0.contains("online") && !$0.contains("ann@example.org")
@@ -221,7 +221,8 @@ extension EndToEnd {
       #expect(post["uid"] as? String == annsID)
     }
 
-    /// Makes an account from the page of choices, whose first choice is in front of the selection.
+    /// Creates an account from the page of choices, whose first choice is just before the
+    /// selection.
     private func signUp(_ pane: Tmux.Pane, _ name: String) throws {
       try pane.press("Down", "Enter")
       try pane.waitFor("Make an account")

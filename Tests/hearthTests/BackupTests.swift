@@ -5,7 +5,7 @@ import Testing
 extension EndToEnd {
   @Suite("Backup, export and import of the local database", .timeLimit(.minutes(5)))
   struct BackupTests {
-    /// A file with many posts of a few hundred bytes.
+    /// Writes a file with many posts of a few hundred bytes.
     private func writePosts(_ count: Int, to path: String, title: String = "t") throws {
       #expect(FileManager.default.createFile(atPath: path, contents: nil))
       let file = try #require(FileHandle(forWritingAtPath: path))
@@ -28,7 +28,7 @@ extension EndToEnd {
       try FileManager.default.contentsOfDirectory(atPath: directory)
     }
 
-    /// The most memory that a process has had at a time, in megabytes, once it has ended.
+    /// The peak memory of a process in megabytes, once it has ended.
     private func peak(of process: Spawned) -> Int {
       var peak = 0
       while let text = try? String(
@@ -136,7 +136,8 @@ extension EndToEnd {
       let before = try place.hearth("export", "--json").output
       let file = place.directory + "/posts.json"
       try writePosts(20_000, to: file)
-      // What the import has written by then tells that it is under way, on a machine of any speed.
+      // The number of bytes written shows that the import is under way, whatever the speed of the
+      // machine.
       for bytes in [1, 300_000, 1_500_000] {
         let process = try place.start("import", file)
         try waitUntil("the import has written \(bytes) bytes") { process.writtenBytes >= bytes }

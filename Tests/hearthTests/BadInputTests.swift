@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Everything that can be wrong gets a clear message on stderr, nothing on stdout, and its status.
+  /// Every mistake gets a clear message on stderr, nothing on stdout, and the right status.
   @Suite("Bad input")
   struct BadInputTests {
     private func expect(
@@ -116,7 +116,7 @@ extension EndToEnd {
     @Test("A second server on the same data is refused by name")
     func secondServer() throws {
       let place = try Place()
-      // One that stays: a server that a command has started may have ended before the second one looks.
+      // This server stays: one started by a command may have ended before the second one checks.
       let server = try place.serve()
       defer { server.process.terminate() }
       let first = try #require(try place.serverProcess())
@@ -161,7 +161,7 @@ extension EndToEnd {
     func leadingOptions() throws {
       let place = try Place()
       let directory = place.directory + "/elsewhere"
-      // One that stays, as above.
+      // This server stays, as above.
       let server = try place.serve("--data-dir", directory)
       defer { server.process.terminate() }
       try place.hearth("set", "/a", "1", "--data-dir", directory)
@@ -181,7 +181,7 @@ extension EndToEnd {
         says: "--port is not an option of \"hearth list\", but of \"hearth serve\""
       )
       expect(try place.hearth("--nonsense", "list"), status: 2, says: "--nonsense")
-      // A value that looks like a command is one all the same.
+      // A value that looks like a command is still a value.
       expect(try place.hearth("--user", "list", "post", "--title", "x"), status: 2, says: "--body")
       #expect(try place.hearth("--version", "list").status == 0)
     }
@@ -228,7 +228,7 @@ extension EndToEnd {
     @Test("When the reader of a pipe has gone, a command ends quietly and by the signal")
     func brokenPipe() throws {
       let place = try Place()
-      // More than a pipe holds: not all of it can be written before the reader has gone.
+      // More than a pipe's buffer: not all of it can be written before the reader has exited.
       let text = String(repeating: "x", count: 1_000)
       let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
       try place.hearth("set", "/a", "{\(members)}")
@@ -242,7 +242,7 @@ extension EndToEnd {
   }
 }
 
-/// Something that listens on a Unix socket and is no database server.
+/// Listens on a Unix socket without being a database server.
 private final class ForeignListener: Sendable {
   private let descriptor: Int32
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Two machines in this one: network namespaces that a virtual cable joins, without being root.
+/// Simulates two machines on this one: network namespaces joined by a virtual cable, without root.
 final class Cable {
-  /// Which of the two machines something runs on.
+  /// One of the two machines.
   enum End {
     case near
     case far
@@ -17,7 +17,7 @@ final class Cable {
   private let far: Spawned
   private var hasMoved = false
 
-  /// Whether this system lets its users make namespaces, and has the tools.
+  /// Whether this system lets users create namespaces, and has the tools.
   static let isPossible: Bool = {
     guard let place = try? Place() else { return false }
     return (try? Cable(place)) != nil
@@ -58,7 +58,7 @@ final class Cable {
     holder.wait()
   }
 
-  /// A process that keeps a namespace open, once it is in it.
+  /// A process that keeps a namespace open, returned once it is inside it.
   private static func holder(
     _ place: Place,
     _ words: [String],
@@ -72,7 +72,8 @@ final class Cable {
       environment: place.environment,
       output: output
     )
-    // One that cannot be made ends the process at once; nothing is recorded as a failure for it.
+    // The process ends immediately if the namespace cannot be created; that is not recorded as a
+    // test failure.
     let deadline = Date().addingTimeInterval(5)
     while try String(contentsOfFile: output, encoding: .utf8) != "in\n" {
       guard Date() < deadline, !process.hasEnded else {
@@ -84,7 +85,7 @@ final class Cable {
     return process
   }
 
-  /// The words that run a command on one of the machines.
+  /// The words of a command line that runs a command on one of the machines.
   func words(_ end: End) -> [String] {
     let holder = end == .near ? near : far
     return [
@@ -95,7 +96,7 @@ final class Cable {
   private func run(_ end: End, _ command: String) throws {
     let process = try Spawned(
       "/usr/bin/env",
-      // The tools of the network are not on every user's path.
+      // The network tools are not in every user's `PATH`.
       ["PATH=\(place.environment["PATH"] ?? ""):/usr/sbin:/sbin"] + words(end)
         + command.split(separator: " ").map(String.init),
       environment: place.environment
@@ -105,13 +106,13 @@ final class Cable {
 
   // MARK: Faults
 
-  /// Pulls the cable out.
+  /// Unplugs the cable.
   func cut() throws { try run(.near, "ip link set c0 down") }
 
   /// Plugs the cable in.
   func join() throws { try run(.near, "ip link set c0 up") }
 
-  /// Lets through 50 KB in a second each way, with a long queue in front.
+  /// Limits both directions to 50 KB per second, with a long queue before the bottleneck.
   func slow() throws {
     for (end, device) in [(End.near, "c0"), (.far, "c1")] {
       try run(end, "tc qdisc replace dev \(device) root tbf rate 400kbit burst 2kb latency 400ms")
@@ -124,15 +125,15 @@ final class Cable {
     }
   }
 
-  /// Loses what the far machine sends, and delivers what it is sent.
+  /// Drops what the far machine sends, and delivers what is sent to it.
   func makeOneWay() throws { try run(.far, "ip route add blackhole \(Self.nearAddress)/32") }
 
   func makeTwoWay() throws { try run(.far, "ip route del blackhole \(Self.nearAddress)/32") }
 
-  /// Loses a quarter of what the far machine sends.
+  /// Drops a quarter of what the far machine sends.
   ///
-  /// Not every kernel has netem. Packets are numbered, so each fourth of them is led into a queue
-  /// that is full with its first byte.
+  /// Not every kernel has netem. Packets are numbered, so every fourth one is directed into a queue
+  /// that is full after one byte.
   func makeLossy() throws {
     try run(.far, "tc qdisc add dev c1 root handle 1: htb default 1")
     for way in ["1:1", "1:2"] {
@@ -147,7 +148,7 @@ final class Cable {
 
   func makeSound() throws { try run(.far, "tc qdisc del dev c1 root") }
 
-  /// Gives the far machine another address, and takes the one that it has.
+  /// Gives the far machine a new address, and removes its old one.
   func move() throws {
     let (old, new) = (Self.farAddresses[hasMoved ? 1 : 0], Self.farAddresses[hasMoved ? 0 : 1])
     try run(.far, "ip addr del \(old)/24 dev c1")

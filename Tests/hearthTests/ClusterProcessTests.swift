@@ -5,7 +5,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-/// Several servers in processes, as an operator starts them, on a PostgreSQL of the test's own.
+/// Several server processes, started as by an operator, on a PostgreSQL of the test's own.
 @Suite(
   "Several servers on one PostgreSQL",
   .enabled(if: PostgresServer.isInstalled),
@@ -13,7 +13,7 @@ import Testing
   .timeLimit(.minutes(5))
 )
 struct ClusterProcessTests {
-  /// What a test knows of the servers.
+  /// The servers of a test.
   final class Cluster {
     let place: Place
     let url: String
@@ -35,7 +35,7 @@ struct ClusterProcessTests {
       }
     }
 
-    /// Starts a server, which may reach PostgreSQL in a way of its own.
+    /// Starts a server, which may reach PostgreSQL through an address of its own.
     func add(at url: String? = nil, advertise: String? = nil) throws {
       let options = [
         "--store", url ?? self.url, "--port", "0", "--rules", place.directory + "/rules.json",
@@ -47,7 +47,7 @@ struct ClusterProcessTests {
       )
     }
 
-    /// The number of the server that leads a database, among those that are looked at.
+    /// The number of the server that leads a database, among the given ones.
     func leader(of name: String = "hearth", among numbers: [Int]? = nil) throws -> Int {
       var found: Int?
       try waitUntil("somebody leads \(name)", within: 30) {
@@ -64,7 +64,7 @@ struct ClusterProcessTests {
       kill(servers[number].process.processIdentifier, signal)
     }
 
-    /// Waits until every thread of a server has stopped: the signal returns before that.
+    /// Waits until every thread of a server has stopped, which happens after the signal returns.
     func waitUntilFrozen(_ number: Int) throws {
       let tasks = "/proc/\(servers[number].process.processIdentifier)/task"
       try waitUntil("the server is frozen") {
@@ -83,13 +83,14 @@ struct ClusterProcessTests {
     }
   }
 
-  /// How long a lease counts.
+  /// The duration of a lease.
   private static let lease = Duration.seconds(4)
 
-  /// How long a leader that died may be missed by whoever waits, on a machine that does other things.
+  /// How long clients may have to wait after a leader died, on a machine that is busy with other
+  /// work.
   private static let patience = Duration.seconds(15)
 
-  /// Writes once more and more until it is told to end; counts what was acknowledged.
+  /// Keeps incrementing until the body has finished; counts what was acknowledged.
   private func count(
     in database: Database,
     while body: () async throws -> Void
@@ -99,7 +100,7 @@ struct ClusterProcessTests {
     let writer = Task {
       var acknowledged = 0
       while !isDone.isSet {
-        // Several are on their way at any time.
+        // Several writes are in flight at any time.
         try await withThrowingTaskGroup(of: Void.self) { group in
           for _ in 0..<5 {
             group.addTask { try await counter.setValue(ServerValue.increment(1)) }
@@ -163,15 +164,16 @@ struct ClusterProcessTests {
     let writer = try #require(WireClient(socket: socket))
     cluster.signal(leader, SIGSTOP)
     try cluster.waitUntilFrozen(leader)
-    // These wait in the sockets of the frozen process until it wakes.
+    // These requests wait in the sockets of the frozen process until it wakes.
     #expect(reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#))
     #expect(writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":"late"}}}"#))
-    // Nobody tells its client, which finds out by itself that another has taken its place.
+    // Nothing informs its client, which has to discover on its own that another server has taken
+    // over.
     let phases = Record<Bool>()
     database.observeConnection { phases.append($0.phase == .connected) }
     let time = try await timeOfWrite(to: database)
     print("a client missed a frozen leader for \(time)")
-    // Whoever has arranged something for the end of a connection has to do it again on each one.
+    // A client that has registered disconnect operations has to do so again on each connection.
     try waitUntil("the client is told that it has another connection") {
       phases.elements.split(separator: true, omittingEmptySubsequences: false).dropFirst()
         .dropLast()
@@ -295,7 +297,7 @@ struct ClusterProcessTests {
   }
 }
 
-/// Something that is so from some time on.
+/// A flag that is set once.
 private final class Flag: @unchecked Sendable {
   // Safety: guarded by the lock.
   private let lock = NSLock()

@@ -7,9 +7,9 @@ extension EndToEnd {
   @Suite("A server that is killed", .timeLimit(.minutes(5)))
   struct CrashTests {
     enum Disk: CaseIterable, CustomTestStringConvertible {
-      /// The program has it.
+      /// The program itself uses it.
       case sound
-      /// It fails for a while in every round; a server for tests has it.
+      /// It fails for a while in every round; the server for tests uses it.
       case faulty
 
       var testDescription: String {
@@ -20,7 +20,7 @@ extension EndToEnd {
       }
     }
 
-    /// How often the server is killed; the variable is for longer runs.
+    /// How often the server is killed; the variable allows longer runs.
     private static let rounds =
       ProcessInfo.processInfo.environment["CRASH_ROUNDS"].flatMap { Int($0) }
       ?? (Thoroughness.isFull ? 200 : 60)
@@ -28,7 +28,7 @@ extension EndToEnd {
       ProcessInfo.processInfo.environment["CRASH_SEED"].flatMap { UInt64($0) }
       ?? Thoroughness.seed
 
-    /// What goes wrong in a round: a fault early enough that the traffic comes to it.
+    /// The fault of a round, early enough for the traffic to reach it.
     private func fault(_ random: inout SplitMix64) -> DiskFault {
       let kind = DiskFault.Kind.allCases[Int.random(in: 0..<3, using: &random)]
       let last = kind == .sync ? 12 : 80
@@ -39,11 +39,12 @@ extension EndToEnd {
       )
     }
 
-    /// When a server dies: by what it has done, so that a round means the same on any machine.
+    /// When a server dies, in terms of what it has done, so that a round means the same on any
+    /// machine.
     private enum End {
-      /// After so many answers.
+      /// After this many responses.
       case answers(Int)
-      /// When it has stored something after it had refused something.
+      /// When it has stored something after refusing something.
       case recovery
 
       init(_ disk: Disk, _ random: inout SplitMix64) {
@@ -87,7 +88,7 @@ extension EndToEnd {
       return server
     }
 
-    /// Everything that the server has.
+    /// All data of the server.
     private func data(_ socket: String) throws -> [String: Any] {
       let client = try #require(WireClient(socket: socket))
       #expect(client.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/","q":{}}}}"#))
@@ -96,10 +97,10 @@ extension EndToEnd {
       return body?["d"] as? [String: Any] ?? [:]
     }
 
-    /// What is wrong with the counter that is changed by transactions only.
+    /// Checks the counter that only transactions change, and describes what is wrong with it.
     ///
-    /// Each of its values was set by one transaction, which was acknowledged or had no answer; and none
-    /// that was acknowledged is lost.
+    /// Each of its values was set by a single transaction, which was acknowledged or had no
+    /// response; and no acknowledged value is lost.
     private func checkShared(_ stored: [String: Any], _ writers: [CrashWriter]) -> String? {
       let count = (stored["shared"] as? [String: Any])?["count"] as? Int ?? 0
       let values = writers.flatMap(\.transactionValues)
@@ -110,9 +111,9 @@ extension EndToEnd {
       return unknown.isEmpty ? nil : "\(count), but no one has set \(unknown)"
     }
 
-    /// Lets all write until the server is killed, or has ended by itself.
+    /// Lets all writers write until the server is killed or has ended on its own.
     ///
-    /// - Returns: Whether it has ended by itself, as it could not know what the disk has.
+    /// - Returns: Whether it ended on its own because it could not know what the disk contains.
     private func traffic(
       _ writers: [CrashWriter],
       _ socket: String,
@@ -128,7 +129,7 @@ extension EndToEnd {
           group.leave()
         }
       }
-      // A fault that the traffic does not come to would never let the end be reached.
+      // If the traffic does not reach the fault, the end would never be reached.
       let deadline = Date().addingTimeInterval(2)
       while !end.isReached(progress), !server.hasEnded, Date() < deadline { usleep(500) }
       kill(server.processIdentifier, SIGKILL)
@@ -180,7 +181,7 @@ extension EndToEnd {
         #expect(writers.contains { $0.recoveryCount > 0 }, "and to have room again")
         #expect(endings > Self.rounds / 10, "and the server is to end where it does not work")
       }
-      // The program itself comes last.
+      // The last server is the program itself.
       let server = try start(place, socket, nil, "seed \(Self.seed), the last time")
       defer { server.terminate() }
       let left = try data(socket)

@@ -1,4 +1,5 @@
-/// What the writes of one ``CrashWriter`` leave behind, but for the counter that all of them share.
+/// What the writes of one ``CrashWriter`` leave behind, apart from the counter that all writers
+/// share.
 struct CrashTrace: Equatable {
   var increments = 0
   var left: [String: Int] = [:]
@@ -7,7 +8,7 @@ struct CrashTrace: Equatable {
 
   init() {}
 
-  /// Reads what a writer has left behind in the data of a server.
+  /// Extracts what a writer has left behind in a server's data.
   init(of name: String, in data: [String: Any]) {
     func numbers(_ place: String) -> [String: Int] {
       (data[place] as? [String: Any])?[name] as? [String: Int] ?? [:]

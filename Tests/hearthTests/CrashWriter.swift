@@ -3,12 +3,12 @@ import RealtimeCore
 import Synchronization
 import TestSupport
 
-/// How far the writers of a round have come, for whoever decides when the server dies.
+/// The progress of a round's writers, which determines when the server dies.
 final class CrashProgress: Sendable {
   private let answerCount = Atomic(0)
   private let recoveryCount = Atomic(0)
 
-  /// How many writes have been answered.
+  /// The number of writes that were answered.
   var answers: Int { answerCount.load(ordering: .relaxed) }
   /// Whether a write was stored after one was refused.
   var hasRecovered: Bool { recoveryCount.load(ordering: .relaxed) > 0 }
@@ -17,12 +17,12 @@ final class CrashProgress: Sendable {
   fileprivate func noteRecovery() { recoveryCount.add(1, ordering: .relaxed) }
 }
 
-/// A client that writes until the server dies, and after the restart sends again what had no answer.
+/// A client that writes until the server dies, and resends unanswered writes after the restart.
 ///
 /// Its writes have keys, so the server must apply each exactly once. They are increments of one
-/// counter; pairs, the same number at one place on the left and one on the right; moves of a token,
-/// which is at one place always; and transactions on a counter that all writers share. What the server
-/// refuses, since its disk is full, is not sent again, and must never be there.
+/// counter; pairs, which write the same number to a left and a right path; moves of a token, which
+/// is always at exactly one path; and transactions on a counter that all writers share. Writes that
+/// the server refuses because its disk is full are not sent again, and must never appear.
 final class CrashWriter: @unchecked Sendable {
   // Safety: used by one thread at a time; a round's thread has ended before its results are read.
 
@@ -30,7 +30,7 @@ final class CrashWriter: @unchecked Sendable {
     case increment
     case pair(slot: Int)
     case move(slot: Int)
-    /// Sets the shared counter to a value, where it is still one less.
+    /// Sets the shared counter to a value if it is still one less.
     case transaction(value: Int)
   }
 
@@ -47,25 +47,25 @@ final class CrashWriter: @unchecked Sendable {
   private var random: SplitMix64
   private var number = 0
   private var pending: [Write] = []
-  /// What the writes that were acknowledged leave behind.
+  /// What the acknowledged writes leave behind.
   private var acknowledged = CrashTrace()
-  /// The shared counter as the server has last told it; nil until it has.
+  /// The shared counter as the server last sent it; nil before that.
   private var sharedCount: Int?
-  /// What was wrong with an answer.
+  /// What was wrong with the responses.
   private(set) var problems: [String] = []
-  /// How many writes have been acknowledged.
+  /// The number of acknowledged writes.
   private(set) var acknowledgedCount = 0
-  /// What the shared counter was set to by transactions that were acknowledged.
+  /// The values to which acknowledged transactions set the shared counter.
   private(set) var transactionValues: [Int] = []
-  /// How many transactions had to run again, since another was faster.
+  /// The number of transactions that had to run again because another one was faster.
   private(set) var staleCount = 0
-  /// How many writes have been refused, since the disk was full.
+  /// The number of writes that were refused because the disk was full.
   private(set) var refusedCount = 0
-  /// How often a write was acknowledged after one that was refused by the same server.
+  /// How often a write was acknowledged after one was refused by the same server.
   private(set) var recoveryCount = 0
-  /// Where it is told how far this round is.
+  /// Receives the progress of this round.
   private var progress = CrashProgress()
-  /// Whether the server that is there has refused anything since it last acknowledged something.
+  /// Whether the current server has refused a write since it last acknowledged one.
   private var isRefusing = false
 
   init(_ name: String, seed: UInt64) {
@@ -73,12 +73,12 @@ final class CrashWriter: @unchecked Sendable {
     random = SplitMix64(seed: seed)
   }
 
-  /// What the transactions without an answer set the shared counter to.
+  /// The values to which unanswered transactions set the shared counter.
   var pendingValues: [Int] {
     pending.compactMap { if case .transaction(let value) = $0.kind { value } else { nil } }
   }
 
-  /// Sends again what was not answered, then new writes until no one listens any more.
+  /// Resends unanswered writes, then sends new writes until no server listens any more.
   func write(
     to socket: String,
     onlyPending: Bool = false,
@@ -89,7 +89,7 @@ final class CrashWriter: @unchecked Sendable {
     while let client = WireClient(socket: socket) {
       write(to: client, onlyPending: onlyPending)
       if onlyPending, pending.isEmpty { return }
-      // The last answers before the end.
+      // The last responses before the end.
       while let message = client.receive() { take(message) }
     }
   }
@@ -123,13 +123,13 @@ final class CrashWriter: @unchecked Sendable {
         #""a":"m","b":{"p":"/","d":{"left/\#(name)/s\#(slot)":\#(number),"right/\#(name)/s\#(slot)":\#(number)}"#
     case 1:
       kind = .move(slot: slot)
-      // Wherever it is: the move before this one may be refused.
+      // At any of the slots: the previous move may have been refused.
       let slots = (0..<Self.slots).map { #""s\#($0)":\#($0 == slot ? "\(number)" : "null")"# }
       body = #""a":"m","b":{"p":"/tokens/\#(name)","d":{\#(slots.joined(separator: ","))}"#
     case 2 where sharedCount != nil && pendingValues.isEmpty:
       let count = sharedCount ?? 0
       kind = .transaction(value: count + 1)
-      // A counter that nobody has written is none, and the hash of no data is empty.
+      // A counter that has not been written is empty, and the hash of empty data is empty.
       let hash = count == 0 ? "" : Node.integer(Int64(count)).hash
       body = #""a":"p","b":{"p":"/shared/count","h":"\#(hash)","d":\#(count + 1)"#
     default:
@@ -147,7 +147,7 @@ final class CrashWriter: @unchecked Sendable {
     if data["a"] != nil {
       noteCount(data["b"])
     } else if data["r"]?.integer == 0 {
-      // Where no data came before the answer, there are none.
+      // If no data came before the response, there is none.
       sharedCount = sharedCount ?? 0
     } else {
       settle(message)
@@ -202,8 +202,8 @@ final class CrashWriter: @unchecked Sendable {
     return trace
   }
 
-  /// Compares what the server has after a start with what was acknowledged, and what may be there: of
-  /// what had no answer nothing without that before it.
+  /// Compares the data of a server after a start with what was acknowledged and what may be stored:
+  /// an unanswered write only together with those before it.
   func check(_ data: [String: Any]) -> [String] {
     let stored = CrashTrace(of: name, in: data)
     var trace = acknowledged

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Demonstrations: several terminals that work, a live pane that measures, and nothing left behind.
+  /// Demonstrations: several working terminals, a live pane that measures, and nothing left behind.
   @Suite("hearth demo", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct DemoTests {
-    /// What demonstrations have left: their directories, and processes that name one of these.
+    /// What a demonstration has left behind: its directory, and processes that name it.
     private static func remains(of directory: String) -> [String] {
       let manager = FileManager.default
       let files = manager.fileExists(atPath: directory) ? [directory] : []
@@ -33,7 +33,7 @@ extension EndToEnd {
       return found
     }
 
-    /// Waits until the terminal runs the program itself, and returns its process.
+    /// Waits until the terminal runs the program itself, and returns its process ID.
     private static func start(
       _ arguments: String,
       in tmux: Tmux,
@@ -79,7 +79,7 @@ extension EndToEnd {
           && screen.contains(try! Regex(#"violations +0"#))
       }
       try pane.waitFor("all 3 show the same", within: 60)
-      // The same post is in three terminals.
+      // Three terminals show the same post.
       try pane.waitFor("everybody sees it", within: 60) { screen in
         let titles = screen.matches(of: try! Regex(#"(bob|carol) \d+: [a-z]+"#)).map {
           screen[$0.range]

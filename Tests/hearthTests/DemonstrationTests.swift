@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// The scripts of assets/demos: each shows a promise of the program, and fails if it is not kept.
+  /// The scripts of assets/demos, each of which shows a promise of the program and fails if it is
+  /// broken.
   @Suite("Demonstrations")
   struct DemonstrationTests {
     private static let folder = Place.package + "/assets/demos"
@@ -14,7 +15,7 @@ extension EndToEnd {
     func runs(name: String) throws {
       let place = try Place()
       let script = try String(contentsOfFile: Self.folder + "/" + name, encoding: .utf8)
-        // What a script writes goes to the folder of the test.
+        // Files that a script writes go to the test's directory.
         .replacing(":dump-screen ", with: ":dump-screen \(place.directory)/")
       let file = place.directory + "/" + name
       try script.write(toFile: file, atomically: true, encoding: .utf8)
@@ -41,7 +42,7 @@ extension EndToEnd {
         :dump-screen
         """
       var screens: Set<String> = []
-      // Some at a time: each waits more than it works.
+      // A few at a time: each waits more than it works.
       for batch in 0..<10 {
         let runs = try (0..<10).map { number in
           let name = "\(place.directory)/\(batch)-\(number)"
@@ -70,7 +71,7 @@ extension EndToEnd {
       try ended.wait(for: "No posts yet")
       ended.type("q")
       #expect(try ended.waitForEnd() == 0)
-      // The screen before it is back.
+      // The previous screen is restored.
       #expect(String(decoding: ended.output, as: UTF8.self).contains("\u{1B}[?1049l"))
     }
   }

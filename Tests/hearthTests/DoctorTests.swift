@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `hearth doctor`: each fault that a newcomer meets is found, with what to do about it.
+  /// `hearth doctor` detects every fault that a newcomer meets, and says what to do about it.
   @Suite("Doctor")
   struct DoctorTests {
-    /// What was found, by subject.
+    /// The findings, by subject.
     private func findings(
       _ place: Place,
       _ arguments: [String] = [],
@@ -137,7 +137,7 @@ extension EndToEnd {
       #expect(mute["database"]?.text.hasPrefix("no answer within 5 s") == true)
     }
 
-    /// A port of this machine that this process listens at.
+    /// A local port that this process listens on.
     private static func listeningPort() -> (descriptor: Int32, port: Int)? {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_in()

@@ -19,11 +19,11 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
     }
   }()
 
-  /// The blocks marked as shell, with lines that end in a backslash joined to the next.
+  /// The shell blocks, with lines that end in a backslash joined to the next.
   var blocks: [String] { Self.blocks(of: text) }
 
-  /// The blocks that can be run here: without those above which a remark says why they cannot, and
-  /// without those that build, which `.ci/run` runs.
+  /// The blocks that can be run here: without those marked with a remark that says why they are not
+  /// run, and without those that build, which `.ci/run` runs.
   var runnableBlocks: [String] {
     Self.blocks(of: text.replacing(/<!-- not run: [^>]+ -->\n```sh\n/, with: "```\n"))
       .filter { !$0.contains("apt-get") }
@@ -36,7 +36,7 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// The commands of hearth, as words, without what follows in a comment.
+  /// The hearth commands as words, without trailing comments.
   var commands: [[String]] {
     blocks.flatMap { $0.split(separator: "\n") }.compactMap { line in
       let code = line.components(separatedBy: " #")[0]
@@ -50,12 +50,12 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// What stands before the blocks of a page, so that they run in a directory of their own.
+  /// The code before a page's blocks, so that they run in their own directory.
   ///
-  /// Commands are as on the page but for addresses: machines of others are this one, ports are free
-  /// ones, the stores of the environment are those of PostgreSQL. A server goes to the background, in
-  /// place of the one before; a screen is a terminal of tmux, which is left when it shows something.
-  /// Passwords come from here.
+  /// Commands are as on the page apart from addresses: remote machines are replaced by this one,
+  /// ports by free ones, stores by those of PostgreSQL in the environment. A server runs in the
+  /// background and replaces the previous one; a screen is a terminal in tmux, which is closed once
+  /// it shows something. Passwords are provided here.
   static let shell = #"""
     set -euo pipefail
     cd "$HOME"

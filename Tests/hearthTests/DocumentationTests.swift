@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// What README and the pages of `assets/docs` tell people to type.
+  /// The commands that README and the pages of `assets/docs` tell people to type.
   @Suite("Documentation")
   struct DocumentationTests {
     @Test("The pages are found, and have commands")
@@ -54,7 +54,7 @@ extension EndToEnd {
       }
       for page in DocumentationPage.all {
         for words in page.commands {
-          // Commands are one or two words; what follows are their arguments.
+          // Commands are one or two words; the words that follow are their arguments.
           var command: [String] = []
           for word in words.prefix(2) where !word.hasPrefix("-") {
             let longer = command + [word]
@@ -72,7 +72,7 @@ extension EndToEnd {
       }
     }
 
-    /// What a reader of a page has done before, beside reading the pages it names.
+    /// What a reader of a page has done before, apart from the pages that it refers to.
     private static let beforehand = [
       "accounts.md": """
       hearth serve --port 9000 --tls-cert chain.pem --tls-key key.pem --rules assets/rules/blog.json
@@ -94,7 +94,7 @@ extension EndToEnd {
     )
     func commandsRun(page: DocumentationPage) throws {
       let place = try Place()
-      // What is not run says why, and most is.
+      // Blocks that are not run say why, and most are run.
       #expect(page.runnableBlocks.count * 2 >= page.blocks.count)
       let authority = try CertificateAuthority()
       let issued = try authority.issue()
@@ -105,7 +105,7 @@ extension EndToEnd {
         chmod("\(place.directory)/\(name)", 0o600)
       }
       var environment = place.environment
-      // The directories are those that the pages name.
+      // The directories are those named on the pages.
       environment["XDG_DATA_HOME"] = nil
       environment["XDG_STATE_HOME"] = nil
       if page.text.contains("postgres://") && page.name != "README.md" {

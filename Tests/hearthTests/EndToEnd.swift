@@ -1,6 +1,6 @@
 import Testing
 
-/// Runs the built program as a user would, one test after another: each has the machine to itself.
+/// Runs the built program as a user would, one test at a time: each has the machine to itself.
 @Suite("End to end", .tags(.endToEnd), .serialized)
 enum EndToEnd {}
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// The programs of `assets/examples`, each in a terminal, with a server for all.
+  /// The programs of `assets/examples`, each in a terminal, with one server for all.
   @Suite("Examples")
   struct ExampleTests {
     let place: Place
@@ -35,7 +35,7 @@ extension EndToEnd {
       try ann.wait(for: "Bob: Tea?")
       ann.type("Gladly\n")
       try bob.wait(for: "Ann: Gladly")
-      // The end of what is typed.
+      // End of input.
       bob.type("\u{4}")
       #expect(try bob.waitForEnd() == 0)
       try waitUntil("Bob is gone") { try !stored("/chat/people").contains("Bob") }

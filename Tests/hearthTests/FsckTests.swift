@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// What "hearth fsck" says and does of a blog that other programs have damaged.
+  /// What "hearth fsck" reports and repairs in a blog that other programs have damaged.
   @Suite("fsck of a damaged blog", .timeLimit(.minutes(5)))
   struct FsckTests {
-    /// A blog of one post, written with the program, and damaged with it.
+    /// A blog with one post, written and then damaged with the program.
     private func damagedPlace() throws -> (place: Place, post: String) {
       let place = try Place()
       let post = try #require(
@@ -50,7 +50,7 @@ extension EndToEnd {
         #expect(repair.status == 0, "\(repair.output)\(repair.errors)")
         #expect(repair.output.contains("(repaired: starCount is 1)"))
         #expect(repair.output.contains("(repaired: it is what /posts/\(post) is)"))
-        // What was removed is told, and cannot steer the terminal.
+        // The report names what was removed, but cannot steer the terminal.
         #expect(repair.output.contains("lost"))
         #expect(!repair.output.contains("\u{1b}"))
         #expect(repair.lines.last == "1 post, 0 comments, 1 star: no fault, 3 repaired")

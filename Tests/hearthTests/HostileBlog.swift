@@ -1,8 +1,8 @@
 import Foundation
 
-/// A blog whose texts want to do something to the terminal.
+/// A blog whose texts try to manipulate the terminal.
 enum HostileBlog {
-  /// Texts that people have used, or could use, against terminal programs.
+  /// Texts that have been used, or could be used, against terminal programs.
   static let texts: [String] = [
     "\u{1B}[31mred\u{1B}[0m", "\u{1B}[2J\u{1B}[H", "\u{1B}]0;title\u{07}", "\u{1B}]52;c;AAAA\u{07}",
     "\u{1B}]8;;http://x\u{1B}\\link\u{1B}]8;;\u{1B}\\", "\u{1B}[6n", "\u{1B}]unterminated",
@@ -19,7 +19,7 @@ enum HostileBlog {
     String(repeating: "W", count: 200),
   ]
 
-  /// All of them, one a line.
+  /// All texts, one per line.
   static let everything = texts.joined(separator: "\n")
 
   /// The key of a post; the newest has the highest number.
@@ -28,7 +28,7 @@ enum HostileBlog {
   /// The key of a comment on the newest post.
   private static func comment(_ number: Int) -> String { "-NjG00\(10 + number)AAAAAAAAAAAA" }
 
-  /// The data: a post for each text, comments, people and somebody who is typing.
+  /// The data: a post for each text, comments, people and users who are typing.
   static func json(now: Date) throws -> Data {
     var posts: [String: Any] = [:]
     var comments: [String: Any] = [:]
@@ -40,14 +40,14 @@ enum HostileBlog {
         "uid": "mallory", "author": texts[(number + 7) % texts.count], "title": text,
         "body": text + "\n" + everything, "starCount": 0,
       ]
-      // Each answers the one before it and names alice, who finds all of them among her notices.
+      // Each answers the previous one and mentions alice, who finds all of them in her notices.
       comments[comment(number)] = [
         "uid": "mallory", "author": text, "text": texts[(number + 3) % texts.count] + " @alice",
         "parent": comment(number - 1),
       ]
       addressed[comment(number)] = key(texts.count - 1)
       present["t\(number)"] = ["name": text, "terminal": text, "since": 1_700_000_000_000]
-      // In some minutes it still counts as just now.
+      // In a few minutes it still counts as recent.
       let time = Int((now.timeIntervalSince1970 + 600) * 1_000)
       typing["u\(number)"] = ["name": text, "at": time]
     }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Hostile texts on every screen that shows what people wrote, through ncurses, byte by byte.
+  /// Hostile texts on every screen that shows user content, through ncurses, byte by byte.
   @Suite("Hostile screens")
   struct HostileScreensTests {
-    /// The name of the data directory is on the screen too.
+    /// The name of the data directory is on the screen as well.
     private static let folder = "evil\u{1B}[2J\u{202E}漢\u{9B}m"
 
     private let place: Place
@@ -38,10 +38,11 @@ extension EndToEnd {
       )
     }
 
-    /// Types keys, and looks whether the terminal shows what the program means it to show.
+    /// Types keys, and checks whether the terminal shows what the program intends to show.
     private func check(_ session: TerminalSession, _ what: String, _ keys: String...) throws {
       for key in keys { session.type(key) }
-      // What comes from the database may come between the two pictures; then the next are compared.
+      // Data may arrive from the database between the two captures; then the next ones are
+      // compared.
       var differences: [String] = []
       for _ in 0..<20 {
         differences = try differingRows(of: session)
@@ -52,12 +53,13 @@ extension EndToEnd {
       #expect(session.terminal.strings == [], "\(what)")
     }
 
-    /// The rows that are not as the program means them, but for those that tell where it wrote that.
+    /// The rows that differ from what the program intends, apart from those that report the
+    /// capture.
     private func differingRows(of session: TerminalSession) throws -> [String] {
       let name = "dump\(session.output.count)."
       let file = place.directory + "/" + name
       session.type(":dump-screen \(file)\r")
-      // The file appears as a whole; what the bottom line says of it may be gone by then.
+      // The file appears as a whole; by then the message about it on the bottom line may be gone.
       try session.wait(for: name + " is written") { _ in
         FileManager.default.fileExists(atPath: file)
       }
@@ -69,7 +71,8 @@ extension EndToEnd {
         .map { "row \($0):\nmeant \(meant[$0])\nshown \(shown[$0])" }
     }
 
-    /// What a terminal that does not join emoji, as this one, is to show: the first one, in two cells.
+    /// What a terminal that does not join emoji, like this one, should show: the first one, in two
+    /// cells.
     private func withoutJoining(_ text: Substring) -> String {
       text.map { character in
         let scalars = character.unicodeScalars
@@ -117,7 +120,7 @@ extension EndToEnd {
       let session = try open()
       try session.wait(for: "online")
       try session.wait(for: "Recent \(HostileBlog.texts.count)")
-      // A mark that ends the paste cannot be in it; all else can.
+      // Only the sequence that ends a paste cannot be part of it.
       let paste = "\u{1B}[200~" + HostileBlog.everything + "\u{1B}[201~"
       for keys in ["/", "c", "\r\t", ":", "\u{10}"] {
         session.type(keys)
@@ -125,7 +128,7 @@ extension EndToEnd {
         session.settle()
         #expect(session.terminal.offences == [], "\(keys.debugDescription)")
         #expect(session.terminal.lines.count == 24)
-        // Back to the list, whatever is asked on the way.
+        // Back to the list, whatever the program asks on the way.
         for key in ["\u{1B}", "n", "\u{1B}"] {
           session.type(key)
           session.settle()

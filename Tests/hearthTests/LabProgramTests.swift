@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `hearth swarm` and `hearth demo`, which `hearth-lab` carries out.
+  /// `hearth swarm` and `hearth demo`, which `hearth-lab` implements.
   @Suite("The lab's program")
   struct LabProgramTests {
     @Test(
@@ -17,7 +17,7 @@ extension EndToEnd {
       #expect(outcome.status == 1)
       #expect(outcome.errors.contains("swift build --product hearth-lab"))
       #expect(outcome.errors.contains(place.directory))
-      // What the command can do is documented all the same.
+      // The command's options are documented even so.
       let help = try place.run([command, "--help"], of: alone, environment: place.environment)
       #expect(help.status == 0)
       #expect(help.output.contains("USAGE: hearth \(command)"))

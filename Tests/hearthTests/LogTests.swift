@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// The logs of servers and terminals: how large they get, and what is never in them.
+  /// The logs of servers and terminals: how large they grow, and what they never contain.
   @Suite("Logs")
   struct LogTests {
-    /// The files of a log, the present one first.
+    /// The files of a log, starting with the current one.
     private func files(_ log: String) -> [String] {
       ([log] + (1...9).map { "\(log).\($0)" }).filter(FileManager.default.fileExists)
     }
@@ -57,7 +57,7 @@ extension EndToEnd {
     func terminals() throws {
       let place = try Place()
       let log = place.directory + "/logs/own.log"
-      // Four at a time; their input is empty, so that they leave at once.
+      // Four at a time; their input is empty, so they exit immediately.
       for round in 0..<50 where files(log).count < 4 {
         let processes = try (0..<4).map { number in
           try place.start(
@@ -76,11 +76,11 @@ extension EndToEnd {
       #expect(files(log).count == 4)
       let lines = try files(log).flatMap { file in
         let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
-        // All four may have found in the same moment that their next line still fits.
+        // All four may have found at the same moment that their next line still fits.
         #expect(lines.dropLast(3).reduce(0) { $0 + $1.utf8.count + 1 } <= 1_000)
         return lines
       }
-      // Every line is whole: a time, a level, and what happened.
+      // Every line is complete: a time, a level, and an event.
       #expect(lines.allSatisfy { $0.contains(" notice ") && $0.hasPrefix("2") })
       #expect(lines.contains { $0.contains("opened") && $0.contains("user=user") })
     }
@@ -118,7 +118,7 @@ extension EndToEnd {
       )
       #expect(signedUp.status == 0, "\(signedUp.errors)")
       try write(place, ["--log", ownLog, "--log-level", "trace"] + database)
-      // A token that the server refuses is not told to the log either.
+      // A token that the server refuses is not logged either.
       let forged = String(repeating: "forged-token-", count: 8)
       _ = try server.request("GET", "/posts.json?auth=\(forged)")
       _ = try server.request("GET", "/posts.json", bearer: forged)
@@ -137,7 +137,7 @@ extension EndToEnd {
         encoding: .utf8
       )
       var secrets = [password, "A title nobody logs", "A body nobody logs", "forged-token"]
-      // Whatever is long and without blanks in that file is a token or a part of one.
+      // Anything long without blanks in that file is a token or part of one.
       secrets += credentials.split { !$0.isLetter && !$0.isNumber && !"-_".contains($0) }
         .map(String.init).filter { $0.count >= 40 }
       #expect(secrets.count >= 6)
@@ -148,7 +148,7 @@ extension EndToEnd {
       }
     }
 
-    /// Writes a post at a terminal, as who is signed in.
+    /// Writes a post in a terminal, as the user who is signed in.
     private func write(_ place: Place, _ arguments: [String]) throws {
       let quoted = arguments.map { "'\($0)'" }.joined(separator: " ")
       let tmux = Tmux(place)

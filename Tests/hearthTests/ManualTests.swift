@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Files of assets that the program itself prints; `UPDATE_GOLDENS=1` writes them.
+  /// Files in assets that the program itself prints; `UPDATE_GOLDENS=1` writes them.
   @Suite("Manual and completions")
   struct ManualTests {
     private static let files = [

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `--ns` of the commands that look after databases.
+  /// `--ns` of the commands that manage databases.
   @Suite("A database with a name", .timeLimit(.minutes(5)))
   struct NamedDatabaseTests {
-    /// A data directory with the blog's database and another, and whether a server has them.
+    /// A data directory with the blog's database and another one, optionally with a server.
     private func place(isServed: Bool) throws -> (place: Place, server: Spawned?) {
       let place = try Place()
       try place.hearth("set", "/a", #""blog""#)
@@ -31,7 +31,7 @@ extension EndToEnd {
       let copy = place.directory + "/copy.sqlite"
       let backup = try place.hearth("backup", copy, "--ns", "team", "--json")
       #expect(try object(backup.output)["revision"] as? Int == 1, "\(backup.errors)")
-      // How many rows there are depends on what of the log has become rows by now.
+      // The number of rows depends on how much of the log has been folded into rows by now.
       #expect(try place.hearth("fsck", copy).output.hasPrefix("commit 1, "))
       let check = try place.hearth("fsck", "--ns", "team")
       #expect(check.status == 0)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// A server on one machine and two people on another, with a bad cable in between.
+  /// A server on one machine and two users on another, with a bad cable in between.
   @Suite(
     "Two machines",
     .enabled(if: Tmux.isInstalled, "tmux is not installed"),
@@ -71,7 +71,8 @@ extension EndToEnd {
       try check(place, cable, url)
     }
 
-    /// The posts have arrived once each and in their order, and the database has no fault.
+    /// Checks that the posts have arrived once each and in order, and that the database has no
+    /// fault.
     private func check(_ place: Place, _ cable: Cable, _ url: String) throws {
       let list = try far(place, cable, "list", "--json", "--database", url)
       let titles = try list.lines.map { try object($0)["title"] as? String }

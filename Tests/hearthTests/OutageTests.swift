@@ -48,7 +48,7 @@ extension EndToEnd {
 
       kill(server.processIdentifier, SIGKILL)
       server.wait()
-      // The file of its socket is still there, but nobody answers at it: that is told at once.
+      // The socket file still exists, but nothing listens: that is reported immediately.
       for pane in [alice, bob] {
         try pane.waitFor("why, and when it is tried next", within: 30) {
           $0.contains("connection refused") && $0.contains("next try in")
@@ -63,7 +63,7 @@ extension EndToEnd {
       )
       #expect(refused.status == 5)
       #expect(refused.errors.contains("connection refused"), "\(refused.errors)")
-      // Both go on: what they write waits with them, and the countdown runs.
+      // Both terminals keep working: their writes wait, and the countdown runs.
       try alice.press("s")
       try bob.press("j", "s")
       try alice.press("c")
@@ -118,7 +118,7 @@ extension EndToEnd {
       try alice.waitFor("○ offline: no answer", within: 30)
       let carol = try tmux.open("\(Place.program) --user carol --database '\(database)'")
       try carol.waitFor("Waiting for an answer from the local server", within: 30)
-      // A read leaves no doubt about anything.
+      // A read leaves no doubt about its outcome.
       let list = try place.hearth("list", "--database", database, "--timeout", "2")
       #expect(list.status == 5)
       #expect(list.errors.contains("no answer from the local server at \(socket) within 2 s"))
@@ -164,7 +164,7 @@ extension EndToEnd {
       }
       let start = Date()
       try waitUntil("a notification", within: 60) {
-        // The first comments may be those that were there when it was switched on.
+        // The first comments may count as those that existed when notifications were switched on.
         try place.hearth("comment", post, "Hello", "--user", "bob")
         return count() > 0
       }
@@ -172,7 +172,7 @@ extension EndToEnd {
       try alice.waitFor("bob commented on")
       let text = FileManager.default.contents(atPath: bytes) ?? Data()
       #expect(text.contains(0x07))
-      // One at once, and then one in five seconds at most, however many comments there are.
+      // One immediately, and then at most one in five seconds, however many comments there are.
       #expect(count() <= 2 + Int(Date().timeIntervalSince(start) / 5))
     }
   }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A home of its own for one test: directories, environment, processes; everything ends with it.
+/// A home for one test: directories, environment, processes; everything ends with it.
 final class Place {
   let directory: String
   let environment: [String: String]
@@ -26,15 +26,15 @@ final class Place {
   }
 
   deinit {
-    // Before the directory goes, which the folder removes.
+    // Before the directory is removed with the folder.
     _ = try? hearth("stop")
   }
 
-  /// The program under test, built beside the tests, or the one that `HEARTH_PROGRAM` names.
+  /// The program under test, built in the tests' directory, or the one that `HEARTH_PROGRAM` names.
   static let program =
     ProcessInfo.processInfo.environment["HEARTH_PROGRAM"] ?? built("hearth")
 
-  /// A program that was built beside the tests.
+  /// The path of a program built in the tests' directory.
   static func built(_ name: String) -> String {
     let tests = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     var folder = tests.deletingLastPathComponent()
@@ -63,7 +63,7 @@ final class Place {
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
-  /// Runs the program to its end.
+  /// Runs the program to completion.
   @discardableResult
   func hearth(_ arguments: String..., input: String? = nil) throws -> Outcome {
     try run(arguments, input: input, environment: environment)
@@ -76,7 +76,8 @@ final class Place {
     input: String? = nil,
     environment: [String: String]
   ) throws -> Outcome {
-    // Files rather than pipes: a server that the program leaves behind must not keep the test waiting.
+    // Files rather than pipes: a server that the program leaves behind must not keep the test
+    // waiting.
     let name = directory + "/" + UUID().uuidString
     try (input ?? "").write(toFile: name + ".in", atomically: false, encoding: .utf8)
     let process = try Spawned(
@@ -99,18 +100,18 @@ final class Place {
     try Spawned(Self.program, arguments, environment: environment, output: output)
   }
 
-  /// Whether a draft that is kept on disk has this text.
+  /// Whether a draft stored on disk contains this text.
   func keeps(_ draft: String) throws -> Bool {
     let names = try FileManager.default.subpathsOfDirectory(atPath: directory)
     return names.contains { name in
       guard name.contains("drafts-"), name.hasSuffix(".json") else { return false }
-      // The file is replaced as a whole, and may be gone between the listing and this.
+      // The file is replaced as a whole, and may vanish between the listing and this read.
       let text = try? String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
       return text?.contains(draft) == true
     }
   }
 
-  /// The process of the local server, or nil when none runs.
+  /// The process ID of the local server, or nil when none is running.
   func serverProcess() throws -> pid_t? {
     let facts = try object(hearth("info", "--json").output)
     let text = facts["server"] as? String ?? ""
@@ -118,12 +119,12 @@ final class Place {
   }
 }
 
-/// Reads a line of JSON as an object.
+/// Parses a line of JSON as an object.
 func object(_ text: String) throws -> [String: Any] {
   try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
 }
 
-/// Waits for a condition, looking again and again until a deadline.
+/// Waits for a condition, checking it repeatedly until a deadline.
 func waitUntil(
   _ what: String,
   within seconds: Double = 15,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What readers see of each other, and what a terminal keeps for the next one.
+  /// What readers see of each other, and what a terminal stores for the next one.
   @Suite("Reading in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct ReadingInTerminalsTests {
     @Test("Who is here is seen, and who was killed is removed by the server")

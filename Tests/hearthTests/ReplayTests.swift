@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Recordings of terminals: made, replayed, filmed.
+  /// Recordings of terminals: made, replayed, exported as films.
   @Suite("Recordings")
   struct ReplayTests {
     private static let script = """
@@ -24,7 +24,7 @@ extension EndToEnd {
       pause 1000
       """
 
-    /// Records a script, and returns the recording and what the screen showed at the end.
+    /// Records a script, and returns the recording and the final screen.
     private func record(in place: Place) throws -> (file: String, screen: String) {
       let script = place.directory + "/script.txt"
       let dump = place.directory + "/screen"
@@ -103,12 +103,12 @@ extension EndToEnd {
       try alice.waitFor("★")
       try alice.press("Enter")
       try alice.waitFor("text")
-      // That the post was read is noted by itself, and shown until it is stored.
+      // The read mark is written automatically, and shown as pending until it is stored.
       try waitUntil("the mark is stored") {
         try place.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
       }
       try alice.waitUntilAcknowledged()
-      // A terminal that is killed leaves a recording that ends with its last line.
+      // A killed terminal leaves a recording that ends with its last line.
       var screens = try alice.screen()
       try waitUntil("the screen is quiet") {
         let before = screens
@@ -135,7 +135,7 @@ extension EndToEnd {
       }
     }
 
-    /// The status line tells how long the server takes to answer, which may change at any moment.
+    /// The screen without the status line, whose response time may change at any moment.
     private static func withoutStatus(_ screen: String) -> String {
       screen.split(separator: "\n", omittingEmptySubsequences: false).prefix(22)
         .joined(separator: "\n")
@@ -202,19 +202,20 @@ extension EndToEnd {
       try pane.type(secret)
       try pane.press("Enter")
       try pane.waitFor("online")
-      // The inspector too, which shows what goes over the wire.
+      // The inspector as well, which shows the traffic on the wire.
       try pane.press("F12")
       try pane.waitFor("Inspector")
       try pane.press("Escape")
-      // An escape with a key right behind it would be another key.
+      // An escape followed immediately by a key would be a different key.
       try pane.waitFor("the list is back") { !$0.contains("Inspector") }
       try pane.press("q")
       try waitUntil("the terminal has ended") { try !pane.isOpen }
       let text = try String(contentsOfFile: file, encoding: .utf8)
       #expect(text.contains("\"wire\""))
-      // Its words are long enough not to be met in a random key.
+      // Its words are long enough not to occur in a random key.
       for word in secret.split(separator: " ") { #expect(!text.contains(word)) }
-      // Nor key by key: what is typed is recorded from the first screen of the blog on.
+      // It is not recorded key by key either: keys are recorded only from the blog's first screen
+      // on.
       let keys = text.matches(of: /"key":{"_0":"([^"]+)"/).map(\.1)
       #expect(keys == ["F12", "Esc", "q"])
       #expect(!Secret.hasToken(text))

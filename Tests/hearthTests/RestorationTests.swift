@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// The terminal is given back as it was, however the program ends.
+  /// The terminal is restored, however the program ends.
   @Suite("Restoration", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct RestorationTests {
     @Test(
@@ -88,7 +88,7 @@ extension EndToEnd {
       "ABRT": SIGABRT, "TRAP": SIGTRAP,
     ]
 
-    /// The program that runs on a terminal.
+    /// The program that runs in a terminal.
     private func foreground(of tty: String) throws -> pid_t? {
       for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
         guard let process = pid_t(name),

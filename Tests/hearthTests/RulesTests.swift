@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `hearth rules`, with documents of its own and those in assets.
+  /// `hearth rules`, with the tests' own documents and those in assets.
   @Suite("Rules on the command line")
   struct RulesTests {
     private static let rules = """

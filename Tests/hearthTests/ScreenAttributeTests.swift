@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Whole screens through ncurses, as terminals of four kinds get them.
+  /// Whole screens through ncurses, on four kinds of terminals.
   @Suite("Screens on terminals of four kinds")
   struct ScreenAttributeTests {
-    /// Each ^L makes ncurses draw everything again, which takes a picture of what was there.
+    /// Each ^L makes ncurses redraw everything, which captures the previous screen.
     private static let script = """
       size 80x24
       wait-for No posts yet
@@ -79,7 +79,7 @@ extension EndToEnd {
           text += "\(number):\(VirtualTerminal.styles(of: row))\n"
         }
       }
-      // Colours come and go with the kind of terminal; letters do not.
+      // Colours depend on the kind of terminal; letters do not.
       let letters = pictures.prefix(Self.names.count).map { $0.map(VirtualTerminal.line) }
       #expect(
         letters[1].contains { $0.contains("A title without a text") && $0.contains("★    1") }
@@ -96,7 +96,7 @@ extension EndToEnd {
       #expect(text == expected, "\(name)")
     }
 
-    /// Describes a terminal with direct colours: few systems have its entry installed.
+    /// Defines a terminal with direct colours, since few systems have its entry installed.
     private static func describe(in place: Place) throws {
       let source = """
         xterm-direct|a terminal with direct colours,

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Scripts: a user who is a file.
+  /// Scripts: a user that is a file.
   @Suite("Script mode")
   struct ScriptTests {
     private func run(_ script: String, in place: Place) throws -> Place.Outcome {
@@ -63,7 +63,7 @@ extension EndToEnd {
       #expect(!screen.contains(" 0 listeners"))
     }
 
-    /// Runs a script with an inspector, and returns the events that it was told of, each with its texts.
+    /// Runs a script with an inspector, and returns the events that it showed, with their texts.
     private func told(_ script: String, in place: Place) throws -> [String] {
       let file = place.directory + "/script.txt"
       let recording = place.directory + "/session.jsonl"
@@ -109,7 +109,8 @@ extension EndToEnd {
       let counts = try looks.map { look -> Substring? in
         let place = try Place()
         let file = place.directory + "/screen"
-        // The listeners of a post end while nobody looks, long before what is still noted at the end.
+        // The listeners of a post end while the inspector is closed, long before the events still
+        // recorded at the end.
         let outcome = try run(
           """
           size 120x40
@@ -130,7 +131,7 @@ extension EndToEnd {
         let screen = try String(contentsOfFile: file, encoding: .utf8)
         return screen.split(separator: "\n").first { $0.contains(" listeners ") }
       }
-      // With the first look the older events are there as well, in which nothing goes on.
+      // With the first look the older events are listed as well, none of which is in progress.
       let going = counts.map { $0?.split(separator: "·").prefix(2) }
       #expect(going[0] != nil)
       #expect(going[0] == going[1])

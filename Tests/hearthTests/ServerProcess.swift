@@ -1,19 +1,20 @@
 import Foundation
 import Testing
 
-/// A server that a test has started as an operator would, with what it said when it was ready.
+/// A server that a test has started as an operator would, with its readiness message.
 struct ServerProcess {
   let process: Spawned
   let ready: [String: Any]
   private let log: String
 
-  /// Starts `hearth serve` and waits for its line of readiness.
+  /// Starts `hearth serve` and waits for its readiness line.
   ///
   /// - Parameters:
-  ///   - place: Whose home and directories the server has.
-  ///   - arguments: What follows `serve`.
-  ///   - fileLimit: How many files the process may have open, or nil for as many as the test may.
-  /// - Throws: ``Waited`` when it does not get ready.
+  ///   - place: The home and directories of the server.
+  ///   - arguments: The arguments after `serve`.
+  ///   - fileLimit: The maximum number of open files of the process, or nil for the test's own
+  ///     limit.
+  /// - Throws: ``Waited`` when it does not become ready.
   init(_ place: Place, _ arguments: [String], fileLimit: Int? = nil) throws {
     let name = place.directory + "/" + UUID().uuidString
     let command = [Place.program, "serve"] + arguments
@@ -37,12 +38,12 @@ struct ServerProcess {
   var port: Int { ready["port"] as? Int ?? 0 }
   var socket: String { ready["socket"] as? String ?? "" }
 
-  /// What the server has written to its log.
+  /// The text of the server's log.
   func text() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
 
   var lines: [String] { get throws { try text().split(separator: "\n").map(String.init) } }
 
-  /// What a request to the port is answered: the status and the body.
+  /// Sends a request to the port, and returns the status and the body of the response.
   func request(
     _ method: String,
     _ target: String,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// What people have to do with each other, and what their terminals can do, on real terminals.
+  /// Interactions between users, and what their terminals can do, on real terminals.
   @Suite("Social in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct SocialInTerminalsTests {
     private static let program = Place.program
@@ -33,7 +33,7 @@ extension EndToEnd {
       try bob.press("Enter")
       try bob.waitFor("└ ann")
       try bob.waitFor("Bring milk")
-      // Folded, it is a number; back it comes.
+      // A folded answer becomes a number; unfolding brings it back.
       try bob.press("G", "z")
       try bob.waitFor("1 answer")
       #expect(try !bob.screen().contains("Bring milk"))
@@ -43,7 +43,7 @@ extension EndToEnd {
       #expect(shown.lines.contains { $0.hasSuffix("answering bob (\(comment))") })
       let json = try place.hearth("show", post, "--json")
       #expect(json.output.contains(#""parent":"\#(comment)""#))
-      // Scripts answer, too.
+      // Scripts can answer, too.
       try place.hearth("comment", post, "--answer", comment, "Me too", "--user", "carol")
       try bob.waitFor("Me too")
       #expect(try place.hearth("comment", post, "--answer", "nope", "x").status == 3)
@@ -111,7 +111,7 @@ extension EndToEnd {
       try session.wait(for: "Links")
       session.type("\r")
       try session.wait(for: "bank.example (evil.example)")
-      // They follow the text in the same frame, and may come with the next bytes.
+      // The links follow the text in the same frame, and may arrive with the next bytes.
       try session.wait(for: "links") { $0.cells.joined().contains { $0.link != nil } }
       func text(of address: String) -> String {
         session.terminal.cells.joined().filter { $0.link == address }.map(\.text).joined()
@@ -139,7 +139,7 @@ extension EndToEnd {
           environment: ["TERM": "xterm-256color"],
           joinsEmoji: true
         )
-        // The first screen does not wait for the answer.
+        // The first screen does not wait for the terminal's answer.
         if round == 1 {
           try session.wait(for: "We 👨 and 👋")
           session.type(session.terminal.answers)

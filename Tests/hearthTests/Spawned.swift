@@ -6,7 +6,7 @@ final class Spawned {
   let processIdentifier: pid_t
   private var status: Int32?
 
-  /// Starts a program; its three standard files are read from and written to paths.
+  /// Starts a program whose three standard streams are files.
   init(
     _ program: String,
     _ arguments: [String],
@@ -38,7 +38,7 @@ final class Spawned {
     processIdentifier = process
   }
 
-  /// Waits for the end and returns the exit status, or 128 and the signal.
+  /// Waits for the end and returns the exit status, or 128 plus the signal number.
   @discardableResult
   func wait() -> Int32 {
     if let status { return status }
@@ -50,7 +50,7 @@ final class Spawned {
     return found
   }
 
-  /// How many bytes the process has written so far, to files and elsewhere.
+  /// The number of bytes that the process has written so far, to files and elsewhere.
   var writtenBytes: Int {
     let path = "/proc/\(processIdentifier)/io"
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return 0 }
@@ -67,7 +67,7 @@ final class Spawned {
     return result == 0 && information.si_signo != 0
   }
 
-  /// Asks the process to end, and waits.
+  /// Asks the process to end, and waits for it.
   func terminate() {
     guard status == nil else { return }
     kill(processIdentifier, SIGTERM)

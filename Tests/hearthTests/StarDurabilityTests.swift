@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What was to be starred is starred once, whoever ends before it is done.
+  /// A requested star is set exactly once, whichever process ends before that.
   @Suite("Stars that are kept", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct StarDurabilityTests {
     @Test("A star of a terminal that is killed before the server has it is sent by the next one")
@@ -19,7 +19,7 @@ extension EndToEnd {
       try pane.press("s")
       try pane.waitFor("the star is shown") { $0.contains(try! Regex("★ +1")) }
       kill(try pane.process(), SIGKILL)
-      // Nothing of what the server has been sent is read any more.
+      // The server no longer reads anything that it was sent.
       kill(server, SIGKILL)
       let before = try object(place.hearth("export").output)
       #expect(Self.counts(of: id, in: before) == [0, 0])
@@ -58,7 +58,7 @@ extension EndToEnd {
     @Test("Both ways to write a star count alike", arguments: ["increment", "transaction"])
     func strategies(strategy: String) throws {
       let place = try Place()
-      // A post as older versions and other programs have written it: neither counts nor a copy.
+      // A post as older versions and other programs have written it: without counts or a copy.
       let post = #"{"uid": "bob", "author": "bob", "title": "t", "body": "b"}"#
       try place.hearth("set", "/posts/old", post)
       let star = try place.hearth("star", "old", "--stars", strategy, "--user", "alice")

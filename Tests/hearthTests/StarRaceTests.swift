@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Many processes at once on one post.
+  /// Many processes concurrently on one post.
   @Suite("Star race")
   struct StarRaceTests {
     @Test("20 processes star and unstar one post 50 times each, and the count is exact")
@@ -12,7 +12,7 @@ extension EndToEnd {
         0
       ]
       let racers = try (1...20).map { number in
-        // Half of them end with a star: an odd number of turns ends starred.
+        // Half of the processes end with a star: an odd number of turns ends starred.
         let turns = number.isMultiple(of: 2) ? "50" : "51"
         return try place.start(
           "star",

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// How `hearth serve` ends, and what it cannot be brought to.
+  /// How `hearth serve` ends, and what does not make it end.
   @Suite("The end of a server", .timeLimit(.minutes(5)))
   struct StoppingTests {
-    /// A connection that never answers a goodbye, for which a server that stops waits a while.
+    /// A connection that never answers a goodbye, for which a stopping server waits a while.
     private func silentClient(_ server: ServerProcess) throws -> WireClient {
       try #require(WireClient(socket: server.socket))
     }
@@ -18,7 +18,7 @@ extension EndToEnd {
       let client = try silentClient(server)
       #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
       #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-      // Both are there before the process looks at one, whatever else the machine does.
+      // Both signals are pending before the process handles one, however busy the machine is.
       let process = server.process.processIdentifier
       for signal in [SIGSTOP, SIGTERM, SIGINT, SIGCONT] { kill(process, signal) }
       #expect(server.process.wait() == 143)
@@ -42,7 +42,7 @@ extension EndToEnd {
     @Test("does not come with more connections than the system allows: those beyond are refused")
     func fileLimit() throws {
       let place = try Place()
-      // 64 connections that are only refused and 128 files are kept free.
+      // 64 connections that are only refused and 128 files are reserved.
       let server = try ServerProcess(place, ["--port", "0"], fileLimit: 222)
       #expect(try server.text().contains("30 connections only (RLIMIT_NOFILE)"))
       var clients = (0..<30).compactMap { _ in WireClient(socket: server.socket) }
@@ -51,7 +51,8 @@ extension EndToEnd {
       let refusal = try server.request("GET", "/x.json")
       #expect(refusal.status == 503)
       #expect(refusal.body == #"{"error":"the server has too many connections"}"#)
-      // Those who only connect use up files as well, and are cut off some way beyond.
+      // Clients that only connect use files as well, and are disconnected somewhat beyond the
+      // limit.
       let idle = (0..<200).compactMap { _ in WireClient.connect(to: server.socket) }
       #expect(clients[0].send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
       #expect(clients[0].receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)

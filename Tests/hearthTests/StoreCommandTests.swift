@@ -3,7 +3,7 @@ import LocalPostgres
 import PostgresTestSupport
 import Testing
 
-/// Commands that read and change the databases in a PostgreSQL, without a server.
+/// Commands that read and change the databases in PostgreSQL, without a server.
 @Suite(
   "Commands with --store",
   .enabled(if: PostgresServer.isInstalled),

@@ -3,16 +3,16 @@ import TLSTestSupport
 import Testing
 
 extension EndToEnd {
-  /// A swarm at a server that people sign in to, over an encrypted connection.
+  /// A swarm at a server that requires accounts, over an encrypted connection.
   @Suite("Swarm with accounts")
   struct SwarmAccountTests {
-    /// A server of a private authority, with rules, accounts and administrators.
+    /// A server with a private authority, rules, accounts and administrators.
     private struct Guarded {
       let place: Place
       let server: ServerProcess
       let key = "0123456789abcdef-0123456789abcdef-secret"
 
-      /// What a person types to get in.
+      /// The options that a user types to get access.
       var access: [String] {
         [
           "--database", "https://localhost:\(server.port)?ns=hearth", "--ca-file",
@@ -44,17 +44,17 @@ extension EndToEnd {
         )
       }
 
-      /// Does something as an administrator of the server's machine.
+      /// Runs a command as an administrator on the server's machine.
       @discardableResult
       func hearth(_ arguments: String...) throws -> [String] {
         let way = ["--data-dir", place.directory + "/blog", "--socket", server.socket]
         return try place.run(arguments + way, environment: place.environment).lines
       }
 
-      /// What is in the database.
+      /// The content of the database.
       func data() throws -> String { try hearth("get", "/").joined() }
 
-      /// The accounts that there are, a line each.
+      /// The existing accounts, one per line.
       func accounts() throws -> [String] { try hearth("users", "list") }
 
       /// Starts a swarm, whose directory is below that of the place.
@@ -68,7 +68,7 @@ extension EndToEnd {
         )
       }
 
-      /// What a person has read of the swarm.
+      /// The output of the swarm.
       var text: String {
         ["swarm.out", "swarm.err"].compactMap {
           try? String(contentsOfFile: place.directory + "/" + $0, encoding: .utf8)
@@ -76,7 +76,7 @@ extension EndToEnd {
       }
     }
 
-    /// The command lines of all processes that can be seen.
+    /// The command lines of all visible processes.
     private static func commandLines() -> [String] {
       let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
       return processes.compactMap { name in
@@ -102,7 +102,7 @@ extension EndToEnd {
     func accounts() throws {
       let guarded = try Guarded("--token-seconds", "12")
       defer { guarded.server.process.terminate() }
-      // Somebody else's, and by its title one that the swarm has to do with.
+      // A post by somebody else, whose title is that of one of the swarm's hot posts.
       try guarded.hearth("post", "--title", "hot 0", "--body", "b")
       let before = try guarded.data()
       #expect(before.contains("hot 0"))
@@ -148,11 +148,11 @@ extension EndToEnd {
       #expect(text.contains("left out: server-kill, which needs a server of the swarm's own"))
       #expect(try guarded.accounts() == [])
       #expect(try guarded.data() == before)
-      // The directory was asked for, and is there without the sessions.
+      // The directory was requested, and remains without the sessions.
       let left = Self.texts(below: directory).merging(["the output": text]) { $1 }
       let histories = left.filter { $0.key.hasPrefix("histories/u") }
       #expect(histories.count == 6)
-      // What was lost was lost: connections ended by that, though they are encrypted.
+      // The drops took effect: they ended connections although these are encrypted.
       #expect(histories.values.contains { $0.contains(#""k":"connection","up":false"#) })
       for (name, text) in left {
         #expect(!text.contains(guarded.key) && !Secret.hasToken(text), "\(name)")

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// Servers with a mistake, which a swarm must name, and one without, at which it must find nothing.
+  /// Faulty servers, which a swarm must detect, and a correct one, at which it must find nothing.
   @Suite("Swarm at servers that are wrong")
   struct SwarmAttackTests {
-    /// How often each server is tried; `SWARM_MISTAKE_SEEDS` says it for longer runs.
+    /// The seeds for each server; `SWARM_MISTAKE_SEEDS` sets their number for longer runs.
     private static let seeds: ClosedRange<Int> = {
       let wanted = ProcessInfo.processInfo.environment["SWARM_MISTAKE_SEEDS"].flatMap { Int($0) }
       if let wanted { return 1...max(1, wanted) }
@@ -14,7 +14,7 @@ extension EndToEnd {
       return seed...seed
     }()
 
-    /// The mistakes of the server for tests, with the promise that each breaks.
+    /// The mistakes of the server for tests, with the promise that each one breaks.
     private static let mistakes = [
       ("early-acknowledgement", "I11"), ("split-update", "G4"), ("double-star", "I1"),
       ("unasked-rules", "I9"), ("lost-push", "G11"), ("late-push", "G12"),

@@ -8,7 +8,7 @@ extension EndToEnd {
   /// Users of several servers that share a PostgreSQL, while their leaders are killed and frozen.
   @Suite("Swarm of several servers", .enabled(if: PostgresServer.isInstalled))
   struct SwarmClusterTests {
-    /// One seed, in half a minute; `CLUSTER_SWARM_SEEDS` says how many there are.
+    /// One seed, in half a minute; `CLUSTER_SWARM_SEEDS` sets how many there are.
     private static let seeds: ClosedRange<Int> = {
       let wanted = ProcessInfo.processInfo.environment["CLUSTER_SWARM_SEEDS"].flatMap { Int($0) }
       return 1...max(1, wanted ?? (Thoroughness.isFull ? 5 : 1))
@@ -21,7 +21,7 @@ extension EndToEnd {
         "12", "--seed", "\(seed)", "--faults", "kill,freeze", "--terminals", "0",
       ])
       let (status, report) = try run.result()
-      // On a machine that is busy a run may do little; what it did is right all the same.
+      // On a busy machine a run may do little; what it did must still be right.
       let isRight = status == 0 || (report["verdict"] as? String)?.hasPrefix("too little") == true
       #expect(isRight, "seed \(seed): \(run.text)\(run.errors)")
       #expect(report["violations"] as? Int == 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A run of `hearth swarm` in a place of its own.
+/// A run of `hearth swarm` in its own place.
 struct SwarmProcess {
   let place: Place
   let process: Spawned
@@ -12,9 +12,9 @@ struct SwarmProcess {
   /// Starts a run.
   ///
   /// - Parameters:
-  ///   - arguments: What follows `swarm`.
-  ///   - variables: What the environment has beside that of the place.
-  /// - Throws: What keeps the program from starting.
+  ///   - arguments: The arguments after `swarm`.
+  ///   - variables: Environment variables in addition to those of the place.
+  /// - Throws: The error that keeps the program from starting.
   init(_ arguments: [String], variables: [String: String] = [:]) throws {
     place = try Place()
     report = place.directory + "/report.json"
@@ -23,7 +23,7 @@ struct SwarmProcess {
       Place.program,
       ["swarm", "--report", report, "--rules", Place.package + "/assets/rules/blog.json"]
         + arguments,
-      // The directory of the run goes into the place, and its sockets have short paths there.
+      // The directory of the run is created in the place, where its sockets have short paths.
       environment: place.environment.merging(["TMPDIR": place.directory]) { $1 }
         .merging(variables) { $1 },
       output: output,
@@ -41,10 +41,10 @@ struct SwarmProcess {
     return (status, try object(text))
   }
 
-  /// What a person reads of the run.
+  /// The output of the run.
   var text: String { (try? String(contentsOfFile: output, encoding: .utf8)) ?? "" }
 
-  /// What the run has told meanwhile.
+  /// The progress messages of the run.
   var errors: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
 
   /// The names of the promises that were violated, such as "I1" and "G4".
@@ -58,10 +58,10 @@ struct SwarmProcess {
 }
 
 extension EndToEnd {
-  /// Many users, real faults, and a checker that reads the database by another way.
+  /// Many users, real faults, and a checker that reads the database by a different route.
   @Suite("Swarm")
   struct SwarmTests {
-    /// Three seeds at a time, each in ten seconds or more; `SWARM_SEEDS` says how many there are.
+    /// Three seeds at a time, each in ten seconds or more; `SWARM_SEEDS` sets how many there are.
     private static let batches: [ClosedRange<Int>] = {
       let wanted = ProcessInfo.processInfo.environment["SWARM_SEEDS"].flatMap { Int($0) }
       let count = max(1, wanted ?? (Thoroughness.isFull ? 20 : 3))
@@ -70,8 +70,8 @@ extension EndToEnd {
       return stride(from: first, through: last, by: 3).map { $0...min($0 + 2, last) }
     }()
 
-    /// A star by transaction takes two of them, and a client that is killed in between never makes the
-    /// second; `fsck --repair` does.
+    /// A star by transaction takes two of them, and a client that is killed in between never makes
+    /// the second; `fsck --repair` does.
     private static let allButKilledClients =
       "drop,delay,partition,pause,duplicate,server-kill,slow,clock,disk-full,rules,hostile"
 
@@ -94,7 +94,7 @@ extension EndToEnd {
       var unchecked: [Set<String>] = []
       for (seed, run) in zip(seeds, runs) {
         let (status, report) = try run.result()
-        // On a machine that is busy a run may do little; what it did is right all the same.
+        // On a busy machine a run may do little; what it did must still be right.
         let isRight = status == 0 || (report["verdict"] as? String)?.hasPrefix("too little") == true
         #expect(isRight, "seed \(seed): \(run.text)")
         #expect(report["violations"] as? Int == 0)
@@ -103,7 +103,7 @@ extension EndToEnd {
         let faults = try #require(report["faults"] as? [String: Int])
         #expect(faults.values.reduce(0, +) >= 6)
       }
-      // What one of them had no occasion to see another one has seen.
+      // What one run had no occasion to check, another one has checked.
       let missed = unchecked.dropFirst().reduce(unchecked.first ?? []) { $0.intersection($1) }
       #expect(missed == [])
     }
@@ -124,7 +124,7 @@ extension EndToEnd {
         ]
       )
       #expect(resources.allSatisfy { $0["flat"] as? Bool == true })
-      // Nobody had a screen: what could not be seen is said, and nothing else.
+      // There were no screens: what could not be checked is reported, and nothing else.
       #expect(report["unchecked"] as? [String] == ["I13"])
       #expect(run.text.contains("NOT CHECKED, for want of anything to see it by: I13"))
     }
@@ -145,7 +145,7 @@ extension EndToEnd {
       #expect(!violated.isDisjoint(with: ["I1", "I2", "I5"]), "\(run.text)")
     }
 
-    /// The mistakes that can be made on purpose, with the promise that each of them breaks.
+    /// The mistakes that can be made on purpose, with the promise that each one breaks.
     private static let bugs = [
       ("lost-write", "I3"), ("double-apply", "I3"), ("half-update", "I2"),
       ("reordered-comments", "I4"), ("lost-increment", "I5"), ("count-drift", "I1"),
@@ -200,7 +200,7 @@ extension EndToEnd {
       #expect(status == 0, "\(run.text)")
       #expect(report["violations"] as? Int == 0)
       #expect(!server.process.hasEnded)
-      // One of three connections was lost with what was on it, and another one was made.
+      // One of three connections was lost with the data on it, and another one was established.
       #expect((report["faults"] as? [String: Int])?.keys.sorted() == ["drop"])
       let activity = try #require(report["activity"] as? [String: Any])
       #expect(activity["connections"] as? Int ?? 0 > 3)

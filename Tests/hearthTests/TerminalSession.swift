@@ -4,21 +4,21 @@ import Testing
 
 /// The program on a pseudoterminal whose other end the test holds, byte by byte.
 final class TerminalSession {
-  /// The flag that makes a process the leader of a session; the C library hides its name.
+  /// The flag that makes a process a session leader; the C library hides its name.
   private static let newSession: Int16 = 0x80
 
   private let controller: Int32
   private let process: pid_t
   private var hasEnded = false
-  /// What the terminal shows.
+  /// The terminal's current screen.
   private(set) var terminal: VirtualTerminal
-  /// Whether what is written is shown; a flood of which only the end counts is read faster without.
+  /// Whether output is interpreted; a flood of which only the end matters is read faster without.
   var isWatching = true
-  /// All that was written while it was shown.
+  /// All output that was interpreted.
   private(set) var output: [UInt8] = []
   private var unwatched = 0
 
-  /// Starts the program, or another one.
+  /// Starts the program under test, or another one.
   init(
     _ arguments: [String],
     of program: String = Place.program,
@@ -41,7 +41,7 @@ final class TerminalSession {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the leader of a session opens becomes its own.
+    // The first terminal that a session leader opens becomes its controlling terminal.
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
     posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
     posix_spawn_file_actions_addopen(
@@ -87,13 +87,13 @@ final class TerminalSession {
     _ = write(controller, bytes, bytes.count)
   }
 
-  /// Gives the terminal another size, as often as the list says.
+  /// Resizes the terminal.
   func resize(columns: Int, rows: Int) {
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
   }
 
-  /// Reads what has come; false when the program is gone.
+  /// Reads what has arrived; false when the program has exited.
   @discardableResult
   func read(for milliseconds: Int32 = 0) -> Bool {
     var descriptor = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
@@ -110,7 +110,7 @@ final class TerminalSession {
     return true
   }
 
-  /// Reads until nothing has come for a while.
+  /// Reads until nothing has arrived for a while.
   func settle() {
     var count = -1
     while count != output.count + unwatched {

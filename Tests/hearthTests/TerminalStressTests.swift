@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  /// What real terminals do to a program: sizes without end, stops in between, many at once.
+  /// What real terminals do to a program: endless resizing, suspensions in between, many at once.
   @Suite("Terminals under stress")
   struct TerminalStressTests {
     @Test("10,000 sizes in a row, and then the screen is what it was")
@@ -32,7 +32,7 @@ extension EndToEnd {
       session.resize(columns: 80, rows: 24)
       session.settle()
       session.isWatching = true
-      // Small sizes on the way have moved the list, as far as its selection made them: to the top again.
+      // Small sizes on the way have scrolled the list, as its selection required: back to the top.
       session.type("kkkkkjjjjj")
       session.type("\u{0C}")
       session.settle()
@@ -151,7 +151,7 @@ extension EndToEnd {
   }
 }
 
-/// Takes the place of a terminal and leaves it at once, again and again, on a thread of its own, until it
+/// Repeatedly takes a terminal's lock and releases it immediately, on a thread of its own, until it
 /// is told to leave or is released.
 private final class RestlessNeighbour: Sendable {
   private let state = NIOLockedValueBox((isStaying: true, visits: 0))
@@ -168,7 +168,7 @@ private final class RestlessNeighbour: Sendable {
 
   deinit { _ = leave() }
 
-  /// Ends it, and tells how often it had the place.
+  /// Stops it, and returns how often it held the lock.
   func leave() -> Int {
     state.withLockedValue { state in
       state.isStaying = false

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A tmux server of its own for one test, with one terminal a pane.
+/// A tmux server for one test, with one terminal per pane.
 final class Tmux {
   private let socket: String
   fileprivate let place: Place
@@ -18,7 +18,7 @@ final class Tmux {
 
   static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")
 
-  /// Opens a terminal that runs a command of the shell.
+  /// Opens a terminal that runs a shell command.
   func open(_ command: String, columns: Int = 80, rows: Int = 24) throws -> Pane {
     count += 1
     let name = "pane\(count)"
@@ -28,7 +28,8 @@ final class Tmux {
         "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)",
         "-c", place.directory,
       ]
-        // A server that ended with its last terminal would do so while the next one is opened.
+        // A server that exits with its last terminal would do so while the next one is being
+        // opened.
         + variables + [command, ";", "set-option", "-s", "exit-empty", "off"]
     )
     return Pane(self, name)
@@ -62,7 +63,7 @@ final class Tmux {
       try server.tmux(["send-keys", "-t", name] + keys)
     }
 
-    /// Types text as it is.
+    /// Types text literally.
     func type(_ text: String) throws {
       try server.tmux(["send-keys", "-t", name, "-l", text])
     }
@@ -71,7 +72,7 @@ final class Tmux {
       try server.tmux(["resize-window", "-t", name, "-x", "\(columns)", "-y", "\(rows)"])
     }
 
-    /// The screen as text, a line a row.
+    /// The screen as text, one line per row.
     func screen() throws -> String {
       try server.tmux(["capture-pane", "-p", "-t", name])
     }
@@ -84,7 +85,7 @@ final class Tmux {
       }
     }
 
-    /// The process that the terminal runs.
+    /// The process ID of the program in the terminal.
     func process() throws -> pid_t {
       let text = try server.tmux(["display-message", "-p", "-t", name, "#{pane_pid}"])
       return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -100,15 +101,15 @@ final class Tmux {
       }
     }
 
-    /// Waits until all that the terminal has written is stored, as its status line says.
+    /// Waits until everything the terminal has written is stored, according to its status line.
     func waitUntilAcknowledged() throws {
       try waitFor("everything is stored", within: 20) {
         $0.contains("online") && !$0.contains("not acknowledged")
       }
     }
 
-    /// Waits until a terminal that has just been opened has written what it writes by itself, to
-    /// the database of that address or to the local one.
+    /// Waits until a newly opened terminal has made its automatic writes to the database at that
+    /// address or to the local one.
     func waitUntilAtHome(as user: String, in database: String? = nil) throws {
       let options = ["--user", user] + (database.map { ["--database", $0] } ?? [])
       for path in ["/presence/\(user)", "/seen/\(user)"] {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// Two people, two terminals, one blog: everything through keys and screens.
+  /// Two users, two terminals, one blog: everything through keys and screens.
   @Suite("Two terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct TwoTerminalsTests {
     @Test("A post, stars and comments cross over, also when the server is killed in between")
@@ -15,25 +15,25 @@ extension EndToEnd {
       try bob.waitFor("online")
       try bob.waitFor("No posts yet - why not add one?")
 
-      // A post made by keys in one appears in the other.
+      // A post written with keys in one terminal appears in the other.
       try compose(in: alice, title: "Hello from alice", body: "Is anyone there?")
       try alice.waitFor("Hello from alice")
       #expect(selected(try alice.screen()).contains("Hello from alice"))
       try bob.waitFor("Hello from alice")
 
-      // A star in one moves the count in the other.
+      // A star in one terminal changes the count in the other.
       try bob.press("s")
       try alice.waitFor("the count is 1") { $0.contains(try! Regex("Hello from alice.*☆ +1")) }
       try bob.waitFor("my star") { $0.contains(try! Regex("Hello from alice.*★ +1")) }
 
-      // Comments arrive both ways.
+      // Comments arrive in both directions.
       try alice.press("Enter")
       try bob.press("Enter")
       try bob.waitFor("Is anyone there?")
       try comment(in: bob, "I am here.")
       try alice.waitFor("I am here.")
 
-      // The server is killed; both go on with a new one.
+      // The server is killed; both terminals continue with a new one.
       let first = try #require(try place.serverProcess())
       kill(first, SIGKILL)
       try comment(in: alice, "Still with me?")
@@ -48,7 +48,7 @@ extension EndToEnd {
       let check = try place.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 post, 3 comments, 1 star: no fault\n")
-      // A terminal is killed; the other does not notice.
+      // A terminal is killed; the other is unaffected.
       kill(try alice.process(), SIGKILL)
       try comment(in: bob, "Good night.")
       let post = try object(try place.hearth("list", "--json").lines[0])
@@ -80,7 +80,7 @@ extension EndToEnd {
         try alice.press("s")
         try alice.waitFor("the star shows") { $0.contains(try! Regex("Offline \(number).*★ +1")) }
       }
-      // Three posts and three stars wait; the copies of the stars follow when these are stored.
+      // Three posts and three stars wait; the copies of the stars follow once these are stored.
       try alice.waitFor("6 not acknowledged")
       let again = try place.start("serve", "--socket", socket, "--data-dir", data)
       defer { again.terminate() }

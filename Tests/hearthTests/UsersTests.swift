@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `hearth users` as an administrator uses it.
+  /// `hearth users`, as used by an administrator.
   @Suite("Accounts", .timeLimit(.minutes(5)))
   struct UsersTests {
     private static let email = "ada@example.com"
 
-    /// A home, with a server at a port or without one.
+    /// A home, with or without a server at a port.
     private func place(isServed: Bool) throws -> (place: Place, server: ServerProcess?) {
       let place = try Place()
       return (place, isServed ? try place.serve("--port", "0") : nil)

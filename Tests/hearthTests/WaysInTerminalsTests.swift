@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// How one finds something in a terminal, and how one comes back.
+  /// How users find something in a terminal, and how they get back.
   @Suite("Ways in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct WaysInTerminalsTests {
     private static let program = Place.program
 
-    /// The lines of a screen that follow the line in which something is typed.
+    /// The lines of a screen below the input line.
     private func choices(_ screen: String, below field: String) -> [Substring] {
       let lines = screen.split(separator: "\n")
       guard let index = lines.firstIndex(where: { $0.hasPrefix(field) }) else { return [] }
@@ -105,7 +105,7 @@ extension EndToEnd {
         try ann.waitFor("None of the loaded posts contains")
         try ann.press("Enter")
       }
-      // A server that answers nothing holds the search where it is.
+      // A server that does not respond stalls the search.
       kill(server.processIdentifier, SIGSTOP)
       try search("needle")
       try ann.waitFor("searched 0")
@@ -118,7 +118,7 @@ extension EndToEnd {
       try search("needle")
       try ann.waitFor("1 of 400. Esc shows all.", within: 60)
       try ann.waitFor("Needle")
-      // What was selected is not loaded; the nearest post that is takes its place.
+      // The selected post is not loaded; the nearest loaded post takes its place.
       try ann.press("Escape")
       try ann.waitFor("▌ Straw 1300")
       kill(server.processIdentifier, SIGSTOP)

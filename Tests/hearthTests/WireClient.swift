@@ -1,13 +1,13 @@
 import Foundation
 
-/// A WebSocket to a server's Unix socket that says and hears single messages, and no more.
+/// A WebSocket to a server's Unix socket that sends and receives single messages, and nothing more.
 final class WireClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   /// Whether the server has said goodbye.
   private var isEnded = false
 
-  /// Connects and waits for the greeting; nil when no one answers.
+  /// Connects and waits for the greeting; nil when no server answers.
   init?(socket path: String) {
     guard let descriptor = Self.connect(to: path) else { return nil }
     self.descriptor = descriptor
@@ -36,7 +36,7 @@ final class WireClient {
 
   deinit { close(descriptor) }
 
-  /// A connected socket, or nil when no one listens.
+  /// A connected socket, or nil when no server listens.
   static func connect(to path: String) -> Int32? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A machine without the library of PostgreSQL, as most that run this program are.
+/// A machine without PostgreSQL's library, like most machines that run this program.
 enum MachineWithoutLibpq {
-  /// Runs a program on the same machine, from which the library has been removed.
+  /// Runs a program on the same machine with the library removed.
   ///
-  /// The directory of the library is seen through a layer that lacks it, in a mount namespace of the
-  /// program's own. Where it is not installed, there is nothing to remove.
+  /// The program runs in its own mount namespace, in which an overlay hides the library. If the
+  /// library is not installed, there is nothing to hide.
   private static let script = """
     set -e
     for file in $(ldconfig -p | awk '$1 == "libpq.so.5" { print $NF }'); do
@@ -21,7 +21,7 @@ enum MachineWithoutLibpq {
     exec "$@"
     """
 
-  /// Whether this system lets its users make one; where not, that is printed.
+  /// Whether this system lets users do that; prints a message if it does not.
   static let isPossible: Bool = {
     guard let place = try? Place(), let outcome = try? run(["true"], at: place),
       outcome.status == 0
