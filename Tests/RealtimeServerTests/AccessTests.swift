@@ -88,7 +88,7 @@ struct AccessTests {
   @Test("ends for a connection that does not sign in, where the rules want it")
   func signInDeadline() async throws {
     var options = DatabaseServer.Options(port: 0)
-    // Long enough for who signs in at once, however busy the machine is.
+    // Long enough for a client that signs in immediately, however busy the machine is.
     options.limits.signInSeconds = 5
     options.credentialVerifier = NamedVerifier()
     let locked = try await DatabaseServer.start(options)
@@ -110,7 +110,7 @@ struct AccessTests {
       port: 0,
       rules: .source(#"{"rules":{"open":{".read":true}}}"#)
     )
-    // Long enough for who signs in at once, however busy the machine is.
+    // Long enough for a client that signs in immediately, however busy the machine is.
     options.limits.signInSeconds = 5
     let server = try await DatabaseServer.start(options)
     let reader = try await server.connectAndGreet()

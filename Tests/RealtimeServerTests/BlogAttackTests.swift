@@ -7,7 +7,7 @@ import RealtimeTransport
 import Testing
 import TransportTestSupport
 
-/// What the rules of a shared blog refuse, over the ways on which a stranger comes.
+/// What the rules of a shared blog refuse, on every way that a stranger can use.
 @Suite("A stranger at a server with a blog", .timeLimit(.minutes(2)))
 struct BlogAttackTests {
   private static let post =
@@ -28,7 +28,7 @@ struct BlogAttackTests {
     let rules = try String(contentsOf: file, encoding: .utf8)
     var options = DatabaseServer.Options(port: 0)
     options.credentialVerifier = NamedVerifier()
-    // The clock of the test stands still, and with it the rate of writes that are allowed.
+    // The test's clock stands still, and with it the allowance for writes.
     options.limits.writeBurst = 100_000
     let root = try Node(json: try JSONParser.parse(Self.data))
     return try await .startForTest(
@@ -37,7 +37,7 @@ struct BlogAttackTests {
     )
   }
 
-  /// Every location of the data, and none of them bob's.
+  /// Every path of the data apart from bob's own.
   private static func locations() throws -> [String] {
     var found: [String] = []
     func walk(_ value: JSONValue, _ path: String) {
@@ -48,13 +48,13 @@ struct BlogAttackTests {
     return found
   }
 
-  /// What is written: nothing, other data, and priorities, small and large.
+  /// The values to write: nothing, other data, and priorities, small and large.
   private static let values = [
     "null", "5", #""Defaced""#, #"{"x":1}"#, #"{".value":"Defaced",".priority":"x"}"#,
     "\"\(String(repeating: "x", count: 20_000))\"",
   ]
 
-  /// What bob may not write at his own places either.
+  /// What bob may not write even at his own paths.
   private static let excesses: [(path: String, json: String)] = [
     ("/users/bob/username/.priority", #""x""#), ("/users/bob/.priority", "1"),
     ("/users/bob", #"{"username":{".value":"Bob",".priority":"x"}}"#),
@@ -71,7 +71,7 @@ struct BlogAttackTests {
     let others = try locations().flatMap { path in
       values.map { (path, $0) } + [(path + "/.priority", #""x""#)]
     }
-    // A count that stays what it is harms nobody.
+    // A count that keeps its value does no harm.
     return others.filter { !$0.0.hasSuffix("/starCount") || $0.1 != "1" } + excesses
   }
 

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import RealtimeTransport
 
-/// A connection of bytes, of which each answer is read within a deadline.
+/// A connection for raw bytes, whose responses are each read within a deadline.
 final class ByteConnection: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -68,21 +68,21 @@ final class ByteConnection: Sendable {
 
   /// Stops or resumes reading.
   func setReading(_ isReading: Bool) async throws {
-    // The other end may have hung up meanwhile.
+    // The other end may have closed in the meantime.
     try? await channel.setOption(.autoRead, value: isReading).get()
     if isReading { channel.read() }
   }
 
-  /// Hangs up, unless the other end has done so.
+  /// Closes the connection, unless the other end has done so.
   func close() async { try? await channel.close() }
 
-  /// Reads what a closure finds at the beginning of what has come, once it finds it.
+  /// Reads what a closure finds at the start of the received bytes, once it finds it.
   ///
   /// - Parameters:
   ///   - atEnd: Whether to wait until the other end has closed.
-  ///   - parse: Gives what it has found and how many bytes that took, or nil for more.
+  ///   - parse: Returns what it has found and how many bytes that took, or nil to wait for more.
   /// - Throws: `Closed` or `DeadlinePassed`.
-  /// - Returns: What was found; its bytes are gone.
+  /// - Returns: What was found; its bytes are consumed.
   func take<Value: Sendable>(
     atEnd: Bool = false,
     _ parse: @escaping @Sendable ([UInt8]) -> (Value, Int)?

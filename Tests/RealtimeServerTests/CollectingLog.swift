@@ -1,7 +1,7 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// Keeps every message with all that belongs to it.
+/// Keeps every message with all of its metadata.
 struct CollectingLog: LogHandler {
   let lines: NIOLockedValueBox<[String]>
   var logLevel = Logger.Level.trace

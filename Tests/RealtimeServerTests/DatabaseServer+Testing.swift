@@ -5,7 +5,7 @@ import Testing
 import TransportTestSupport
 
 extension DatabaseServer {
-  /// A server on a free port, with a fixed time.
+  /// Starts a server on a free port, with a fixed clock.
   static func startForTest(
     _ options: Options = Options(port: 0, rules: .open),
     store: any TreeStore = MemoryTreeStore()
@@ -13,20 +13,20 @@ extension DatabaseServer {
     try await start(options, store: store, clock: { 1_700_000_000_000 })
   }
 
-  /// A connection whose greeting is still to come.
+  /// A connection that has not received its greeting yet.
   func connect(lastSession: String? = nil) async throws -> ClientProbe {
     let url = try DatabaseURL(try #require(urls.first))
     return try await ClientProbe(url.target, lastSession: lastSession)
   }
 
-  /// A connection that has been greeted.
+  /// A connection that has received its greeting.
   func connectAndGreet() async throws -> ClientProbe {
     let client = try await connect()
     #expect(try await client.next().contains("\"t\":\"h\""))
     return client
   }
 
-  /// Where the server listens, for bytes that are no protocol.
+  /// The address that the server listens on, for raw bytes.
   var address: ListenAddress {
     get throws { .loopback(port: try #require(port)) }
   }

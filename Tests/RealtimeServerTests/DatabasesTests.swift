@@ -9,7 +9,7 @@ import TransportTestSupport
 
 @Suite("A server of several databases", .timeLimit(.minutes(1)))
 struct DatabasesTests {
-  /// Stores in memory, some of which cannot be opened, that count how often they are opened.
+  /// Stores in memory, some of which cannot be opened; counts how often they are opened.
   private final class CountingStores: TreeStores {
     private let memory = MemoryTreeStores()
     private let damaged: Set<String>
@@ -20,7 +20,7 @@ struct DatabasesTests {
       for name in names { _ = memory.create(name) }
     }
 
-    /// What was opened, and when.
+    /// The names that were opened, and when.
     var openings: [(name: String, time: NIODeadline)] { opened.withLockedValue { $0 } }
 
     func names() -> [String] { memory.names() }

@@ -37,7 +37,7 @@ struct DurabilityTests {
       #"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here/a","d":{".sv":{"increment":1}}}}}"#
     )
     #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-    // What the store holds now is all that a killed server would leave behind.
+    // The current content of the store is all that a killed server would leave behind.
     let left = MemoryTreeStore(store.load())
     let second = try await DatabaseServer.startForTest(store: left)
     let reader = try await second.connectAndGreet()
@@ -61,7 +61,7 @@ struct DurabilityTests {
     client.send(put(1))
     try await store.waitForCommit()
     for number in 2...50 { client.send(put(number)) }
-    // Another connection is greeted only after what was sent before it has been read.
+    // Another connection is greeted only once everything sent earlier has been read.
     _ = try await server.connectAndGreet()
     store.release()
     #expect(try await client.next().contains(#""r":1,"#))

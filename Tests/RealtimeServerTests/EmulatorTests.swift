@@ -5,7 +5,7 @@ import RealtimeTransport
 import Testing
 import TransportTestSupport
 
-/// Each of these is possible in the emulator, and none of it without.
+/// Each of these is possible in the emulator, but not in an ordinary server.
 @Suite("The emulator", .timeLimit(.minutes(1)))
 struct EmulatorTests {
   // {"alg":"none","type":"JWT"}
@@ -219,7 +219,7 @@ struct EmulatorTests {
     #expect(try await refused.closed().kind == .closedByPeer(code: 1_001))
     let misnamed = try await connect(server, to: "No_Name")
     #expect(try await misnamed.next().contains(#"{"t":"s","d":"there is no database"#))
-    // As soon as somebody leaves there is room.
+    // As soon as a client leaves there is room.
     clients[0].close()
     _ = try await clients[0].closed()
     let deadline = ContinuousClock.now + .seconds(20)
@@ -228,7 +228,7 @@ struct EmulatorTests {
       status = try await http.request("GET", "/a.json?ns=three").status
     }
     #expect(status == 200)
-    // Who is connected has not been disturbed.
+    // Connected clients have not been disturbed.
     #expect(try await self.answer(clients[1], "p", #"{"p":"/a","d":1}"#).contains("ok"))
     await server.stop()
   }

@@ -137,7 +137,7 @@ struct EventStreamTests {
     try await store.waitForCommit()
     store.release(StoreError(.full, description: "the disk is full"))
     #expect(try await http.answer().status == 507)
-    // What follows would build on data that are not there, so the client has to come again.
+    // Later events would build on data that is not stored, so the client has to reconnect.
     #expect(try await stream.chunk().isEmpty)
     store.open()
     await server.stop()
@@ -151,7 +151,7 @@ struct EventStreamTests {
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))
     try await store.waitForCommit()
     let stream = try await HTTPProbe(server.address)
-    // What is answered first tells that the request behind it has come.
+    // The first response shows that the request behind it has arrived.
     let text = HTTPProbe.text("OPTIONS", "/a.json")
     stream.send(text + HTTPProbe.text("GET", "/a.json", lines: [accept]))
     #expect(try await stream.answer().status == 200)

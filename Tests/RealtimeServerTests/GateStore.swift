@@ -4,7 +4,7 @@ import NIOPosix
 import RealtimeHub
 import RealtimeServer
 
-/// A store whose commits wait until the test lets them return, or fail when it says so.
+/// A store whose commits wait until the test lets them return or fail.
 final class GateStore: TreeStore {
   private struct State {
     var outcomes: [(error: StoreError?, stores: Bool)] = []
@@ -24,20 +24,20 @@ final class GateStore: TreeStore {
 
   deinit { entered.succeed(()) }
 
-  /// Whether the server has given the store up.
+  /// Whether the server has closed the store.
   var isClosed: Bool { state.withLockedValue { $0.isClosed } }
 
-  /// The number of batches that have been stored.
+  /// The number of batches stored.
   var commitCount: Int { state.withLockedValue { $0.commitCount } }
 
-  /// Completes once the first commit has arrived.
+  /// Waits until the first commit has arrived.
   func waitForCommit() async throws { try await entered.futureResult.get() }
 
-  /// Lets the commit that waits, or else the next one, return or fail.
+  /// Lets the waiting commit, or else the next one, return or fail.
   ///
   /// - Parameters:
-  ///   - error: What it fails with, if it does.
-  ///   - isStored: Whether a commit that fails is stored all the same.
+  ///   - error: The error that the commit throws, if it fails.
+  ///   - isStored: Whether a failing commit is stored even so.
   func release(_ error: StoreError? = nil, isStored: Bool = false) {
     state.withLockedValue { $0.outcomes.append((error, isStored || error == nil)) }
     gate.lock()

@@ -1,6 +1,6 @@
 import RealtimeTransport
 
-/// A connection that speaks HTTP in bytes.
+/// A connection that sends and receives HTTP as raw bytes.
 final class HTTPProbe: Sendable {
   private let connection: ByteConnection
 
@@ -15,10 +15,10 @@ final class HTTPProbe: Sendable {
   /// Stops or resumes reading.
   func setReading(_ isReading: Bool) async throws { try await connection.setReading(isReading) }
 
-  /// Hangs up, unless the other end has done so.
+  /// Closes the connection, unless the other end has done so.
   func close() async { await connection.close() }
 
-  /// Sends a request and reads the answer.
+  /// Sends a request and reads the response.
   func request(
     _ method: String,
     _ target: String,
@@ -41,7 +41,7 @@ final class HTTPProbe: Sendable {
     return text + "\r\n\r\n" + (body ?? "")
   }
 
-  /// Reads an answer, with its body where the header tells its length.
+  /// Reads a response, including its body if the header states the length.
   func answer(hasBody: Bool = true) async throws -> HTTPProbeAnswer {
     try await connection.take { HTTPProbeAnswer.parse($0, hasBody: hasBody) }
   }
@@ -58,7 +58,7 @@ final class HTTPProbe: Sendable {
     }
   }
 
-  /// Reads the head of an answer, then the first chunk of its body.
+  /// Reads the head of a response, then the first chunk of its body.
   func chunkAfterHead() async throws -> String {
     _ = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: false) }
     return try await chunk()

@@ -1,11 +1,11 @@
-/// An answer as an HTTP client reads it.
+/// A response as an HTTP client reads it.
 struct HTTPProbeAnswer: Sendable {
   let status: Int
-  /// The lines of the header by their names in small letters.
+  /// The header lines by their names in lowercase.
   let lines: [String: String]
   let body: String
 
-  /// Reads an answer whole, and how many bytes it has; nil when bytes are missing.
+  /// Parses a complete response, and returns its length in bytes; nil when bytes are missing.
   static func parse(_ bytes: [UInt8], hasBody: Bool) -> (HTTPProbeAnswer, Int)? {
     let separator = Array("\r\n\r\n".utf8)
     guard bytes.count >= 4,

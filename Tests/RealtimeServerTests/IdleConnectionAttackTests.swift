@@ -4,7 +4,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-/// Whoever only takes up room.
+/// Clients that only occupy connections.
 @Suite("Connections that do nothing", .timeLimit(.minutes(2)))
 struct IdleConnectionAttackTests {
   private func start(
@@ -57,7 +57,7 @@ struct IdleConnectionAttackTests {
     newcomer.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"bob"}}}"#)
     #expect(try await newcomer.next().contains(#""s":"ok""#))
     #expect(try await idle[0].closed().kind == .closedByPeer(code: 1_013))
-    // Who has signed in stays.
+    // A client that has signed in stays.
     user.send(listen)
     #expect(try await user.next().contains(#""s":"ok""#))
     await server.stop()

@@ -3,7 +3,8 @@ import RealtimeServer
 import Testing
 import TransportTestSupport
 
-/// Large messages are read and encoded beside the event loop; nobody is to notice but by the time.
+/// Large messages are parsed and encoded off the event loop, which must have no effect other than
+/// on timing.
 @Suite("Large messages", .timeLimit(.minutes(2)))
 struct LargeMessageTests {
   private static let text = String(repeating: "x", count: 100_000)
@@ -33,7 +34,7 @@ struct LargeMessageTests {
       let answer = try await client.next()
       #expect(answer.hasPrefix(#"{"t":"d","d":{"r":\#(id),"#), "\(answer.prefix(40))")
       guard id >= 3, id % 3 == 0 else { continue }
-      // It shows what was written before it was asked for, and nothing later.
+      // It shows what was written before the request, and nothing later.
       let last = id == 3 ? 0 : id - 2
       #expect(answer.contains(#""n":\#(last),"#), "\(answer.prefix(80))")
     }

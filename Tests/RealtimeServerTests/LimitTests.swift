@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-/// What is within a limit works, what is beyond does not.
+/// What is within a limit works; what exceeds it does not.
 @Suite("A limit", .timeLimit(.minutes(1)))
 struct LimitTests {
   private func start(
@@ -73,7 +73,7 @@ struct LimitTests {
   @Test("bounds the connections")
   func connections() async throws {
     let server = try await start(["connections": 2])
-    // Who does nothing would have to give way.
+    // An idle client would have to give way.
     func connect() async throws -> ClientProbe {
       let client = try await server.connectAndGreet()
       client.send(listen(1, "/a"))
@@ -97,7 +97,7 @@ struct LimitTests {
     let server = try await start(["connections": 1])
     var silent: [HTTPProbe] = []
     for _ in 0..<65 { silent.append(try await HTTPProbe(server.address)) }
-    // Accepting is in order: the last one is beyond.
+    // Connections are accepted in order: the last one is over the limit.
     let beyond = try await HTTPProbe(server.address)
     #expect(try await silent[0].rest().isEmpty)
     #expect(try await beyond.request("GET", "/a.json").status == 200)
@@ -163,7 +163,7 @@ struct LimitTests {
     #expect(try await client.next().contains(#""t":"h""#))
     client.send(put(1, "1"))
     try await store.waitForCommit()
-    // Far more than what the server may have read already when it stops.
+    // Far more than the server may have read by the time it stops reading.
     let filler = String(repeating: "x", count: 40_000)
     for number in 2...50 { client.send(put(number, "\"\(filler)\"")) }
     repeat {} while try await taken() < min(limit, 50)
@@ -200,7 +200,7 @@ struct LimitTests {
     client.send(String(text[middle...]))
     client.send(" ")
     #expect(try await client.next().contains(#""s":"ok""#))
-    // What is announced to be longer passes by, is answered, and the connection goes on.
+    // A message announced to be longer is skipped and answered, and the connection continues.
     client.send("4")
     client.send(String(text[..<middle]))
     client.send(String(text[middle...]))
@@ -208,7 +208,7 @@ struct LimitTests {
     #expect(try await client.next().contains(#""r":1,"b":{"s":"too_big""#))
     client.send(put(2, "2"))
     #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
-    // Without a number there is nothing that could be answered.
+    // Without a request number, no response is possible.
     client.send("4")
     for _ in 0..<4 { client.send(" ") }
     #expect(try await client.closeCode() == 1_009)
@@ -353,7 +353,7 @@ struct LimitTests {
     #expect(try await client.next().contains(#""s":"ok""#))
     client.send(request(2, "p", #"{"p":"/b/c","d":\#(nested(data - 1))}"#))
     #expect(try await client.next().contains("deeper than \(data)"))
-    // What cannot be read at all ends the connection: there is no number to answer to.
+    // An unparsable message ends the connection: there is no request number to respond to.
     client.send(request(3, "p", #"{"p":"/b","d":\#(nested(text + 1))}"#))
     #expect(try await client.closed().kind == .closedByPeer(code: 1_002))
     await server.stop()
@@ -368,7 +368,7 @@ struct LimitTests {
       client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
       #expect(try await client.next().contains(#""s":"ok""#))
     }
-    // Three are free; each of the others is owed a second.
+    // Three are free; each of the others costs a second.
     let start = ContinuousClock.now
     async let slow = { () async throws -> ContinuousClock.Instant in
       for number in 2...9 {
@@ -393,7 +393,7 @@ struct LimitTests {
     var probes: [HTTPProbe] = []
     for number in 1...40 {
       let probe = try await HTTPProbe(server.address)
-      // What is answered first tells that the write behind it has come.
+      // The first response shows that the write behind it has arrived.
       let write = HTTPProbe.text("PUT", "/ann/\(number).json?auth=ann", "1")
       probe.send(HTTPProbe.text("OPTIONS", "/ann.json") + write)
       #expect(try await probe.answer().status == 200)
@@ -405,7 +405,7 @@ struct LimitTests {
     #expect(try await http.request("GET", "/ann/4.json").body == "1")
     // The last one waits for 39 seconds.
     #expect(try await http.request("GET", "/ann/40.json").body == "null")
-    // A server that stops does not wait for it.
+    // A stopping server does not wait for it.
     await server.stop()
     let last = try await probes[39].answer()
     #expect(last.status == 503)
@@ -421,7 +421,7 @@ struct LimitTests {
       client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
       #expect(try await client.next().contains(#""s":"ok""#))
     }
-    // Half of it comes at once, and half; what follows is owed a second for each thousand bytes.
+    // Half is allowed at once, then another half; after that, each thousand bytes cost a second.
     let half = "\"\(String(repeating: "x", count: 30_000))\""
     let start = ContinuousClock.now
     for client in [ann, bob] {

@@ -1,9 +1,9 @@
 import RealtimeCore
 import RealtimeHub
 
-/// A verifier that takes a user's credential for the name, and "root" for the administrator.
+/// A verifier that takes a user's credential as the name, and "root" as the administrator.
 ///
-/// With a number behind the name the credential ends at that time; "bad" is nobody's.
+/// If a number follows the name, the credential expires at that time; "bad" is invalid.
 struct NamedVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,

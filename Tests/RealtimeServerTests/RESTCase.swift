@@ -1,6 +1,6 @@
 import Testing
 
-/// A request to a server with known data, and what it must answer.
+/// A request to a server with known data, and the expected response.
 struct RESTCase: Sendable, CustomTestStringConvertible {
   /// The data at the start.
   static let data = #"""
@@ -16,7 +16,7 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
   let lines: [String]
   let status: Int
   let body: String
-  /// A line that the header must have.
+  /// A line that the header must contain.
   let expected: (name: String, value: String)?
 
   init(
@@ -316,7 +316,7 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     ),
   ]
 
-  /// Each is followed by a look at the data.
+  /// Each write is followed by a read of the data.
   static let writes: [(RESTCase, String, String)] = [
     (
       RESTCase("PUT", "/n.json", #"{"b":[1,2],"a":null}"#, 200, #"{"b":[1,2]}"#), "/n.json",

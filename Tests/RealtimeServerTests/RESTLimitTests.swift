@@ -81,7 +81,7 @@ struct RESTLimitTests {
 
   // MARK: Sizes
 
-  /// As many children with a value.
+  /// This many children, each with a value.
   private func children(_ count: Int) -> Node {
     Node(sortedChildren: (0..<count).map { (ChildKey("k\(1_000_000 + $0)"), .bool(true)) })
   }
@@ -163,7 +163,7 @@ struct RESTLimitTests {
         try await client.next().hasPrefix(#"{"t":"d","d":{"r":\#(number),"b":{"s":"too_big""#)
       )
     }
-    // A listen that was refused is none: what is written there afterwards does not come.
+    // A refused listen does not exist: later writes at its path are not pushed.
     #expect(try await http.request("PUT", "/big.json", "1").status == 200)
     client.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/small","q":{}}}}"#)
     #expect(try await client.next() == #"{"t":"d","d":{"r":3,"b":{"s":"ok","d":\#(body)}}}"#)
@@ -176,7 +176,7 @@ struct RESTLimitTests {
     let http = try await HTTPProbe(server.address)
     let accept = "Accept: text/event-stream"
     func text(_ count: Int) -> String { "\"" + String(repeating: "x", count: count) + "\"" }
-    // The lines of the event and the object around the data take 39 bytes.
+    // The event's lines and the object around the data take 39 bytes.
     #expect(try await http.request("PUT", "/big.json", text(159)).status == 200)
     let stream = try await HTTPProbe(server.address)
     #expect(try await stream.request("GET", "/big.json", lines: [accept]).status == 200)
@@ -186,7 +186,7 @@ struct RESTLimitTests {
     let refusal = try await http.request("GET", "/big.json", lines: [accept])
     #expect(refusal.status == 413)
     #expect(refusal.body.contains("Data requested exceeds the maximum size"))
-    // What was refused counts for nobody any more.
+    // A refused request no longer counts for any user.
     await stream.close()
     #expect(try await http.request("PUT", "/big.json", "1").status == 200)
     #expect(try await http.request("GET", "/big.json").body == "1")

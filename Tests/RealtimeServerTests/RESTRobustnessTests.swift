@@ -38,7 +38,7 @@ struct RESTRobustnessTests {
   )
   func malformed(request: String, status: Int) async throws {
     let server = try await DatabaseServer.startForTest()
-    // The first request of a connection and a later one take different ways.
+    // The first request of a connection takes a different code path from later ones.
     for isLater in [false, true] {
       let http = try await HTTPProbe(server.address)
       if isLater { #expect(try await http.request("GET", "/a.json").status == 200) }

@@ -328,7 +328,7 @@ struct RESTRulesTests {
     #expect(try await http.request("PUT", "/u1.json?ns=demo", "7").body == "7")
     let answer = try await http.request("PUT", "\(Self.settings)?ns=demo", rules, lines: owner)
     #expect(answer.body == #"{"status":"ok"}"#)
-    // A token without a signature, which ended in 1970.
+    // An unsigned token that expired in 1970.
     let token =
       "eyJhbGciOiJub25lIiwidHlwZSI6IkpXVCJ9.eyJpc3MiOiJodHRwczovL3NlY3VyZXRva2VuLmdvb2dsZS5jb20"
       + "vZGVtbyIsImF1ZCI6ImRlbW8iLCJpYXQiOjAsImV4cCI6MzYwMCwiYXV0aF90aW1lIjowLCJzdWIiOiJ1MSIsInVz"

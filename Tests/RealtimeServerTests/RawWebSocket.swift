@@ -1,10 +1,10 @@
 import RealtimeTransport
 
-/// A WebSocket that sends exactly the frames it is told to, and reads only when it is told to.
+/// A WebSocket that sends exactly the given frames, and reads only when told to.
 final class RawWebSocket: Sendable {
   private let connection: ByteConnection
 
-  /// Connects and asks for a WebSocket; the answer is still to come.
+  /// Connects and requests a WebSocket upgrade.
   init(_ address: ListenAddress, target: String = "/.ws?v=5") async throws {
     connection = try await ByteConnection(address)
     let lines = [
@@ -29,7 +29,7 @@ final class RawWebSocket: Sendable {
   /// Sends a text frame, masked with zeros.
   func send(_ text: String) { send(frame: 0x81, Array(text.utf8)) }
 
-  /// Sends a frame with a first byte of one's own.
+  /// Sends a frame with the given first byte.
   func send(frame first: UInt8, _ payload: [UInt8], isMasked: Bool = true) {
     let mask: UInt8 = isMasked ? 0x80 : 0
     var bytes = [first]
@@ -46,7 +46,7 @@ final class RawWebSocket: Sendable {
 
   func setReading(_ isReading: Bool) async throws { try await connection.setReading(isReading) }
 
-  /// The next message, put together where it was cut into frames.
+  /// The next message, reassembled if it was split into frames.
   func next() async throws -> String {
     let first = try await frame()
     guard first.count <= 6, let count = Int(first), count > 0 else { return first }
@@ -55,7 +55,7 @@ final class RawWebSocket: Sendable {
     return text
   }
 
-  /// The payload of the next text frame; the end of the connection is thrown.
+  /// The payload of the next text frame; throws when the connection ends.
   private func frame() async throws -> String {
     try await connection.take { bytes -> (String, Int)? in
       guard bytes.count >= 2 else { return nil }
@@ -71,7 +71,7 @@ final class RawWebSocket: Sendable {
     }
   }
 
-  /// Reads until the server closes, and gives the code of its goodbye, or 0 without one.
+  /// Reads until the server closes, and returns its close code, or 0 without one.
   func closeCode() async throws -> Int {
     try await connection.take(atEnd: true) { bytes -> (Int, Int)? in
       var start = 0

@@ -194,7 +194,7 @@ struct SessionTests {
     let page = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: http://localhost"])
     #expect(try await RawPeer.exchange(server.address, page).hasPrefix("HTTP/1.1 403 "))
     let client = try await server.connectAndGreet()
-    // Who does nothing would have to give way.
+    // An idle client would have to give way.
     client.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a","q":{}}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
     #expect(try await server.connect().closed().kind == .refused(status: 503))

@@ -16,7 +16,7 @@ struct SlowConsumerTests {
     bytes: Int = 64 * 1_024 * 1_024,
     seconds: Int = 10
   ) async throws -> DatabaseServer {
-    // The kernel keeps less for a Unix socket than for TCP.
+    // The kernel buffers less for a Unix socket than for TCP.
     var options = DatabaseServer.Options(socketPath: directory.file("s"), port: 0, rules: .open)
     options.limits.outputCoalesceBytes = coalesce
     options.limits.outputBytes = bytes
@@ -24,7 +24,7 @@ struct SlowConsumerTests {
     return try await .start(options)
   }
 
-  /// A write of about 4 KB below /a, answered.
+  /// Writes about 4 KB below /a for each number, and reads the responses.
   private func write(_ numbers: ClosedRange<Int>, over client: ClientProbe) async throws {
     for number in numbers {
       let body = #"{"p":"/a/k\#(number % 20)","d":"\#(number)\#(Self.filler)"}"#
@@ -70,7 +70,7 @@ struct SlowConsumerTests {
       default: Issue.record("\(text.prefix(80))")
       }
     }
-    // What the last answer acknowledges has been seen.
+    // What the last response acknowledges has been seen.
     #expect(view[Path(wire: "own")] == .leaf(.string("mine")))
     #expect(count < 1_000)
     let http = try await HTTPProbe(server.address)
@@ -86,7 +86,7 @@ struct SlowConsumerTests {
     let server = try await start(directory, coalesce: 100_000)
     let stream = try await HTTPProbe(.unix(path: directory.file("s")), isReading: false)
     stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
-    // The request has been answered when the metrics show the listen.
+    // The request has been handled once the metrics show the listen.
     let http = try await HTTPProbe(.unix(path: directory.file("s")))
     repeat {
     } while try await !http.request("GET", "/.info/metrics.json").body
@@ -116,7 +116,7 @@ struct SlowConsumerTests {
   @Test("is disconnected when too much waits for it")
   func tooMuch() async throws {
     let directory = try TemporaryDirectory()
-    // Nothing is joined, so that everything waits.
+    // Nothing is merged, so that everything waits.
     let server = try await start(directory, coalesce: 1 << 30, bytes: 200_000)
     let slow = try await RawWebSocket(.unix(path: directory.file("s")))
     _ = try await slow.next()

@@ -19,7 +19,7 @@ struct StoreFailureTests {
     return (server, try await HTTPProbe(.unix(path: socket)))
   }
 
-  /// What is wrong with the store, as administrators are told.
+  /// The store failure that administrators see.
   private func storeFailure(_ http: HTTPProbe) async throws -> JSONValue? {
     let body = try await http.request("GET", "/.info/metrics.json").body
     return try JSONParser.parse(body)["databases"]?["hearth"]?["storeFailure"]
@@ -35,7 +35,7 @@ struct StoreFailureTests {
       (.full, 507, "the disk is full"), (.busy, 503, "the data cannot be written at the moment"),
     ]
     for (kind, status, reason) in kinds {
-      // The names of files are for the log, not for clients.
+      // File names belong in the log, not in responses to clients.
       store.release(StoreError(kind, description: "/var/lib/hearth/hearth.sqlite: I/O error 10"))
       let refusal = try await http.request("PUT", "/a.json", "1")
       #expect(refusal.status == status, "\(kind)")
@@ -46,7 +46,7 @@ struct StoreFailureTests {
     store.release(StoreError(.full, description: "/var/lib/hearth/hearth.sqlite: I/O error 13"))
     let rules = try await http.request("PUT", "/.settings/rules.json", #"{"rules":{}}"#)
     #expect(rules.status == 507)
-    // Whatever else is unavailable is not the fault of the store.
+    // Other things being unavailable is not the fault of the store.
     #expect(try await http.request("GET", "/a.json?ns=none").status == 404)
     store.open()
     #expect(try await http.request("PUT", "/a.json", "1").status == 200)

@@ -24,7 +24,7 @@ struct StoreLossTests {
     )
   }
 
-  /// Waits for a server that ends by itself, and gives the reason.
+  /// Waits for a server that ends on its own, and returns the reason.
   private func ending(of server: DatabaseServer) async -> DatabaseServerError? {
     do throws(DatabaseServerError) {
       try await server.waitUntilStopped()
@@ -69,7 +69,7 @@ struct StoreLossTests {
     let critical = lines.withLockedValue { $0.filter { $0.hasPrefix("critical") } }
     #expect(critical.count == 1)
     #expect(critical.first?.contains(error.description) == true)
-    // Nothing is stored afterwards, not even the ends of the connections.
+    // Nothing is stored afterwards, not even the disconnect operations of the connections.
     #expect(store.commitCount == 0)
     #expect(store.isClosed)
     await server.stop()
@@ -132,7 +132,7 @@ struct StoreLossTests {
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))
     try await store.waitForCommit()
     async let stopped: Void = server.stop()
-    // It stops listening before it waits for what is being stored.
+    // It stops listening before it waits for the commit in progress.
     while let probe = try? await HTTPProbe(server.address) { await probe.close() }
     store.release(StoreError(.failed, description: Self.problem))
     await stopped
@@ -153,7 +153,7 @@ struct StoreLossTests {
     client.close()
     #expect(await ending(of: first) != nil)
     store.release(StoreError(.failed, description: Self.problem))
-    // Whether or not it has started by then, whoever runs it gets the error.
+    // Whether or not it has started by then, its caller gets the error.
     let failure = await #expect(throws: DatabaseServerError.self) {
       try await start(["hearth": store]).waitUntilStopped()
     }

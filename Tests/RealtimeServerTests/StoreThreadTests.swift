@@ -14,7 +14,7 @@ struct StoreThreadTests {
     ])
   }
 
-  /// Has batches stored while the first waits at the gate, and tells each outcome as it comes.
+  /// Stores batches while the first waits at the gate, and yields each outcome as it arrives.
   private func store(
     _ store: GateStore,
     _ outcomes: AsyncStream<StoreThread.Outcome>.Continuation

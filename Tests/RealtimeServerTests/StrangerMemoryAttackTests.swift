@@ -8,11 +8,11 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-/// What those take of a server's memory who send and do not finish, or ask and do not read.
+/// The server memory taken by clients that send without finishing, or request without reading.
 @Suite("A stranger's share of memory", .timeLimit(.minutes(3)), .serialized)
 struct StrangerMemoryAttackTests {
   private static let mebibyte = 1_024 * 1_024
-  /// Nobody writes who has not signed in, and everybody reads.
+  /// Only signed-in users may write; everybody may read.
   private static let closed = #"{"rules":{".read":true,".write":"auth != null"}}"#
 
   private func start(
@@ -27,7 +27,8 @@ struct StrangerMemoryAttackTests {
     return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
   }
 
-  /// What waits on all connections: promised to what arrives, and made for those who do not read.
+  /// The bytes over all connections that are promised to input, and buffered for clients that do
+  /// not read.
   private func bytes(_ server: DatabaseServer) async throws -> (input: Int, output: Int) {
     let core = server.core
     return try await core.eventLoop.submit {
@@ -59,7 +60,7 @@ struct StrangerMemoryAttackTests {
     for _ in 0..<2 { chunked.send("c350\r\n\(piece)\r\n") }
     #expect(try await chunked.answer().status == 401)
     #expect(try await bytes(server).input == 0)
-    // What is as short as everybody's may be is answered as ever, and so is a long one of a user.
+    // A short body is answered as usual, and so is a long one from a user.
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/x.json", "\"\(piece)\"").status == 401)
     let long = "\"\(String(repeating: "x", count: 1_000_000))\""
@@ -84,14 +85,14 @@ struct StrangerMemoryAttackTests {
     let long = "\"\(String(repeating: "y", count: 3_000_000))\""
     #expect(try await http.request("PUT", "/b.json?print=silent&auth=ann", long).status == 204)
     #expect(try await bytes(server).input <= 4 * Self.mebibyte)
-    // The strangers themselves are in this process: 120 MB of what they send waits in it.
+    // The strangers themselves are in this process: 120 MB of the data they send is buffered in it.
     #expect(ResidentMemory.mebibytes() - before < 350)
-    // Who waits has its turn as soon as another has gone or stopped.
+    // A waiting client gets its turn as soon as another one has gone or stopped.
     for stranger in strangers.dropLast() { await stranger.close() }
     strangers[59].send("\"")
     #expect(try await strangers[59].answer().status == 204)
-    // The server may hear of the last who left after it has answered; the test's time limit ends
-    // the wait.
+    // The server may notice the last disconnection after it has answered; the test's time limit
+    // ends the wait.
     repeat {} while try await bytes(server).input > 0
     await server.stop()
   }
@@ -122,7 +123,7 @@ struct StrangerMemoryAttackTests {
     #expect(try await bytes(server).input == 0)
     stranger.send(#""}}}"#)
     #expect(try await stranger.next().contains(#""r":7,"b":{"s":"permission_denied""#))
-    // The connection goes on, and lets its user send more.
+    // The connection continues, and its user may send more after signing in.
     stranger.send(#"{"t":"d","d":{"r":8,"a":"auth","b":{"cred":"ann"}}}"#)
     #expect(try await stranger.next().contains(#""r":8,"b":{"s":"ok""#))
     stranger.send("20")
@@ -174,14 +175,14 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Readers
 
-  /// Six children of a mebibyte.
+  /// Six children of one mebibyte each.
   private static let big = Node(
     sortedChildren: (0..<6).map {
       (ChildKey("k\($0)"), .string(String(repeating: "x", count: 1_024 * 1_024)))
     }
   )
 
-  /// What is asked for by who does not read it.
+  /// What a client that does not read has requested.
   enum Wish: CaseIterable, Sendable {
     case gets
     case listens
@@ -201,22 +202,22 @@ struct StrangerMemoryAttackTests {
     for _ in 0..<10 { strangers.append(try await ask(wish, server)) }
     let http = try await HTTPProbe(server.address)
     var (most, now) = (0, 0)
-    // Those are ended in the end who hold up others.
+    // Clients that hold up others are disconnected in the end.
     repeat {
       now = try await bytes(server).output
       most = max(most, now)
       #expect(try await http.request("GET", "/small.json").body == "7")
     } while most == 0 || now > 0
-    // Twice a quarter, and the answer that went beyond.
+    // Twice a quarter, and the response that exceeded it.
     #expect(most <= 16 * Self.mebibyte + 7 * Self.mebibyte)
     #expect(ResidentMemory.mebibytes() - before < 250)
     withExtendedLifetime(strangers) {}
-    // A reader who reads gets all of it.
+    // A client that reads receives everything.
     #expect(try await http.request("GET", "/big.json").body.utf8.count > 6 * Self.mebibyte)
     await server.stop()
   }
 
-  /// Asks for 6 MB several times, and reads nothing any more.
+  /// Requests 6 MB several times, and stops reading.
   private func ask(_ wish: Wish, _ server: DatabaseServer) async throws -> any Sendable {
     switch wish {
     case .gets, .listens:

@@ -4,15 +4,15 @@ import Testing
 
 @testable import RealtimeServer
 
-/// What strangers ask of the event loop must not make others wait for all of it.
+/// Other clients must not wait for all the work that strangers cause on the event loop.
 @Suite("The turns of an event loop", .timeLimit(.minutes(2)))
 struct TurnAttackTests {
-  /// An event loop whose time goes by only when somebody works.
+  /// An event loop whose time advances only when work is done.
   private final class ManualLoop {
     var time = NIODeadline.uptimeNanoseconds(1_000_000_000)
     private var endOfTick: [() -> Void] = []
     private var nextTick: [() -> Void] = []
-    /// Who has had a turn.
+    /// The workers that have had a turn.
     var log: [String] = []
 
     var loop: Turns.Loop {
@@ -81,7 +81,7 @@ struct TurnAttackTests {
       Worker("attacker", pieces: 100, cost: .milliseconds(20), loop)
     }
     for attacker in attackers { turns.request(by: attacker) }
-    // Nobody has cost anything at first, so that each has one piece done.
+    // No worker has any cost at first, so each gets one piece done.
     for _ in 0..<100 { _ = loop.tick() }
     let client = Worker("client", pieces: 0, cost: .microseconds(20), loop)
     for _ in 0..<20 {
@@ -117,13 +117,14 @@ struct TurnAttackTests {
     let turns = Turns(loop.loop)
     let attackers = (0..<5).map { Worker("\($0)", pieces: 20, cost: .milliseconds(20), loop) }
     for attacker in attackers {
-      // Nobody is favoured for having cost nothing yet.
+      // No worker is favoured for having no cost yet.
       attacker.account.charge(.milliseconds(20), at: loop.time)
       turns.request(by: attacker)
     }
     while loop.tick() {
       let left = attackers.map(\.pieces)
-      // The first had a piece done before anybody waited, and stood in line before the others.
+      // The first had a piece done before any other waited, and was ahead of the others in the
+      // queue.
       #expect((left.max() ?? 0) - (left.min() ?? 0) <= 2, "\(left)")
     }
     #expect(attackers.allSatisfy { $0.pieces == 0 })
@@ -157,7 +158,7 @@ struct TurnAttackTests {
     while isBusy {
       let start = loop.time
       isBusy = loop.tick()
-      // One turn more may begin just before the end of the slice, and one is for the heavy.
+      // One more turn may begin just before the end of the slice, and one is for the heavy worker.
       #expect(loop.time - start <= Turns.slice + Turns.turn + Turns.turn)
     }
     #expect(workers.allSatisfy { $0.pieces == 0 })
@@ -171,7 +172,7 @@ struct TurnAttackTests {
     #expect(!account.isLight(at: start))
     #expect(!account.isLight(at: start + .milliseconds(200)))
     #expect(account.isLight(at: start + .milliseconds(300)))
-    // Nobody is in debt for ever.
+    // No debt lasts forever.
     account.charge(.hours(1), at: start + .seconds(1))
     #expect(account.isLight(at: start + .seconds(90)))
   }

@@ -9,7 +9,7 @@ import TransportTestSupport
 
 @Suite("Accounts that cannot be stored")
 struct AccountStoreFailureTests {
-  /// Accounts in memory, of which no change can be stored.
+  /// Accounts in memory, none of whose changes can be stored.
   private struct FailingStore: IdentityStore {
     let kind: StoreError.Kind
     private let memory = MemoryIdentityStore()
@@ -71,7 +71,7 @@ struct AccountStoreFailureTests {
       #expect(answer.json["error"]?["message"]?.string == message)
     }
     await service.close()
-    // Once it has been told, nothing more is tried.
+    // After the loss has been reported, nothing more is tried.
     #expect(losses.withLockedValue { $0 } == (kind == .full ? 0 : 1))
   }
 

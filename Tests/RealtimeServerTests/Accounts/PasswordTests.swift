@@ -28,7 +28,7 @@ struct PasswordTests {
 
   @Test("The digest is that of scrypt as others compute it")
   func vector() throws {
-    // The vectors of RFC 7914 have other lengths of salt; this one is from another implementation.
+    // The vectors of RFC 7914 use other salt lengths; this one is from another implementation.
     let cost = try #require(PasswordCost(roundsLog2: 10, blockSize: 8, parallelism: 1))
     let hash = try #require(
       PasswordHash(of: Password("pleaseletmein"), salt: Array("SodiumChloride16".utf8), cost: cost)

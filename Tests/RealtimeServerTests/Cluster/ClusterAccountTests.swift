@@ -10,7 +10,7 @@ struct ClusterAccountTests {
     #"{"rules":{".read":"auth != null",".write":"auth != null"}}"#
   )
 
-  /// Two servers that share data and accounts.
+  /// Starts two servers that share data and accounts.
   private func start() async throws -> [IdentityServer] {
     let storage = MemoryClusterStore { LeapingClock.real }
     let accounts = MemoryIdentityStore()
@@ -23,7 +23,7 @@ struct ClusterAccountTests {
     return servers
   }
 
-  /// What the leader answers, whichever it is.
+  /// The status of the leader's response, whichever server that is.
   private func read(_ servers: [IdentityServer], _ token: String) async throws -> Int {
     for server in servers {
       let status = try await server.request("GET", "/x.json?ns=hearth&auth=\(token)").status
@@ -32,7 +32,7 @@ struct ClusterAccountTests {
     return 307
   }
 
-  /// Asks until the answer is another one.
+  /// Repeats the request until the status changes.
   private func status(
     after first: Int,
     _ servers: [IdentityServer],
@@ -75,7 +75,8 @@ struct ClusterAccountTests {
       )
       #expect(rotated.status == 200)
       let token = try await servers[signing].signIn()["idToken"]
-      // Until the other one has looked, it says that the token is too old, and a client renews it.
+      // Until the other server has checked, it reports the token as expired, and a client renews
+      // it.
       #expect(try await status(after: 401, servers, token) == 200)
     }
     for server in servers { await server.server.stop() }

@@ -2,34 +2,35 @@ import RealtimeHub
 import RealtimeServer
 import TestSupport
 
-/// What a cluster promises, by which a problem of a run is named.
+/// The promises of a cluster, by which a run's problem is named.
 enum ClusterPromise {
-  /// One answers as current: the one that holds the lease, with all that was committed.
+  /// A server that answers as current holds the lease and has everything that was committed.
   case current
-  /// Nobody commits but the holder of the last lease, after all commits before.
+  /// Only the holder of the last lease commits, after all earlier commits.
   case fenced
-  /// Who asks is sent to the leader, and not on and on.
+  /// Clients are redirected to the leader, and not endlessly.
   case found
-  /// Once the faults are over, everybody is served soon.
+  /// Once the faults are over, every client is soon served.
   case served
   /// A server opens a database once.
   case openedOnce
 }
 
-/// Several servers, their clients and one storage, in virtual time: with clocks that differ and drift,
-/// pauses, deaths, orderly ends, moves, and networks that lose and delay.
+/// Several servers, their clients and one storage, in virtual time: with clocks that differ and
+/// drift, pauses, crashes, orderly stops, moves, and networks that lose and delay messages.
 ///
-/// What it watches: whoever answers as current holds the lease at that moment; whoever commits holds
-/// the last lease, and knows all commits before; and once the faults are over, everybody is served.
+/// It checks that a server that answers as current holds the lease at that moment, that a server
+/// that commits holds the last lease and knows all earlier commits, and that once the faults are
+/// over, every client is served.
 struct ClusterSimulation {
-  /// One run of a server, and what it has open.
+  /// One run of a server, and its open databases.
   private struct Server {
     struct Open {
       var lease: Lease
-      /// How many leases the storage had given with this one.
+      /// How many leases the storage had granted, including this one.
       var count: Int
       var until: Duration
-      /// The last commit that it knows of; nil while it reads.
+      /// The last commit that it knows of; nil while it is reading.
       var revision: Int64?
       var isCommitting = false
       var isLeaving = false
@@ -46,16 +47,16 @@ struct ClusterSimulation {
     /// What arrives while it is paused.
     var missed: [Happening] = []
     let offset: Duration
-    /// By how many thousandths its clock goes too fast.
+    /// By how many thousandths its clock runs fast.
     let drift: Int
     var timer = 0
-    /// When the timer rings that is set, if one is.
+    /// The virtual time at which the current timer fires, if one is set.
     var alarm: Duration?
 
     func clock(_ now: Duration) -> Duration { offset + now + now * drift / 1_000 }
   }
 
-  /// A read or a write, until it is done.
+  /// A read or a write in progress.
   private struct Client {
     let database: String
     let isWrite: Bool
@@ -75,7 +76,7 @@ struct ClusterSimulation {
   private enum Event {
     case at(server: Int, run: ServerID, Happening)
     case storage(server: Int, run: ServerID, Request, sent: Duration)
-    /// Another client comes.
+    /// Another client arrives.
     case arrival
     case client(Client, server: Int)
     case fault
@@ -103,17 +104,18 @@ struct ClusterSimulation {
   private var random: SplitMix64
   private var storage: SimulatedStorage
   private var servers: [Server] = []
-  /// When what happens next, the first at the root: microseconds, then the number of the event.
+  /// A heap of pending events, the next one at the root: microseconds, then the number of the
+  /// event.
   private var queue: [UInt64] = []
   private var events: [Event?] = []
   private var runs = 0
   private(set) var now = Duration.zero
   private var problem: (promise: ClusterPromise, text: String)?
-  /// Where somebody was sent to first for each database.
+  /// The server to which a client was first redirected, for each database.
   private var firstRedirects: [String: Int] = [:]
-  /// How many reads and writes were answered, and how often what happened.
+  /// How many reads and writes were answered, and how often each kind of event occurred.
   private(set) var marks: [String: Int] = [:]
-  /// The longest wait of a client since the faults were over.
+  /// The longest wait of a client since the faults ended.
   private(set) var longestQuietWait = Duration.zero
 
   init(seed: UInt64, mistake: ClusterMistake? = nil, count: Int = 3) {
@@ -134,7 +136,7 @@ struct ClusterSimulation {
     )
   }
 
-  /// Runs to the end; the promise that was broken, and how, or nil.
+  /// Runs to the end; returns the broken promise and a description, or nil.
   mutating func run() -> (promise: ClusterPromise, text: String)? {
     for index in servers.indices { feed(index, .time) }
     for _ in 0..<16 {
@@ -143,7 +145,7 @@ struct ClusterSimulation {
     schedule(.arrival, at: .milliseconds(5))
     let end = Self.faultTime + Self.quietTime + .seconds(5)
     while problem == nil, now < end, let event = pop() { perform(event) }
-    // From a fault that began last to the end of the lease it leaves behind, and to the next leader.
+    // From the last fault to the end of the lease it leaves behind, and to the next leader.
     if problem == nil, longestQuietWait > .seconds(3) {
       problem = (.served, "a client waited for \(longestQuietWait) without a fault")
     }
@@ -169,7 +171,7 @@ struct ClusterSimulation {
     queue[hole] = key
   }
 
-  /// Takes the next event, and goes on to its time.
+  /// Removes the next event, and advances to its time.
   private mutating func pop() -> Event? {
     guard let first = queue.first, let last = queue.popLast() else { return nil }
     let count = queue.count
@@ -209,7 +211,7 @@ struct ClusterSimulation {
       let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
       let client = Client(
         database: name,
-        // Where somebody writes, a server that is cut off learns of it before its lease ends.
+        // If clients write, a server that is cut off notices it before its lease ends.
         isWrite: !Self.readOnly.contains(name) && Bool.random(using: &random),
         begin: now
       )
@@ -313,7 +315,7 @@ struct ClusterSimulation {
       committed(name, lease, revision, isStored, client, at: index)
     case .closedAtOnce(let name): feed(index, .closed(name))
     case .client(let client):
-      // One that is connected already does not ask anew who leads.
+      // A connected client does not ask again who leads.
       if servers[index].open[client.database]?.revision != nil { return serve(client, at: index) }
       runs += 1
       servers[index].asking[runs] = client
@@ -327,7 +329,7 @@ struct ClusterSimulation {
     guard !servers[index].isDead, let deadline = servers[index].machine.deadline else { return }
     let delay = max(.zero, deadline - servers[index].clock(now)) * 1_000
     let time = now + delay / (1_000 + servers[index].drift) + .milliseconds(1)
-    // One that rings too early does no harm.
+    // A timer that fires too early does no harm.
     if let alarm = servers[index].alarm, alarm <= time { return }
     servers[index].alarm = time
     servers[index].timer += 1
@@ -462,7 +464,7 @@ struct ClusterSimulation {
     leaveIfPossible(name, at: index)
   }
 
-  /// Closes a database without an answer to those who wait.
+  /// Closes a database without answering the clients that wait.
   private mutating func abandon(_ name: String, at index: Int, isTold: Bool = true) {
     let open = servers[index].open.removeValue(forKey: name)
     for client in open?.waiting ?? [] { retry(client) }
@@ -485,7 +487,7 @@ struct ClusterSimulation {
   // MARK: The storage
 
   private mutating func send(_ request: Request, from index: Int) {
-    // Some commits are on their way for longer than a lease.
+    // Some commits are in transit for longer than a lease.
     let isCommit = if case .commit = request { true } else { false }
     let isStray = isCommit && now < Self.faultTime && Int.random(in: 0..<8, using: &random) == 0
     let delay = Duration.milliseconds(Int.random(in: 1...(isStray ? 9_000 : 30), using: &random))
@@ -502,10 +504,10 @@ struct ClusterSimulation {
     sent: Duration
   ) {
     let isCutOff = servers[index].id == run && servers[index].isCutOff
-    // What was sent before the network failed may arrive, or not.
+    // A message sent before the network failed may or may not arrive.
     let arrives = !isCutOff || Int.random(in: 0..<4, using: &random) == 0
     let happening = arrives ? carryOut(request, from: index, run: run) : failure(of: request)
-    // Now and then something takes very long, and sometimes an answer does not come back.
+    // Occasionally an operation takes very long, and sometimes a response is lost.
     let isSlow = now < Self.faultTime && Int.random(in: 0..<100, using: &random) == 0
     let delay = Int.random(in: isCutOff || isSlow ? 500...3_000 : 1...30, using: &random)
     let isAnswered = !isCutOff || Bool.random(using: &random)
@@ -571,7 +573,7 @@ struct ClusterSimulation {
 }
 
 extension Leadership.Input {
-  /// The same, as if the time on the way did not count.
+  /// The same input, as if the time in transit did not count.
   fileprivate func inflated(by time: Duration) -> Leadership.Input {
     switch self {
     case .announced(.success(var view)):

@@ -16,7 +16,7 @@ struct ClusterSimulationTests {
     return Thoroughness.seeds(2_000)
   }
 
-  /// Runs a simulation for each seed, on all cores, and gives what was broken, by the seed.
+  /// Runs a simulation for each seed, on all cores, and returns the broken promises by seed.
   private static func problems(
     _ seeds: [UInt64],
     mistake: ClusterMistake? = nil

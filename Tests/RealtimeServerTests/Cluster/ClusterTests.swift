@@ -109,7 +109,7 @@ struct ClusterTests {
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
     leader.store.cut()
     #expect(try await client.closed().kind == .closedByPeer(code: 1_013))
-    // The other one holds the request back until the lease has ended.
+    // The other server holds the request until the lease has expired.
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(next, "PUT", "/x.json", "2").status == 200)
     leader.store.mend()
@@ -176,7 +176,7 @@ struct ClusterTests {
     _ = try await (reader.next(), writer.next())
     let http = try await HTTPProbe(try leader.server.address)
     #expect(try await http.request("GET", "/x.json").body == "1")
-    // Its clock leaps as that of a process does which was stopped: no timer has run meanwhile.
+    // Its clock leaps as after a suspension of the process: no timer has run in between.
     leader.clock.leap(by: .seconds(30))
     reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
     writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":9}}}"#)

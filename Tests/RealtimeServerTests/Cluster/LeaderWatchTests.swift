@@ -5,7 +5,7 @@ import Testing
 struct LeaderWatchTests {
   private let leader = ClusterServer(id: ServerID("l"), host: "s-1")
 
-  /// A watch, with clients that come every second while `isBusy`, of a leader that can be reached as told.
+  /// Runs a watch of a leader, with clients arriving every second while `isBusy`.
   private func run(
     _ seconds: Int,
     from start: Int = 0,
@@ -79,7 +79,7 @@ struct LeaderWatchTests {
     #expect(quiet.looks == 10)
     #expect(quiet.asked == [], "nobody is there who would have it")
     #expect(watch.deadline == nil)
-    // What was seen long ago does not count.
+    // Old observations do not count.
     let late = run(4, from: 200, watch: &watch, isReached: false)
     #expect(late.asked == [])
   }

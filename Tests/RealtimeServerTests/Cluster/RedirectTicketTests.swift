@@ -12,7 +12,7 @@ struct RedirectTicketTests {
     #"{"rules":{"$user":{".read":"auth.uid == $user",".write":"auth.uid == $user"}}}"#
   )
 
-  /// Two servers that share data and accounts, of which one leads.
+  /// Two servers that share data and accounts, one of which leads.
   private struct Pair {
     let storage: MemoryClusterStore
     let accounts: MemoryIdentityStore
@@ -26,7 +26,7 @@ struct RedirectTicketTests {
       await other.server.stop()
     }
 
-    /// Where the other server sends a request on to, without the host.
+    /// The target to which the other server redirects a request, without the host.
     func target(
       _ method: String,
       _ target: String,
@@ -46,7 +46,7 @@ struct RedirectTicketTests {
       return String(location.dropFirst("http://\(host)".count))
     }
 
-    /// A ticket as a server would seal it, but for what is changed.
+    /// A ticket as a server would seal it, apart from the given change.
     func ticket(
       _ method: String,
       _ target: String,
@@ -109,7 +109,7 @@ struct RedirectTicketTests {
     let written = try await pair.leader.request("PUT", own, "7")
     #expect(written.status == 200)
     #expect(try await pair.refusal("PUT", own).contains("has been used already"))
-    // It is the user, and nobody else.
+    // It counts for this user, and for no other.
     let foreign = try await pair.target("GET", "/somebody.json", token: token)
     #expect(try await pair.leader.request("GET", foreign).status == 401)
     let all = try await pair.target("GET", "/.json?shallow=true", token: Self.key)
@@ -149,7 +149,7 @@ struct RedirectTicketTests {
     let line = "X-HTTP-Method-Override: DELETE"
     #expect(try await pair.leader.request("POST", target, "1", lines: [line]).status == 401)
     #expect(try await pair.refusal("GET", target + "&x=1").contains("is none of these servers"))
-    // None of this has used it up.
+    // None of these attempts has used it up.
     #expect(try await pair.leader.request("GET", target).status == 200)
     await pair.stop()
   }

@@ -1,20 +1,20 @@
 import RealtimeHub
 import RealtimeServer
 
-/// A mistake that is put in on purpose, which the invariants have to find.
+/// A deliberate mistake that the invariants have to detect.
 enum ClusterMistake: CaseIterable {
-  /// The storage takes every commit.
+  /// The storage accepts every commit.
   case fencingLeftOut
-  /// A lease counts from the answer, not from before the question.
+  /// A lease counts from the response, not from before the request.
   case renewedLate
-  /// A new lease has the number of the one before.
+  /// A new lease has the same epoch as the previous one.
   case epochReused
-  /// A server does not ask the clock before it answers.
+  /// A server does not check the clock before it answers.
   case clockNotAsked
-  /// Clients are sent to whom they were sent to first, whoever leads by now.
+  /// Clients are redirected to the first leader, even if another one leads by now.
   case redirectRemembered
 
-  /// The promises that it breaks.
+  /// The promises that the mistake breaks.
   var broken: Set<ClusterPromise> {
     switch self {
     case .fencingLeftOut, .epochReused: [.fenced]
@@ -24,21 +24,21 @@ enum ClusterMistake: CaseIterable {
   }
 }
 
-/// The storage of a simulated cluster: what it has given and taken, by its own clock.
+/// The storage of a simulated cluster: the leases and commits, by its own clock.
 struct SimulatedStorage {
   struct Grant {
     var epoch: Int64 = 0
     var holder: ServerID?
     var end = Duration.zero
     var wanted: ServerID?
-    /// How many leases there were; unlike the epoch, a mistake does not touch it.
+    /// The number of leases so far, which no mistake affects, unlike the epoch.
     var count = 0
   }
 
   let mistake: ClusterMistake?
   private(set) var grants: [String: Grant] = [:]
   private var servers: [ServerID: (server: ClusterServer, end: Duration)] = [:]
-  /// The number of the last commit of each database.
+  /// The revision of the last commit of each database.
   private(set) var revisions: [String: Int64] = [:]
 
   init(mistake: ClusterMistake?) {
@@ -120,7 +120,7 @@ struct SimulatedStorage {
     grants[name]?.wanted = server
   }
 
-  /// Whether a lease is the last one, as the fence of the storage sees it.
+  /// Whether a lease is the last one, according to the storage's fence.
   func isCurrent(_ lease: Lease) -> Bool {
     mistake == .fencingLeftOut || grants[lease.database]?.epoch == lease.epoch
   }

@@ -9,7 +9,7 @@ import TransportTestSupport
 
 /// Several servers in this process that share a storage in memory.
 final class TestCluster: Sendable {
-  /// A server, its clock, and its way to the storage.
+  /// A server, its clock, and its connection to the storage.
   struct Member: Sendable {
     let server: DatabaseServer
     let store: CuttableStore
@@ -23,19 +23,19 @@ final class TestCluster: Sendable {
 
   var members: [Member] { all.withLockedValue { $0 } }
 
-  /// Starts servers with leases that are short, so that tests need not wait for long.
+  /// Starts servers with short leases, so that tests need not wait long.
   init(_ count: Int = 2, databases: [String] = []) async throws {
     storage = MemoryClusterStore { LeapingClock.real }
     for name in databases { _ = storage.create(name) }
     for _ in 0..<count { try await add() }
-    // What each one hears after it has spoken now includes all the others.
+    // Later responses to each server's announcements include all the others.
     let counts = members.map(\.store.answers)
     try await until("the servers know each other") {
       zip(self.members, counts).allSatisfy { $0.store.answers >= $1 + 2 }
     }
   }
 
-  /// Waits until something is so.
+  /// Waits until a condition holds.
   func until(_ what: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
     let deadline = NIODeadline.now() + .seconds(20)
     while !isSo() {
@@ -47,7 +47,7 @@ final class TestCluster: Sendable {
     }
   }
 
-  /// Starts another server, whose clock may be ahead of that of the storage.
+  /// Starts another server, whose clock may be ahead of the storage's.
   @discardableResult
   func add(ahead: Duration = .zero) async throws -> Member {
     let store = CuttableStore(storage)
@@ -67,7 +67,7 @@ final class TestCluster: Sendable {
     for member in members { await member.server.stop() }
   }
 
-  /// Sends a request over a connection of its own.
+  /// Sends a request over a new connection.
   func ask(
     _ member: Member,
     _ method: String,
@@ -81,7 +81,7 @@ final class TestCluster: Sendable {
     return answer
   }
 
-  /// The server that leads a database, and the others, as soon as there is one.
+  /// The server that leads a database, and the others, as soon as there is a leader.
   func leader(of name: String = "hearth") async throws -> (leader: Member, others: [Member]) {
     let deadline = NIODeadline.now() + .seconds(20)
     while NIODeadline.now() < deadline {
@@ -93,13 +93,13 @@ final class TestCluster: Sendable {
       {
         return (leader, members.filter { $0.host != host })
       }
-      // Somebody has to ask for it first.
+      // A database is led only once a client has requested it.
       for member in members { _ = try await ask(member, "GET", "/.json?ns=\(name)") }
     }
     throw StoreError(.failed, description: "nobody leads \(name)")
   }
 
-  /// A client of a server that has not been told anything.
+  /// A client that knows only this server's address.
   func connect(_ member: Member, to name: String = "hearth") async throws -> ClientProbe {
     try await ClientProbe(
       ConnectionTarget(host: "127.0.0.1", port: try #require(member.server.port), namespace: name)
@@ -107,7 +107,7 @@ final class TestCluster: Sendable {
   }
 }
 
-/// A clock that can leap, as that of a process does which was stopped for a while.
+/// A clock that can leap, like that of a process that was suspended.
 final class LeapingClock: Sendable {
   private let leap = NIOLockedValueBox(Duration.zero)
 
@@ -118,13 +118,13 @@ final class LeapingClock: Sendable {
   func leap(by duration: Duration) { leap.withLockedValue { $0 += duration } }
 }
 
-/// The way to a storage, which can be cut.
+/// A connection to a storage, which can be cut.
 final class CuttableStore: ClusterStore {
   private let storage: MemoryClusterStore
   private let isCut = NIOLockedValueBox(false)
   private let answered = NIOLockedValueBox(0)
 
-  /// How many announcements were answered.
+  /// The number of announcements that were answered.
   var answers: Int { answered.withLockedValue { $0 } }
 
   init(_ storage: MemoryClusterStore) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeServer
 
-/// Signs custom tokens with the key that a server keeps for the programs of its administrators.
+/// Signs custom tokens with the key that a server keeps for its administrators' programs.
 struct CustomTokenSigner {
   static let audience =
     "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
@@ -16,7 +16,7 @@ struct CustomTokenSigner {
     server = try #require(try store.secret(.keys)?["server"]?.string)
   }
 
-  /// A token; the issuer names the server and the database.
+  /// A token whose issuer names the server and the database.
   func token(
     uid: String,
     claims: [String: JSONValue] = [:],

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Attacks on the identities of a server", .timeLimit(.minutes(3)))
 struct IdentityAttackTests {
-  /// A token that is made of a valid one, and what must be said about it.
+  /// A token derived from a valid one, and the expected reason for its refusal.
   struct Forgery: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let reason: String
@@ -178,7 +178,7 @@ struct IdentityAttackTests {
     let eve = try await server.signUp("eve@example.com")
     let path = "/users/\(ada["localId"]).json"
     #expect(try await server.request("PUT", "\(path)?auth=\(eve["idToken"])", "1").status == 401)
-    // Only administrators act as others.
+    // Only administrators may act as others.
     let override = "auth_variable_override=%7B%22uid%22:%22\(ada["localId"])%22%7D"
     let acting = try await server.request(
       "PUT",
@@ -223,7 +223,7 @@ struct IdentityAttackTests {
       let answer = try await server.post("signInWithCustomToken", ["token": .string(token)])
       #expect(answer.code == code)
     }
-    // A custom token is no token of a user.
+    // A custom token is not a user's token.
     #expect(try await !server.accepts(good))
     #expect(
       try await server.post("signInWithCustomToken", ["token": .string(good)]).status == 200

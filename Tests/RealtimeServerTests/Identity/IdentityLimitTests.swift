@@ -72,7 +72,7 @@ struct IdentityLimitTests {
     await server.server.stop()
   }
 
-  /// A request that is refused, with the status and the code.
+  /// A request that is refused, with the expected status and code.
   struct Malformed: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let method: String

@@ -5,9 +5,9 @@ import RealtimeServer
 import RealtimeTransport
 import Testing
 
-/// A server with accounts, whose clock a test sets.
+/// A server with accounts, whose clock a test controls.
 struct IdentityServer: Sendable {
-  /// A user's `email` and `password`, as most tests need one.
+  /// The `email` and `password` of a user, which most tests need.
   static let ada = (email: "ada@example.com", password: "correct horse")
 
   let server: DatabaseServer
@@ -41,7 +41,7 @@ struct IdentityServer: Sendable {
     return IdentityServer(server: server, time: time)
   }
 
-  /// Two servers that share accounts and data, and soon see what the other changes.
+  /// Starts two servers that share accounts and data, and soon see each other's changes.
   static func startTwo(
     rules: DatabaseServer.Rules,
     sharing accounts: any IdentityStore,
@@ -60,10 +60,10 @@ struct IdentityServer: Sendable {
     return servers
   }
 
-  /// The time that the server believes it is, in milliseconds since 1970.
+  /// The server's current time, in milliseconds since 1970.
   var now: Int64 { time.withLockedValue { $0 } }
 
-  /// Lets time pass.
+  /// Advances the server's clock.
   func advance(seconds: Int64) { time.withLockedValue { $0 += seconds * 1_000 } }
 
   // MARK: Requests
@@ -74,14 +74,14 @@ struct IdentityServer: Sendable {
     let lines: [String: String]
 
     subscript(name: String) -> String { json[name]?.string ?? "" }
-    /// The code of a refusal, without what may follow it.
+    /// The code of a refusal, without any text that follows it.
     var code: String {
       let message = json["error"]?["message"]?.string ?? ""
       return String(message.prefix { $0 != " " })
     }
   }
 
-  /// A request with any body, at the port.
+  /// Sends a request with any body to the port.
   func request(
     _ method: String,
     _ target: String,
@@ -95,7 +95,7 @@ struct IdentityServer: Sendable {
     return Answer(status: answer.status, json: json, lines: answer.lines)
   }
 
-  /// A request of a user, with members of JSON.
+  /// Sends a user's request with JSON members.
   func post(_ method: String, _ members: [String: JSONValue] = [:]) async throws -> Answer {
     let json = JSONValue.object(members.map { JSONMember($0.key, $0.value) })
     return try await request(
@@ -125,7 +125,7 @@ struct IdentityServer: Sendable {
     )
   }
 
-  /// Whether the database takes a token of REST.
+  /// Whether the database accepts a token over REST.
   func accepts(_ token: String) async throws -> Bool {
     try await request("GET", "/a.json?auth=\(token)").status == 200
   }

@@ -68,7 +68,7 @@ struct IdentityTokenTests {
     #expect(made["expiresIn"] == "2")
     let client = try await connect(server)
     #expect(try await authenticate(client, made["idToken"]).contains(#""s":"ok""#))
-    // The clock jumps as the timer of two real seconds runs.
+    // The clock jumps while the timer of two real seconds runs.
     server.advance(seconds: 2)
     let push = try await client.next()
     #expect(push.contains(#""a":"ac""#) && push.contains("expired_token"))
@@ -119,7 +119,7 @@ struct IdentityTokenTests {
     let server = try await IdentityServer.start(store: store, at: 1_700_000_000_000)
     let made = try await server.signUp()
     let old = try #require(WebToken(made["idToken"]))
-    // The age at which a key is replaced by itself.
+    // The age at which a key is replaced automatically.
     server.advance(seconds: 91 * 86_400)
     let refreshed = try await server.refresh(made["refreshToken"])
     let new = try #require(WebToken(refreshed["id_token"]))

@@ -1,7 +1,7 @@
 import RealtimeServer
 import Testing
 
-/// Somebody who does not know a password, and its owner.
+/// An attacker who does not know a password, and its owner.
 @Suite("Guessing passwords", .timeLimit(.minutes(1)))
 struct PasswordAttackTests {
   private let wrong = "INVALID_LOGIN_CREDENTIALS"
@@ -21,7 +21,7 @@ struct PasswordAttackTests {
     }
     #expect(try await server.signIn().status == 200)
     #expect(ContinuousClock.now - start >= .milliseconds(5 * delay))
-    // The right password ends it.
+    // The right password ends the waiting.
     #expect(try await server.signIn(IdentityServer.ada.email, "wrong password").code == wrong)
     #expect(try await server.signIn().status == 200)
     await server.server.stop()

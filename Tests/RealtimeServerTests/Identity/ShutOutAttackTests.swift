@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-/// What somebody leaves behind for the time after being shut out.
+/// What users leave behind when they are shut out.
 @Suite("Writes that a user has scheduled who is shut out", .timeLimit(.minutes(1)))
 struct ShutOutAttackTests {
   private static let key = "an-administrators-key-of-40-characters!!"
@@ -30,7 +30,7 @@ struct ShutOutAttackTests {
     #expect(answer.status == 200)
   }
 
-  /// Schedules a write for the end of a connection of a new user.
+  /// Schedules a write for the disconnection of a new user.
   private func schedule(
     _ server: IdentityServer,
     _ name: String
@@ -66,7 +66,7 @@ struct ShutOutAttackTests {
       #"{"localId":"\#(mallory.uid)"\#(disabling ?? "")}"#
     )
     #expect(try await mallory.client.next().contains("expired_token"))
-    // Who has only been signed out everywhere is not shut out.
+    // A user who was only signed out everywhere is not shut out.
     try await change(server, "update", #"{"localId":"\#(ada.uid)","validSince":"1700000001"}"#)
     for client in [mallory.client, ada.client, bob.client] {
       client.close()
