@@ -16,7 +16,7 @@ struct DiagnosticTests {
     return database
   }
 
-  /// The words of all that is no frame and does not concern the connection.
+  /// The texts of all diagnostics that are neither frames nor about the connection.
   private func words(_ diagnostics: [Diagnostic]) -> [String] {
     diagnostics.filter { ![.sent, .received, .connection].contains($0.kind) }
       .map { ([$0.title] + $0.details).joined(separator: " | ") }
@@ -69,7 +69,7 @@ struct DiagnosticTests {
       #expect(lines.contains { $0.hasSuffix(" in 0 ms | value: 1") })
       #expect(lines.contains("try 1 at /n | read: null | proposed: nothing, it gives up"))
       #expect(lines.last == "transaction aborted after 1 try in 0 ms | value: null")
-      // Programs count by these, whatever the words are.
+      // Programs count these steps, whatever the wording.
       let steps = all.compactMap(\.transactionStep)
       #expect(steps.first == .beginning)
       #expect(steps.dropFirst().first == .attempt(1))

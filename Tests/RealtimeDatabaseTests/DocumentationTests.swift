@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Looks at the sources of the library, as the compiler has no word for a missing comment.
+/// Checks the sources of the library, since the compiler does not report missing comments.
 @Suite("The documentation of the library")
 struct DocumentationTests {
   private static let folder = URL(filePath: #filePath)
@@ -55,7 +55,7 @@ struct DocumentationTests {
     }
   }
 
-  /// Whether a comment for documentation stands before a line, attributes between them apart.
+  /// Whether a documentation comment precedes a line, ignoring attributes in between.
   private func isDocumented(_ lines: [Substring], before number: Int) -> Bool {
     var index = number - 1
     while index >= 0, lines[index].drop(while: { $0 == " " }).hasPrefix("@") { index -= 1 }

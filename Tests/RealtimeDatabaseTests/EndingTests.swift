@@ -6,7 +6,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-/// What becomes of what is unfinished when the connection or the last reference goes.
+/// What happens to unfinished operations when the connection or the last reference goes away.
 @Suite("Endings in the middle of something", .timeLimit(.minutes(1)))
 struct EndingTests {
   private static let increment: @Sendable (MutableData) -> TransactionResult = { data in
@@ -14,7 +14,7 @@ struct EndingTests {
     return .success(withValue: data)
   }
 
-  /// A server that takes everything and leaves writes unanswered.
+  /// A server that accepts everything and leaves writes unanswered.
   private func silentServer() async throws -> ScriptedServer {
     try await ScriptedServer { id, request in
       if case .write = request { return [] }

@@ -15,7 +15,7 @@ struct LifecycleTests {
       let told = Record<String>()
       let other = Record<String>()
       let handle = NIOLockedValueBox<DatabaseHandle>(0)
-      // The queue is held up until the handle is known.
+      // The queue is suspended until the handle is known.
       ref.database.callbackQueue.suspend()
       handle.withLockedValue {
         $0 = ref.observe(.childAdded) { snapshot in
@@ -101,7 +101,7 @@ struct LifecycleTests {
         }
       }
       begin()
-      // Others are faster, so that the first guess is wrong.
+      // Another client is faster, so the first guess is wrong.
       try await station.open().reference(withPath: "count").setValue(10)
       database.goOnline()
       #expect(await ends.wait(for: 1) == [true])
@@ -239,7 +239,7 @@ struct LifecycleTests {
       _ = ref.queryOrderedByKey().queryStarting(atValue: 1)
     }
     await #expect(processExitsWith: .failure) {
-      // Finding it is no mistake, as `useEmulator` may follow; using it then is.
+      // Creating the reference is no mistake, since `useEmulator` may follow; using it is.
       let ref = Database.database().reference()
       Database.database().callbackQueue = DispatchQueue(label: "test.callbacks")
       ref.setValue(1)

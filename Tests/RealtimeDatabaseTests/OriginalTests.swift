@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What programs that were written for the original rely on.
+/// The behaviour of the original that existing programs rely on.
 @Suite("Like the original", .timeLimit(.minutes(1)))
 struct OriginalTests {
   // MARK: URLs

@@ -79,7 +79,7 @@ struct PersistenceTests {
         let database = try keeping.open(url)
         let list = database.reference(withPath: "list")
         let handle = list.observe(.value) { _ in }
-        // What was asked for before is answered before.
+        // Requests are answered in order.
         try await database.reference(withPath: "other").setValue(run)
         #expect(try await first(list).childSnapshot(forPath: "b").value as? String == text)
         #expect(relay.takeSaid().contains("unmistakable") == (run == 0))
@@ -116,7 +116,7 @@ struct PersistenceTests {
         try await ref.setValue(text)
         #expect(try await first(ref).exists())
       }
-      // Each time the store tells its size, a part of what was not used for long goes.
+      // Each time the store reports its size, part of what has not been used for long is deleted.
       for _ in 0..<20 { try await database.waitUntilStored() }
       await database.close()
       let attributes = try FileManager.default.attributesOfItem(atPath: #require(keeping.file))
@@ -192,7 +192,7 @@ struct PersistenceTests {
       let two = try keeping.open(url)
       try await two.reference(withPath: "count").setValue(ServerValue.increment(1))
       await two.waitUntilAcknowledged()
-      // One that listens may hear of it a moment later, one that does not asks the server.
+      // An observer may learn of it a moment later; a client without one asks the server.
       let fresh = try station.open().reference(withPath: "count")
       #expect(try await fresh.getData().value as? Int == 6)
       await told.wait { $0.last == 6 }
@@ -254,7 +254,8 @@ struct PersistenceTests {
     }
   }
 
-  /// What a process does that is going to be killed: it counts, offline, from where the last one ended.
+  /// The work of a process that is going to be killed: it counts, offline, from where the last one
+  /// ended.
   private struct Job: Codable, Sendable {
     let url: String
     let directory: String

@@ -8,7 +8,7 @@ struct ReadAndWriteTests {
   func setAndGet() async throws {
     try await Station.run { station in
       let ref: DatabaseReference = try station.open().reference()
-      // Where there is nothing to await, the forms with blocks are meant.
+      // Where nothing can be awaited, the forms with blocks are chosen.
       func write() { ref.child("users").child("ann").setValue(["username": "Ann"]) }
       write()
       let names = Record<String>()
@@ -210,7 +210,7 @@ struct ReadAndWriteTests {
       for (number, change) in changes.enumerated() {
         try await ref.setValue(2, andPriority: "before")
         let (committed, _) = try await ref.runTransactionBlock { data in
-          // Runs on nothing where the data are not known yet.
+          // Runs on nothing where the data is not known yet.
           if data.value as? Int == 2 { change(data) }
           return .success(withValue: data)
         }

@@ -6,10 +6,10 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-/// When an observer is removed, and by whom, while things are being told.
+/// Removing observers, in different ways, while events are being delivered.
 @Suite("Observers that are removed while something is told", .timeLimit(.minutes(1)))
 struct RemovalTests {
-  /// A list with three entries, whose callbacks wait until they are let go.
+  /// A list with three entries, whose callbacks wait until the queue is resumed.
   private func list(_ station: Station) async throws -> DatabaseReference {
     let ref = try station.open().reference(withPath: "list")
     try await ref.setValue(["a": 1, "b": 2, "c": 3])
@@ -51,7 +51,7 @@ struct RemovalTests {
       ref.child("c").observe(.value) { _ in told.append("below") }
       ref.database.callbackQueue.resume()
       await told.wait { $0.contains("below") && $0.contains("a") }
-      // Another observer of the same place starts from the beginning.
+      // Another observer of the same path starts from the beginning.
       let again = Record<String>()
       ref.observe(.childAdded) { again.append($0.key) }
       #expect(await again.wait(for: 3).sorted() == ["a", "b", "c"])

@@ -6,14 +6,15 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-/// What users of other clients of this protocol have reported, as tests: the whole client.
+/// Defects that users of other clients of this protocol have reported, as tests of the whole
+/// client.
 @Suite("Reported defects: the client", .timeLimit(.minutes(1)))
 struct ReportedDefectTests {
   @Test("A script that is done exits, though its database is connected and observed")
   func scriptExits() async {
     await #expect(processExitsWith: .success) {
       try await Station.run { station in
-        // On the main queue, as a script would have it that never runs one.
+        // On the main queue, like a script that never runs that queue.
         let database = try Database(url: station.url)
         let ref = database.reference(withPath: "script")
         ref.observe(.value) { _ in }
@@ -38,7 +39,7 @@ struct ReportedDefectTests {
     }
     await told.wait(for: 1)
     for _ in 0..<3 { server.say(.push(.listenRevoked(path: "x", queries: nil))) }
-    // A write before the observer has ended would still be shown to it.
+    // Before the observer has ended, a write would still be shown to it.
     await told.wait(for: 2)
     server.say(.push(.data(path: "x", .integer(1), tag: nil)))
     try await ref.setValue(2)
@@ -121,7 +122,8 @@ struct ReportedDefectTests {
     }
     #expect(error?.code == .invalidData)
     #expect(error?.path == "/x")
-    // Requests keep their order: had the refused one been sent, it would be here before this one.
+    // Requests keep their order: if the refused one had been sent, it would have arrived before
+    // this one.
     try await ref.setValue(1)
     let puts = server.requests.elements.filter { if case .write = $0 { true } else { false } }
     #expect(puts.count == 1)

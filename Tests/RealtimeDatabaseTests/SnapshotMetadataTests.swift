@@ -24,7 +24,7 @@ struct SnapshotMetadataTests {
       func write(_ value: Int) { list.child("a").setValue(value) }
       write(2)
       await told.wait(for: 4)
-      // The acknowledgement alone raises nothing.
+      // The acknowledgement alone raises no event.
       await database.waitUntilAcknowledged()
       try await station.open().reference(withPath: "list/b").setValue(3)
       await told.wait(for: 6)
@@ -70,7 +70,7 @@ struct SnapshotMetadataTests {
       #expect(text(try await list.getData().metadata) == "current")
       await database.close()
 
-      // Nobody listens at this address, and the file belongs to it.
+      // No server listens at this address, and the file belongs to it.
       let away = try keeping.open(station.url, readDeadline: .milliseconds(300))
       await station.server.stop()
       let told = Record<String>()

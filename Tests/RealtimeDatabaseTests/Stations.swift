@@ -6,7 +6,7 @@ import RealtimeServer
 import RealtimeSync
 import TestSupport
 
-/// A server of its own on a Unix socket, and databases that are opened on it.
+/// A server on a Unix socket, and the databases that are opened on it.
 final class Station: Sendable {
   let directory: TemporaryDirectory
   let server: DatabaseServer
@@ -20,14 +20,14 @@ final class Station: Sendable {
     url = server.urls.first ?? ""
   }
 
-  /// Opens another database on the server, as another client.
+  /// Opens another database on the server, as a separate client.
   func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     return database
   }
 
-  /// Runs a server for as long as a test takes.
+  /// Runs a server for the duration of a test.
   static func run(_ body: (Station) async throws -> Void) async throws {
     let station = try await Station()
     do {
@@ -49,7 +49,7 @@ struct Keeping {
     directory = try TemporaryDirectory()
   }
 
-  /// Opens a database that keeps its data in the directory.
+  /// Opens a database that stores its data in the directory.
   func open(
     _ url: String,
     readDeadline: Duration = .seconds(30),
@@ -83,7 +83,7 @@ extension Database {
   }
 }
 
-/// What a store has told.
+/// What a store has reported.
 final class Told: @unchecked Sendable {
   // Safety: guarded by the lock.
   private let lock = NSLock()

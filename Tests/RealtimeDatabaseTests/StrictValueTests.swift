@@ -4,7 +4,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-/// Values that the original refuses, where a tree would leave out what it has no place for.
+/// Values that the original refuses, where a tree would drop what it cannot represent.
 @Suite("Values that are refused", .timeLimit(.minutes(1)))
 struct StrictValueTests {
   private static let illegal: [@Sendable () -> Any] = [

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every public name of the original that this library has, used once in the original's spelling.
+/// Every public name that this library shares with the original, used once in the original's
+/// spelling.
 @Suite("Surface", .timeLimit(.minutes(1)))
 struct SurfaceTests {
   @Test(

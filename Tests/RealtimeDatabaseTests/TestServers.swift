@@ -8,7 +8,7 @@ import RealtimeDatabase
 import RealtimeTransport
 import TestSupport
 
-/// A server without data, which tells when connections end.
+/// A server without data, which reports when connections end.
 final class StubServer: Sendable {
   enum Manner {
     case accepts
@@ -60,7 +60,7 @@ final class StubServer: Sendable {
     ).get()
   }
 
-  /// Opens a database there.
+  /// Opens a database on this server.
   func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
@@ -72,20 +72,20 @@ final class StubServer: Sendable {
   }
 }
 
-/// A server that says what a test has it say, and keeps what it was asked.
+/// A server that follows a test's script, and records requests.
 final class ScriptedServer: Sendable {
-  /// What is said when a request comes, in order; nil ends the connection.
+  /// The messages sent in response to a request, in order; nil ends the connection.
   typealias Script = @Sendable (Int64, ClientRequest) -> [ServerMessage]?
 
   let url: String
-  /// What was asked, over all connections.
+  /// The requests over all connections.
   let requests = Record<ClientRequest>()
   /// How connections have ended.
   let ends = Record<String>()
   private let connections = NIOLockedValueBox<[ServerConnection]>([])
   private let directory: TemporaryDirectory
   private let listener: ServerListener
-  /// Where the listener and all of its connections live.
+  /// The event loop of the listener and all of its connections.
   private let eventLoop: any EventLoop
 
   init(_ script: @escaping Script) async throws {
@@ -117,13 +117,13 @@ final class ScriptedServer: Sendable {
     ).get()
   }
 
-  /// Says something to the newest connection, unasked.
+  /// Sends a message to the newest connection, without a request.
   func say(_ message: ServerMessage) {
     let connection = connections.withLockedValue { $0.last }
     eventLoop.execute { connection?.send(EncodedMessage(message.encoded())) }
   }
 
-  /// Opens a database there.
+  /// Opens a database on this server.
   func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
@@ -145,14 +145,14 @@ final class ScriptedServer: Sendable {
   }
 }
 
-/// A Unix socket in front of another one, which keeps what the server says, or swallows it.
+/// A Unix socket in front of another one, which records what the server sends, or swallows it.
 final class Relay: Sendable {
   let path: String
   private let listener: Int32
   private let said = NIOLockedValueBox<[UInt8]>([])
   private let isDeaf = NIOLockedValueBox(false)
 
-  /// Starts to relay between a new socket and one where a server listens.
+  /// Starts to relay between a new socket and one on which a server listens.
   init(_ path: String, to server: String) throws {
     self.path = path
     listener = try Self.socket(path) { bind($0, $1, $2) }
@@ -173,7 +173,7 @@ final class Relay: Sendable {
 
   deinit { stop() }
 
-  /// What the server has said since the last call, frames and all.
+  /// What the server has sent since the last call, including frame headers.
   func takeSaid() -> String {
     said.withLockedValue { bytes in
       defer { bytes = [] }
@@ -181,7 +181,7 @@ final class Relay: Sendable {
     }
   }
 
-  /// Whether what the server says is kept from the client.
+  /// Sets whether the server's data is withheld from the client.
   func setDeaf(_ isOn: Bool) {
     isDeaf.withLockedValue { $0 = isOn }
   }

@@ -30,7 +30,7 @@ struct FaultyDiskTests {
     }
   }
 
-  /// The numbers of the writes that are there after the power has gone.
+  /// The numbers of the writes that survive a power loss.
   private func numbers(in files: [String: [UInt8]]) throws -> [Int64] {
     let image = try TemporaryDirectory()
     let file = file(in: image)
@@ -45,7 +45,7 @@ struct FaultyDiskTests {
     return state.writes.map(\.number)
   }
 
-  /// Expects the first writes to be there after the power has gone, whatever else was lost.
+  /// Expects the first writes to survive a power loss, whatever else was lost.
   private func expectKept(
     _ count: Int,
     on disk: FaultyDisk,
@@ -110,7 +110,8 @@ struct FaultyDiskTests {
         let times = Int.random(in: 1...2, using: &random)
         disk.fail(DiskFault(kind, at: Int.random(in: 1...3, using: &random), times: times))
       }
-      // Data are not waited for; the write behind them is. Large ones fill the log, which is copied.
+      // Data is not waited for, but the write behind it is. Large data fills the log, which is then
+      // copied.
       let most = Int.random(in: 0..<4, using: &random) == 0 ? 600_000 : 20_000
       let text = String(repeating: "x", count: Int.random(in: 0..<most, using: &random))
       store.perform([.replace(query: 1, .string(text))])
@@ -120,7 +121,8 @@ struct FaultyDiskTests {
       if !hasFailed { flushed = Int(number) }
       try expectKept(flushed, on: disk, using: &random, "seed \(seed), write \(number)")
       if hasFailed || Int.random(in: 0..<6, using: &random) == 0 {
-        // A store that has failed is of no use until the next process. What waits goes with this one.
+        // A store that has failed is unusable until the next process. Anything waiting is lost with
+        // this one.
         disk.fail(DiskFault(.full, at: 1, times: .max))
         store.close()
         disk.repair()
