@@ -23,7 +23,7 @@ struct AnswersTests {
     )
   }
 
-  /// Two threads: c1 with c3 and, below it, c4; and c2 with c5.
+  /// Two threads: c1 with c3, which has c4 below it; and c2 with c5.
   static let comments = [
     comment("c1"), comment("c2", by: "mei"), comment("c3", to: "c1", by: "alice"),
     comment("c4", to: "c3"), comment("c5", to: "c2", by: "alice"),
@@ -86,7 +86,7 @@ struct AnswersTests {
     model.type("Yes")
     #expect(model.rows.contains { $0.contains(" To mei ") })
     #expect(model.type(.enter).last == .comment("p11", text: "Yes", answering: Self.comments[1]))
-    // The next one is about the post again.
+    // The next comment is about the post again.
     model.type("c", "And so on")
     #expect(model.type(.enter).last == .comment("p11", text: "And so on"))
   }
@@ -115,7 +115,7 @@ struct AnswersTests {
     model.type("Z")
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
     #expect(model.openPost?.selection == "c1")
-    // An answer that comes is counted, and leaves what is read in its place.
+    // A new answer is counted, and what is being read keeps its position.
     let more = Self.comments + [Self.comment("c6", to: "c4")]
     model.send(.blog(.comments("p11", more)))
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
@@ -163,7 +163,7 @@ struct AnswersTests {
     #expect(rows[27].hasPrefix("  Three"))
     #expect(model.type(.enter).last == .comment("p11", text: "One\nTwo\nThree"))
     #expect(model.openPost?.fieldHeight == 1)
-    // However much is typed, there is room for what is answered.
+    // However much is typed, there is room for the comment that is answered.
     model.type("c", .paste(String(repeating: "line\n", count: 100)))
     #expect(model.openPost?.fieldHeight == model.session.fieldLimit)
     #expect(model.rows.contains { $0.contains("Notes from a slow train") })
@@ -201,7 +201,8 @@ struct AnswersTests {
     #expect(
       model.type("c", .enter).last == .comment("p11", text: "One", answering: Self.comments[1])
     )
-    // Left with its post, it is a draft that says whom it answers, and that is gone on with.
+    // When its post is left, it becomes a draft that names the answered comment and can be
+    // continued.
     refuse("One", Self.comments[1], in: &model)
     model.type(.escape, .escape, "C")
     #expect(

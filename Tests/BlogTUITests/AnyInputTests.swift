@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Whatever is typed, wherever")
 struct AnyInputTests {
-  /// Keys that lead from the list to each place that takes keys of its own.
+  /// Keys that lead from the list to each mode that handles keys itself.
   private static let places: [[Typed]] = [
     [], [.enter], [.enter, "c"], ["c"], ["c", .tab], ["e"], ["/"], ["?"], ["?", "/"], [":"],
     [":set "], [.control("p")], [.key(.function(2))], [.key(.function(2)), "theme", .enter],
@@ -32,7 +32,7 @@ struct AnyInputTests {
         let event: Event = step.isMultiple(of: 9) ? events.next() : .key(Self.key(&random))
         let deletions = model.reading.deletions.count
         let effects = model.send(event)
-        // What one event asks for is a handful, and for deletions one each.
+        // One event causes only a few effects, apart from one for each deletion.
         #expect(effects.count <= 8 + deletions)
         if effects.contains(.quit) { model.question = nil }
         guard let problem = PropertyTests.problem(of: view(model), model) else { continue }

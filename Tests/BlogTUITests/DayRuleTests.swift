@@ -8,7 +8,7 @@ import Testing
 struct DayRuleTests {
   private static let day: Int64 = 86_400_000
 
-  /// So many posts a day, newest first; the first of all is of the present day.
+  /// A number of posts per day, newest first; the very first is from the current day.
   private func posts(days: Int, perDay: Int, before: Int = 0) -> [Post] {
     (0..<days * perDay).map { number in
       Post(

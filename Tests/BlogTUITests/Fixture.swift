@@ -2,7 +2,7 @@ import BlogModel
 
 @testable import BlogTUI
 
-/// A small blog with people, posts and times that never change.
+/// A small blog with fixed people, posts and times.
 enum Fixture {
   static let now: Int64 = 1_700_000_000_000
   static let alice = Author(uid: "alice", name: "alice")
@@ -144,7 +144,7 @@ enum Fixture {
     ),
   ]
 
-  /// A model after the start, before anything has come.
+  /// A model after the start, before any data has arrived.
   static func started(_ size: Size, glyphs: GlyphSet = .unicode) -> Model {
     var model = Model(
       me: alice,
@@ -170,7 +170,7 @@ enum Fixture {
     return model
   }
 
-  /// A model with an open post of mine, with three comments.
+  /// A model with one of my posts open, which has three comments.
   static func opened(
     _ size: Size = Size(width: 80, height: 24),
     glyphs: GlyphSet = .unicode
@@ -184,7 +184,7 @@ enum Fixture {
     return model
   }
 
-  /// So many posts with short titles, newest first; the newest has the highest number.
+  /// Posts with short titles, newest first; the newest has the highest number.
   static func numbered(_ numbers: some Sequence<Int>) -> [Post] {
     numbers.sorted(by: >).map { number in
       Post(
@@ -199,7 +199,7 @@ enum Fixture {
   }
 }
 
-/// Keys are written as they are typed: text, or special keys.
+/// Input as it is typed: text, or special keys.
 enum Typed: ExpressibleByStringLiteral {
   case text(String)
   case key(KeyEvent)
@@ -216,8 +216,8 @@ enum Typed: ExpressibleByStringLiteral {
 }
 
 extension Model {
-  /// Sends an event; returns its effects except questions for comments, which follow from what is
-  /// in view and not from what was done.
+  /// Sends an event; returns its effects apart from requests for comments, which depend on what is
+  /// in view rather than on the event.
   @discardableResult
   mutating func send(_ event: Event) -> [Effect] {
     sendAsking(event).filter { if case .watchComments = $0 { false } else { true } }
@@ -246,5 +246,5 @@ extension Model {
   }
 }
 
-/// Testing has a type of the same name.
+/// Swift Testing has a type of the same name.
 typealias BlogComment = BlogModel.Comment

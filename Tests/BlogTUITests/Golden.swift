@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Screens kept as text files.
+/// Screens stored as text files.
 enum Golden {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent()

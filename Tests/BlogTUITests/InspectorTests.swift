@@ -170,7 +170,7 @@ extension InspectorTests {
         #"{"t":"d","d":{"r":9,"b":{"s":"#,
       ]
     )
-    // Numbers begin anew with each connection.
+    // Request numbers restart with each connection.
     model.send(.wire([frame(20, .sent, #"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/a"}}}"#)]))
     model.send(.wire([frame(21, .connection, "connected")]))
     model.send(.wire([frame(22, .received, #"{"t":"d","d":{"r":1,"b":{"s":"ok"}}}"#)]))
@@ -226,7 +226,7 @@ extension InspectorTests {
 }
 
 extension Effect {
-  /// Whether it begins or ends the watch.
+  /// Whether it starts or stops the watch.
   fileprivate var isWatchWire: Bool {
     if case .watchWire = self { true } else { false }
   }

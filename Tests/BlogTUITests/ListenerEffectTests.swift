@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-/// Defect 11 of the published sample, as the screens see it: what is opened is closed.
+/// Defect 11 of the published sample, as the screens see it: whatever is opened is closed.
 @Suite("Whatever is opened is closed")
 struct ListenerEffectTests {
   @Test("A post that is opened and closed a hundred times is followed as often as it is let go")

@@ -40,7 +40,7 @@ struct LooksTests {
       else { return nil }
       return end - start
     }
-    // Sixty words of five columns take four lines of 77; of the long text eight are shown.
+    // Sixty words of five columns take four lines of 77; eight lines of the long text are shown.
     #expect(lines(60, 59) == 6)
     #expect(lines(59, 58) == 10)
     #expect(lines(58, 57) == 3)
@@ -65,7 +65,7 @@ struct LooksTests {
 
   @Test("Ages follow the server's clock, whatever the clock of this machine says")
   func serverClock() {
-    // The model knows no other time than the one it is told.
+    // The model knows only the time that it is told.
     var model = Fixture.loaded()
     model.send(.tick(now: Fixture.now + 600_000))
     #expect(model.rows[3].contains("13m"))

@@ -12,7 +12,7 @@ struct MarkupTests {
     return Markup.lines(of: safe, width: width, signs: Self.signs)
   }
 
-  /// The text with its looks in braces: `a {very:emphasis} good`.
+  /// The text with its styles in braces: `a {very:emphasis} good`.
   private func shown(_ text: String, width: Int = 80) -> [String] {
     lines(text, width: width).map { line in
       var result = ""
@@ -121,7 +121,7 @@ struct MarkupTests {
           .clusters
       )
       let known = Set(safe.clusters).union(own)
-      // An excerpt spells bidirectional controls out, as every single line does.
+      // An excerpt spells out bidirectional controls, as every single line does.
       let notes: SafeText = "• ⟨RLO⟩"
       let spelled = known.union(SafeText(untrusted: text).clusters).union(notes.clusters)
       let excerpt = Markup.excerpt(of: text, limit: 60, bullet: "•")

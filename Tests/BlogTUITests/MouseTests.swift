@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The mouse")
 struct MouseTests {
-  /// Clicks on the first cell of a text that is on the screen.
+  /// Clicks on the first cell of a text on the screen.
   @discardableResult
   private func click(
     _ text: String,
@@ -210,7 +210,7 @@ struct MouseTests {
       for _ in 0..<2 { wheel(.wheelUp, in: &model) }
       let above = view(model)
       for _ in 0..<2 { wheel(.wheelDown, in: &model) }
-      // At one end of it the wheel has one way to go only.
+      // At one end the wheel has only one direction.
       #expect(above != before || view(model) != before, "\(name)")
       for _ in 0..<30 { wheel(.wheelDown, in: &model) }
       let end = view(model)
@@ -259,14 +259,14 @@ struct MouseTests {
     #expect(try click("back") == [])
     #expect(form.form == nil)
     #expect(try click("ann, ann") == [.use(uid: "ann")])
-    // Whoever waits for the server can leave, and nothing else.
+    // A user who waits for the server can leave, but do nothing else.
     #expect(form.update(.key(.mouse(wheel))) == [])
     #expect(form.list.selection == .account(uid: "ann"))
   }
 }
 
 extension Screen {
-  /// The cell where a text begins; a newline stands for the end of a word.
+  /// The position of the cell where a text begins; a trailing newline matches the end of a word.
   fileprivate func position(of text: String) -> Position? {
     for row in 0..<size.height {
       let cells = Array(self.row(row))

@@ -36,7 +36,7 @@ struct NewCommentsTests {
     let later = (0..<60).flatMap { _ in asked(.key(.down)) }
     #expect(later.count <= 60 / (height / 2) + 1)
     #expect(model.feed.list.visibleIDs.allSatisfy { later.last?.contains($0) == true })
-    // While a search is typed, the rows change with each letter.
+    // While a search is being typed, the rows change with each letter.
     #expect(asked(.key(.character("/"))) + asked(.key(.character("7"))) == [])
     #expect(asked(.key(.enter)).count == 1)
   }
@@ -51,7 +51,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].contains("❝ 2 "))
     model.send(.blog(.latestComments("p12", (10..<20).map { comment("c\($0)") })))
     #expect(model.rows[2].contains("❝ 10+ "))
-    // A comment that disappears soon no longer counts.
+    // A comment that is about to disappear no longer counts.
     let mine = [comment("c1"), comment("c2", by: "alice")]
     model.send(.blog(.latestComments("p12", mine)))
     model.delete(.comment("p12", commentID: "c2"))

@@ -88,7 +88,7 @@ struct NoticesTests {
     #expect(model.type("m") == [.markStars(["p07": 40])])
     #expect(model.rows[2].contains("★ 40 stars"))
     #expect(model.rows[0].hasSuffix("2 new"))
-    // What comes while it is open does not move what is selected.
+    // What arrives while it is open does not move the selection.
     model.type("j")
     let new = NoticeEntry(
       id: "c9",

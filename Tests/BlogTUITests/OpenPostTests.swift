@@ -71,7 +71,7 @@ struct OpenPostTests {
     #expect(model.type("y", .enter) == [])
     let later = model.send(.tick(now: Fixture.now + Deletion.delay))
     #expect(later == [.deleteComment("p11", commentID: "c3")])
-    // The comment before it has taken its place.
+    // The comment before it has taken its position.
     model.type("d")
     #expect(model.question == nil)
     #expect(model.message?.text.string == "Only 美玲 can delete this comment.")

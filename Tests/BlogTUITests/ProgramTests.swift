@@ -36,7 +36,7 @@ private final class ScriptedTerminal: TerminalDevice {
   func notify(_ text: String) { calls.append("notify \(text)") }
 }
 
-/// A blog in memory that remembers what was asked of it.
+/// A blog in memory that records the calls it receives.
 // Safety: the program and the tests use it on the main actor only.
 private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   let me = Fixture.alice
@@ -147,7 +147,7 @@ struct ProgramTests {
       repository.emit(.found(SearchProgress(number: 1, found: found, searched: searched)))
       let drawn = terminal.screens.count
       _ = program.turn([.woken, .key(.character("j"))])
-      // One frame shows both: what was found, and where the key has led.
+      // One frame shows both the search result and the new selection.
       #expect(terminal.screens.count == drawn + 1)
       #expect(program.model.feed.list.ids.count == (page + 1) * 40)
       #expect(program.model.feed.list.selectedIndex == page + 1)

@@ -22,7 +22,7 @@ struct PropertyTests {
     var rows = DrawnRows()
     for step in 0..<(Thoroughness.isFull ? 5_000 : 2_000) {
       let effects = model.send(events.next())
-      // Without this the first q would end the run in a screen that no longer matters.
+      // Without this the first q would end the run on a screen that no longer matters.
       if effects.contains(.quit) { model.question = nil }
       let screen = view(model)
       let isAlike = view(model, reusing: &rows) == screen
@@ -33,7 +33,7 @@ struct PropertyTests {
     }
   }
 
-  /// Whether a scalar joins emoji, where that alone is what it does.
+  /// Whether a scalar in a cell does nothing but join emoji.
   private static func joins(_ scalar: Unicode.Scalar, in cell: Cell) -> Bool {
     cell.isJoined && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
   }

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import BlogTUI
 
-/// Any events at all, from the same seed always the same.
+/// Arbitrary events, always the same for the same seed.
 struct RandomEvents {
   private var random: SplitMix64
   private var posts: [Post] = []

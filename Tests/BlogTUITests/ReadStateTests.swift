@@ -75,7 +75,7 @@ struct ReadStateTests {
     model.type("jjj", "m", "M")
     func hasUnread() -> Bool { model.feed.posts.contains(where: model.session.isUnread) }
     #expect(!hasUnread())
-    // What the database said when it knew of the first mark only comes after the second.
+    // What the database reported when it knew only the first mark arrives after the second.
     let old = ReadState(before: Fixture.ago(minutes: 10), marks: ["p09": .unread])
     for event in [BlogEvent.readState(old), .markAnswered] {
       model.send(.blog(event))
@@ -86,7 +86,7 @@ struct ReadStateTests {
     model.send(.blog(.readState(new)))
     model.send(.blog(.markAnswered))
     #expect(model.reading.state == new)
-    // With nothing on its way all that is told counts.
+    // With nothing in flight, every report counts.
     model.send(.blog(.readState(old)))
     #expect(hasUnread())
   }
@@ -120,7 +120,7 @@ struct ReadStateTests {
     model.type("G")
     let line = model.rows.firstIndex { $0.contains(" new since you were here ") }
     #expect(line.map { model.rows[$0 + 1].contains("美玲") } == true)
-    // The line stays when everything counts as read.
+    // The line stays even when everything counts as read.
     model.send(
       .blog(.readState(ReadState(before: 0, marks: ["p11": .read(lastComment: "c3")])))
     )

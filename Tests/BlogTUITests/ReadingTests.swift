@@ -8,7 +8,7 @@ import Testing
 struct ReadingTests {
   private static let now = Fixture.now
 
-  /// A long list in which the post of that number is selected.
+  /// A long list in which the post with that number is selected.
   private func reading(_ number: Int, of numbers: some Sequence<Int>) -> Model {
     var model = Fixture.loaded()
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(numbers))))
@@ -118,12 +118,12 @@ struct ReadingTests {
     #expect(effects.count == 4)
     for _ in 1...30 { effects += model.type("k") }
     #expect(effects.count == 4)
-    // What came and went above moves nobody away from the place that was told.
+    // Changes above do not move the reported position.
     model.send(.blog(.extent(.recent, more)))
     #expect(model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...700)))) == [])
     for _ in 1...70 { effects += model.type("k") }
     #expect(effects.count == 5)
-    // Near an end that goes on, every row is told.
+    // Near an end that continues, every row is reported.
     model.type("G")
     effects = []
     for _ in 1...10 { effects += model.type("k") }

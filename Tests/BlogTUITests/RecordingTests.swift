@@ -16,7 +16,7 @@ struct RecordingTests {
     history: ["set theme light"]
   )
 
-  /// Events of any kind, and the model that has seen them.
+  /// Generates events of any kind, and the model that has received them.
   static func run(seed: UInt64, count: Int) -> (file: String, model: Model) {
     var events = RandomEvents(seed: seed)
     var writer = RecordingWriter()
@@ -105,7 +105,7 @@ struct RecordingTests {
     #expect(cut.steps == Array(whole.steps.dropLast()))
     let player = ReplayPlayer(cut, size: Size(width: 80, height: 30))
     #expect(player.view().text().contains("was cut off"))
-    // Nothing but the newline is missing: nothing is lost.
+    // Only the newline is missing, so nothing is lost.
     #expect(try Recording(Array(bytes.dropLast())).steps == whole.steps)
   }
 
@@ -149,7 +149,7 @@ struct RecordingTests {
 
   // MARK: Steering
 
-  /// Alice looks on while bob writes, stars and comments, and the connection goes.
+  /// Alice watches while Bob writes, stars and comments, and the connection is lost.
   static func story() throws -> Recording {
     var writer = RecordingWriter()
     var file = writer.lines(for: .start(start))
@@ -239,7 +239,7 @@ struct RecordingTests {
     player.handle(.character("s"))
     player.handle(.character("["))
     player.handle(.character(" "))
-    // Bob's star came four seconds after the key, but nobody waits longer than two.
+    // Bob's star came four seconds after the key, but no wait lasts longer than two.
     #expect(player.pause == .seconds(2))
     player.handle(.character("f"))
     #expect(player.pause == .milliseconds(500))

@@ -12,7 +12,7 @@ struct RefusalScreenTests {
     "Permission denied at /posts/p12; the server does not tell the rule: "
     + "\"hearth rules explain --as alice --write /posts/p12\" does"
 
-  /// The lines of the footer, however many it has, as one text.
+  /// The lines of the footer, however many there are, as one text.
   private func footer(_ model: Model) -> String {
     model.rows.suffix(8).joined(separator: " ").split(separator: " ").joined(separator: " ")
   }

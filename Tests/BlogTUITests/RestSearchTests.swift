@@ -96,7 +96,7 @@ struct RestSearchTests {
     #expect(model.feed.list.ids == [])
     let request = try #require(searches(model.type(.enter)).first)
     #expect(request.number == 2)
-    // What the first search still finds is not shown.
+    // Later results of the first search are not shown.
     report(&model, old(["a7"]), searched: 12_000)
     #expect(model.feed.list.ids == [])
     #expect(model.type("2").contains(.stopSearching))
@@ -117,7 +117,7 @@ struct RestSearchTests {
     #expect(model.feed.list.ids == ["m2", "z1", "m1", "a1"])
     report(&model, old(["a0"], stars: 8), searched: 5, end: .complete)
     #expect(model.feed.list.ids == ["m2", "a0", "z1", "m1", "a1"])
-    // The list goes on living meanwhile.
+    // The list stays live in the meantime.
     model.send(.blog(.feed(.top, posts: old(["z1"], stars: 20) + loaded)))
     #expect(model.feed.list.ids == ["z1", "m2", "a0", "m1", "a1"])
   }

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Every feature and every defect of the published samples, row by row, with the test that shows what
-/// became of it here; the list itself is tested for naming tests that there are.
+/// Every feature and every defect of the published samples, row by row, with the test that shows
+/// how it is handled here; another test checks that all the named tests exist.
 @Suite("The list of what the published samples do")
 struct SampleListTests {
-  /// A row: what a sample does or gets wrong, and the test of it as `FILE: NAME`.
+  /// A row: a feature or defect of a sample, and its test as `FILE: NAME`.
   struct Row: CustomTestStringConvertible {
     let what: String
     let file: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-/// What the screens of the published samples do, as a list.
+/// The features of the published samples' screens, as a list.
 @Suite("The screens of the published sample")
 struct SampleScreensTests {
   @Test("There are lists of the newest, of mine and of my top posts, and of all top posts")

@@ -7,13 +7,13 @@ enum ScreenCatalog {
   /// Draws a screen.
   typealias Painting = @Sendable (Size, GlyphSet) -> Screen
 
-  /// All of them, in the order in which a user meets them.
+  /// All screens, in the order in which a user meets them.
   static let all: [(name: String, paint: Painting)] =
     signingIn + lists + writing + posts + dialogs + tools
 
   static func named(_ name: String) -> Painting? { all.first { $0.name == name }?.paint }
 
-  /// A screen of the blog that some events lead to.
+  /// A screen of the blog that results from some events.
   private static func screen(
     _ name: String,
     from start: @escaping @Sendable (Size, GlyphSet) -> Model,
@@ -29,7 +29,7 @@ enum ScreenCatalog {
     )
   }
 
-  /// A screen that events lead to from a list of posts.
+  /// A screen that results from events on a list of posts.
   private static func listed(
     _ name: String,
     _ events: @escaping @Sendable (inout Model) -> Void
@@ -280,7 +280,7 @@ enum ScreenCatalog {
   }
 }
 
-/// A text with all light markup, and with what is none.
+/// A text with every kind of light markup, and with text that only resembles it.
 private let markup = """
   A *very* good and **strong** loaf with `flour`, see [the book](https://example.org/x).
 
@@ -295,7 +295,7 @@ private let markup = """
   snake_case_word, 2 * 3, \u{1B}]8;;https://evil.example\u{7}[bank.com](https://evil.example/) #tea
   """
 
-/// Posts whose texts have light markup, and one that means harm.
+/// Posts whose texts have light markup, and one with hostile text.
 private let marked: [Post] = {
   let texts = [
     markup, "[here](https://example.org/a/very/long/address) is **all** of it",
@@ -318,7 +318,7 @@ private func answered(_ size: Size, _ glyphs: GlyphSet) -> Model {
   return model
 }
 
-// MARK: - What the screens begin with
+// MARK: - The models that screens start from
 
 extension ScreenCatalog {
   private static func repeated(_ text: String, _ count: Int) -> String {
@@ -345,7 +345,7 @@ extension ScreenCatalog {
     return model
   }
 
-  /// Opens my post with three comments.
+  /// Opens one of my posts, which has three comments.
   private static func open(_ model: inout Model) {
     model.type("j", .enter)
     model.send(.blog(.post("p11", Fixture.posts[1])))
@@ -357,7 +357,7 @@ extension ScreenCatalog {
     model.send(.wire(wire))
   }
 
-  /// What goes over the wire, at least one event of each kind.
+  /// Traffic on the wire, with at least one event of each kind.
   private static let wire: [WireEvent] = [
     event(0, .connection, "connected"),
     event(12, .listener, "observe /posts", change: .begun("1")),
@@ -407,7 +407,7 @@ extension ScreenCatalog {
     )
   }
 
-  /// A try of a transaction that adds a star to so many.
+  /// An attempt of a transaction that adds one to this number of stars.
   private static func attempt(_ time: Int64, _ stars: Int, _ number: Int) -> WireEvent {
     func post(_ count: Int, _ stars: String) -> String {
       "{\"author\":\"bob\",\"body\":\"Thank you all.\",\"starCount\":\(count),\"stars\":{\(stars)}}"

@@ -31,7 +31,7 @@ struct ScreenGoldenTests {
     #expect(rows.allSatisfy { $0.utf8.count == 80 && $0.allSatisfy(\.isASCII) })
   }
 
-  /// What terminals of four kinds make of them is kept beside the tests of NcursesTerminal.
+  /// The output for four kinds of terminals is stored with the tests of NcursesTerminal.
   @Test("The styles of what stands where", arguments: names)
   func styles(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
@@ -43,7 +43,7 @@ struct ScreenGoldenTests {
     Golden.check(rows.joined(), in: "Styles/\(name).txt")
   }
 
-  /// The columns of each run of one style that is not plain.
+  /// The columns of each run of a style other than plain.
   private static func runs(_ cells: ArraySlice<Cell>) -> [String] {
     var runs: [(range: ClosedRange<Int>, style: Style)] = []
     for (column, cell) in cells.enumerated() where cell.style != .plain {

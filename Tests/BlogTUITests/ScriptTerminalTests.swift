@@ -5,7 +5,7 @@ import Testing
 @MainActor
 @Suite("The terminal of a script")
 struct ScriptTerminalTests {
-  /// What the world was asked.
+  /// Records the calls to the world.
   @MainActor
   private final class Notes {
     var looks: [Int64] = []

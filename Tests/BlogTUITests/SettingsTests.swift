@@ -44,7 +44,7 @@ struct SettingsTests {
     #expect(model.theme == .mono)
   }
 
-  /// The words of the screen, wherever its lines end.
+  /// The words of the screen, regardless of line breaks.
   private func words(_ model: Model) -> String {
     model.rows.joined(separator: " ").split(separator: " ").joined(separator: " ")
   }

@@ -30,10 +30,10 @@ struct TagsTests {
     #expect(model.rows[0].contains("# bread 1"))
     #expect(model.type("q") == [.stopFollowing(.tag("bread"))])
     #expect(model.tab == .recent)
-    // A single tag needs no choice.
+    // A single tag requires no choice.
     model.type("j")
     #expect(model.type("#") == [.follow(.tag("tea"))])
-    // From a tag to another one is one step back.
+    // From one tag to another is one step back.
     #expect(model.type(":tag #Bread", .enter).contains(.stopFollowing(.tag("tea"))))
     model.send(.blog(.feed(.tag("bread"), posts: [])))
     #expect(model.rows.contains { $0.contains("No post has this tag.") })
@@ -72,7 +72,7 @@ struct TagsTests {
     #expect(model.type("f") == [.followAuthor(uid: "bob", false)])
     model.send(.blog(.following([])))
     model.send(.blog(.feed(.following, posts: [])))
-    // The list stays as long as one looks at it.
+    // The list stays as long as it is shown.
     #expect(model.rows[0].contains("5 Following"))
     #expect(model.rows.contains { $0.contains("f on a post follows its author.") })
     model.type("1")

@@ -128,7 +128,7 @@ struct TruthTests {
       #expect(status.contains(text), "\(width) columns")
       #expect(status.contains("alice"))
       #expect(!status.contains("online"))
-      // The line below the tabs has room for more of it.
+      // The line below the tabs has more room for it.
       if width >= 80 { #expect(model.rows[1].contains("Offline: signing in was refused:")) }
       model.send(.blog(.connectionProblem(nil)))
       model.send(.blog(.connection(.online)))
@@ -194,7 +194,7 @@ struct TruthTests {
     model.type("j")
     #expect(model.rows[22].contains("^R try now"))
     #expect(model.type(.control("r")) == anew)
-    // Also while text is typed, and while an attempt gets no answer.
+    // It also works while text is being typed, and while an attempt gets no response.
     model.type("c", "half a title")
     model.send(.blog(.connection(.connecting)))
     #expect(model.type(.control("r")) == anew)
@@ -203,7 +203,7 @@ struct TruthTests {
     other.send(.blog(.connection(.offline(retryInSeconds: nil))))
     #expect(other.type(.control("r")) == [])
     #expect(other.rows[22].contains(":net on connects again"))
-    // At the start nothing has been waited for.
+    // At the start there is no wait to cut short.
     var first = Fixture.started(Size(width: 80, height: 24))
     #expect(first.type(.control("r")) == [])
     #expect(first.rows[22].contains("Connecting already"))

@@ -10,7 +10,7 @@ struct AssetTests {
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("assets")
 
-  /// Compares a file with what it should be, or writes it if `UPDATE_GOLDENS` is 1.
+  /// Compares a file with its expected content, or writes it if `UPDATE_GOLDENS` is 1.
   private func check(_ text: String, _ path: String) throws {
     let file = Self.assets.appendingPathComponent(path)
     if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {

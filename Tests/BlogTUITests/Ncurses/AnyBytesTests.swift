@@ -5,7 +5,7 @@ import Testing
 @testable import BlogTUI
 
 extension NcursesTerminalTests {
-  /// Pieces of sequences, whole ones and plain bytes, in any order.
+  /// Parts of sequences, whole sequences and plain bytes, in any order.
   private static func bytes(_ random: inout SplitMix64) -> [UInt8] {
     let pieces = [
       "\u{1B}", "\u{1B}[", "\u{1B}O", "\u{1B}[<", "\u{1B}[<0;7;3M", "\u{1B}[<65;999;999m",
@@ -17,7 +17,7 @@ extension NcursesTerminalTests {
         return Array(pieces[Int.random(in: 0..<pieces.count, using: &random)].utf8)
       }
       let byte = UInt8.random(in: 0...255, using: &random)
-      // ^Z stops the process and ^C, ^\ are keys here: only the first would end the test.
+      // ^Z stops the process, while ^C and ^\ are keys here: only the first would end the test.
       return byte == 0x1A ? [] : [byte]
     }
   }
@@ -36,7 +36,7 @@ extension NcursesTerminalTests {
       pseudo.type(bytes: bytes)
       var events = 0
       var calls = 0
-      // A paste that has no end is given up after a second, so the marks end with each round.
+      // An unterminated paste is abandoned after a second, so each round ends with the marks.
       pseudo.type("\u{1B}[201~\u{1B}[201~M~")
       while true {
         let new = terminal.nextEvents(timeout: .zero)

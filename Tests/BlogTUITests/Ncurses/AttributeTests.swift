@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-/// What terminals of four kinds get for the same styles, kept in `Goldens`.
+/// The output for the same styles on four kinds of terminals, stored in `Goldens`.
 extension NcursesTerminalTests {
   private static let styles: [(String, Style)] = [
     ("plain", .plain),
@@ -18,7 +18,8 @@ extension NcursesTerminalTests {
     ("background", Style(foreground: .white, background: .red)),
   ]
 
-  /// A terminal with direct colours, described on the fly: few systems have its entry installed.
+  /// A terminal with direct colours, defined by the test since few systems have its entry
+  /// installed.
   private static let direct = """
     hearth-direct|a terminal with direct colours for tests,
     \tRGB, colors#0x1000000, pairs#0x7FFF, ccc@, initc@,
@@ -76,7 +77,7 @@ extension NcursesTerminalTests {
     setenv("TERMINFO_DIRS", directory.path + "/terminfo:", 1)
   }
 
-  /// Compares the text with a file of `Goldens`, or writes the file if `UPDATE_GOLDENS` is 1.
+  /// Compares the text with a file in `Goldens`, or writes the file if `UPDATE_GOLDENS` is 1.
   static func compare(_ text: String, _ name: String) throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Goldens").appendingPathComponent(name)

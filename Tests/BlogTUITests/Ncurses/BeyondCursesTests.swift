@@ -4,20 +4,20 @@ import Testing
 
 @testable import BlogTUI
 
-/// What ncurses cannot draw, on terminals that can and on those that cannot.
+/// Features that ncurses lacks, on terminals with and without support for them.
 ///
-/// Extends the serialized suite: ncurses has one terminal at a time.
+/// Extends the serialized suite: ncurses supports only one terminal at a time.
 extension NcursesTerminalTests {
   private static let size = (width: 40, height: 10)
 
-  /// A terminal of some kind, whose screen the body looks at.
+  /// Runs the body with a terminal of some kind, whose screen it can inspect.
   private func withPicture(
     opensLinks: Bool = true,
     joinsEmoji: Bool = true,
     _ options: TerminalOptions = TerminalOptions(),
     _ body: (inout Picture) throws -> Void
   ) throws {
-    // The tests may themselves run in a terminal.
+    // The tests may themselves be running in a terminal.
     let names = ["TMUX", "STY", "VTE_VERSION", "TERM_PROGRAM", "KONSOLE_VERSION", "WT_SESSION"]
     let before = names.map { ($0, getenv($0).map { String(cString: $0) }) }
     names.forEach { unsetenv($0) }
@@ -40,7 +40,7 @@ extension NcursesTerminalTests {
     let pseudo: PseudoTerminal
     let terminal: NcursesTerminal
     var shown: VirtualTerminal
-    /// What was written last.
+    /// The last bytes written.
     var bytes = ""
 
     @MainActor
@@ -61,7 +61,7 @@ extension NcursesTerminalTests {
       shown.take(bytes.utf8)
     }
 
-    /// The addresses of a row, by their columns.
+    /// The link addresses in a row, by column.
     func links(_ row: Int) -> [Int: String] {
       var links: [Int: String] = [:]
       for (column, cell) in shown.cells[row].enumerated() { links[column] = cell.link }
@@ -89,7 +89,7 @@ extension NcursesTerminalTests {
       for column in 13...17 { expected[column] = two }
       #expect(picture.links(3) == expected)
       #expect(picture.shown.lines[3] == "see here, or there")
-      // The same text leads elsewhere, and then nowhere.
+      // The same text links to a different address, and then to none.
       picture.render(page("see here, or there", [(4...7, two)]))
       #expect(Set(picture.links(3).values) == [two] && picture.links(3).count == 4)
       picture.render(page("see here, or there", []))
@@ -171,7 +171,7 @@ extension NcursesTerminalTests {
         for row in 0..<Self.size.height {
           let cells = Array(screen.row(row))
           let text = cells.map { cell in
-            // A narrow emoji as a picture covers both its cells.
+            // A narrow emoji drawn as a picture covers both its cells.
             cell.isContinuation ? "" : cell.text
           }
           #expect(picture.shown.cells[row].map(\.text) == text, "row \(row)")
@@ -189,7 +189,7 @@ extension NcursesTerminalTests {
     try withPicture { picture in
       var heard: [Bool] = []
       picture.terminal.didMeasure = { heard.append($0) }
-      // The first frame waits for nothing.
+      // The first frame does not wait for the answer.
       picture.take()
       picture.render(screen)
       #expect(picture.shown.lines[3].hasPrefix("a👨b👋c❤ d"))
@@ -217,7 +217,7 @@ extension NcursesTerminalTests {
       #expect(picture.shown.lines[3] == "a👨b")
       #expect(picture.shown.cells[3][3].text == "b")
     }
-    // No question where the answer is known, nor to a terminal that has only ASCII.
+    // The terminal is not queried if the answer is known, nor if it is limited to ASCII.
     for options in [TerminalOptions(joinsEmoji: false), TerminalOptions(usesOnlyASCII: true)] {
       try withPicture(options) { picture in
         picture.take()

@@ -39,7 +39,7 @@ struct ColorTableTests {
     #expect(ColorTable.number(of: .rgb(0x87, 0x5F, 0xFF), count: 256) == 99)
     #expect(ColorTable.number(of: .rgb(0x80, 0x80, 0x80), count: 256) == 244)
     #expect(ColorTable.number(of: .rgb(1, 2, 3), count: 1 << 24) == 0x010203)
-    // The first eight numbers of direct colours are names.
+    // The first eight direct colour numbers are named colours.
     #expect(ColorTable.number(of: .rgb(0, 0, 5), count: 1 << 24) == 0)
     #expect(ColorTable.number(of: .blue, count: 1 << 24) == 4)
     #expect(ColorTable.number(of: .indexed(196), count: 1 << 24) == 0xFF0000)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import BlogTUI
 
-/// Extends the serialized suite: ncurses has one terminal at a time.
+/// Extends the serialized suite: ncurses supports only one terminal at a time.
 extension NcursesTerminalTests {
   private static let options = TerminalOptions(colorMode: .always, usesOnlyASCII: true)
 
-  /// A screen that is full of words of changing styles.
+  /// A screen full of words in changing styles.
   private func page(_ size: Size, _ number: Int) -> Screen {
     var screen = Screen(size: size)
     for row in 0..<size.height {
@@ -41,12 +41,12 @@ extension NcursesTerminalTests {
       terminal.render(screen)
       let calls = try writeCalls() - before
       #expect(pseudo.written().contains("\(number)"))
-      // The first also hides the cursor, and clears the terminal.
+      // The first frame also hides the cursor, and clears the terminal.
       if number > 0 { #expect(calls == 1) }
     }
   }
 
-  /// How many calls of `write` this thread has made.
+  /// The number of `write` calls this thread has made.
   private func writeCalls() throws -> Int {
     let text = try String(contentsOfFile: "/proc/thread-self/io", encoding: .utf8)
     let line = text.split(separator: "\n").first { $0.hasPrefix("syscw: ") }

@@ -1,7 +1,7 @@
 import BlogTUI
 import Foundation
 
-/// A screen as the tests of the blog keep it: its letters in one file, its styles in another.
+/// A screen stored by the blog's tests: its letters in one file, its styles in another.
 struct KeptScreen {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ struct KeptScreen {
     ((try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/Styles")) ?? [])
     .compactMap { $0.hasSuffix(".txt") ? String($0.dropLast(4)) : nil }.sorted()
 
-  /// The screen.
+  /// The screen that was read.
   private(set) var screen = Screen(size: size)
 
   /// Reads a screen of 80 columns and 24 rows.
@@ -29,7 +29,7 @@ struct KeptScreen {
     for line in try Self.text("Styles/\(name).txt").split(separator: "\n") {
       let parts = line.split(separator: ":", maxSplits: 1)
       guard let row = parts.first.flatMap({ Int($0) }) else { throw Damaged(name: name) }
-      // Each run is its columns and its style in brackets.
+      // Each run consists of its columns and its style in brackets.
       for run in parts[1].split(separator: "]") {
         let parts = run.split(separator: "[", maxSplits: 1)
         let columns = parts[0].split(separator: "-").compactMap {
@@ -44,7 +44,7 @@ struct KeptScreen {
     }
   }
 
-  /// A file that is not as the tests of the blog write it.
+  /// A file in a format that the blog's tests do not write.
   struct Damaged: Error {
     let name: String
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-/// Every screen and dialog of the blog, as terminals of four kinds get it.
+/// Every screen and dialog of the blog, as four kinds of terminals receive it.
 extension NcursesTerminalTests {
   private static let kinds = ["vt220", "xterm", "xterm-256color", "hearth-direct"]
 
@@ -23,7 +23,7 @@ extension NcursesTerminalTests {
     for name in KeptScreen.names {
       let drawn = try #require(pictures[name])
       var text = ""
-      // Terminals that get the same have one picture.
+      // Terminals that receive the same output share one picture.
       for (number, picture) in drawn.enumerated() where drawn.firstIndex(of: picture) == number {
         let same = zip(Self.kinds, drawn).filter { $0.1 == picture }.map(\.0)
         text += "=== \(same.joined(separator: ", "))\n\(picture)"
@@ -32,7 +32,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  /// Draws all screens on one terminal; the attributes that each of them has there.
+  /// Draws all screens on one terminal, and returns the attributes of each one.
   private static func pictures(on kind: String) throws -> [(name: String, picture: String)] {
     let pseudo = try PseudoTerminal(type: kind, width: 80, height: 24)
     let options = TerminalOptions(
@@ -57,8 +57,8 @@ extension NcursesTerminalTests {
     }
   }
 
-  /// The columns of each run that is not plain, with the parameters that make it; rows that are alike
-  /// are told once.
+  /// The columns of each run that is not plain, with the parameters that produce it; identical
+  /// consecutive rows are listed once.
   private static func text(of cells: [[VirtualTerminal.Cell]]) -> String {
     var rows: [(numbers: ClosedRange<Int>, runs: String)] = []
     for (number, row) in cells.enumerated() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-/// Extends the serialized suite: ncurses has one terminal at a time.
+/// Extends the serialized suite: ncurses supports only one terminal at a time.
 extension NcursesTerminalTests {
   private func withTerminal(
     _ type: String,

@@ -3,7 +3,7 @@ import Glibc
 
 @testable import BlogTUI
 
-/// A terminal made by the system, whose other end the test holds.
+/// A terminal created by the system, whose other end the test holds.
 final class PseudoTerminal {
   struct Unavailable: Error {}
 
@@ -24,7 +24,7 @@ final class PseudoTerminal {
     Glibc.close(terminal)
   }
 
-  /// The modes of the terminal, as bytes that can be compared.
+  /// The modes of the terminal, as comparable bytes.
   var modes: [UInt8] {
     var modes = termios()
     tcgetattr(terminal, &modes)
@@ -50,7 +50,7 @@ final class PseudoTerminal {
     controller = -1
   }
 
-  /// What the program has written so far; everything is there once the program's call returned.
+  /// The program's output so far, which is complete once the program's call has returned.
   func written() -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The width table and the C library")
 struct WidthTableTests {
-  /// The version of the C library that the table was made after.
+  /// The version of the C library from which the table was generated.
   private static let tableVersion = "glibc 2.36"
 
   private static var hasTableVersion: Bool {
@@ -17,7 +17,7 @@ struct WidthTableTests {
     }
   }
 
-  /// Compares in a locale of its own, so that other tests are not disturbed.
+  /// Compares in a separate locale, so that other tests are not disturbed.
   private func differences(in values: ClosedRange<UInt32>) -> [UInt32] {
     guard let locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nil) else { return [] }
     let previous = uselocale(locale)
@@ -29,7 +29,7 @@ struct WidthTableTests {
       guard value != 0x7F, let scalar = Unicode.Scalar(value) else { return false }
       let ours = TextWidth.width(of: scalar)
       let theirs = Int(wcwidth(Int32(bitPattern: value)))
-      // What we do not know is drawn as a box, whatever a newer library says.
+      // Characters unknown to the table are drawn as a box, whatever a newer library says.
       return ours != (theirs < 0 ? nil : theirs) && (Self.hasTableVersion || ours != nil)
     }
   }

@@ -14,7 +14,7 @@ struct CursorPlaceTests {
     }
     field.resize(to: Size(width: 6, height: 1))
     _ = field.handle(.end)
-    // Five characters and the cursor are in view now.
+    // Five characters and the cursor are in view.
     field.moveCursor(toColumn: 0)
     #expect(field.cursor == 7)
     #expect(field.cursorColumn == 0)

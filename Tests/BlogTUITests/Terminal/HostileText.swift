@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Strings that people have used, or could use, against terminal programs.
+/// Strings that have been used, or could be used, against terminal programs.
 enum HostileText {
-  /// Scalars that are no characters; literals cannot contain them.
+  /// Scalars that are not characters, which literals cannot contain.
   static let noncharacters = [0xFFFE, 0xFDD0, 0x10FFFF].compactMap { Unicode.Scalar($0 as UInt32) }
     .reduce(into: "") { $0.unicodeScalars.append($1) }
 
@@ -24,7 +24,7 @@ enum HostileText {
     String(repeating: "\n", count: 50), String(repeating: "漢", count: 50),
   ]
 
-  /// A random string that consists mostly of trouble.
+  /// A random string that consists mostly of problematic scalars.
   static func random(using generator: inout SplitMix64, length: Int) -> String {
     var view = String.UnicodeScalarView()
     let ranges: [ClosedRange<UInt32>] = [

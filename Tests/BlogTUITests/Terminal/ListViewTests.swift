@@ -93,7 +93,7 @@ struct ListViewTests {
     #expect(draw() == " b\n c\n-d\n>d\n e")
     #expect(list.id(at: Position(row: 2, column: 0), in: screen.bounds) == nil)
     #expect(list.id(at: Position(row: 3, column: 0), in: screen.bounds) == "d")
-    // A row above, and one that begins another section, move nothing.
+    // A new row above, or one that begins another section, moves nothing.
     list.update(ids: ["x", "a", "b", "c", "d", "e"], sectionStarts: ["a", "b", "d"])
     #expect(draw() == " b\n c\n-d\n>d\n e")
   }

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import BlogTUI
 
-/// Keys in any order, as a cat would type them.
+/// Keys in random order, as a cat would type them.
 enum RandomKeys {
   private static let keys: [KeyEvent] = [
     .up, .down, .left, .right, .home, .end, .pageUp, .pageDown, .insert, .delete, .backspace,

@@ -21,7 +21,7 @@ struct SafeTextTortureTests {
     }
   }
 
-  /// Joined emoji are emoji and what joins them, two cells wide, and nothing else.
+  /// Joined emoji consist of emoji and joiners only, and are two cells wide.
   private func checkJoined(_ cluster: Cluster) {
     let scalars = Array(cluster.text.unicodeScalars)
     #expect(cluster.width == 2 && (2...19).contains(scalars.count))
