@@ -3,12 +3,12 @@ import RealtimeCore
 
 @testable import RealtimeSync
 
-/// Drives an engine by hand: it keeps what was sent and what was reported.
+/// Drives an engine by hand, and records what it sends and reports.
 struct CoreDriver {
   var core: RepoCore
   var time = RepoTime(wall: 1_000_000, monotonic: 0, random: 0.5)
   private(set) var outputs: [RepoOutput] = []
-  /// When the running timers come due.
+  /// When the running timers are due.
   private var timers: [RepoTimer: Int64] = [:]
   private var lastToken: Int64 = 0
 
@@ -34,11 +34,11 @@ struct CoreDriver {
     return result
   }
 
-  /// Lets time pass; timers fire when they come due.
+  /// Lets time pass; timers fire when they are due.
   ///
   /// - Parameters:
-  ///   - milliseconds: How much time.
-  ///   - react: Called after each timer, with what it led to.
+  ///   - milliseconds: How much time passes.
+  ///   - react: Called after each timer, with the resulting outputs.
   mutating func pass(
     _ milliseconds: Int64,
     react: (inout CoreDriver, [RepoOutput]) -> Void = { _, _ in }
@@ -52,14 +52,14 @@ struct CoreDriver {
     time.monotonic = end
   }
 
-  /// Lets time pass with a server that answers pings and nothing else.
+  /// Lets time pass with a server that answers pings but nothing else.
   mutating func passWithPongs(_ milliseconds: Int64) {
     pass(milliseconds) { driver, outputs in
       for case .send(_, .ping) in outputs { driver.receive(.pong) }
     }
   }
 
-  /// Forgets what happened up to now.
+  /// Discards the outputs so far.
   mutating func forget() {
     outputs = []
   }
@@ -149,7 +149,7 @@ struct CoreDriver {
     return token
   }
 
-  /// Observes a location and lets the server answer.
+  /// Observes a path and lets the server answer.
   mutating func observe(_ path: Path, answered json: String) throws -> ListenerID {
     let listener = observe(path)
     guard let request = requests.last else { return listener }
@@ -213,7 +213,7 @@ struct CoreDriver {
     }
   }
 
-  /// What was asked about listens, as short text.
+  /// The listen and unlisten requests, as short text.
   var listens: [String] {
     requests.compactMap {
       switch $0.request {
@@ -229,7 +229,7 @@ struct CoreDriver {
   }
 }
 
-/// An engine with a store in memory, and the processes that come after it.
+/// An engine with a store in memory, and the processes that succeed it.
 struct OfflineDriver {
   var engine: CoreDriver
   private(set) var store: MemoryOfflineStore
@@ -246,7 +246,7 @@ struct OfflineDriver {
     engine.core.restore(OfflineState()) { store.data(of: $0) }
   }
 
-  /// Hands the store what the engine has emitted since the last time.
+  /// Passes the changes that the engine has emitted since the last time to the store.
   mutating func persist() {
     let outputs = engine.outputs.dropFirst(performed)
     for case .persist(let changes) in outputs { store.perform(changes) }
@@ -271,14 +271,14 @@ struct OfflineDriver {
     store = next
   }
 
-  /// Forgets what happened up to now, once the store has it.
+  /// Discards the outputs so far, once the store has them.
   mutating func forget() {
     persist()
     engine.forget()
     performed = 0
   }
 
-  /// The raised events of kind value: the data, and where they come from.
+  /// The raised value events: their data, and where it comes from.
   var values: [String] {
     engine.outputs.compactMap {
       guard case .raise(_, let event) = $0, event.kind == .value else { return nil }
@@ -286,7 +286,7 @@ struct OfflineDriver {
     }
   }
 
-  /// The reads that have ended: the data, and where they come from.
+  /// The reads that have completed: their data, and where it comes from.
   var reads: [String] {
     engine.outputs.compactMap {
       guard case .getCompleted(_, let result) = $0 else { return nil }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeSync
 
-/// The protocol's gotchas that the client engine must get right, by their numbers and letter.
+/// The protocol's gotchas that the client engine must handle, by number and letter.
 @Suite("Gotchas C, D, E and F: the client engine")
 struct GotchaSessionTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
@@ -235,7 +235,7 @@ struct GotchaSessionTests {
     driver.answer(first)
     driver.lose()
     driver.forget()
-    // Someone else has removed everything meanwhile.
+    // Another client has removed everything in the meantime.
     driver.connect()
     #expect(driver.listens == ["q /l "])
     driver.answer(try #require(driver.requests.last).id)

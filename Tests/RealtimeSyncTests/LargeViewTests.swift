@@ -3,12 +3,12 @@ import Testing
 
 @testable import RealtimeSync
 
-/// What a change costs where a view knows very many children.
+/// The cost of a change in a view with very many children.
 @Suite("Views of many children")
 struct LargeViewTests {
   private let byStars = Index.child(Path(["stars"]))
 
-  /// An engine with all of a list, in an order of its own, and the last of it.
+  /// An engine that listens to a whole list and to a query of it.
   private func listening(_ query: Query) throws -> CoreDriver {
     var driver = CoreDriver()
     driver.connect()
@@ -22,9 +22,10 @@ struct LargeViewTests {
     return driver
   }
 
-  /// Where the positions of an order lie in memory.
+  /// The address of an order's positions in memory.
   ///
-  /// As long as there is the order that they were found in, another place means a copy of all of them.
+  /// While the order in which they were found exists, another address means that all of them were
+  /// copied.
   private func place(of indexed: IndexedNode) throws -> UnsafeRawPointer {
     let order = try #require(Mirror(reflecting: indexed).descendant("order", "some"))
     let chunks = try #require(Mirror(reflecting: order).descendant("chunks") as? [[IndexEntry]])
@@ -47,7 +48,7 @@ struct LargeViewTests {
   func inPlace(limit: Query.Limit?) throws {
     let query = Query(index: byStars, limit: limit)
     var driver = try listening(query)
-    // The first change may part what the two states of the view share.
+    // The first change may separate what the two states of the view share.
     try driver.push("list/k1500/stars", "1001")
     let before = try places(driver, query)
     for number in 0..<8 {

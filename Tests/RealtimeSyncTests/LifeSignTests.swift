@@ -54,7 +54,7 @@ struct LifeSignTests {
       Issue.record("it is not tried again at once")
       return
     }
-    // The next attempt is silent as well, and given up in its turn.
+    // The next attempt gets no response either, and is abandoned in turn.
     #expect(driver.core.silentSince == nil)
     driver.pass(3_000)
     #expect(driver.core.silentSince == start + 10_000)
@@ -85,7 +85,7 @@ struct LifeSignTests {
     driver.passWithPongs(3_600_000)
     #expect(driver.core.isConnected)
     #expect((70...80).contains(pings(driver)))
-    // What wakes the program up: twice a ping, one look for its answer and one for the next.
+    // Wake-ups of the program: two per ping, one to check for its answer and one for the next.
     #expect(looks(driver) <= 2 * pings(driver) + 2)
     let end = driver.time.monotonic
     driver.pass(48_000)
@@ -120,7 +120,7 @@ struct LifeSignTests {
     #expect(driver.core.isConnected)
     #expect((10...25).contains(pings(driver)))
     #expect(driver.core.silentSince == nil)
-    // When it hangs then, that is noticed with the next question.
+    // If the server hangs then, the next request reveals it.
     driver.pass(45_000 + 3_000)
     #expect(driver.core.silentSince != nil)
   }
@@ -142,7 +142,8 @@ struct LifeSignTests {
     var driver = connected()
     try driver.set("w", "1")
     driver.pass(1_500)
-    // The system lets it go on after a minute: first the timer fires, then the answer is read.
+    // The system resumes the process after a minute: first the timer fires, then the answer is
+    // read.
     driver.time.monotonic += 60_000
     driver.feed(.timerFired(.keepalive))
     #expect(driver.core.isConnected)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import RealtimeSync
 
-/// A server that is away for ten minutes of virtual time.
+/// A server that is unreachable for ten minutes of virtual time.
 @Suite("An outage of ten minutes")
 struct OutageTests {
   private static let length: Int64 = 600_000
 
-  /// The pauses between the attempts of an engine whose every attempt fails at once.
+  /// The pauses between the attempts of an engine whose every attempt fails immediately.
   private func pauses(
     of driver: inout CoreDriver,
     seed: UInt64
@@ -37,12 +37,12 @@ struct OutageTests {
     driver.connect()
     let configuration = RepoConfiguration(clientID: "c", statisticsName: "s")
     let all = pauses(of: &driver, seed: UInt64(seed))
-    // The attempts of ten minutes: few enough for a server that is coming back to bear.
+    // The attempts within ten minutes are few enough for a recovering server.
     #expect((20...70).contains(all.count))
     #expect(all.prefix(3).reduce(0, +) < 3_000)
     let late = all.filter { $0 > 10_000 }
     #expect(late.allSatisfy { $0 <= configuration.maximumReconnectDelay })
-    // With jitter no two terminals come back at the same moment.
+    // With jitter, no two terminals reconnect at the same moment.
     #expect(Set(late).count > late.count / 2)
     guard case .connecting = driver.core.phase else {
       Issue.record("no attempt is under way: \(driver.core.phase)")
@@ -132,7 +132,7 @@ struct HalfOpenTests {
   func circle() {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))
-    // Servers of which one has just died may need a few to agree on the next.
+    // After one server has died, the others may need a few redirects to agree on the next leader.
     for host in ["a", "b", "a", "b"] {
       #expect(hosts(driver.receive(.reset(host: host))) == [host])
     }

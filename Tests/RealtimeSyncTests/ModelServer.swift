@@ -11,7 +11,7 @@ struct ModelServer {
     case answer(Int64, isAccepted: Bool)
   }
 
-  /// Messages that belong together, and the tree that they bring the client to.
+  /// Messages that belong together, and the tree that results from them.
   struct Group {
     var messages: [Message]
     let tree: Node
@@ -32,7 +32,7 @@ struct ModelServer {
     sent.append(Group(messages: messages + [.listenComplete(target)], tree: tree))
   }
 
-  /// Forgets the listens of a connection and what was not sent on it.
+  /// Discards the listens of a connection and anything not yet sent on it.
   mutating func disconnect() {
     listens = []
     sent = []
@@ -42,7 +42,7 @@ struct ModelServer {
     listens.removeAll { $0 == target }
   }
 
-  /// Takes a write; others may write before its answer, as when a first answer was lost.
+  /// Applies a write; other writes may precede its answer, as when a first answer was lost.
   mutating func write(
     _ parts: [Change],
     id: Int64?,
@@ -73,7 +73,7 @@ struct ModelServer {
     var changes: [Change] = []
     for part in parts where part.path.overlaps(listen.path) {
       let place = listen.path.contains(part.path) ? part.path : listen.path
-      // A priority of nothing, or of a place above, shows in the whole only.
+      // A priority on an empty node, or of an ancestor, shows only in the whole.
       guard old[place] != tree[place] || place.isPriority else { continue }
       changes.append(Change(Path(place.keys.dropFirst(listen.path.count)), to: tree[place]))
     }

@@ -18,7 +18,7 @@ struct OfflinePropertyTests {
   }
 }
 
-/// One client with a store that crashes and starts again, a naive server, and others that write.
+/// One client with a store that crashes and restarts, a naive server, and other writers.
 struct OfflineRun {
   private var random: SplitMix64
   private var core: RepoCore
@@ -26,10 +26,10 @@ struct OfflineRun {
   private var server = ModelServer()
   /// The keys of the writes that the server has applied.
   private var applied: [WriteKey] = []
-  /// What the increments that it has applied come to.
+  /// The sum of the increments that the server has applied.
   private var count: Int64 = 0
   private var connection: ConnectionID?
-  /// What the server was asked and has not looked at.
+  /// The requests that the server has not handled yet.
   private var asked: [(id: Int64, request: ClientRequest)] = []
   private var requests: [ListenTarget: Int64] = [:]
   private var listeners: [ListenerID: QuerySpec] = [:]
@@ -74,7 +74,7 @@ struct OfflineRun {
     return total == (count == 0 ? .empty : .integer(count)) ? nil : "the count is \(total)"
   }
 
-  /// Compares what the store has with what the engine has.
+  /// Compares the store with the engine.
   private func check() -> String? {
     let kept = store.model.state.writes
     let pending = core.requests.writes.map(\.value.request)
@@ -84,7 +84,7 @@ struct OfflineRun {
       let entry = store.model.queries.values.first {
         $0.path == target.path && $0.query == target.query
       }
-      // Behind until the listen is answered.
+      // The store lags behind until the listen is answered.
       guard let entry, entry.isComplete, requests[target] == nil else { continue }
       let known = core.data.sync.serverNode(of: target)
       let data = store.model.data[entry.id] ?? .empty
@@ -189,7 +189,7 @@ struct OfflineRun {
     return feed(.transportClosed(id, reason: "lost"))
   }
 
-  /// Lets the server look at a request, or the client at what the server has sent.
+  /// Lets the server handle a request, or the client a message from the server.
   private mutating func move() -> String? {
     guard let id = connection else {
       if case .waiting(let until) = core.phase {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Single reads and what is known here")
 struct RepoCoreGetTests {
-  /// A process that has heard of `/list`, and the one after it.
+  /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
     var driver = OfflineDriver()
     driver.engine.connect()

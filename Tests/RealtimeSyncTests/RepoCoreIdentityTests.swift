@@ -17,7 +17,7 @@ struct RepoCoreIdentityTests {
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "token of \(user)")))
   }
 
-  /// Lets the server accept the credential that was sent last.
+  /// Lets the server accept the last credential that was sent.
   private func accept(_ driver: inout CoreDriver, _ status: StatusCode = .ok) {
     let request = driver.requests.last {
       if case .authenticate = $0.request { true } else { false }

@@ -8,7 +8,7 @@ import Testing
 struct RepoCoreOfflineTests {
   private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
 
-  /// A process that has heard of `/list`, and the one after it.
+  /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2,"c":3}"#) throws -> OfflineDriver {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -175,7 +175,7 @@ struct RepoCoreOfflineTests {
     driver.engine.answer(try #require(driver.engine.requests.last).id)
     driver.persist()
     let stored = driver.store.model.data.values.map { $0.json(.export).text }
-    // The child that was written is kept by itself.
+    // The written child is stored separately.
     #expect(stored.sorted() == ["1", #"{"b":6}"#])
   }
 

@@ -145,7 +145,7 @@ struct RepoCoreTransactionTests {
     _ = try driver.observe("n", answered: #"{"a":1,"b":2}"#)
     driver.transact("n/b", increment)
     driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
-    // The inner one went out first; the outer one waits for its answer.
+    // The inner one was sent first; the outer one waits for its answer.
     #expect(driver.sentWrites.map(\.write.path) == ["n/b"])
     driver.answer(driver.sentWrites[0].id, .dataStale)
     #expect(driver.sentWrites.map(\.write.path) == ["n/b", "n"])

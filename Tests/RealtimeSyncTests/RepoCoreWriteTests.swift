@@ -259,7 +259,7 @@ struct RepoCoreWriteTests {
     } else {
       try driver.set("l/a/k", "2")
     }
-    // The answer was lost, and someone else has written since.
+    // The answer was lost, and another client has written since.
     try driver.push("l/a", "5")
     driver.forget()
     driver.answer(3)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import RealtimeSync
 
-/// What users of other clients of this protocol have reported, as tests: the client engine.
+/// Defects that users of other clients of this protocol have reported, as tests of the client
+/// engine.
 @Suite("Reported defects: the client engine")
 struct ReportedDefectTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
@@ -63,7 +64,7 @@ struct ReportedDefectTests {
     for step in 0...steps { #expect(try told(readingBefore: step) == expected, "step \(step)") }
   }
 
-  /// What two listeners are told in a few steps, with a read of everything before one of them.
+  /// The events of two listeners in a few steps, with a read of everything before one of the steps.
   private func told(readingBefore place: Int?) throws -> [String] {
     var driver = connected()
     let server = try Node(json: JSONParser.parse(#"{"a":1,"b":2,"c":3}"#))
@@ -157,7 +158,7 @@ struct ReportedDefectTests {
     _ = try driver.observe("l", answered: "1")
     try driver.set("w", "1")
     driver.forget()
-    // Nothing comes any more: no answer, no pong, and no end of the connection either.
+    // Nothing arrives any more: no answer, no pong, and no end of the connection either.
     var waited: Int64 = 0
     while driver.core.isConnected, waited < 600_000 {
       driver.pass(1_000)

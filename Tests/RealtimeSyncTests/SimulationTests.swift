@@ -16,7 +16,7 @@ struct SimulationTests {
   }
 }
 
-/// Several engines and one server, with a network that delays and loses connections.
+/// Several engines and one server, with a network that delays messages and loses connections.
 struct Simulation {
   private struct Client {
     var core: RepoCore
@@ -41,13 +41,13 @@ struct Simulation {
     random = SplitMix64(seed: seed)
     for number in 0..<count {
       var configuration = RepoConfiguration(clientID: "c\(number)", statisticsName: "sdk.test")
-      // There is no time here that could pass.
+      // Time does not pass in this simulation.
       configuration.transactionRetryDelay = 0
       clients.append(Client(core: RepoCore(configuration: configuration)))
     }
   }
 
-  /// Runs and returns what is wrong at the end, or nil.
+  /// Runs, and returns what is wrong at the end, or nil.
   mutating func run(steps: Int) -> String? {
     for index in clients.indices {
       observe(index, "p", .all)
@@ -150,7 +150,7 @@ struct Simulation {
     server.forget(index)
   }
 
-  /// Moves one message of a client on, or its connection.
+  /// Advances one message of a client, or its connection.
   private mutating func move(_ index: Int) -> String? {
     guard let id = clients[index].connection else {
       guard case .waiting(let until) = clients[index].core.phase else { return nil }
@@ -204,7 +204,8 @@ struct Simulation {
     let batches = clients[index].batch
     clients[index].batch = [:]
     for (listener, events) in batches {
-      // One input may be several operations; each ends with its value, but for the first ones.
+      // One input may consist of several operations; each ends with its value event, apart from the
+      // first ones.
       var operation: [DataEvent] = []
       for event in events {
         if let last = operation.last, event.kind < last.kind || last.kind == .value {
@@ -219,10 +220,11 @@ struct Simulation {
   }
 }
 
-/// A naive server for several clients: one tree, every write checked, applied and pushed at once.
+/// A naive server for several clients: one tree; every write is checked, applied and pushed
+/// immediately.
 struct SimulatedServer {
   private(set) var tree = Node.empty
-  /// How often a write with a key was applied.
+  /// How often each write with a key was applied.
   private(set) var applied: [WriteKey: Int] = [:]
   private var listens: [Int: [ListenRequest]] = [:]
   private var ledger: [WriteKey: StatusCode] = [:]
@@ -231,7 +233,7 @@ struct SimulatedServer {
     listens[client] = nil
   }
 
-  /// Handles a request and returns what is to be sent, in order.
+  /// Handles a request and returns the messages to send, in order.
   mutating func handle(
     _ id: Int64,
     _ request: ClientRequest,

@@ -3,10 +3,11 @@ import Testing
 
 @testable import RealtimeSync
 
-/// Servers that hang while another has taken their place, in virtual time.
+/// Servers that hang while another has replaced them, in virtual time.
 @Suite("A second connection beside a silent one")
 struct SpareConnectionTests {
-  /// A driver that is connected to a host that the database's own has named, and has had every answer.
+  /// A driver connected to a host that the database's own host has named, with every request
+  /// answered.
   private func connected() -> CoreDriver {
     var driver = CoreDriver {
       $0.opensSpares = true
@@ -58,7 +59,7 @@ struct SpareConnectionTests {
     #expect(isClosed(silent, in: driver))
     #expect(driver.sentWrites.map { $0.write.path.description } == ["/a/b"])
     #expect(driver.listens.count == 1)
-    // What the silent one says now is not heard any more.
+    // Messages from the silent server are now ignored.
     if let silent { driver.feed(.message(silent, .response(id: 3, .init(.ok)))) }
     #expect(driver.completions == [])
     for (id, _) in driver.requests { driver.answer(id) }
@@ -108,7 +109,7 @@ struct SpareConnectionTests {
     driver.feed(.message(spare, .reset(host: "s-1")))
     #expect(attempts(driver) == ["-", "s-1"])
     #expect(isClosed(spare, in: driver))
-    // It is the one that hangs.
+    // The redirect leads to the server that hangs.
     driver.pass(2_000)
     #expect(attempts(driver) == ["-", "s-1", "-"])
     spare = try #require(lastAttempt(driver))
@@ -117,7 +118,7 @@ struct SpareConnectionTests {
     driver.feed(.message(spare, hello("s-2")))
     #expect(driver.core.phase == .connected(spare))
     #expect(driver.time.monotonic == 5_000)
-    // A later connection goes there as well.
+    // A later connection goes to the same host.
     driver.forget()
     driver.lose()
     driver.pass(1_000)
@@ -173,7 +174,8 @@ struct SpareConnectionTests {
     driver.feed(.message(spare, hello("s-2")))
     #expect(driver.core.phase == .connected(spare))
     #expect(driver.sentWrites.count == 1)
-    // It has been adopted with its deadline: nobody who never greets is waited for.
+    // It was adopted with its deadline: a server that never sends a greeting is not waited for
+    // indefinitely.
     driver = connected()
     try driver.set("w", "1")
     driver.pass(45_000)

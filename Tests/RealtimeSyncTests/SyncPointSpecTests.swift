@@ -257,7 +257,8 @@ struct SpecCase: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { prefix.isRoot ? name : "\(name), under \(prefix.wireText)" }
 
-  /// The file to read: the one the environment names, or the one beside the project if it is there.
+  /// The file to read: the one named by the environment, or the one next to the project if it
+  /// exists.
   static var file: URL? {
     if let named = ProcessInfo.processInfo.environment["SYNC_POINT_SPEC"] {
       return URL(fileURLWithPath: named)
@@ -269,7 +270,7 @@ struct SpecCase: Sendable, CustomTestStringConvertible {
     return FileManager.default.fileExists(atPath: beside.path) ? beside : nil
   }
 
-  /// Every case twice, at the root and below a deeper path.
+  /// Every case twice: at the root and below a deeper path.
   static let all: [SpecCase] = {
     if let file, let data = try? Data(contentsOf: file), let cases = try? parse(data) {
       return cases

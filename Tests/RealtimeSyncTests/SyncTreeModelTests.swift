@@ -16,7 +16,7 @@ struct SyncTreeModelTests {
     return Thoroughness.seeds(240)
   }
 
-  /// The parts that the seeds are divided into, so that they run side by side.
+  /// The parts into which the seeds are divided, so that they run in parallel.
   private static let parts: ClosedRange<UInt64> = 0...3
 
   @Test("Views show what the oracle says, and events replay to it", arguments: parts)
@@ -58,10 +58,10 @@ struct SyncTreeModel {
   private var server = ModelServer()
   private var requests: [Request] = []
   private var listeners: [Int64: ModelListener] = [:]
-  /// The server's tree as of the last message that was delivered.
+  /// The server's tree as of the last delivered message.
   private var seen = Node.empty
   private var pending: [(id: Int64, parts: [Change])] = []
-  /// Whether a removal is pending, or was together with what is pending now.
+  /// Whether a removal is pending, or was pending together with the current writes.
   private var hasRemoved = false
   private var openListens = 0
   private var lastID: Int64 = 0
@@ -163,7 +163,7 @@ struct SyncTreeModel {
     guard !requests.isEmpty else { return nil }
     switch requests.removeFirst() {
     case .listen(let target):
-      // A hash counts only while nothing is on the way that changes what it was made of.
+      // A hash counts only while nothing in transit changes the data that it covers.
       let hash = server.sent.isEmpty ? tree.serverNode(of: target).hash : nil
       server.listen(target, hash: hash)
     case .unlisten(let target):
@@ -239,7 +239,7 @@ struct SyncTreeModel {
     return nil
   }
 
-  /// What the views may show; nil where that depends on what was known before.
+  /// What the views may show; nil where that depends on earlier data.
   private func expected(_ listener: ModelListener) -> Node? {
     let isCovered = listeners.values.contains {
       $0.query.loadsAllData && $0.path.contains(listener.path)
@@ -256,7 +256,7 @@ struct SyncTreeModel {
       for part in parts { whole.update(at: part.path, to: part.node) }
       return listener.query.evaluate(whole[listener.path])
     }
-    // The server sends the window only.
+    // The server sends only the window.
     var window = listener.query.evaluate(seen[listener.path])
     for part in parts {
       if let above = listener.path.relative(to: part.path) {
@@ -270,19 +270,20 @@ struct SyncTreeModel {
     return listener.query.evaluate(window)
   }
 
-  /// Whether what a write shows depends on whether an earlier one made data where it writes.
+  /// Whether the effect of a write depends on whether an earlier one created data at its path.
   ///
-  /// Removing a place below a leaf does nothing, and neither does a priority where nothing is.
+  /// Removing a path below a leaf does nothing, and neither does a priority on an empty node.
   private func isAmbiguous(_ part: Change) -> Bool {
     if part.path.isPriority { return true }
     return part.node.isEmpty
       && (0..<part.path.count).contains { seen[Path(part.path.keys.prefix($0))].leafValue != nil }
   }
 
-  /// What can be compared of data.
+  /// The parts of the data that can be compared.
   ///
-  /// A place that is empty after one pending write and not after the next has lost its priority. A view
-  /// that was told of the two one by one shows that; one that was made of both at once does not.
+  /// A path that is empty after one pending write but not after the next has lost its priority. A
+  /// view that received the two writes one by one shows that; one that was created from both at
+  /// once does not.
   private func comparable(_ node: Node) -> Node {
     guard hasRemoved, usesPriorities else { return node }
     var result = node.withPriority(nil)
@@ -292,7 +293,7 @@ struct SyncTreeModel {
     return result
   }
 
-  /// The parts of pending writes, none of them over another.
+  /// The parts of pending writes, none of which covers another.
   private var laidOver: [Change] {
     var result: [Change] = []
     for part in pending.flatMap(\.parts) {
@@ -360,7 +361,7 @@ struct SyncTreeModel {
     return ordered(result)
   }
 
-  /// What comes, then what goes, then priorities: the order in which nothing depends on the order.
+  /// Additions, then removals, then priorities: an arrangement in which the order has no effect.
   private func ordered(_ parts: [Change]) -> [Change] {
     let data = parts.filter { !$0.path.isPriority }
     return data.filter { !$0.node.isEmpty } + data.filter { $0.node.isEmpty }

@@ -129,7 +129,7 @@ struct TransactionRaceTests {
     driver.connect()
     let data = #"{"a":1,"b":2,"c":3}"#
     if isKnown { _ = try driver.observe("l", answered: data) }
-    // As many do, it leaves alone what is not there, and counts what is.
+    // Like many update functions, it leaves missing data alone, and counts existing data.
     driver.transact("l/b", appliesLocally: appliesLocally) { node in
       guard case .integer(let value)? = node.leafValue else { return .commit(node) }
       return .commit(.integer(value + 1))
@@ -146,7 +146,7 @@ struct TransactionRaceTests {
     #expect(driver.completions.contains("transaction \(isKnown ? 2 : 1) ok true 8"))
   }
 
-  /// Reads the list and the place of the transaction, and looks at everything that was told.
+  /// Reads the list and the transaction's path, and checks everything that was reported.
   private func readAll(_ driver: inout CoreDriver, server: String) throws {
     let whole = try Node(json: JSONParser.parse(server))
     for path in ["l", "l/b"] as [Path] {
@@ -278,7 +278,7 @@ struct TransactionRaceTests {
     driver.transact("c", increment)
     driver.transact("c", increment)
     driver.feed(.goOffline(.user))
-    // The first may have been applied or not; the second was never sent.
+    // The first may or may not have been applied; the second was never sent.
     #expect(driver.completions == ["transaction 2 disconnect false 100"])
     driver.forget()
     driver.connect()
