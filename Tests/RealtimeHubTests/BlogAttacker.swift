@@ -4,9 +4,9 @@ import RealtimeHub
 import SecurityRules
 import Testing
 
-/// Writes everything everywhere: what a stranger may try at a blog that has the rules of a file.
+/// Writes everything everywhere: whatever a stranger may try in a blog with the rules of a file.
 ///
-/// The locations are those that the rules name, so that a rule which is added is attacked as well.
+/// The paths are those that the rules name, so that a newly added rule is attacked as well.
 struct BlogAttacker {
   /// How a write reaches the server.
   enum Way: CaseIterable {
@@ -48,7 +48,7 @@ struct BlogAttacker {
   let rules: String
   private let start: Dialogue
 
-  /// Reads the rules of a file of `assets/rules`.
+  /// Reads the rules from a file in `assets/rules`.
   init(_ name: String) throws {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
@@ -57,17 +57,17 @@ struct BlogAttacker {
     start = try Dialogue(Self.world, rules: rules)
   }
 
-  /// The data before anybody writes.
+  /// The data before any write.
   var before: Node { start.hub.snapshot }
 
-  /// A server to which a person has a connection.
+  /// A server with a connection of one user.
   func dialogue(as uid: String?) -> Dialogue {
     var dialogue = start
     if let uid { dialogue.signIn(uid) }
     return dialogue
   }
 
-  /// Makes an attempt, and ends the connection where that is when it is carried out.
+  /// Makes an attempt, and closes the connection if the attempt is carried out then.
   static func perform(_ attempt: Attempt, in dialogue: inout Dialogue) {
     guard let first = attempt.changes.first else { return }
     let members = attempt.changes.map { #""\#($0.path)":\#($0.json)"# }.joined(separator: ",")
@@ -90,7 +90,7 @@ struct BlogAttacker {
 
   // MARK: Single locations
 
-  /// The keys that stand for a wildcard: what is there, what is not, what may not be.
+  /// The keys that a wildcard stands for: existing, missing and invalid ones.
   private static let keys: [String: [String]] = [
     "$uid": ["alice", "bob"], "$post": ["p", "new"], "$comment": ["c", "d", "n", "r", "q"],
     "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
@@ -99,7 +99,7 @@ struct BlogAttacker {
     "$author": ["alice", "carol", "zoe"],
   ]
 
-  /// All locations that the rules name, and one below each that is the last.
+  /// All paths that the rules name, and for each leaf one path below it.
   func locations() throws -> [String] {
     let document = try RuleSet(source: rules).json
     var found: [String] = []
@@ -118,7 +118,7 @@ struct BlogAttacker {
     return found
   }
 
-  /// Objects that are right somewhere.
+  /// Objects that are valid at some path.
   private static let objects = [
     #"{"username":"Alice"}"#, post, #"{"uid":"bob","author":"Bob","text":"ha"}"#,
     #"{"uid":"alice","author":"Alice","text":"he"}"#,
@@ -137,7 +137,7 @@ struct BlogAttacker {
   private static let wide =
     "{" + (0..<40).map { #""k\#($0)":1"# }.joined(separator: ",") + "}"
 
-  /// What is written at a location, and at its priority.
+  /// The values to write at a path and at its priority.
   private func values(at location: String) -> [(suffix: String, json: String)] {
     var values = ["null", #"{"x":1}"#, #"{"x":{"y":{"z":"deep"}}}"#, Self.wide]
     values += Self.scalars + Self.objects
@@ -148,7 +148,7 @@ struct BlogAttacker {
     return values.map { ("", $0) } + priorities.map { ("/.priority", $0) }
   }
 
-  /// An object with a priority, at itself and at each of its leaves.
+  /// Variants of an object with a priority on itself or on one of its leaves.
   private static func prioritized(_ object: String) -> [String] {
     guard object.hasPrefix("{") else { return [#"{".value":\#(object),".priority":"p"}"#] }
     let leaf = #/:(?<value>"[^"]*"|[0-9]+|true|false)/#
@@ -161,14 +161,15 @@ struct BlogAttacker {
     return leaves + [#"{".priority":"p","# + object.dropFirst()]
   }
 
-  /// Tries each location with each value.
+  /// Tries every path with every value.
   ///
-  /// What goes through is tried in all ways, and with priorities; of the rest the ways take turns.
+  /// Successful attempts are repeated in all ways and with priorities; the others use the ways in
+  /// turn.
   ///
   /// - Parameters:
-  ///   - uid: Who writes.
-  ///   - tries: Makes an attempt, and says whether it changed anything.
-  /// - Throws: `RulesError` when the rules cannot be read.
+  ///   - uid: The user who writes.
+  ///   - tries: Makes an attempt, and returns whether it changed anything.
+  /// - Throws: `RulesError` when the rules cannot be parsed.
   func attackLocations(
     as uid: String?,
     _ tries: (Attempt) async -> Bool
@@ -208,7 +209,7 @@ struct BlogAttacker {
     both(post, "stars/\(uid)", star) + both(post, "starCount", count)
   }
 
-  /// What a blog writes in one update.
+  /// The updates that a blog writes.
   private static let updates: [[(String, String)]] = {
     let increment = #"{".sv":{"increment":1}}"#
     let decrement = #"{".sv":{"increment":-1}}"#
@@ -245,7 +246,7 @@ struct BlogAttacker {
     ("posts/s", "null"), ("user-posts/alice/s/stars/carol", "null"),
   ]
 
-  /// The whole post as others find it, with other stars and another count, at one place or at both.
+  /// The whole post as others see it, with other stars and another count, at one path or both.
   private static let replacements: [[(String, String)]] = {
     let stars =
       ["", #","stars":{"bob":true}"#, #","stars":{"alice":true}"#, #","stars":{"dave":true}"#]
@@ -260,7 +261,8 @@ struct BlogAttacker {
     }
   }()
 
-  /// What a blog writes, by anybody, and with one thing left out, changed, weighted or added.
+  /// The blog's updates by any user, and with one part left out, changed, given a priority or
+  /// added.
   func combinedAttempts(as uid: String?) -> [Attempt] {
     var variants = Self.updates + Self.replacements
     for update in Self.updates {

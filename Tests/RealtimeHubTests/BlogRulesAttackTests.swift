@@ -2,13 +2,13 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-/// What came of the writes of a stranger, held against what must be true of a blog.
+/// The outcome of a stranger's writes, compared with what must be true of a blog.
 private struct BlogDamage {
   let before: Node
   let after: Node
   let uid: String?
   private(set) var faults: [String] = []
-  /// Whether others may put whole posts, whose stars no rule can compare.
+  /// Whether users may put whole posts, whose stars no rule can compare.
   private let trustsPuts: Bool
 
   init(_ before: Node, _ after: Node, by uid: String?, trustsPuts: Bool) {
@@ -23,7 +23,7 @@ private struct BlogDamage {
 
   private mutating func fault(_ text: String) { faults.append(text) }
 
-  /// Nothing has a priority, every text is bounded, and so is the number of keys.
+  /// Checks that nothing has a priority, and that texts and numbers of keys are bounded.
   private mutating func checkValues(_ node: Node, _ keys: [String]) {
     let path = keys.joined(separator: "/")
     if node.priority != nil { fault("a priority at \(path)") }
@@ -54,7 +54,7 @@ private struct BlogDamage {
     for (key, child) in node.entries { checkValues(child, keys + [key.text]) }
   }
 
-  /// What belongs to others is as it was, unless it went with a post of mine.
+  /// Checks that other users' data is unchanged, unless it was deleted with the user's own post.
   private mutating func checkOwners() {
     checkTraces()
     for place in ["users", "presence", "seen", "following"] {
@@ -82,8 +82,8 @@ private struct BlogDamage {
     }
   }
 
-  /// What leads to a post or comment is made by its author alone, and goes by the hand of the author or
-  /// of whom it tells something, unless it leads nowhere.
+  /// Checks that an entry that leads to a post or comment is created by its author alone, and is
+  /// removed only by the author or the user it notifies, unless its target is missing.
   private mutating func checkTraces() {
     for place in ["replies", "mentions", "tags"] as [ChildKey] {
       for (name, entries) in before[place].entries + after[place].entries {
@@ -109,7 +109,8 @@ private struct BlogDamage {
     return after[path].isEmpty && before[path].child("uid").leafValue == uid.map { .string($0) }
   }
 
-  /// A count is its stars, both copies agree, and only the owner has changed anything but a star.
+  /// Checks that counts match stars, that copies agree, and that only owners change more than a
+  /// star.
   private mutating func checkPosts() {
     for (key, post) in after.child("posts").entries {
       let copy = after[Path(["user-posts", ChildKey(post.child("uid").text), key])]
@@ -156,7 +157,7 @@ private struct BlogDamage {
     if !places.isEmpty { fault("new places: \(places.sorted())") }
   }
 
-  /// The kinds of what has changed, a line each.
+  /// The kinds of changes, one per line.
   var effects: Set<String> {
     var old: [String: String] = [:]
     var new: [String: String] = [:]
@@ -181,7 +182,7 @@ private struct BlogDamage {
     return json == "true" || json == "false" ? json : "number"
   }
 
-  /// A path in words: who and what the keys are to the writer.
+  /// A path in words that describe the keys from the writer's point of view.
   private func general(_ keys: [String]) -> String {
     let posts = before.child("posts").entries.map(\.key.text) + ["new"]
     return keys.enumerated().map { index, key in
@@ -215,7 +216,7 @@ extension Node {
 
 @Suite("A stranger writes everything everywhere in a blog")
 struct BlogRulesAttackTests {
-  /// What one write may change: who, where, and what comes there.
+  /// The changes that one write may make: who, where, and the kind of the new value.
   private static let allowed: Set<String> = [
     "somebody users/ME/username: text", "somebody users/ME/username: gone",
 
@@ -280,7 +281,7 @@ struct BlogRulesAttackTests {
     "somebody seen/ME/marks/MARK/read: gone",
   ]
 
-  /// What attempts have changed that went through.
+  /// The changes by successful attempts.
   private struct Outcome {
     var count = 0
     var passed = 0
@@ -304,7 +305,7 @@ struct BlogRulesAttackTests {
     let before = attacker.before
     var outcome = Outcome()
     func tries(_ attempt: BlogAttacker.Attempt) async -> Bool {
-      // Other tests want to go on as well.
+      // Lets other tests run in between.
       if outcome.count % 32 == 0 { await Task.yield() }
       var copy = dialogue
       BlogAttacker.perform(attempt, in: &copy)
@@ -332,7 +333,7 @@ struct BlogRulesAttackTests {
     #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
     let effects = outcomes.reduce(into: Set<String>()) { $0.formUnion($1.effects) }
     #expect(effects.subtracting(Self.allowed).sorted() == [])
-    // A table that allows more than happens would hide that the attacker has become blind.
+    // A table that allows more than happens would hide that the attacker no longer tests anything.
     #expect(Self.allowed.subtracting(effects).sorted() == [])
     #expect(outcomes.reduce(0) { $0 + $1.count } > 20_000)
   }

@@ -200,7 +200,7 @@ struct CommitTests {
       )
       #expect(dialogue.hub.takeBatch() == nil)
     }
-    // Nothing of what was refused is stored with what is taken then.
+    // Nothing from the refused writes is stored with those accepted later.
     _ = dialogue.askUncommitted(6, "p", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
     _ = dialogue.askUncommitted(7, "p", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
     #expect(dialogue.commit() == [response(6), response(7)])

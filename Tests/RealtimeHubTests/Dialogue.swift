@@ -2,16 +2,16 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-/// A hub with a store that never fails, spoken to in JSON.
+/// A hub with a store that never fails, addressed in JSON.
 struct Dialogue {
   var hub: TreeHub
   var clock: Int64 = 1_700_000_001_234
-  /// What a store would hold.
+  /// The content of a store.
   private(set) var stored: StoredTree
 
   private let limits: HubLimits
 
-  /// Opens a hub with data in JSON and, unless everything is allowed, the source of rules.
+  /// Opens a hub with data in JSON, and with rules unless everything is allowed.
   init(
     _ data: String = "null",
     rules: String? = nil,
@@ -25,19 +25,19 @@ struct Dialogue {
     for number in 0..<peers { hub.open(PeerID(number)) }
   }
 
-  /// Starts a new hub from what has been stored, as after a crash.
+  /// Starts a new hub from the stored content, as after a crash.
   mutating func restart(peers: Int = 1) {
     hub = TreeHub(stored: stored, limits: limits, verifier: TestVerifier())
     for number in 0..<peers { hub.open(PeerID(number)) }
   }
 
-  /// Makes a peer a user, or the administrator.
+  /// Signs a peer in as a user, or as the administrator.
   mutating func signIn(_ name: String, peer: Int = 0) {
     let answer = ask(0, "auth", #"{"cred":"\#(name)"}"#, from: peer)
     #expect(statuses(answer) == ["ok"], "\(answer)")
   }
 
-  /// Sets rules as the administrator that a peer is, and commits them.
+  /// Sets rules through a peer that is an administrator, and commits them.
   mutating func setRules(_ id: Int, _ source: String, from peer: Int = 0) -> [String] {
     texts(hub.setRules(source: source, by: PeerID(peer), request: Int64(id), at: clock))
       + commit()
@@ -49,12 +49,12 @@ struct Dialogue {
     return texts(hub.tick(at: clock))
   }
 
-  /// Says one message and commits what it wrote; gives what leaves, as sorted JSON.
+  /// Sends one message and commits its writes; returns the outputs as sorted JSON.
   mutating func say(_ message: String, from peer: Int = 0) -> [String] {
     sayUncommitted(message, from: peer) + commit()
   }
 
-  /// Says one message without committing.
+  /// Sends one message without committing.
   mutating func sayUncommitted(_ message: String, from peer: Int = 0) -> [String] {
     do {
       let decoded = try ClientMessage(decoding: Array(message.utf8))
@@ -64,12 +64,12 @@ struct Dialogue {
     }
   }
 
-  /// Says a request.
+  /// Sends a request.
   mutating func ask(_ id: Int, _ action: String, _ body: String, from peer: Int = 0) -> [String] {
     say(Self.request(id, action, body), from: peer)
   }
 
-  /// Says a request without committing.
+  /// Sends a request without committing.
   mutating func askUncommitted(
     _ id: Int,
     _ action: String,
@@ -83,20 +83,20 @@ struct Dialogue {
     texts(hub.close(PeerID(peer), at: clock)) + commit()
   }
 
-  /// Commits what waits.
+  /// Commits the pending batch.
   mutating func commit() -> [String] {
     guard let batch = hub.takeBatch() else { return [] }
     store(batch)
     return texts(hub.batchCommitted())
   }
 
-  /// Fails the batch that would be committed.
+  /// Fails the pending batch.
   mutating func fail() -> [String] {
     guard hub.takeBatch() != nil else { return [] }
     return texts(hub.batchFailed(StoreError(.full, description: "the disk is full"), at: clock))
   }
 
-  /// Takes the batch that waits.
+  /// Takes the pending batch.
   mutating func take() throws -> CommitBatch {
     let batch = hub.takeBatch()
     return try #require(batch)
@@ -127,7 +127,7 @@ struct Dialogue {
     #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#
   }
 
-  /// Outputs as sorted JSON, marked with the peer unless it is the first.
+  /// Outputs as sorted JSON, prefixed with the peer unless it is the first.
   func texts(_ outputs: [HubOutput]) -> [String] {
     outputs.flatMap { output in
       switch output {
@@ -149,13 +149,13 @@ struct Dialogue {
   private func mark(_ peer: PeerID) -> String { peer.number == 0 ? "" : "\(peer.number): " }
 }
 
-/// JSON text with members in order, so that texts can be compared.
+/// JSON text with sorted members, so that texts can be compared.
 func sortedJSON(_ text: String) -> String {
   guard let json = try? JSONParser.parse(Array(text.utf8)) else { return "no JSON: \(text)" }
   return json.canonicalText
 }
 
-/// An answer as sorted JSON.
+/// A response as sorted JSON.
 func response(_ id: Int, _ status: String = "ok", _ data: String = #""""#) -> String {
   sortedJSON(#"{"t":"d","d":{"r":\#(id),"b":{"s":"\#(status)","d":\#(data)}}}"#)
 }
@@ -165,7 +165,7 @@ func push(_ action: String, _ body: String) -> String {
   sortedJSON(#"{"t":"d","d":{"a":"\#(action)","b":\#(body)}}"#)
 }
 
-/// The statuses of the answers among texts.
+/// The statuses of the responses among texts.
 func statuses(_ texts: [String]) -> [String] {
   texts.compactMap { text in
     let json = text.drop { $0 != "{" }

@@ -2,10 +2,10 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-/// What scheduled writes may be misused for.
+/// How scheduled writes might be abused.
 @Suite("TreeHub: attacks with writes at the end of a connection")
 struct DisconnectAttackTests {
-  /// About how much a store is given to keep of what peers have scheduled.
+  /// The approximate size of what a store receives from peers' scheduled writes.
   private func bytes(_ batch: CommitBatch) -> Int {
     batch.sessions.reduce(0) { sum, session in
       session.changes.reduce(sum) {
@@ -14,7 +14,7 @@ struct DisconnectAttackTests {
     }
   }
 
-  /// What is stored for one request.
+  /// The number of bytes stored for one request.
   private func stored(
     _ dialogue: inout Dialogue,
     _ action: String,

@@ -328,7 +328,7 @@ struct DisconnectTests {
     limits.disconnectWritesPerPeer = 2
     limits.disconnectBytesPerPeer = 52
     var dialogue = try Dialogue(limits: limits, peers: 2)
-    // Forty-nine bytes as JSON, one of the number, and those of two names.
+    // Forty-nine bytes as JSON, one for the number, and two for the names.
     let long = String(repeating: "x", count: 47)
     let body = #"{"p":"/","d":{"a":"\#(long)","b":1}}"#
     #expect(statuses(dialogue.ask(1, "om", body, from: 1)) == ["ok"])

@@ -61,7 +61,7 @@ struct IndexTests {
     let first = try Self.get(&hub)
     #expect(first.children?.count == 100)
     #expect(first == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
-    // The index is made once, and every write costs as many steps as it changes children.
+    // The index is built once, and every write costs as many steps as it changes children.
     #expect(hub.orderedChildren == count)
     for number in 1...50 {
       let value = Int64(count + number)

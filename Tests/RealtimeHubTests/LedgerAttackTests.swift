@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-/// What strangers may try to make a client's write count twice, or not at all.
+/// How strangers might try to make a client's write count twice, or not at all.
 @Suite("TreeHub: attacks on writes that count once")
 struct LedgerAttackTests {
   private static let rules = """
@@ -42,7 +42,7 @@ struct LedgerAttackTests {
   @Test("A write in another's name does not make the other's next one count as done")
   func foreignNumber() throws {
     var dialogue = try dialogue()
-    // Refused, allowed, and by somebody else who has signed in.
+    // One is refused, one is allowed, and one is by another signed-in user.
     _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
     _ = dialogue.ask(1, "p", write("wall", "victim:1000"), from: 2)
     dialogue.signIn("bob", peer: 3)
@@ -71,7 +71,7 @@ struct LedgerAttackTests {
     for round in 0..<2 {
       for number in 0..<100 {
         dialogue.clock += 1
-        // Half of them each on a connection of its own.
+        // Half of them, each on its own connection.
         let peer = number % 2 == 0 ? 1 : 100 + 100 * round + number
         if peer > 1 { dialogue.hub.open(PeerID(peer)) }
         _ = dialogue.ask(number, "p", write("wall", "made-up-\(number)-\(round):1"), from: peer)
@@ -112,7 +112,7 @@ struct LedgerAttackTests {
     var dialogue = try dialogue()
     dialogue.signIn("eve \(dialogue.clock + 10)", peer: 1)
     _ = dialogue.tick(20)
-    // Arrives before the client knows; anybody may write there.
+    // Arrives before the client learns of the expiry; any user may write there.
     #expect(statuses(dialogue.ask(1, "p", write("wall", "c:1"), from: 1)) == ["ok"])
     _ = dialogue.ask(2, "p", #"{"p":"/wall","d":2}"#)
     dialogue.signIn("eve", peer: 2)
@@ -146,7 +146,7 @@ struct LedgerAttackTests {
       ]
     )
     #expect(statuses(dialogue.ask(5, "p", #"{"p":"/n","d":4,"i":"d:3"}"#, from: 1)) == ["ok"])
-    // Were it taken now, the later write would be undone by the earlier one.
+    // If it were accepted now, the earlier write would undo the later one.
     #expect(
       statuses(dialogue.ask(6, "p", #"{"p":"/n","d":5,"i":"d:2"}"#, from: 1)) == [
         "permission_denied"

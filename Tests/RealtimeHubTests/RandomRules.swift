@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import TestSupport
 
-/// Who asks for what, as random rules see it.
+/// A user's request, as random rules see it.
 struct RuleQuestion {
   let user: String?
   let path: Path
@@ -46,13 +46,13 @@ enum RandomCondition {
   }
 }
 
-/// Rules at a few places, with answers that are worked out from their meaning alone.
+/// Rules at a few paths, with answers derived from their meaning alone.
 struct RandomRules {
   static let places: [Path] = ["/", "a", "a/x", "b", "b/x", "flag"]
 
   private var reads: [Path: RandomCondition] = [:]
   private var writes: [Path: RandomCondition] = [:]
-  /// Whether below `a` only numbers are valid.
+  /// Whether only numbers are valid below `a`.
   private let wantsNumbers: Bool
 
   init(_ random: inout SplitMix64) {
@@ -93,7 +93,7 @@ struct RandomRules {
     guard wantsNumbers, question.path.isRoot || question.path.first == "a" else { return true }
     let children = question.newRoot["a" as ChildKey].children?.map.map { $0 } ?? []
     return children.allSatisfy { key, node in
-      // Of what lies beside the written place nothing is asked.
+      // Validation does not cover the siblings of the written path.
       if question.path.count > 1, question.path.keys[1] != key { return true }
       return node.leafValue?.number != nil
     }

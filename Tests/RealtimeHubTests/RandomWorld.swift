@@ -1,7 +1,7 @@
 import RealtimeCore
 import TestSupport
 
-/// Random data, writes and queries over a few keys, so that they meet often.
+/// Random data, writes and queries over a few keys, so that they often overlap.
 struct RandomWorld {
   var random: SplitMix64
   static let places: [Path] = ["/", "a", "b", "a/2", "a/k"]

@@ -13,7 +13,7 @@ struct RangeTests {
     )
   }
 
-  /// Listens with what a client has and gives the pushes that precede the answer.
+  /// Listens with a client's existing data, and returns the pushes that precede the response.
   private static func listen(
     _ request: ListenRequest,
     to root: Node

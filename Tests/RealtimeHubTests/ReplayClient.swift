@@ -1,19 +1,19 @@
 import RealtimeCore
 import Testing
 
-/// A client that knows nothing but what it is told: it applies pushes to a copy for each listen.
+/// A client that knows only what it receives: it applies pushes to a copy for each listen.
 struct ReplayClient {
   struct Listen {
     let path: Path
     let query: Query
     let tag: Int64?
     var node: Node
-    /// Whether the answer to the listen has come.
+    /// Whether the response to the listen has arrived.
     var isComplete = false
   }
 
   private(set) var listens: [Int64: Listen] = [:]
-  /// The numbers of requests that have been answered, with the outcomes.
+  /// The numbers of answered requests, with their statuses.
   private(set) var answers: [Int64: StatusCode] = [:]
   private var hasStopped = false
 
@@ -39,7 +39,7 @@ struct ReplayClient {
   }
 
   private mutating func apply(_ changes: [Change], tag: Int64?) {
-    // What was on its way to a listen that has been stopped may be news to no one.
+    // A push in transit to a listen that has been stopped may be news to no listen.
     var isNews = hasStopped
     for (id, listen) in listens where listen.tag == tag {
       var node = listen.node
@@ -57,7 +57,7 @@ struct ReplayClient {
     #expect(isNews, "a push that changes nothing: \(changes)")
   }
 
-  /// A client cannot apply anything below a leaf, nor a priority to one.
+  /// A client can apply neither data below a leaf nor a priority to one.
   private func expectApplicable(_ node: Node, _ path: Path) {
     var node = node
     for key in path.keys {

@@ -7,7 +7,7 @@ import Testing
 struct ReplaySimulation {
   var world: RandomWorld
   var hub: TreeHub
-  /// What a store holds.
+  /// The content of a store.
   var stored: StoredTree
   var clients: [PeerID: ReplayClient] = [:]
   /// The batches in flight.
@@ -15,7 +15,7 @@ struct ReplaySimulation {
   var nextPeer = 0
   var nextRequest: Int64 = 0
   var time: Int64 = 1_000
-  /// Writes that were answered with ok have happened; those refused have not.
+  /// The numbers of the requests that were sent; clients may get answers only to these.
   var asked: Set<Int64> = []
 
   init(seed: UInt64) {
@@ -134,7 +134,7 @@ struct ReplaySimulation {
     while !inFlight.isEmpty || hub.hasPendingCommits { try takeOrCommit() }
   }
 
-  /// Every listener knows exactly what is durable: nothing less, and nothing more.
+  /// Checks that every listener knows exactly what is durable: nothing less, and nothing more.
   func check() {
     #expect(hub.snapshot == stored.root)
     #expect(hub.revision == stored.revision)

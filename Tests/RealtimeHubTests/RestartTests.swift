@@ -4,12 +4,12 @@ import Testing
 
 @Suite("TreeHub: a server that ended without knowing what the disk has")
 struct RestartTests {
-  /// An increment with the number that a client gives it.
+  /// An increment with a write key from the client.
   private func increment(_ key: String) -> String {
     #"{"p":"/n","d":{".sv":{"increment":1}},"i":"\#(key)"}"#
   }
 
-  /// What may have become of a batch that nobody was told of.
+  /// Both possible outcomes of a batch that no client was told about.
   @Test("What is sent again to the next one is applied once", arguments: [true, false])
   func repetition(isStored: Bool) throws {
     var dialogue = try Dialogue(peers: 2)
@@ -17,7 +17,7 @@ struct RestartTests {
     _ = dialogue.askUncommitted(2, "p", increment("c:2"))
     _ = dialogue.askUncommitted(1, "p", increment("d:1"), from: 1)
     let batch = try dialogue.take()
-    // What came later has not been tried.
+    // Later writes have not been attempted.
     _ = dialogue.askUncommitted(3, "p", increment("c:3"))
     if isStored { dialogue.store(batch) }
     dialogue.restart(peers: 2)
@@ -36,7 +36,7 @@ struct RestartTests {
     let first = #"{"p":"/n","d":1,"h":"","i":"c:1"}"#
     let second = #"{"p":"/n","d":2,"h":"","i":"d:1"}"#
     _ = dialogue.askUncommitted(1, "p", first)
-    // In the same batch one that is refused, of which nobody is told either.
+    // A write in the same batch is refused, and its client is not told either.
     _ = dialogue.askUncommitted(1, "p", second, from: 1)
     let batch = try dialogue.take()
     if isStored { dialogue.store(batch) }
@@ -51,7 +51,7 @@ struct RestartTests {
     var dialogue = try Dialogue(peers: 3)
     let body = #"{"p":"/n","d":{".sv":{"increment":1}}}"#
     _ = dialogue.ask(1, "o", body, from: 1)
-    // Neither the end of the one nor the wish of the other has been acknowledged.
+    // Neither the disconnection of one peer nor the request of the other has been acknowledged.
     _ = dialogue.hub.close(PeerID(1), at: dialogue.clock)
     let first = try dialogue.take()
     _ = dialogue.askUncommitted(1, "o", body, from: 2)

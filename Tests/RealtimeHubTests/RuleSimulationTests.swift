@@ -3,7 +3,7 @@ import RealtimeHub
 import TestSupport
 import Testing
 
-/// Random rules, sign-ins and writes, with peers that check everything they are told.
+/// Random rules, sign-ins and writes, with peers that check everything they receive.
 struct RuleSimulation {
   private struct Listen: Hashable {
     let path: Path
@@ -29,7 +29,7 @@ struct RuleSimulation {
   private var clients: [PeerID: Client] = [:]
   private var now: Int64 = 0
   private var request: Int64 = 0
-  /// How often something happened that a run is meant to reach.
+  /// How often each event occurred that a run is meant to reach.
   private(set) var marks: [String: Int] = [:]
 
   init(seed: UInt64) throws {
@@ -95,7 +95,7 @@ struct RuleSimulation {
     let listen = Listen(path: path, query: query, tag: tag)
     let client = clients[peer] ?? Client()
     let isAllowed = mayRead(listen, client)
-    // What the peer holds is forgotten, so that the answer must bring it again.
+    // The peer's copy is discarded, so that the response must contain the data again.
     clients[peer]?.copies[listen] = isAllowed ? .empty : nil
     let told = try ask(
       .listen(ListenRequest(path: path, query: query, tag: tag)),
@@ -200,7 +200,7 @@ struct RuleSimulation {
     return told
   }
 
-  /// Takes data in; they must be for a listen, and may be read now.
+  /// Applies data, which must be for a listen and currently readable.
   private mutating func apply(_ path: Path, _ node: Node, _ tag: Int64?, to peer: PeerID) {
     guard let client = clients[peer] else { return }
     var isWanted = false
@@ -218,7 +218,7 @@ struct RuleSimulation {
     mark("push")
   }
 
-  /// Every listen that is left knows what is there.
+  /// Checks that every remaining listen has the current data.
   private func check() {
     for (_, client) in clients {
       for (listen, copy) in client.copies {

@@ -1,9 +1,9 @@
 import RealtimeCore
 import RealtimeHub
 
-/// A verifier that takes a credential for the name of a user.
+/// A verifier that takes a credential as the name of a user.
 ///
-/// "root" is the administrator, "NAME TIME" a user until then, and "bad" nobody.
+/// "root" is the administrator, "NAME TIME" is a user until that time, and "bad" is invalid.
 struct TestVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,

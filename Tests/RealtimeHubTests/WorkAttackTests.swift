@@ -2,12 +2,12 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-/// A stranger must not be able to make a hub work for long.
+/// A stranger must not be able to keep a hub busy for long.
 @Suite("TreeHub: work that a stranger asks for")
 struct WorkAttackTests {
   private static let closed = #"{"rules":{".read":true,"own":{".write":"auth != null"}}}"#
 
-  /// An update of many places, the last of which is none.
+  /// An update of many paths, the last of which is invalid.
   private func update(_ count: Int) -> ClientMessage {
     var changes = (0..<count).map { Change(Path([ChildKey("k\($0)")]), to: .integer(1)) }
     changes.append(Change(Path([ChildKey("no.place")]), to: .integer(1)))
@@ -42,7 +42,7 @@ struct WorkAttackTests {
     }
     var dialogue = try Dialogue("null", rules: rules("auth != null && newData.exists()"))
     #expect(statuses(answer(update(5_000), &dialogue)) == ["permission_denied"])
-    // What depends on the new data alone takes a look at them.
+    // A condition that depends on the new data alone examines that data.
     dialogue = try Dialogue("null", rules: rules("newData.val() == auth"))
     #expect(statuses(answer(update(5_000), &dialogue)) == ["invalid_data"])
   }
@@ -79,7 +79,7 @@ struct WorkAttackTests {
 
   @Test("A hash is not computed for who may neither read nor write")
   func hashes() throws {
-    // The condition fails, but nobody looks: a refusal tells nothing of it.
+    // The condition would fail, but is not checked: a refusal reveals nothing about it.
     var dialogue = try Dialogue(#"{"a":1}"#, rules: #"{"rules":{}}"#)
     #expect(
       statuses(dialogue.ask(1, "p", #"{"p":"/a","d":2,"h":"x"}"#)) == ["permission_denied"]
@@ -177,7 +177,7 @@ struct WorkAttackTests {
     func write(_ hash: String) -> ClientMessage {
       .request(id: 5, .write(WriteRequest(path: "a", operation: .set(.integer(1)), hash: hash)))
     }
-    // A false hash shows that it is believed, and that it is not once the data have changed.
+    // A false hash shows that the hub uses it, and that it does not once the data has changed.
     for (isChanged, status) in [(false, "ok"), (true, "datastale")] {
       dialogue = try self.dialogue()
       let found = dialogue.hub.dataToHash(for: write("believed"), from: PeerID(0))

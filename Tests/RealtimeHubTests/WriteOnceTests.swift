@@ -99,7 +99,7 @@ struct WriteOnceTests {
         LedgerEntry(client: "x", upTo: 7, lastSeen: dialogue.clock),
       ]
     )
-    // What was refused is remembered once a later write is applied, and belongs below it.
+    // A refusal is remembered once a later write is applied, and is recorded below that write.
     _ = dialogue.askUncommitted(4, "p", #"{"p":"/a","d":2,"i":"x:9"}"#)
     #expect(try dialogue.take().ledger.map(\.refused) == [[8: .invalidData]])
   }
