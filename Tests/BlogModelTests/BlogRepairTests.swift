@@ -9,10 +9,10 @@ struct BlogRepairTests {
     "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
   ]
 
-  /// What a program may have damaged, and what is right in the end.
+  /// Damage that a program may have caused, and the faults to be found.
   struct Damage: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What is written over a sound blog of one post.
+    /// The values written over an intact blog with one post.
     let values: [String: any Sendable]
     /// The paths of the faults.
     let faults: [String]
@@ -120,7 +120,7 @@ struct BlogRepairTests {
     BlogCheck(try await database.reference().getData())
   }
 
-  /// Repairs until nothing is found any more, as the command does.
+  /// Repairs until no more faults are found, as the command does.
   private func repair(_ database: Database) async throws -> [BlogRepair.Outcome] {
     let blog = BlogRepair(database.reference())
     var outcomes: [BlogRepair.Outcome] = []

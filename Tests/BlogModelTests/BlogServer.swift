@@ -7,11 +7,11 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-/// A server in memory for one test, and the people who use it.
+/// A server in memory for one test, and the users' connections to it.
 final class BlogServer: Sendable {
   let server: DatabaseServer
 
-  /// The secret of the administrator.
+  /// The administrator's secret.
   private static let key = "0123456789abcdef0123456789abcdef"
 
   init(
@@ -27,12 +27,12 @@ final class BlogServer: Sendable {
     server = try await DatabaseServer.start(options, stores: stores)
   }
 
-  /// A server with the rules of that name in `assets/rules`, which believes who one says one is.
+  /// A server with the rules of that name in `assets/rules`, which accepts unsigned tokens.
   convenience init(shippedRules name: String) async throws {
     try await self.init(rules: .source(StarIncrementTests.rules(name)), isEmulator: true)
   }
 
-  /// Changes several places at once, whatever the rules say.
+  /// Changes several paths at once, bypassing the rules.
   func administer(_ values: [String: Any]) async throws {
     let port = try #require(server.port)
     var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/.json")))
@@ -44,7 +44,7 @@ final class BlogServer: Sendable {
     try #require(status == 200, "\(String(decoding: data, as: UTF8.self))")
   }
 
-  /// How many listens the server has now, and how many it was asked for since its start.
+  /// The number of current listens, and the number requested since the server started.
   func listens() async throws -> (now: Int, sinceStart: Int) {
     let databases = try await databaseMetrics()
     return (
@@ -53,7 +53,7 @@ final class BlogServer: Sendable {
     )
   }
 
-  /// How many requests of each kind clients have sent since the start.
+  /// The number of requests of each kind that clients have sent since the start.
   func requests() async throws -> [String: Int] {
     try await databaseMetrics().compactMap { $0["requests"] as? [String: Int] }
       .reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
@@ -70,7 +70,7 @@ final class BlogServer: Sendable {
     return Array(try #require(json?["databases"] as? [String: [String: Any]]).values)
   }
 
-  /// Waits until the server has that many listens.
+  /// Waits until the server has this many listens.
   func waitForListens(
     _ count: Int,
     _ what: Testing.Comment,
@@ -82,9 +82,9 @@ final class BlogServer: Sendable {
     #expect(last == count, what, sourceLocation: sourceLocation)
   }
 
-  /// A connection to the database, of somebody who has signed in where a name is given.
+  /// A connection to the database, signed in if a name is given.
   ///
-  /// Only an emulator believes who that is.
+  /// Only an emulator accepts the unsigned token.
   func database(as name: String? = nil) throws -> Database {
     var options = DatabaseOptions()
     options.maximumReconnectDelay = .milliseconds(50)
@@ -94,28 +94,28 @@ final class BlogServer: Sendable {
     return database
   }
 
-  /// The blog as one person calls it.
+  /// The blog as used by one user.
   func blog(_ name: String) throws -> Blog {
     Blog(database: try database(), me: try Author(userName: name))
   }
 
-  /// The blog as one person calls it who has signed in.
+  /// The blog as used by one signed-in user.
   func signedInBlog(_ name: String) throws -> Blog {
     let me = try Author(userName: name)
     return Blog(database: try database(as: name), me: me, stars: .increment)
   }
 
-  /// The blog as the screen of one person follows it who has signed in.
+  /// The blog as followed by the screen of one signed-in user.
   func signedInScreen(_ name: String) throws -> ScreenProbe {
     try screen(name, on: try database(as: name), stars: .increment)
   }
 
-  /// The blog as one person's screen follows it.
+  /// The blog as followed by one user's screen.
   func screen(_ name: String, terminal: String? = nil) throws -> ScreenProbe {
     try screen(name, on: try database(), terminal: terminal)
   }
 
-  /// The blog as one person's screen follows it over that database.
+  /// The blog as followed by one user's screen over the given database.
   func screen(
     _ name: String,
     on database: Database,
@@ -132,7 +132,7 @@ final class BlogServer: Sendable {
     return ScreenProbe(blog)
   }
 
-  /// Writes so many posts of one person at once; keys and stars rise with the number.
+  /// Writes posts of one user in one update; keys and stars grow with the number.
   func seed(_ numbers: some Sequence<Int>, by uid: String = "owner") async throws {
     var values: [String: Any] = [:]
     for number in numbers {
@@ -151,13 +151,13 @@ final class BlogServer: Sendable {
     return "-K" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// What fsck says of everything.
+  /// The result of checking the whole blog.
   func check() async throws -> BlogCheck {
     BlogCheck(try await database().reference().getData())
   }
 }
 
-/// Says who somebody is by a token without a signature.
+/// Identifies a user by an unsigned token.
 private struct UnsignedTokens: DatabaseTokenProvider {
   let name: String
 
@@ -179,7 +179,7 @@ private struct UnsignedTokens: DatabaseTokenProvider {
   }
 }
 
-/// Keeps what a live blog tells, and waits for it.
+/// Records the events of a live blog, and waits for them.
 final class ScreenProbe: Sendable {
   let blog: LiveBlog
   private let events = NIOLockedValueBox<[BlogEvent]>([])
@@ -199,93 +199,93 @@ final class ScreenProbe: Sendable {
 
   var all: [BlogEvent] { events.withLockedValue { $0 } }
 
-  /// Keeps only so many events from now on, for tests of long lists.
+  /// Keeps only the latest events from then on, for tests of long lists.
   func keep(_ count: Int) { length.withLockedValue { $0 = count } }
 
-  /// The list as it was told last.
+  /// The list as last reported.
   func posts(_ feed: FeedKind) -> [Post]? {
     all.reversed().lazy.compactMap { event in
       if case .feed(feed, let posts) = event { posts } else { nil }
     }.first
   }
 
-  /// The list each time it was told.
+  /// The list each time it was reported.
   func lists(_ feed: FeedKind) -> [[Post]] {
     all.compactMap { if case .feed(feed, let posts) = $0 { posts } else { nil } }
   }
 
-  /// Why something was refused, in order.
+  /// The reasons for refusals, in order.
   var refusals: [String] {
     all.compactMap { if case .failed(_, let reason) = $0 { reason } else { nil } }
   }
 
-  /// How much of the list was kept when it was told last.
+  /// The extent of the list as last reported.
   func extent(_ feed: FeedKind) -> FeedExtent? {
     all.reversed().lazy.compactMap { event in
       if case .extent(feed, let extent) = event { extent } else { nil }
     }.first
   }
 
-  /// Who is here, as it was told last.
+  /// The people present, as last reported.
   var people: [Presence]? {
     all.reversed().lazy.compactMap { event in
       if case .people(let people) = event { people } else { nil }
     }.first
   }
 
-  /// Who is writing on a post, as it was told last.
+  /// The names of the users typing on a post, as last reported.
   func typists(_ post: PostID) -> [String]? {
     all.reversed().lazy.compactMap { event in
       if case .typing(post, let typists) = event { typists.map(\.person.name) } else { nil }
     }.first
   }
 
-  /// All that others did to what I wrote.
+  /// All notices about other users' reactions to this user's content.
   var notices: [Notice] {
     all.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
   }
 
-  /// Whom I follow, as it was told last.
+  /// The users that this user follows, as last reported.
   var followed: Set<String>? {
     all.reversed().lazy.compactMap { event in
       if case .following(let people) = event { people } else { nil }
     }.first
   }
 
-  /// The list of what others did, as it was told last.
+  /// The list of notices, as last reported.
   var noticeEntries: [NoticeEntry]? {
     all.reversed().lazy.compactMap { event in
       if case .notices(let entries) = event { entries } else { nil }
     }.first
   }
 
-  /// The keys of what is to be read of it; nil before both are known.
+  /// The keys of the unread notices; nil before both the list and the read state are known.
   var unreadNotices: Set<String>? {
     guard let state = readState, let entries = noticeEntries else { return nil }
     return Set(entries.filter(state.isUnread).map(\.id))
   }
 
-  /// What was read, as it was told last.
+  /// The read state, as last reported.
   var readState: ReadState? {
     all.reversed().lazy.compactMap { event in
       if case .readState(let state) = event { state } else { nil }
     }.first
   }
 
-  /// The newest comments on a post that is not open, as they were told last.
+  /// The newest comments on a post that is not open, as last reported.
   func latestComments(_ post: PostID) -> [BlogModel.Comment]? {
     all.reversed().lazy.compactMap { event in
       if case .latestComments(post, let comments) = event { comments } else { nil }
     }.first
   }
 
-  /// How many comments of a post are to be read.
+  /// The number of unread comments on a post.
   func newComments(on post: PostID, for uid: String) -> Int? {
     guard let comments = latestComments(post) else { return nil }
     return readState?.newComments(among: comments, on: post, for: uid).count
   }
 
-  /// The comments as they were told last.
+  /// The comments on an open post, as last reported.
   func comments(_ post: PostID) -> [BlogModel.Comment]? {
     all.reversed().lazy.compactMap { event in
       if case .comments(post, let comments) = event { comments } else { nil }

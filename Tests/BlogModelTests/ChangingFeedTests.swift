@@ -10,14 +10,14 @@ struct ChangingFeedTests {
     numbers.map(BlogServer.key)
   }
 
-  /// Deletes many posts at once.
+  /// Deletes many posts in one update.
   private func delete(_ numbers: some Sequence<Int>, _ server: BlogServer) async throws {
     var values: [String: Any] = [:]
     for number in numbers { values[BlogServer.key(number)] = NSNull() }
     try await server.database().reference(withPath: "posts").updateChildValues(values)
   }
 
-  /// A screen that has read the even posts from 800 down, so many pages of them.
+  /// A screen that has read this many pages of the even posts, from 800 down.
   private func reader(
     _ server: BlogServer,
     pages: Int
@@ -74,7 +74,7 @@ struct ChangingFeedTests {
       guard let posts = screen.posts(.recent)?.map(\.id) else { return false }
       return posts == Self.keys(left.reversed())
     }
-    // What the pages are now takes part in changes once, wherever they meet.
+    // Wherever the remaining pages meet, each post takes part in changes once.
     try await server.seed(gone.lowerBound..<gone.lowerBound + 3)
     try await delete([gone.lowerBound - 2, gone.upperBound + 2], server)
     let now = Set(left + Array(gone.lowerBound..<gone.lowerBound + 3))

@@ -38,10 +38,10 @@ struct ChangingTests {
     second.blog.follow(.recent)
     try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
     first.blog.deletePost(id)
-    // At the same moment, before the second can know of it, and once more when it does.
+    // At the same moment, before the second screen can know of it, and again once it does.
     second.blog.edit(id, title: "late", body: "x")
     let late = BlogEvent.succeeded(.edit(id, title: "late", body: "x"))
-    // The server may have got it before the deletion, which then takes it away as well.
+    // The edit may have reached the server before the deletion, which then removes it as well.
     try await second.wait("an answer") { $0.all.contains(late) || $0.refusals.count == 1 }
     try await first.wait("the deletion is stored") { $0.all.contains(.succeeded(.deletePost(id))) }
     let before = second.refusals.count

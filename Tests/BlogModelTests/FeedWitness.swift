@@ -1,9 +1,9 @@
 import BlogModel
 import Testing
 
-/// Holds every list that a screen was told against what no list may do.
+/// Compares every list that a screen received with what no list may do.
 struct FeedWitness {
-  /// Where a post stands in a list.
+  /// The position of a post in a list.
   private struct Place: Comparable {
     let stars: Int
     let id: PostID
@@ -16,7 +16,7 @@ struct FeedWitness {
   let kind: FeedKind
   private let places: [Place]
 
-  /// Expects posts that nobody moved or deleted, by their numbers as they were seeded.
+  /// Expects posts that were neither moved nor deleted, by their seed numbers.
   init(_ kind: FeedKind, untouched numbers: some Sequence<Int>) {
     self.kind = kind
     places = numbers.map { number in
@@ -28,8 +28,8 @@ struct FeedWitness {
     Place(stars: kind.isByStars ? post.starCount : 0, id: post.id)
   }
 
-  /// What was wrong with the first list that had a post twice, out of order, or left one out that was
-  /// always there; nil if none had.
+  /// Describes the first list with a duplicate, a wrong order, or without one of the posts that
+  /// always existed; nil if there is none.
   func fault(in screen: ScreenProbe) -> String? {
     let lists = screen.lists(kind)
     return lists.lazy.enumerated().compactMap { number, posts in

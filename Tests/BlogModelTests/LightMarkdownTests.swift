@@ -8,7 +8,7 @@ import Testing
 struct LightMarkdownTests {
   /// A character that counts how often its reader looks at it.
   private struct Watched: MarkupUnit {
-    /// The looks at all characters that share it.
+    /// The number of looks at all characters that share it.
     final class Looks: Sendable {
       let count = Atomic<Int>(0)
     }
@@ -49,7 +49,8 @@ struct LightMarkdownTests {
       _ = LightMarkdown.lines(of: [line])
       return looks.count.load(ordering: .relaxed)
     }
-    // Both texts are longer than the farthest that a sign can reach. A square would be four times.
+    // Both texts are longer than the farthest reach of a sign. Quadratic time would mean a factor
+    // of four.
     let (short, long) = (looks(4_000), looks(8_000))
     #expect(long <= 3 * short, "\(short) looks became \(long)")
   }

@@ -3,9 +3,9 @@ import Dispatch
 import RealtimeDatabase
 import Testing
 
-/// Defect 11 of the published sample: listeners that pile up.
+/// Defect 11 of the published sample: listeners that accumulate.
 ///
-/// What is counted is what the server has.
+/// The tests count the server's listens.
 @Suite("Listeners do not pile up")
 struct ListenerTests {
   /// A terminal that shows a list with posts in it.
@@ -45,7 +45,7 @@ struct ListenerTests {
       alice.blog.close(id)
     }
     try await server.waitForListens(before.now, "every listener of a post has ended")
-    // A post, its comments, and who is writing: the same each time, or fewer where one is known.
+    // A post, its comments, and the typing state: the same each time, or fewer where one is known.
     #expect(try await server.listens().sinceStart - before.sinceStart <= 300)
   }
 

@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 import RealtimeDatabase
 import Testing
 
-/// A page costs the same wherever it is in a list and however long the list is: what is counted is
-/// what goes to the server, what comes back, and what is kept.
+/// A page costs the same at any position in a list of any length, in terms of what is sent to the
+/// server, what it returns, and what is kept.
 @Suite("A long list")
 struct LongFeedTests {
-  /// What some pages have cost.
+  /// The cost of some pages.
   private struct Cost: Equatable {
     var queries = 0
     var ended = 0
@@ -31,7 +31,7 @@ struct LongFeedTests {
       }
     }
 
-    /// The cost since the last look.
+    /// Returns the cost since the last call.
     func take() -> Cost {
       cost.withLockedValue { cost in
         defer { cost = Cost() }
@@ -53,7 +53,7 @@ struct LongFeedTests {
     }
   }
 
-  /// Reads so many pages on, and tells what they have cost together.
+  /// Reads further pages, and returns their total cost.
   private func read(_ pages: Int, _ screen: ScreenProbe, _ meter: Meter) async throws -> Cost {
     _ = meter.take()
     var kept = 0
@@ -78,7 +78,7 @@ struct LongFeedTests {
     alice.keep(20)
     alice.blog.follow(.recent)
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
-    // As far as it grows at all.
+    // Until the list has grown to its limit.
     let first = try await read(9, alice, meter)
     let early = try await read(8, alice, meter)
     let before = try await server.listens().now
@@ -87,7 +87,7 @@ struct LongFeedTests {
     #expect(late.kept <= 900)
     #expect(abs(late.kept - early.kept) <= 100)
     #expect(early.queries <= 8 && late.queries <= 8)
-    // A listen may end a little after the page that takes its place has come, so all are counted.
+    // A listen may end a little after the page that replaces it has arrived, so all are counted.
     #expect([first, early, between, late].reduce(0) { $0 + $1.ended } <= 45)
     #expect(abs(late.childEvents - early.childEvents) <= early.childEvents / 4)
     #expect(try await server.listens().now <= before + 2)

@@ -24,12 +24,12 @@ struct NoticesTests {
     let tea = try await ann.post(title: "Tea", body: "Come over")
     let comment = try await bob.comment(on: tea, text: "On my way")
     try await bob.setStar(true, on: tea)
-    // Far from my posts, somebody names me and answers me.
+    // On another user's post, somebody mentions me and answers me.
     let bread = try await bob.post(title: "Bread", body: "Ask @Alice how.")
     let mine = try await ann.comment(on: bread, text: "Like this")
     let answer = try await bob.comment(on: bread, text: "Thanks", answering: mine)
     let naming = try await bob.comment(on: bread, text: "@ALICE is right")
-    // What I do myself is no news, and what only looks like my name neither.
+    // My own actions are not reported, nor is text that only resembles my name.
     try await ann.setStar(true, on: tea)
     _ = try await bob.comment(on: bread, text: "mail alice@alice or @alicia")
     let expected: Set<String> = [comment, "stars " + tea, bread, answer, naming]
@@ -49,7 +49,7 @@ struct NoticesTests {
     try await later.wait("the same after a start") {
       Set(($0.noticeEntries ?? []).map(\.id)) == expected
     }
-    // Newest first, by the keys of what was written.
+    // Newest first, by the keys of the underlying items.
     let order = [naming, answer, bread, comment]
     #expect((later.noticeEntries ?? []).map(\.id).filter { $0 != "stars " + tea } == order)
     let check = try await BlogCheck(reading: server.database(as: "alice").reference())
@@ -67,7 +67,7 @@ struct NoticesTests {
     _ = try await bob.comment(on: tea, text: "old @alice")
     let alice = try screen(server, "alice")
     try await alice.wait("the old one") { $0.noticeEntries?.count == 1 }
-    // An answer on my own post that names me as well is one thing.
+    // An answer on my own post that also mentions me counts once.
     _ = try await bob.comment(on: tea, text: "Me, @alice", answering: mine)
     try await alice.wait("the new one") { $0.noticeEntries?.count == 2 }
     let bread = try await bob.post(title: "Bread", body: "for @alice")
@@ -136,7 +136,7 @@ struct NoticesTests {
     try await screen.wait("the answer gone") { $0.comments(tea)?.count == 1 }
     #expect(try await server.check().faults == [])
     #expect(try await server.check().leftovers.map(\.path) == [])
-    // Somebody with an older program deletes a post: what led to it and to its comments is left.
+    // An older program deletes a post and leaves the entries that lead to it and to its comments.
     try await server.administer([
       "posts/\(tea)": NSNull(), "user-posts/alice/\(tea)": NSNull(),
       "post-comments/\(tea)": NSNull(), "replies/bob/x": 1,
@@ -179,10 +179,10 @@ struct NoticesTests {
     alice.blog.setNotices(true)
     try await alice.wait("the notices") { $0.noticeEntries != nil }
     let after = try await server.listens().now
-    // My posts, the comments on twenty of them, two places of addresses, and twenty targets, which
-    // are the same for both; and whom I follow.
+    // My posts, the comments on twenty of them, two lists of addressed items, and twenty targets,
+    // which are the same for both; and the users that I follow.
     #expect(after - before <= 1 + 20 + 2 + 20 + 1)
-    // Ten comments on each of twenty posts, and those of the last post that only name me.
+    // Ten comments on each of twenty posts, and those on the last post that only mention me.
     #expect(alice.noticeEntries?.count == 210)
     alice.blog.setNotices(false)
     try await server.waitForListens(before, "nothing is left behind")

@@ -39,7 +39,7 @@ struct PeopleTests {
     let bob = try server.screen("bob", on: database, terminal: "t2")
     try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
     bob.blog.setTyping(true, on: id)
-    // What is asked for later is answered later.
+    // Requests are answered in order.
     try await other.setValue("here")
     #expect(try await database.reference(withPath: "presence/bob").getData().exists() == false)
     #expect(try await database.reference(withPath: "typing").getData().exists() == false)
@@ -69,7 +69,7 @@ struct PeopleTests {
     try await alice.wait("nobody is writing") { $0.typists(id) == [] }
     bob.blog.setTyping(true, on: id)
     try await alice.wait("bob is writing again") { $0.typists(id) == ["bob"] }
-    // Going on at once must not be undone by the answer to having stopped.
+    // The response to having stopped must not undo an immediate restart.
     bob.blog.setTyping(false, on: id)
     bob.blog.setTyping(true, on: id)
     let other = database.reference(withPath: "other")
@@ -98,7 +98,7 @@ struct PeopleTests {
     first.blog.markAllRead()
     try await second.wait("all is read") { $0.readState?.isUnread(post) == false }
     #expect(second.readState?.marks.isEmpty == true)
-    // Each mark is answered, after all that was told of what was there before.
+    // Each mark is answered after every report of an earlier state.
     try await first.wait("two answers") { $0.all.count { $0 == .markAnswered } == 2 }
     let events = first.all
     let answer = try #require(events.lastIndex(of: .markAnswered))
@@ -129,7 +129,7 @@ struct PeopleTests {
     }
     second.blog.mark(id, as: .read(lastComment: new))
     try await first.wait("none any more") { $0.newComments(on: id, for: "alice") == 0 }
-    // What is no longer in view is no longer told.
+    // Comments on posts that are out of view are no longer reported.
     first.blog.watchComments(on: [])
     second.blog.watchComments(on: [id])
     let more = try await bob.comment(on: id, text: "more")

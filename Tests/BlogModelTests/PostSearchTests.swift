@@ -8,7 +8,7 @@ import Testing
 struct PostSearchTests {
   private static let length = 3_000
 
-  /// Everything that a search reports, once it has ended.
+  /// All reports of a search, once it has ended.
   private func reports(
     of number: Int,
     _ probe: ScreenProbe,
@@ -41,7 +41,7 @@ struct PostSearchTests {
     let found = all.flatMap(\.found).map(\.id)
     let expected = (0..<Self.length).reversed().filter { $0 % 10 == 7 }.map(BlogServer.key)
     #expect(found == expected)
-    // No list was listened to, and no page was left with a listener.
+    // The search listens to no list, and leaves no page with a listener.
     #expect(try await server.requests()["get"] ?? 0 >= all.count)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A list that anything happens to")
 struct RandomFeedTests {
-  /// What there is, and what was never touched since the beginning.
+  /// The current posts, and those that were never changed.
   private struct Blog {
     let kind: FeedKind
     let server: BlogServer
@@ -14,7 +14,7 @@ struct RandomFeedTests {
     var stars: [Int: Int] = [:]
     var untouched: Set<Int> = []
 
-    /// The numbers of all posts, in the order of the list.
+    /// The numbers of all posts, in list order.
     var order: [Int] {
       stars.sorted { left, right in
         kind.isByStars
@@ -42,7 +42,7 @@ struct RandomFeedTests {
       try await server.database().reference(withPath: "posts").updateChildValues(values)
     }
 
-    /// Writes something, as a rule to many neighbours at once.
+    /// Writes something, usually to many neighbours at once.
     mutating func write() async throws {
       let order = order
       let place = number(0...order.count - 1)
@@ -50,7 +50,7 @@ struct RandomFeedTests {
       switch number(0...4) {
       case 0: try await add([(order.max() ?? 0) + number(1...30)])
       case 1:
-        // Between neighbours by age; by stars, those of one count.
+        // Between neighbours by age; in a list by stars, those with the same count.
         let step = kind.isByStars ? 50 : 1
         try await add((1...min(99, many)).map { order[place] + $0 * step })
       case 2 where order.count > 300, 3 where order.count > 300:
@@ -99,7 +99,7 @@ struct RandomFeedTests {
     try await Self.readToEnd(of: blog.order.map(BlogServer.key), kind, alice)
   }
 
-  /// Waits until what is told is a part of the list without gaps.
+  /// Waits until the reported posts are a contiguous part of the list.
   private static func waitForPart(
     of order: [PostID],
     _ kind: FeedKind,
@@ -116,7 +116,7 @@ struct RandomFeedTests {
     }
   }
 
-  /// Reads on to the last post, however the pages look after all that.
+  /// Reads on to the last post, regardless of the shape of the pages.
   private static func readToEnd(
     of order: [PostID],
     _ kind: FeedKind,

@@ -2,7 +2,7 @@ import BlogModel
 import RealtimeDatabase
 import Testing
 
-/// What the published samples do, and what they get wrong, as a list.
+/// The features and the mistakes of the published samples, as a list.
 @Suite("The published sample")
 struct SampleParityTests {
   @Test("Layout: a post is under one key in both places, with uid, author, title, body, starCount")

@@ -29,7 +29,7 @@ struct StarGestureTests {
     func create(_ name: String) -> Bool { stores.create(name) }
   }
 
-  /// A screen of alice with a post of bob in its list, of which everything is known.
+  /// A screen of alice with a post by bob in its list, of which everything is known.
   private func screen(
     on server: BlogServer
   ) async throws -> (screen: ScreenProbe, post: PostID) {

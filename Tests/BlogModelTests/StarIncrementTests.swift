@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A star in two places by one update", .timeLimit(.minutes(1)))
 struct StarIncrementTests {
-  /// A server with rules of `assets/rules` and a post of bob.
+  /// A server with rules from `assets/rules` and a post by bob.
   private func server(_ rules: String = "blog.json") async throws -> (BlogServer, PostID) {
     let server = try await BlogServer(rules: .source(try Self.rules(rules)), isEmulator: true)
     let id = try await blog(server, "bob").post(title: "t", body: "b")
@@ -32,7 +32,7 @@ struct StarIncrementTests {
     return Blog(database: try server.database(as: name), me: me, stars: stars)
   }
 
-  /// What the post says, when nothing is wrong with the blog.
+  /// The post, provided that the blog has no faults.
   private func post(_ server: BlogServer, _ id: PostID) async throws -> Post {
     let database = try server.database(as: "reader")
     let check = try await BlogCheck(reading: database.reference())

@@ -5,12 +5,12 @@ import Testing
 
 @Suite("A star in two places")
 struct StarToggleTests {
-  /// Nobody may write a post; their copies anybody may.
+  /// Nobody may write posts, but everybody may write their copies.
   private static let locked = #"""
     {"rules": {".read": true, "user-posts": {".write": true}, "posts": {".write": "false"}}}
     """#
 
-  /// A post of bob, starred by alice at the places that are named.
+  /// A post by bob, starred by alice at the given paths.
   private func post(in server: BlogServer, starredAt places: Set<String>) async throws {
     var values: [String: Any] = [:]
     for place in ["posts/p", "user-posts/bob/p"] {
@@ -26,7 +26,7 @@ struct StarToggleTests {
     try await server.administer(values)
   }
 
-  /// What is left after alice was refused: the counts at the post and at the copy.
+  /// The counts of the post and of the copy after alice was refused.
   private func refusal(
     of isStarred: Bool,
     starredAt places: Set<String>
@@ -44,7 +44,7 @@ struct StarToggleTests {
 
   @Test("comes to the copy as well when it is refused after it has reached the post")
   func halfGiven() async throws {
-    // As after a program that was killed between the two, or whose answer was lost on the way.
+    // As after a program that was killed between the two writes, or whose response was lost.
     let left = try await refusal(of: true, starredAt: ["posts/p"])
     #expect(left == [1, 1])
   }

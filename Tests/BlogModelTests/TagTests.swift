@@ -24,7 +24,7 @@ struct TagTests {
     try await screen.wait("its star") { $0.posts(list)?.last?.starCount == 1 }
     try await bob.edit(post: two, title: "Two", body: "coffee")
     try await screen.wait("one again") { $0.posts(list)?.map(\.id) == [one] }
-    // Elsewhere an entry may be left of a post that no longer has the tag; it is not shown.
+    // Another program may leave an entry for a post that no longer has the tag; it is not shown.
     try await server.administer(["tags/tea/\(two)": "bob"])
     try await bob.edit(post: two, title: "Two", body: "coffee and #tea")
     try await screen.wait("two again") { $0.posts(list)?.map(\.id) == [two, one] }
@@ -61,14 +61,14 @@ struct TagTests {
     screen.blog.setFollowing("bob", to: false)
     try await screen.wait("carol alone") { $0.posts(.following)?.map(\.id) == [two] }
     #expect(screen.refusals.isEmpty)
-    // Another terminal of mine knows them, and nobody else may.
+    // Another of my terminals knows them, but no other user may.
     let other = try server.signedInBlog("alice")
     #expect(try await other.posts(.following).map(\.id) == [two])
     let stranger = try server.database(as: "bob").reference()
     await #expect(throws: DatabaseError.self) {
       _ = try await stranger.child("following/alice").getData()
     }
-    // Somebody who is not there cannot be followed, and one is told.
+    // A user who does not exist cannot be followed, which is reported.
     screen.blog.setFollowing("nobody", to: true)
     try await screen.wait("a refusal") { !$0.refusals.isEmpty }
   }
@@ -91,8 +91,8 @@ struct TagTests {
     try await server.administer(values)
   }
 
-  /// Reads a list to its end and back to its beginning; nothing may be missing, doubled or out of order
-  /// in between.
+  /// Reads a list to its end and back to its beginning; at no time may anything be missing,
+  /// duplicated or out of order.
   private func readAll(_ list: FeedKind, of count: Int, on screen: ScreenProbe) async throws {
     screen.blog.follow(list)
     let witness = FeedWitness(list, untouched: 0..<count)
@@ -123,7 +123,7 @@ struct TagTests {
   @Test("Both lists are read on as far as one scrolls, with little kept of them")
   func pages() async throws {
     let server = try await BlogServer()
-    // Carol writes seldom, and much of what is between is Bob's.
+    // Carol writes seldom, and most posts in between are Bob's.
     let carol = Set(stride(from: 0, to: 700, by: 50))
     try await seed(server, (0..<700).filter { !carol.contains($0) }, by: "bob")
     try await seed(server, carol, by: "carol")
