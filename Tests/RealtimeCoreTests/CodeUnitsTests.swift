@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Code units")
 struct CodeUnitsTests {
-  /// Texts that begin alike, so that the difference is before, at or after every eighth byte.
+  /// Texts with common prefixes, so that they differ before, at or after every eighth byte.
   private static func texts() -> [String] {
     var generator = SplitMix64(seed: 7)
     let letters = ["a", "b", "é", "\u{E000}", "\u{FFFD}", "漢", "😀", "e\u{301}"]

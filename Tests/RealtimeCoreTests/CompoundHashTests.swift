@@ -127,7 +127,7 @@ struct CompoundHashTests {
     let hidden = try Node(text: #"{"1":1,".priority":2}"#)
     #expect(CompoundHash(of: node).changes(to: hidden) == nil)
     let apart = try Node(text: #"{"a":{"b":1,".priority":2}}"#)
-    // A range with nothing but a priority cannot be written down.
+    // A range that contains only a priority cannot be represented.
     #expect(CompoundHash(posts: ["a/.priority"], hashes: ["x", ""]).changes(to: apart) == nil)
     #expect(CompoundHash(posts: ["a/b"], hashes: ["x", ""]).changes(to: apart) != nil)
   }

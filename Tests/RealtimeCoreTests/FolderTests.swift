@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The folder tree is the architecture: what a folder uses stands beside or below it, never around it.
+/// The folder tree is the architecture: a folder uses only folders next to it or below it, never in
+/// a circle.
 @Suite("The folders of a target")
 struct FolderTests {
   private static let targets: [String] = {
@@ -51,14 +52,14 @@ struct FolderTests {
   }
 }
 
-/// Which folder of a target uses types that another declares, as far as names tell.
+/// Which folders of a target use types that others declare, judging by names.
 private struct FolderUses {
   private var declaring: [String: Set<String>] = [:]
   private var files: [(name: String, folder: String, words: Set<String>)] = []
 
   init() {}
 
-  /// Reads the Swift files of a target; those beside its folders count as a folder named ".".
+  /// Reads the Swift files of a target; files next to its folders count as a folder named ".".
   init(of target: URL) throws {
     let names = try FileManager.default.subpathsOfDirectory(atPath: target.path)
     for name in names where name.hasSuffix(".swift") {
@@ -72,7 +73,7 @@ private struct FolderUses {
     var words: Set<String> = []
     for line in Self.code(of: text).split(separator: "\n") {
       if let type = Self.declaredType(in: line) { declaring[type, default: []].insert(folder) }
-      // What follows a point belongs to the name before it, as in `GRDB.Database`.
+      // A name after a dot belongs to the name before it, as in `GRDB.Database`.
       for name in line.split(whereSeparator: { !Self.isNamePart($0) && $0 != "." }) {
         let word = name.prefix { $0 != "." }
         if word.first?.isUppercase == true { words.insert(String(word)) }
@@ -102,7 +103,7 @@ private struct FolderUses {
     return Set(circles.filter { $0.count > 1 }.map { $0.sorted() }).sorted { $0[0] < $1[0] }
   }
 
-  /// Tells one reason why a folder needs another.
+  /// Gives one reason why a folder needs another.
   func example(from folder: String, to other: String) -> String? {
     guard folder != other else { return nil }
     for file in files where file.folder == folder {
@@ -117,7 +118,8 @@ private struct FolderUses {
     character.isLetter || character.isNumber || character == "_"
   }
 
-  /// A name that several folders declare says nothing about which one is meant.
+  /// The folders whose types these words use; a name that several folders declare is ambiguous and
+  /// ignored.
   private func folders(usedBy words: Set<String>) -> Set<String> {
     Set(words.compactMap { word in declaring[word].flatMap { $0.count == 1 ? $0.first : nil } })
   }
@@ -172,7 +174,7 @@ private struct FolderUses {
     guard let position = words.firstIndex(where: { keywords.contains($0) }), position < 5,
       !words[..<position].contains("extension"), words.count > position + 1
     else { return nil }
-    // What only its own file sees is used nowhere else.
+    // A type that is private to its file is not used elsewhere.
     guard !words[..<position].contains("private") else { return nil }
     return String(words[position + 1].prefix(while: isNamePart))
   }

@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-/// Part B of the protocol's gotchas, by their numbers, with vectors of official clients.
+/// Part B of the protocol's gotchas, by number, with test vectors of official clients.
 @Suite("Gotchas B: data and their order")
 struct GotchaDataTests {
   @Test(

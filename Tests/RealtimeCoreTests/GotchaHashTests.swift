@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-/// Part A of the protocol's gotchas, by their numbers, with vectors of official clients.
+/// Part A of the protocol's gotchas, by number, with test vectors of official clients.
 @Suite("Gotchas A: hashing")
 struct GotchaHashTests {
   @Test(
@@ -29,7 +29,7 @@ struct GotchaHashTests {
   func integers() {
     #expect(Node.integer(9_007_199_254_740_993).hash == "m4qsp/5BbIWTdjthNlnOX+WCTB0=")
     #expect(Node.integer(1).hash == Node.leaf(.double(1)).hash)
-    // Decimal text, little-endian bytes and upper-case digits would give these.
+    // Decimal text, little-endian bytes and uppercase digits would produce these.
     let wrong: [String] = [
       "ezQ0SO2HslS3nronvBjCGy+YXww=", "NRssxOFVHXK8uQqfwlXgwvLNCbc=",
       "Kd65D8WVREj+OXp5PxPj4FLwvFk=",

@@ -11,7 +11,7 @@ struct KeyNeighbours: CustomTestStringConvertible {
   var testDescription: String { key }
 }
 
-/// Part C of the protocol's gotchas as far as queries are concerned, and number 29, by their numbers.
+/// The parts of gotchas C that concern queries, and number 29.
 @Suite("Gotchas C and 29: queries and push ids")
 struct GotchaQueryTests {
   @Test("14. A bound at null is a bound")
@@ -45,7 +45,7 @@ struct GotchaQueryTests {
 
   private static let filler = String(repeating: "\u{FFFF}", count: 783)
 
-  /// The constants of the first clients, which know no exclusive bounds.
+  /// The constants of the first clients, which have no exclusive bounds.
   static let rows = [
     KeyNeighbours(key: "abc", after: "abc ", before: "abb" + filler),
     KeyNeighbours(key: "5", after: "6", before: "4"),
@@ -112,7 +112,7 @@ struct GotchaQueryTests {
     #expect(many.map { ChildKey($0) }.sorted().map(\.text) == many)
   }
 
-  /// Every key that the protocol's order is told by, and those around one key.
+  /// Every key by which the protocol's order is defined, and those around one key.
   private func keys(near key: String) -> Node {
     var node = Node.empty
     var texts = ChildKeyTests.sorted + ["0", "4", "5", "6", "2147483646", "abb", "abba", "abc"]

@@ -49,7 +49,7 @@ struct IndexedNodeTests {
     var node = Node.empty
     var indexed = IndexedNode(node, by: index)
     for step in 1...120 {
-      // Every now and then nothing is left, and the next child is the first one again.
+      // Every now and then all children are removed, so that the next one is the first again.
       var changed = step % 50 == 0 ? node.children?.map.map(\.key) ?? [] : []
       for key in changed { node.update(at: Path([key]), to: .empty) }
       while step % 50 != 0, changed.count < Int.random(in: 1...4, using: &random) {
@@ -63,7 +63,7 @@ struct IndexedNodeTests {
     }
   }
 
-  /// One of so many keys that the children do not fit into a few bytes.
+  /// A key from a set so large that the children do not fit into a few bytes.
   private static func anyKey(_ random: inout SplitMix64) -> ChildKey {
     Bool.random(using: &random)
       ? Node.randomKey(using: &random)
@@ -74,7 +74,7 @@ struct IndexedNodeTests {
     switch Int.random(in: 0..<8, using: &random) {
     case 0: node.update(at: Path([key]), to: .empty)
     case 1: node.update(at: Path([key, "a"]), to: Node.random(depth: 1, using: &random))
-    // A child can be among the changed ones and still be what it was.
+    // A child may be listed as changed and still be equal.
     case 2: break
     default: node.update(at: Path([key]), to: Node.random(depth: 2, using: &random))
     }

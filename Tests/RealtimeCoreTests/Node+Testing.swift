@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 
 extension Node {
-  /// Reads a node from JSON text in export or value form.
+  /// Parses a node from JSON text in export or value form.
   init(text: String) throws {
     try self.init(json: JSONParser.parse(text))
   }
@@ -13,7 +13,8 @@ extension Node {
   /// The names of the children in key order.
   var childNames: [String] { children?.map.map(\.key.text) ?? [] }
 
-  /// A random node of every kind of leaf, with priorities, and at most this many levels of children.
+  /// A random node with all kinds of leaves, with priorities, and at most this many levels of
+  /// children.
   static func random(depth: Int, using random: inout SplitMix64) -> Node {
     let priority: LeafValue? =
       Int.random(in: 0..<4, using: &random) == 0 ? randomPriority(using: &random) : nil

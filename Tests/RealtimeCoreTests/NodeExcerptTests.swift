@@ -17,7 +17,7 @@ struct NodeExcerptTests {
     return writer.bytes
   }
 
-  /// Nodes of every form, some too large to be packed.
+  /// Nodes of every form, some of them too large to be packed.
   private var nodes: [Node] {
     let long = String(repeating: "é\"x", count: 700)
     let leaves: [Node] = [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Nodes straight from JSON text")
 struct NodeParserTests {
-  /// What either way of reading makes of a text.
+  /// The result of either way of parsing a text.
   private enum Outcome: Equatable {
     case node(Node)
     case noJSON
@@ -69,8 +69,8 @@ struct NodeParserTests {
       }
       let expected = byValue(text)
       let actual = direct(text)
-      // What is set aside ends where its brackets do, so that a text with too many of them is one
-      // that the two read apart; both refuse it.
+      // A deferred value ends where its brackets do, so a text with too many brackets is split
+      // differently by the two; both refuse it.
       #expect(actual == expected, "\(text)")
     }
   }

@@ -96,7 +96,7 @@ struct NodeUpdateTests {
     }
   }
 
-  /// Whether no child is empty, keys ascend and the count of priorities is right, all the way down.
+  /// Whether no child is empty, keys ascend and the count of priorities is right, at every level.
   private static func isSound(_ node: Node) -> Bool {
     guard let children = node.children else { return true }
     let keys = children.map.map(\.key)

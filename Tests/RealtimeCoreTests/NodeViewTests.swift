@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A view of a node")
 struct NodeViewTests {
-  /// Whether a view and a node show the same, all the way down.
+  /// Whether a view and a node have the same content at every level.
   private static func agree(_ view: NodeView, _ node: Node) -> Bool {
     guard view.isEmpty == node.isEmpty, view.childCount == node.childCount, view.node == node,
       view.priority == node.priority, view.child(.priority).isEmpty,
@@ -55,7 +55,7 @@ struct NodeViewTests {
       let sorted = names.sorted { ChildKey($0) < ChildKey($1) }
       let texts = sorted.map { Array($0.utf8) }
       let lent = texts.map { text in
-        // Safety: `texts` owns the bytes, and outlives what borrows them.
+        // Safety: `texts` owns the bytes, and outlives the values that borrow them.
         text.withUnsafeBufferPointer { LeafText($0) }
       }
       node.withView { view in
@@ -126,7 +126,7 @@ struct LeafTextTests {
     "1234567é 🐵🐵 ends", "\u{FFFD}\u{10000}\u{7FF}\u{800}",
   ]
 
-  /// Lends a text while a closure runs.
+  /// Lends a text to a closure while it runs.
   private static func lend<Result>(_ text: String, _ body: (LeafText) -> Result) -> Result {
     var text = text
     return text.withUTF8 { body(LeafText($0)) }

@@ -13,7 +13,7 @@ struct OrderedPositionsTests {
     Array(IteratorSequence(positions.ascending { _ in false }))
   }
 
-  /// Compares everything that can be asked with a plain array.
+  /// Compares the results of all queries with those of a plain array.
   private static func check(_ positions: OrderedPositions, _ model: [Int], near number: Int) {
     let sorted = model.map(position)
     let place = position(number)
@@ -39,7 +39,7 @@ struct OrderedPositionsTests {
     var kept = (positions, model)
     for round in 0..<4_000 {
       let number = random.below(2_000)
-      // It grows to many chunks, then shrinks to none, in long runs of neighbours.
+      // The positions grow to many chunks, then shrink to none, in long runs of neighbours.
       let grows = round / 1_000 % 2 == 0
       for number in grows ? number..<(number + 1) : number..<(number + 5) {
         let slot = model.firstIndex { $0 >= number } ?? model.count
@@ -58,7 +58,7 @@ struct OrderedPositionsTests {
       }
       if round % 50 == 0 { Self.check(positions, model, near: random.below(2_000)) }
       if round % 500 == 0 {
-        // A copy stays as it was.
+        // A copy is unaffected by later changes.
         #expect(Self.all(kept.0) == kept.1.map(Self.position))
         kept = (positions, model)
       }

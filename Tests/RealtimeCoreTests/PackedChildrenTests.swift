@@ -35,7 +35,7 @@ struct PackedChildrenTests {
       if Bool.random(using: &random) {
         path.append(Self.keys[Int.random(in: 0..<3, using: &random)])
       }
-      // A leaf that becomes children leaves them its priority, which the model does not know.
+      // A leaf that becomes children leaves them its priority, which the model ignores.
       let leaf = Self.leaf(&random, kinds: 8)
       let place = Path(path)
       node.update(at: place, to: leaf)

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The line below which there is no clock, no chance, no socket and no lock.
+/// The boundary below which there is no clock, no randomness, no socket and no lock.
 @Suite("The purity line")
 struct PurityTests {
-  /// What each pure folder of `Sources` may import; nothing else.
+  /// The modules that each pure folder of `Sources` may import.
   private static let allowed: [String: Set<String>] = [
     "Core/RealtimeCore": [],
     "Client/RealtimeSync": ["RealtimeCore"],
@@ -13,7 +13,7 @@ struct PurityTests {
     "App/BlogTUI/Terminal": [],
   ]
 
-  /// The folders that alone may import a module.
+  /// The only folders that may import a module.
   private static let owners: [String: [String]] = [
     "CNcurses": ["App/BlogTUI/Ncurses/"],
     "CPostgres": ["Server/PostgresStorage/Connection/"],

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-/// A row of a table of queries: the query object and the keys it selects.
+/// A row of a table of queries: the query object and the keys that it selects.
 struct QueryRow: CustomTestStringConvertible {
   let query: String
   let keys: String
@@ -149,7 +149,7 @@ struct QueryTests {
     return QueryBound(value, key: part, isInclusive: Bool.random(using: &random))
   }
 
-  /// The selection by the words of the protocol: sort, drop what is out of range, then limit.
+  /// The selection as the protocol describes it: sort, drop what is out of range, then limit.
   private static func naive(_ query: Query, _ node: Node) -> [(key: ChildKey, node: Node)] {
     let children = node.children?.map.map { (key: $0.key, node: $0.value) } ?? []
     let sorted = children.sorted {

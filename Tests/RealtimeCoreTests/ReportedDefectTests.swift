@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-/// What users of other clients of this protocol have reported, as tests: the data.
+/// Defects that users of other clients of this protocol have reported, as tests of the data.
 @Suite("Reported defects: data")
 struct ReportedDefectTests {
   @Test(

@@ -6,7 +6,7 @@ import Testing
 struct SortedMapTests {
   typealias Map = SortedMap<Int, Int>
 
-  /// A version of a map with what it must contain for good.
+  /// A version of a map with its permanent content.
   struct Version {
     var map: Map
     var model: [Int: Int]

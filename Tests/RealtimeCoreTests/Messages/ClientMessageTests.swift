@@ -12,7 +12,7 @@ struct ClientMessageTests {
     String(decoding: message.encoded(), as: UTF8.self)
   }
 
-  /// The bodies of writes, and how each begins and ends, some of which are no messages.
+  /// The bodies of writes, some of which are not valid messages.
   static let bodies = [
     #""p":"/a/b","d":{"title":"x","n":[1,2],"m":{"k":true}}"#,
     #""p":"/a","d":null"#, #""p":"","d":{}"#, #""p":"/a/.priority","d":"p""#,
@@ -38,7 +38,7 @@ struct ClientMessageTests {
             try ClientMessage(decoding: Array(text.utf8), depthLimit: depth)
           }
         }
-        // A space at the end is what the short way does not know.
+        // The fast path does not handle a trailing space.
         #expect(read(text) == read(text + " "), "\(text)")
         #expect(throws: MessageError.self) { try read(String(text.dropLast())).get() }
         #expect(throws: MessageError.self) { try read(text + "}").get() }

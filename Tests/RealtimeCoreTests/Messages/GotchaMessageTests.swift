@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-/// Part D of the protocol's gotchas as far as messages are concerned, by their numbers.
+/// The parts of the protocol's gotchas D that concern messages, by number.
 @Suite("Gotchas D: messages")
 struct GotchaMessageTests {
   private func text(_ message: ServerMessage) -> String {

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-/// What data are is clear only when the action and the path are known, which may come after them.
+/// The kind of data is clear only once the action and the path are known, which may come after it.
 @Suite("The members of a message")
 struct MemberOrderTests {
   private static let clientFrames =
@@ -58,8 +58,8 @@ struct MemberOrderTests {
     #expect(error?.requestID == 7)
   }
 
-  /// The frame with the members of its three outer objects in another order, after others with the
-  /// same names.
+  /// The frame with the members of its three outer objects shuffled, after others with the same
+  /// names.
   private static func shuffled(_ frame: String, seed: UInt64) throws -> String {
     var random = SplitMix64(seed: seed)
     return try shuffled(JSONParser.parse(frame), levels: ["d", "b"], &random).text

@@ -1,8 +1,8 @@
 import RealtimeCore
 import Testing
 
-/// Members of requests that are of the wrong kind, which would change what a request means if they
-/// counted as missing.
+/// Request members of the wrong type, which would change the meaning of a request if they were
+/// treated as missing.
 @Suite("ClientMessage: members of another kind")
 struct MessageAttackTests {
   @Test(
