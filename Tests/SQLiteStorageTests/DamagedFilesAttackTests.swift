@@ -9,15 +9,15 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// Whoever changes a bit of a file, cuts it short or takes it away: the start says so, and never
-/// serves less than was acknowledged.
+/// An attacker who changes a bit of a file, cuts it short or deletes it: the start reports the
+/// damage, and never serves less than was acknowledged.
 @Suite("A store whose files are damaged")
 struct DamagedFilesAttackTests {
-  /// The files of a process that was killed after some batches, of which a few are folded.
+  /// The files of a process that was killed after some batches, a few of which were folded.
   private struct Killed {
     let image: TemporaryDirectory
     let model: StoreModel
-    /// The revisions that batches end with.
+    /// The revisions at which batches end.
     var ends: [Int64] = [0]
 
     init(seed: UInt64, batches: Int = 24, isLong: Bool = false) throws {
@@ -28,7 +28,7 @@ struct DamagedFilesAttackTests {
         if round == batches / 3 { try store.fold() }
         var batch = model.nextBatch()
         if isLong {
-          // Of several pages, beside what the model knows.
+          // Several pages long, in addition to what the model contains.
           let text = Node.string(String(repeating: "long ", count: 2_000 + 500 * (round % 3)))
           batch.commits[0].changes.append(Change(Path([ChildKey("long")]), to: text))
           batch.commits[0].changes.append(Change(Path([ChildKey("long")]), to: .empty))
@@ -49,7 +49,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  /// The bytes of a file, none of one that is missing: who only reads may leave an empty log behind.
+  /// The bytes of a file, empty if it is missing: a reader may leave an empty log behind.
   private func bytes(_ path: String) -> [UInt8]? {
     [UInt8](FileManager.default.contents(atPath: path) ?? Data())
   }
@@ -58,7 +58,7 @@ struct DamagedFilesAttackTests {
     try Data(bytes).write(to: URL(fileURLWithPath: path))
   }
 
-  /// Opens a store that is to be refused, and looks that nothing of it has been changed.
+  /// Opens a store that must be refused, and checks that none of its files has changed.
   private func expectRefusal(
     _ directory: TemporaryDirectory,
     says text: String = "fsck --accept-loss",
@@ -83,7 +83,7 @@ struct DamagedFilesAttackTests {
     #expect(isUntouched, "\(note)", sourceLocation: sourceLocation)
   }
 
-  /// What a look with `fsck` says.
+  /// The faults that `fsck` reports.
   private func faults(_ directory: TemporaryDirectory) -> [String] {
     do {
       return try StoreFile(at: directory.store).check().faults
@@ -135,7 +135,7 @@ struct DamagedFilesAttackTests {
         damaged[Int.random(in: 32..<wal.count, using: &random)] ^= 4
         try write(damaged, directory.database + "-wal")
         let found = try StoreFile(at: directory.store).check()
-        // Behind it lies a whole batch after the first that is lost.
+        // A whole batch follows the first one that is lost.
         let lost = killed.ends.filter { $0 > found.revision }
         if lost.count >= 3 {
           refusals += 1
@@ -170,7 +170,7 @@ struct DamagedFilesAttackTests {
       for round in 0..<40 {
         let image = try TemporaryDirectory()
         try image.copyFiles(of: before.store)
-        // Of each sector of what was being written, the disk has the new or nothing.
+        // Of each sector that was being written, the disk has the new content or zeros.
         var torn = Array(wal.prefix(Int.random(in: length...wal.count, using: &random)))
         if round % 2 == 0 {
           for sector in stride(from: length, to: torn.count, by: 512)
@@ -202,7 +202,7 @@ struct DamagedFilesAttackTests {
       let names = try SQLiteTreeStores(directory: directory.store) { 0 }.names()
       #expect(names == ["hearth"])
     }
-    // Also after it was closed in order, and without the mark as long as there is a log.
+    // The same holds after an orderly close, and without the mark as long as there is a log.
     let closed = try killed.copy()
     try SQLiteTreeStore(directory: closed.store, now: 0).close()
     #expect(faults(closed) == [])
@@ -212,7 +212,7 @@ struct DamagedFilesAttackTests {
     unlink(unmarked.database + "-mark")
     unlink(unmarked.database)
     expectRefusal(unmarked)
-    // Nothing is known of what is gone altogether.
+    // Nothing is known about a store that is gone completely.
     unlink(closed.database + "-mark")
     try SQLiteTreeStore(directory: closed.store, now: 0).close()
   }
@@ -261,7 +261,7 @@ struct DamagedFilesAttackTests {
     let unsure = try killed.copy()
     try write([UInt8](repeating: 7, count: 8_192), unsure.database + "-mark")
     expectRefusal(unsure, says: "mark")
-    // One place of the two is enough.
+    // One of the two copies is enough.
     let half = try killed.copy()
     var mark = try #require(bytes(half.database + "-mark"))
     mark[20] ^= 1

@@ -30,7 +30,7 @@ struct FaultyAccountsTests {
     try store.accounts(in: "hearth", after: nil, limit: .max)
   }
 
-  /// The accounts that are found by whoever opens these files.
+  /// The accounts found when these files are opened.
   private func accounts(after files: (TemporaryDirectory) throws -> Void) throws -> [Account] {
     let image = try TemporaryDirectory()
     try files(image)
@@ -43,7 +43,7 @@ struct FaultyAccountsTests {
     return try accounts(store)
   }
 
-  /// The accounts that are there after the server was killed now.
+  /// The accounts that would exist if the server were killed at this point.
   private func accountsAfterKill(_ directory: TemporaryDirectory) throws -> [Account] {
     try accounts { image in
       try FileManager.default.createDirectory(
@@ -105,7 +105,7 @@ struct FaultyAccountsTests {
     disk.fail(DiskFault(.sync, at: 1, times: 1))
     let first = #expect(throws: StoreError.self) { try store.apply([.save(account(2))]) }
     #expect(first?.kind == .failed)
-    // As long as the store is open, it is not there; but the disk may have it.
+    // While the store is open, the account does not exist; but the disk may have it.
     #expect(try accounts(store) == [account(1)])
     #expect(try accountsAfterKill(directory) == [account(1), account(2)])
     let operations = disk.operationCount
@@ -156,7 +156,7 @@ struct FaultyAccountsTests {
       }
       let new = account(number)
       var changes = [IdentityChange.save(new)]
-      // One in four fills so many pages that the log is copied into the file after it.
+      // One in four fills so many pages that the log is then copied into the file.
       if Int.random(in: 0..<4, using: &random) == 0 {
         let claims = String(repeating: "long ", count: 1_000_000)
         let session = session("s\(number)", of: new, claims: claims)

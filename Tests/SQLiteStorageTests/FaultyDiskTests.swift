@@ -31,9 +31,10 @@ struct FaultyDiskTests {
     #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
   }
 
-  /// Looks at the store as a killed process would leave it now.
+  /// Checks the store as a killed process would leave it at this point.
   ///
-  /// It has what was acknowledged, nothing that was refused, and of a batch of unknown outcome all or nothing.
+  /// It contains what was acknowledged, nothing that was refused, and all or nothing of a batch of
+  /// unknown outcome.
   private func checkImage(
     of directory: TemporaryDirectory,
     _ model: StoreModel,
@@ -47,8 +48,8 @@ struct FaultyDiskTests {
     try store.close()
   }
 
-  /// Opens the store again on a disk that works: it has all that was acknowledged, and of a batch of
-  /// unknown outcome everything or nothing.
+  /// Reopens the store on a working disk, and checks that it contains all that was acknowledged,
+  /// and all or nothing of a batch of unknown outcome.
   private func reopen(
     _ directory: TemporaryDirectory,
     _ model: inout StoreModel,
@@ -64,7 +65,7 @@ struct FaultyDiskTests {
     #expect(try StoreFile(at: directory.store).check().faults == [])
   }
 
-  /// Makes sure that a store which has failed says so for ever, and writes nothing more.
+  /// Checks that a failed store keeps reporting its failure, and writes nothing more.
   private func checkFinished(
     _ store: SQLiteTreeStore,
     _ failure: StoreError,
@@ -105,10 +106,10 @@ struct FaultyDiskTests {
           model = next
         } catch {
           #expect(error.description.contains(directory.database))
-          // Reads go on, of what was acknowledged.
+          // Reads continue, with the acknowledged data.
           check(try store.load(), model)
           guard error.kind == .full else {
-            // A disk without space cannot wait for what it has, either, which looks as if it were broken.
+            // A full disk cannot sync what it has either, which looks as if it were broken.
             #expect(error.kind == .failed)
             unknown = next
             ends += 1
@@ -148,7 +149,7 @@ struct FaultyDiskTests {
         let image = try TemporaryDirectory()
         try image.copyFiles(of: directory.store)
         try store.close()
-        // As a killed process leaves it: with everything in the log.
+        // The state in which a killed process leaves it: with everything in the log.
         try directory.copyFiles(of: image.store)
       }
       disk.fail(at: (round + 1) / 2, plan.fault, lasting: plan.isLasting)
@@ -183,7 +184,8 @@ struct FaultyDiskTests {
       check(try store.load(), model)
       disk.repair()
       if error?.kind == .full {
-        // What is stored now is shorter than what failed before it, of which the rest stays behind it.
+        // The new batches are shorter than the failed one before them, so part of that one remains
+        // after them.
         for _ in 0..<3 { try store.commit(model.nextBatch()) }
         check(try store.load(), model)
         try checkImage(of: directory, model)
@@ -192,7 +194,7 @@ struct FaultyDiskTests {
       }
       try store.close()
       let again = try SQLiteTreeStore(directory: directory.store, now: 0)
-      // The whole of the batch is there or nothing of it; a commit of the same number follows.
+      // The batch is stored entirely or not at all; a commit with the same number follows.
       let isThere = try again.load().revision == next.revision && error?.kind != .full
       if !isThere {
         check(try again.load(), model)
@@ -205,7 +207,7 @@ struct FaultyDiskTests {
     }
   }
 
-  /// Looks at what is left of a store after the power has gone, also where all of the mark is.
+  /// Checks what is left of a store after a power loss, even when the whole mark has survived.
   private func checkPowerLoss(
     _ directory: TemporaryDirectory,
     _ disk: FaultyDisk,
@@ -256,7 +258,7 @@ struct FaultyDiskTests {
         model = next
       } catch {
         try store.close()
-        // The disk fails once at a time, and that may be while the next process opens the store.
+        // The disk fails once at a time, possibly while the next process opens the store.
         store = try openedAgain(directory)
         if try store.load().revision == next.revision { model = next }
       }
@@ -268,7 +270,7 @@ struct FaultyDiskTests {
     check(try StoreFile(at: directory.store).load(), model)
   }
 
-  /// Opens a store at the second attempt at the latest.
+  /// Opens a store, retrying once.
   private func openedAgain(_ directory: TemporaryDirectory) throws -> SQLiteTreeStore {
     do {
       return try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -301,7 +303,7 @@ struct FaultyDiskTests {
 
   @Test("reports a fold that failed in the background, and folds later")
   func folding() throws {
-    // The same commits without a fold tell how many operations they take.
+    // The same commits without a fold show how many operations they take.
     let other = try TemporaryDirectory()
     let counter = FaultyDisk(directory: other.store)
     var counted = StoreModel(seed: 1)
@@ -338,7 +340,7 @@ struct FaultyDiskTests {
       var model = StoreModel(seed: 3)
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
       for _ in 0..<3 { try store.commit(model.nextBatch()) }
-      // From here on the files that are open are of no use, as after a device has gone and come back.
+      // From here on the open files are unusable, as after a device has gone and come back.
       disk.breakOpenFiles()
       var next = model
       let batch = next.nextBatch()
@@ -372,12 +374,12 @@ struct FaultyDiskTests {
     let error = #expect(throws: StoreError.self) { try first.commit(batch) }
     #expect(error?.kind == .failed)
     disk.repair()
-    // As a process that is killed, it leaves everything as it is.
+    // Like a killed process, it leaves everything as it is.
     let operations = disk.operationCount
     try first.close()
     #expect(disk.operationCount == operations)
     let second = try SQLiteTreeStore(directory: directory.store, now: 0)
-    // The system has the batch, and the disk may have nothing of it.
+    // The system has the batch, but the disk may have none of it.
     check(try second.load(), model)
     for _ in 1...3 {
       try second.commit(model.nextBatch())
@@ -465,7 +467,7 @@ struct FaultyDiskTests {
     #expect(throws: StoreError.self) { try first.fold() }
     try first.close()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    // The priority of what is not there is none, and it is none of what comes to be there later.
+    // A priority on an empty node has no effect, not even on data written there later.
     let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
     try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: changes)]))
     let expected = try store.load()
@@ -513,7 +515,7 @@ struct FaultyDiskTests {
     }
   }
 
-  /// Replaces all data by a number, and tells the revision.
+  /// Replaces all data with a number, and returns the revision.
   private func importNumber(_ number: Int, into store: SQLiteTreeStore) throws -> Int64 {
     var pieces = [Array("\(number)".utf8)]
     var json = JSONTokenizer { pieces.popLast() ?? [] }

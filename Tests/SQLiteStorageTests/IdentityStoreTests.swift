@@ -6,7 +6,7 @@ import SQLiteStorage
 import TestSupport
 import Testing
 
-/// What every store of accounts does is in `IdentityContractTests`.
+/// Behaviour common to all stores of accounts is tested by `IdentityContractTests`.
 @Suite("SQLiteIdentityStore", .timeLimit(.minutes(1)))
 struct IdentityStoreTests {
   @Test("The directory and its files are for their owner only")

@@ -24,12 +24,13 @@ struct ImportExportTests {
     }
   }
 
-  /// The places whose entries an import of the tests merges: the root and two levels below "b".
+  /// Whether an import in these tests merges the entries of a path: the root and two levels below
+  /// "b".
   private static func isMerged(_ path: Path) -> Bool {
     path.count < 2 || (path.count == 2 && path.first == "b")
   }
 
-  /// What a tree becomes by a merging import, by the definition of its mode.
+  /// The result of a merging import into a tree, according to the definition of its mode.
   private func merged(_ json: JSONValue, into root: Node, at path: Path = .root) throws -> Node {
     guard Self.isMerged(path), let members = json.members else {
       return root.setting(path, to: try Node(json: json))
@@ -73,7 +74,7 @@ struct ImportExportTests {
     var json = tokenizer(exported)
     #expect(try other.importTree(&json, mode: .replacing).revision == 1)
     let root = try other.load().root
-    // The sign of a zero and the kind of a whole number are not in the text.
+    // The text contains neither the sign of a zero nor the kind of a whole number.
     #expect(root == model.root)
     try other.close()
     #expect(try StoreFile(at: copy.store).check().faults == [])
@@ -146,7 +147,7 @@ struct ImportExportTests {
   func unfolded() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    // So many are handed over at once.
+    // This many are handed over at once.
     let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), to: .integer(1)) }
     try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
     var json = tokenizer(#"{"b":2}"#)
@@ -232,7 +233,7 @@ struct ImportExportTests {
     #expect(try store.load().root == .empty)
     try store.close()
     try directory.writeDatabase([])
-    // The store had a commit, which is missing now.
+    // The store had a commit, which is missing by now.
     #expect(throws: StoreError.self) { try text(directory, .oneLine) }
     try FileManager.default.removeItem(atPath: directory.database + "-mark")
     #expect(try text(directory, .oneLine) == "null\n")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JSONTokenizer")
 struct JSONTokenizerTests {
-  /// Gives a text in pieces of random lengths.
+  /// Supplies a text in pieces of random lengths.
   private func tokenizer(_ bytes: [UInt8], seed: UInt64 = 1) -> JSONTokenizer {
     var random = SplitMix64(seed: seed)
     var rest = bytes[...]
@@ -21,7 +21,7 @@ struct JSONTokenizerTests {
     while try tokenizer.next() != nil {}
   }
 
-  /// Puts a value together from its tokens again.
+  /// Reassembles a value from its tokens.
   private func value(_ bytes: [UInt8], seed: UInt64 = 1) throws -> JSONValue {
     var tokenizer = tokenizer(bytes, seed: seed)
     let first = try #require(try tokenizer.next())

@@ -11,7 +11,8 @@ import TreeStorage
 struct NodeTableTests {
   private static let long = Node.string(String(repeating: "x", count: NodeRow.packedBytes))
 
-  /// Applies each group of changes to rows and to a node, and compares the two and their number.
+  /// Applies groups of changes to rows and to a node, and compares the results and the number of
+  /// rows.
   private func check(_ groups: [[Change]], rows expected: Int) throws {
     let queue = try DatabaseQueue()
     try StoreSchema.migrator.migrate(queue)
@@ -29,7 +30,7 @@ struct NodeTableTests {
     #expect(count == expected)
   }
 
-  /// Changes that make a node with a priority whose two children are rows of their own.
+  /// Changes that create a node with a priority whose two children have their own rows.
   private func branch(_ path: Path) -> [Change] {
     [
       Change(path.appending(Path("x")), to: Self.long),

@@ -17,7 +17,7 @@ struct SQLiteTreeStoreTests {
     #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
   }
 
-  /// The rows of the node table must tell packed from branch rows as documented.
+  /// Checks that the rows of the node table distinguish packed rows from branch rows as documented.
   private func checkRows(_ directory: TemporaryDirectory) throws {
     let reader = try StoreSchema.openReader(path: directory.database)
     defer { try? reader.close() }

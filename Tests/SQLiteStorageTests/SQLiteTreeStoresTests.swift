@@ -104,7 +104,7 @@ struct SQLiteTreeStoresTests {
   }
 }
 
-/// What stores report, from any thread.
+/// The events that stores report, from any thread.
 private final class Events: @unchecked Sendable {
   // Safety: the only property is used under `lock`.
   private let lock = NSLock()

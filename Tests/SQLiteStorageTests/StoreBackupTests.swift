@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A backup")
 struct StoreBackupTests {
-  /// Makes an empty place for a copy in a directory that is used as a store afterwards.
+  /// Creates an empty destination for a copy, in a directory that is used as a store afterwards.
   private func place() throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     try directory.writeDatabase([])

@@ -17,7 +17,7 @@ struct StoreCrashTests {
     return try store.load()
   }
 
-  /// The last revision that a process wrote down as acknowledged.
+  /// The last revision that a process recorded as acknowledged.
   private func acknowledged(_ path: String) -> Int64 {
     let text = FileManager.default.contents(atPath: path).map {
       String(decoding: $0, as: UTF8.self)
@@ -110,7 +110,7 @@ struct StoreCrashTests {
         torn[torn.startIndex + position] ^= 0x55
       }
       try Data(torn).write(to: URL(fileURLWithPath: copy.database + "-wal"))
-      // What is torn off here was acknowledged, which the mark would tell.
+      // The truncated part was acknowledged, which the mark would reveal.
       unlink(copy.database + "-mark")
       let tree = try load(copy)
       #expect(ends.contains(tree.revision))

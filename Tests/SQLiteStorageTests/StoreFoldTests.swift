@@ -56,7 +56,7 @@ struct StoreFoldTests {
 
       disk.repair()
       if (try? store.commit(CommitBatch(commits: []))) == nil {
-        // A disk without space cannot wait for what it has, either, which finishes the store.
+        // A full disk cannot sync what it has either, which ends the store.
         try store.close()
         store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
       }
@@ -79,7 +79,7 @@ struct StoreFoldTests {
     var expected = StoredTree()
     func commit() throws {
       expected.revision += 1
-      // Every place is written more than once, and each time anew.
+      // Every path is written more than once, with a new value each time.
       let path = Path(wire: "posts/\(expected.revision % 20)/text")
       let node = Node.string(String(repeating: "\(expected.revision) ", count: 300))
       expected.root.update(at: path, to: node)
@@ -114,7 +114,7 @@ struct StoreFoldTests {
     var options = StoreOptions()
     options.foldChangesPerTurn = 1
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
-    // The priority of what is not there is none, and it is none of what comes to be there later.
+    // A priority on an empty node has no effect, not even on data written there later.
     let changes =
       [
         Change("a/.priority", to: .integer(1)), Change("b", to: .integer(1)),
@@ -152,7 +152,7 @@ struct StoreFoldTests {
       return disk.operationCount - before
     }
     let few = try operations(1...5)
-    // The batches leave the log in one transaction as well, which changes a page for a hundred.
+    // The batches also leave the log in one transaction, which changes one page per hundred.
     let many = try operations(6...205)
     #expect(many <= few + 10)
     #expect(try store.load().root == Node.empty.setting(Path("counter"), to: .integer(205)))
@@ -165,7 +165,7 @@ struct StoreFoldTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     var expected = StoredTree()
     for round in 1...12 as ClosedRange<Int64> {
-      // More than a store keeps for the fold: it is handed over, now and then in the middle.
+      // More than a store keeps for the fold, so it is handed over, sometimes in the middle.
       let changes = (0..<1_000).map { number in
         Change(Path(wire: "posts/\((round * 37 + number) % 1_500)"), to: .integer(round + number))
       }
@@ -232,7 +232,7 @@ struct StoreFoldTests {
     options.report = { if case .foldFailed = $0 { reports.signal() } }
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
     func waitForFold() {
-      // Folds follow each other, and this one is not reported.
+      // Folds run one after another, and this one is not reported.
       #expect(throws: StoreError.self) { try store.fold() }
     }
     waitForFold()
@@ -266,7 +266,7 @@ struct StoreFoldTests {
     }
     try append(1, [Change("b", to: .integer(1))])
     let folder = try LogFolder(queue, path: path, changesPerTurn: 10, mark: nil)
-    // The priority of what is not there is none, and it is none of what comes to be there later.
+    // A priority on an empty node has no effect, not even on data written there later.
     let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
     try append(2, changes)
     let expected = try StoreFile(at: directory.store).load()
@@ -290,7 +290,7 @@ struct StoreFoldTests {
       try store.commit(CommitBatch(commits: [commit]))
     }
     let queue = try DatabaseQueue(path: path)
-    // Each counts as a page.
+    // Each batch counts as a page.
     for (isDone, left) in [(false, [3, 4, 5]), (true, [5])] as [(Bool, [Int64])] {
       let removal = try queue.write { database in
         (

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-/// What was reported, from any thread.
+/// The reported messages, from any thread.
 private final class Messages: @unchecked Sendable {
   // Safety: the array is used under the lock only.
   private let lock = NSLock()

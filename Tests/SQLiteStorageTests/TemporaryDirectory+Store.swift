@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 
 extension TemporaryDirectory {
-  /// The path of a store in this directory, which does not exist at first.
+  /// The path of a store in this directory, which does not exist initially.
   var store: String { path + "/store" }
   /// The path of that store's database.
   var database: String { store + "/database.sqlite" }
 
-  /// Copies the files of a store as they are now, the mark before the database and that before its
+  /// Copies the current files of a store, the mark before the database and that before its
   /// write-ahead log.
   func copyFiles(of other: String) throws {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
@@ -18,7 +18,7 @@ extension TemporaryDirectory {
     }
   }
 
-  /// Makes files of a store of their bytes.
+  /// Creates the files of a store from their bytes.
   func write(_ files: [String: [UInt8]]) throws {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     for (name, bytes) in files {
