@@ -9,7 +9,7 @@ struct AccessTests {
       .canRead(path, auth: nil, now: 0, root: try Node(parsing: data)).isAllowed
   }
 
-  /// Writes values at paths, all together.
+  /// Whether all changes may be written together.
   private func writes(
     _ rules: String,
     _ changes: [(Path, String)],

@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-/// A request to write: who (nil for anonymous), what, and whether it is allowed.
+/// A write request: the user (nil for anonymous), the changes, and whether it is allowed.
 struct BlogAttempt: Sendable, CustomTestStringConvertible {
   let name: String
   let uid: String?
@@ -20,7 +20,7 @@ struct BlogAttempt: Sendable, CustomTestStringConvertible {
     isAllowed = allowed
   }
 
-  /// The same where it is not allowed.
+  /// The same request, expected to be refused.
   func refused() -> BlogAttempt {
     BlogAttempt(name, as: uid, changes: changes, allowed: false)
   }

@@ -4,7 +4,7 @@ import Testing
 extension BlogRulesTests {
   private static let answer = #"{"uid":"carol","author":"Name","text":"@bob","parent":"c"}"#
 
-  /// Answers, names and tags: what leads to a post or comment.
+  /// Answers, mentions and tags: the entries that lead to a post or comment.
   static let addressing = [
     BlogAttempt(
       "someone answers, and who is answered or named is told",

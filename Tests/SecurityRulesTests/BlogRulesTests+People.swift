@@ -5,7 +5,7 @@ extension BlogRulesTests {
   private static let here = #"{"name":"Bob","terminal":"pts/3","since":1}"#
   private static let typing = #"{"name":"Bob","at":0}"#
 
-  /// Who is here, who is writing, and what was read; the time of all attempts is 0.
+  /// Presence, typing and read marks; the time of all attempts is 0.
   static let meeting = [
     BlogAttempt("someone is here", as: "bob", ("presence/bob/t1", here), allowed: true),
     BlogAttempt("someone leaves", as: "bob", ("presence/bob/t1", "null"), allowed: true),

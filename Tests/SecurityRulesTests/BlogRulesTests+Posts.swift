@@ -129,7 +129,7 @@ extension BlogRulesTests {
       ("user-posts/alice/p/title", #""N""#),
       allowed: true
     ),
-    // Rules cannot compare stars, so that a whole post would bring others than there were.
+    // Rules cannot compare stars, so a whole post might bring stars that did not exist.
     BlogAttempt(
       "the owner edits a whole post",
       as: "alice",

@@ -72,7 +72,7 @@ extension BlogRulesTests {
     ),
   ].flatMap(\.self)
 
-  /// A star, or its end, with the count that is to be afterwards, at both copies or at one.
+  /// Adding or removing a star, with the resulting count, at both copies or at one.
   static func increment(
     _ name: String = "a star",
     as uid: String?,
@@ -95,7 +95,7 @@ extension BlogRulesTests {
     )
   }
 
-  /// What anybody may do: one star of one's own, in both places, and nothing with a whole post.
+  /// What every user may do: add the user's own star at both paths, and nothing with a whole post.
   static let starring: [BlogAttempt] =
     friendlyStarring.map { $0.refused() } + [
       increment("another stars", as: "bob", "p", "true", count: 1, allowed: true),
@@ -135,7 +135,7 @@ extension BlogRulesTests {
         allowed: false
       ),
       increment("another takes no star", as: "bob", "s", "null", count: 0, allowed: false),
-      // An increment that is sent twice after a lost answer counts once.
+      // An increment that is sent twice after a lost response counts once.
       increment("someone stars again", as: "carol", "s", "true", count: 2, allowed: false),
       increment(
         "a star that is there is written",

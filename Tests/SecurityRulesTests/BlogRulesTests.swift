@@ -18,7 +18,7 @@ struct BlogRulesTests {
      "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}}}}
     """
 
-  /// The rules for people who do not trust each other, and those for friends.
+  /// The rules for users who do not trust each other, and those for friends.
   private static let shared = "blog.json"
   private static let friendly = "blog-transactions.json"
 
@@ -107,7 +107,7 @@ struct BlogRulesTests {
       #expect(rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
       #expect(!rules.canRead(path, auth: nil, now: 0, root: root).isAllowed)
     }
-    // What others have read is theirs alone, and so nobody reads everything.
+    // Read marks are private to their user, so nobody may read everything.
     let others: [Path] = [
       "/", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
       "following/alice",

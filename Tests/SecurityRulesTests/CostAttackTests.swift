@@ -2,10 +2,10 @@ import RealtimeCore
 import SecurityRules
 import Testing
 
-/// Whoever can have a rule computed must not make others wait for long.
+/// A client whose requests make rules run must not delay others for long.
 @Suite("The cost of rules: attacks", .timeLimit(.minutes(2)))
 struct CostAttackTests {
-  /// A text of ASCII of 80,000 bytes, and one of other letters.
+  /// An ASCII text of 80,000 bytes, and one with other letters.
   private static let plain = String(repeating: "abcdefgh", count: 10_000)
   private static let other = String(repeating: "äöüé", count: 10_000)
 
@@ -35,7 +35,7 @@ struct CostAttackTests {
   @Test(
     "What is done to a text counts as much as it takes",
     arguments: [
-      // The text is looked at once, byte by byte.
+      // The text is examined once, byte by byte.
       ("!newData.val().contains('zz')", plain, 10_000),
       ("newData.val().endsWith(newData.val())", plain, 20_000),
       ("newData.val().beginsWith(newData.val())", plain, 20_000),

@@ -70,12 +70,12 @@ struct CostTests {
   @Test(
     "Whatever takes time takes steps",
     arguments: [
-      // A long path, as a constant and as it comes from the data.
+      // A long path, as a constant and from the data.
       "root.child('\(longPath)').exists() || true", "root.child(\(text)).exists() || true",
-      // Text that is joined, and text that is compared.
+      // Text concatenation and text comparison.
       "\(text) + 'x' != ''", "\(text) == newData.parent().child('t').val()",
       "\(text) <= newData.parent().child('t').val()", "\(text).length > 0",
-      // Text that is searched for one of some characters.
+      // A search of a text for one of several characters.
       "!\(text).matches(/[\\u0000-\\u001f]/)",
     ]
   )
@@ -117,7 +117,7 @@ struct CostTests {
       let probe = RuleProbe()
       let first = try probe.result(expression)
       #expect(try probe.result(expression) == first, "\(expression)")
-      // Negation turns a result round, but never an error or a refusal to deploy.
+      // Negation inverts a result, but never an error or a rejection at deployment.
       let negated = try probe.result("!(\(expression))")
       let turned: ProbeResult =
         switch first {
@@ -221,7 +221,7 @@ struct CostTests {
     }
   }
 
-  /// An expression that reads well, though its types may not fit.
+  /// An expression that is syntactically valid, though its types may not match.
   private static func expression(_ random: inout SplitMix64, depth: Int) -> String {
     let leaves = [
       "auth", "auth.uid", "auth.age", "auth.none", "auth.token", "now", "root", "data", "newData",
@@ -254,7 +254,7 @@ struct CostTests {
   }
 }
 
-/// So long that it is too much two thousand six hundred times.
+/// So long that processing it 2,600 times exceeds the limit.
 private let longText = String(repeating: String(repeating: "x", count: 699) + "/", count: 92)
 private let longPath = longText.prefix(16_000)
 private let text = "newData.parent().child('t').val()"

@@ -2,7 +2,7 @@ import RealtimeCore
 import SecurityRules
 import Testing
 
-/// Children that rules name are found together where they are packed, and one by one elsewhere.
+/// Named children are looked up together in packed nodes, and one by one in others.
 @Suite("The children that rules name")
 struct NamedChildrenTests {
   private static let source = """
@@ -33,7 +33,7 @@ struct NamedChildrenTests {
     #"{"count":2,"uid":"ann"}"#, "true",
   ]
 
-  /// A post, and the same with so much text that it is not packed.
+  /// A post, and the same post with so much text that it is not packed.
   private static func versions(_ json: String) throws -> (packed: Node, large: Node) {
     let post = try Node(parsing: json)
     let text = Node.string(String(repeating: "text", count: 1_000))
@@ -78,7 +78,7 @@ struct NamedChildrenTests {
         let places: [Path] = ["posts/a", "posts/b"]
         for paths in [places, places.reversed()] {
           let decision = rules.canWrite(paths, auth: auth, now: 0, from: root, to: changed)
-          // Who may write all posts is asked for their data alone, which begin at 0 or 1.
+          // The rule for all posts depends on their data alone, which begins at 0 or 1.
           #expect(decision.isAllowed == (isOpen || first == second), "\(paths) \(isOpen)")
         }
       }

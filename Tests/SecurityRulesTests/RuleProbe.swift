@@ -2,12 +2,12 @@ import Foundation
 import RealtimeCore
 import SecurityRules
 
-/// What becomes of an expression: refused when deployed, or its result at run time.
+/// The outcome of an expression: rejected at deployment, or its result at run time.
 enum ProbeResult: Hashable, Sendable {
   case yes, no, error, rejected
 }
 
-/// Asks one rule at `/things/$key` about a small world.
+/// Evaluates one rule at `/things/$key` on a small database.
 struct RuleProbe {
   var kind = RuleKind.write
   var auth = """
@@ -62,7 +62,7 @@ extension Node {
 }
 
 extension RuleSet {
-  /// The rules of a file of the package.
+  /// The rules in a file of the package.
   static func asset(_ name: String) throws -> RuleSet {
     let package = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

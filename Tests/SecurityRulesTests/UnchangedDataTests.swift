@@ -2,9 +2,9 @@ import RealtimeCore
 import SecurityRules
 import Testing
 
-/// Leaves that are as before are not asked about where their rule certainly holds.
+/// Unchanged leaves are not checked where their rule certainly holds.
 ///
-/// A request that is explained asks about everything, and must come to the same.
+/// An explained request checks everything, and must have the same outcome.
 @Suite("Rules of data that are as before")
 struct UnchangedDataTests {
   private static let conditions = [
