@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @Suite("A client that cannot connect")
 struct ClientFailureTests {
-  /// Answers whatever comes first with fixed bytes, then closes.
+  /// Answers the first bytes received with fixed bytes, then closes.
   private final class ScriptedPeer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let answer: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealtimeTransport
 
-/// Everything happens on a clock that stands still until a test moves it.
+/// Everything happens on a clock that stands still until a test advances it.
 @Suite("The memory that connections share")
 struct ConnectionMemoryTests {
   private final class Log {
@@ -47,7 +47,7 @@ struct ConnectionMemoryTests {
     let (a, b, c, d) = (makeHolder("a"), makeHolder("b"), makeHolder("c"), makeHolder("d"))
     #expect(ask(memory, a, 60, "a"))
     #expect(!ask(memory, b, 500, "b"))
-    // What would fit does not overtake.
+    // A request that would fit does not overtake.
     #expect(!ask(memory, c, 40, "c"))
     #expect(!ask(memory, d, 40, "d"))
     #expect(memory.promisedInput == 60)
@@ -70,7 +70,7 @@ struct ConnectionMemoryTests {
     #expect(ask(memory, a, 100, "a"))
     #expect(!ask(memory, b, 1, "b"))
     #expect(ask(memory, c, 200, "c"))
-    // Who signs in meanwhile gives back what it had as a stranger.
+    // A peer that signs in returns the memory that it had as a stranger.
     a.isStranger = false
     memory.input.release(a)
     loop.run()
@@ -150,7 +150,7 @@ struct ConnectionMemoryTests {
     #expect(!memory.isExhausted(isWaiting: false))
     channel.send(bytes(1_000))
     #expect(memory.isExhausted(isWaiting: false))
-    // What has been taken is found out when it matters.
+    // What the peer has read is determined only when it matters.
     try channel.take(1_500)
     #expect(!memory.isExhausted(isWaiting: true))
     channel.queue.close()

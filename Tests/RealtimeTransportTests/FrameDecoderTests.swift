@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A decoder of frames")
 struct FrameDecoderTests {
-  /// Frames one after the other, as NIO's own encoder writes them.
+  /// Consecutive frames, as NIO's own encoder writes them.
   private func bytes(_ frames: [WebSocketFrame]) throws -> [UInt8] {
     let writer = EmbeddedChannel(handler: WebSocketFrameEncoder())
     for frame in frames { try writer.writeOutbound(frame) }
@@ -90,7 +90,7 @@ struct FrameDecoderTests {
     #expect(try decoder.next()?.payload.count == 5)
     #expect(try decoder.next()?.payload.count == 7)
     #expect(try decoder.next()?.payload == nil)
-    // A change of what nobody else holds needs no copy.
+    // Changing a buffer that has no other owner needs no copy.
     read.setInteger(UInt8(0), at: 0)
     #expect(read.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } == place)
   }

@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @Suite("A client of plain HTTP requests", .timeLimit(.minutes(1)))
 struct HTTPClientTests {
-  /// Answers the first bytes of each connection with fixed ones, then closes if it is told to.
+  /// Answers the first bytes of each connection with fixed bytes, then closes if requested.
   private final class ScriptedPeer: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let answer: String
@@ -29,7 +29,7 @@ struct HTTPClientTests {
     HTTPClient(group: MultiThreadedEventLoopGroup.singleton, trust: .system, timeout: timeout)
   }
 
-  /// What comes of a request to a peer that answers with fixed bytes.
+  /// The response to a request to a peer that answers with fixed bytes.
   private func answer(
     _ text: String,
     closes: Bool = true,

@@ -1,7 +1,7 @@
 import RealtimeTransport
 
 extension ListenAddress {
-  /// What a client connects to.
+  /// The target that clients connect to.
   var target: ConnectionTarget {
     switch self {
     case .unix(let path): ConnectionTarget(unixSocket: path, namespace: "hearth")

@@ -50,7 +50,7 @@ struct MessageHandlerTests {
     return frame
   }
 
-  /// The frames that were written, as NIO's own decoder reads them.
+  /// The frames written, as NIO's own decoder reads them.
   private func written(_ channel: EmbeddedChannel) throws -> [WebSocketFrame] {
     let reader = EmbeddedChannel(
       handler: ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: 1 << 24))
@@ -193,7 +193,8 @@ struct MessageHandlerTests {
       #expect(log.messages == ["{}"])
       #expect(log.ends.isEmpty)
     }
-    // In one frame; in fragments, with a ping between them; announced in two frames, or in too many.
+    // In one frame; in fragments with a ping between them; announced as two frames, or as more than
+    // needed.
     try check { try $0.writeInbound(try frame(.text, text)) }
     try check {
       try $0.writeInbound(try frame(.text, first, isFinal: false))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealtimeTransport
 
-/// Everything happens on a clock that stands still until a test moves it.
+/// Everything happens on a clock that stands still until a test advances it.
 @Suite("The output that waits for a peer")
 struct OutputQueueTests {
   private static let stall = TimeAmount.seconds(10)
@@ -264,7 +264,7 @@ struct OutputQueueTests {
     #expect(!isShared(&dropped))
   }
 
-  /// Whether somebody else has the bytes too: then a change is one of a copy.
+  /// Whether the bytes have another owner, so that changing them makes a copy.
   private func isShared(_ buffer: inout ByteBuffer) -> Bool {
     let before = buffer.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
     buffer.setInteger(UInt8(0), at: buffer.readerIndex)

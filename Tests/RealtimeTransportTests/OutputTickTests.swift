@@ -24,7 +24,7 @@ struct OutputTickTests {
       try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
     }
 
-    /// Says whether so much waits that the channel takes no more.
+    /// Sets whether the channel accepts more, as if that depended on how much is waiting.
     func setWritable(_ isWritable: Bool) {
       channel.isWritable = isWritable
       channel.pipeline.fireChannelWritabilityChanged()
@@ -34,7 +34,7 @@ struct OutputTickTests {
       handler.send(EncodedMessage(Array(text.utf8)))
     }
 
-    /// What has been written since, write by write, without the two bytes of each frame's head.
+    /// The texts written since the last call, by write, without the two-byte header of each frame.
     func writes() throws -> [String] {
       var writes: [String] = []
       while var bytes = try channel.readOutbound(as: ByteBuffer.self) {
@@ -48,7 +48,7 @@ struct OutputTickTests {
     }
   }
 
-  /// Tells of each flush what a socket tells of one that empties it.
+  /// Reports for each flush what a socket reports when a flush empties it.
   private final class Relief: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -82,7 +82,8 @@ struct OutputTickTests {
     loop.assumeIsolated().execute { early = try? second.writes() }
     second.send("b")
     loop.run()
-    // The first message asked for the end of the tick, so that it comes before what came later.
+    // The first message requested the end of the tick, so the tick ends before what was scheduled
+    // later.
     #expect(early == (isShared ? ["b"] : []))
     #expect(try first.writes() == ["a"])
     #expect(try second.writes() == (isShared ? [] : ["b"]))

@@ -3,7 +3,7 @@ import NIOPosix
 import RealtimeTransport
 
 extension ServerListener {
-  /// A listener whose connections behave as the closure says.
+  /// A listener whose connections behave as the closure specifies.
   static func start(
     at address: ListenAddress = .loopback(port: 0),
     limits: TransportLimits = .server,
@@ -21,7 +21,7 @@ extension ServerListener {
     ).get()
   }
 
-  /// A listener that says hello, and then sends back what it is sent.
+  /// A listener that sends a greeting, and then echoes what it receives.
   static func startEcho(
     at address: ListenAddress = .loopback(port: 0)
   ) async throws

@@ -3,9 +3,9 @@ import NIOEmbedded
 
 @testable import RealtimeTransport
 
-/// A channel on a clock of its own, of which the other end takes only what the test lets it take.
+/// A channel with its own clock, whose peer reads only what the test allows.
 final class SlowChannel {
-  /// Keeps what is flushed, and tells how much waits by the marks that the queue has set.
+  /// Holds what is flushed, and reports the amount waiting by the marks that the queue has set.
   private final class Gate: ChannelDuplexHandler {
     typealias InboundIn = Never
     typealias OutboundIn = ByteBuffer
@@ -24,7 +24,7 @@ final class SlowChannel {
       flushes += 1
     }
 
-    /// Lets everything out; all but the first bytes waits again.
+    /// Releases everything; all but the first bytes is held again.
     func take(_ count: Int, _ context: ChannelHandlerContext) -> [UInt8] {
       guard let channel = context.channel as? EmbeddedChannel else { return [] }
       context.flush()
@@ -79,21 +79,21 @@ final class SlowChannel {
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()
   }
 
-  /// Why the other end counted as too slow.
+  /// Why the peer counted as too slow.
   var reasons: [String] { record.stalls }
 
-  /// How long each write to the channel was.
+  /// The length of each write to the channel.
   var writes: [Int] { gate.writes }
 
-  /// How often the channel was told to write.
+  /// How often the channel was flushed.
   var flushes: Int { gate.flushes }
 
-  /// How many bytes the channel holds.
+  /// The number of bytes that the channel holds.
   var waiting: Int {
     (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
-  /// The marks above and below which the channel says that it is full, or has room.
+  /// The marks at which the channel reports that it is full or has room again.
   var marks: ChannelOptions.Types.WriteBufferWaterMark? {
     try? channel.syncOptions?.getOption(.writeBufferWaterMark)
   }
@@ -104,7 +104,7 @@ final class SlowChannel {
     endTick()
   }
 
-  /// Sends bytes with others of this tick.
+  /// Sends bytes together with others of this tick.
   func append(_ bytes: [UInt8]) {
     queue.append(ByteBuffer(bytes: bytes))
   }
@@ -113,7 +113,7 @@ final class SlowChannel {
     channel.embeddedEventLoop.run()
   }
 
-  /// What the other end takes of what waits.
+  /// Lets the peer read some of the waiting bytes.
   @discardableResult
   func take(_ count: Int) throws -> [UInt8] {
     gate.take(count, try channel.pipeline.syncOperations.context(handler: gate))

@@ -5,27 +5,27 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-/// What goes to a socket by itself, what goes through its channel, and both in turn.
+/// What is written to a socket directly, what goes through its channel, and both in turn.
 @Suite("The output of a connection without encryption", .timeLimit(.minutes(1)))
 struct SocketWriterTests {
-  /// More than the buffers of both sockets hold.
+  /// More than the buffers of both sockets can hold.
   private static let early = 3_000
   private static let late = 10
   private static let length = 10_000
 
-  /// A message that can be told from its neighbours.
+  /// A message that differs from its neighbours.
   private static func message(_ number: Int) -> [UInt8] {
     let name = Array("\(number) ".utf8)
     let letter = UInt8(ascii: "a") + UInt8(number % 26)
     return name + [UInt8](repeating: letter, count: length - name.count)
   }
 
-  /// The one frame that it is sent in.
+  /// The single frame in which the message is sent.
   private static func frame(_ number: Int) -> [UInt8] {
     [0x81, 126, UInt8(length >> 8), UInt8(length & 0xFF)] + message(number)
   }
 
-  /// Collects what comes after the answer to the handshake; confined to its event loop.
+  /// Collects what follows the handshake response; confined to its event loop.
   private final class Reader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -33,7 +33,7 @@ struct SocketWriterTests {
     private var isOpen = false
     private var waiting: (count: Int, promise: EventLoopPromise<[UInt8]>)?
 
-    /// Gives all bytes as soon as there are so many.
+    /// Returns all bytes once at least this many have arrived.
     func read(_ count: Int, _ promise: EventLoopPromise<[UInt8]>) {
       waiting = (count, promise)
       look()
@@ -72,7 +72,7 @@ struct SocketWriterTests {
       at: isUnix ? .unix(path: directory.file("s")) : .loopback(port: 0),
       limits: limits
     ) { connection in
-      // One message in a turn of the event loop, so that each is written by itself.
+      // One message per turn of the event loop, so that each is written separately.
       @Sendable func send(_ numbers: Range<Int>) {
         guard let number = numbers.first else { return allSent.succeed() }
         connection.send(EncodedMessage(Self.message(number)))
@@ -106,7 +106,7 @@ struct SocketWriterTests {
     try await allSent.futureResult.get()
     try await channel.setOption(.autoRead, value: true).get()
     _ = try await read(Self.early)
-    // All of it has been taken, so that the rest goes to the socket again.
+    // Everything has been read, so the rest is written to the socket directly again.
     try await channel.writeAndFlush(ByteBuffer(bytes: [0x81, 0x82, 0, 0, 0, 0, 0x7B, 0x7D]))
     let received = try await read(Self.early + Self.late)
     #expect(received == (0..<Self.early + Self.late).flatMap(Self.frame))
