@@ -6,7 +6,7 @@ import TLSTestSupport
 import TestSupport
 import Testing
 
-/// Three servers on one PostgreSQL, with encryption and the secret of their administrators.
+/// Three servers on one PostgreSQL, with encryption and an administrators' secret.
 @Suite(
   "The administration SDK for Python at several servers",
   .enabled(if: PythonEnvironment.isAvailable, Comment(rawValue: PythonEnvironment.problem)),

@@ -17,7 +17,7 @@ struct AdminSDKTests {
   func unmodified(suite: String) async throws {
     let environment = try PythonEnvironment.shared.get()
     var options = DatabaseServer.Options.emulator(port: 0)
-    // The SDK ends a listener when it hears the next sign of life, and not before.
+    // The SDK ends a listener only when it receives the next keep-alive.
     try options.limits.set("stream-seconds", to: 1)
     let server = try await DatabaseServer.start(options)
     let port = try #require(server.port)

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A virtual environment with firebase-admin in it, made once and kept beside the build.
+/// A virtual environment that contains firebase-admin, created once and kept with the build.
 struct PythonEnvironment: Sendable {
-  /// The release that is installed; tests are about its behaviour.
+  /// The release that is installed; the tests are about its behaviour.
   private static let requirement = "firebase-admin==7.7.0"
 
-  /// The interpreter.
+  /// The path of the Python interpreter.
   let python: String
 
-  /// Why there is none; a test is skipped then.
+  /// Why the environment is unavailable; tests are then skipped.
   struct Unavailable: Error, CustomStringConvertible {
     let description: String
   }
 
   static let shared = Result { () throws(Unavailable) in try PythonEnvironment() }
 
-  /// What to say when a test is skipped.
+  /// The message when a test is skipped.
   static var problem: String {
     switch shared {
     case .success: "nothing is missing"
@@ -48,9 +48,9 @@ struct PythonEnvironment: Sendable {
     }
   }
 
-  /// Runs a class of the tests that are written in Python.
+  /// Runs a class of the tests written in Python.
   ///
-  /// - Returns: The exit status and what the run has to say.
+  /// - Returns: The exit status and the output.
   func run(_ suite: String, host: String) throws -> (status: Int32, output: String) {
     try run(
       ["-m", "unittest", "-v", "admin_sdk.\(suite)"],
@@ -58,13 +58,13 @@ struct PythonEnvironment: Sendable {
     )
   }
 
-  /// Runs something that is written in Python.
+  /// Runs a Python program.
   ///
   /// - Parameters:
-  ///   - arguments: What follows the name of the interpreter.
-  ///   - variables: What its environment has besides.
-  /// - Returns: The exit status and what the run has to say.
-  /// - Throws: What keeps the interpreter from starting.
+  ///   - arguments: The arguments of the interpreter.
+  ///   - variables: Additional environment variables.
+  /// - Returns: The exit status and the output.
+  /// - Throws: The error that keeps the interpreter from starting.
   func run(
     _ arguments: [String],
     variables: [String: String]
