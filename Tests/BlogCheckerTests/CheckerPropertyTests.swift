@@ -16,7 +16,7 @@ struct CheckerPropertyTests {
       activity.unknown += report.activity.unknown
       activity.crashes += report.activity.crashes
     }
-    // Histories in which nothing happens would prove nothing.
+    // Histories without events would prove nothing.
     #expect(activity.operations > 5 * seeds.count)
     #expect(activity.unknown > seeds.count / 2)
     #expect(activity.crashes > seeds.count / 2)

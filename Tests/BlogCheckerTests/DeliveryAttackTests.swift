@@ -2,10 +2,10 @@ import BlogChecker
 import RealtimeCore
 import Testing
 
-/// What a client is told of changes: lost, late and reordered, each found by its name.
+/// Lost, late and reordered changes, each found under its own promise.
 @Suite("Changes that are lost, late or reordered")
 struct DeliveryAttackTests {
-  /// Cem looks on and writes nothing, while Ann and Bob write two posts.
+  /// Cem watches and writes nothing, while Ann and Bob write two posts.
   private func run(_ change: (inout Scenario) -> Void) throws -> CheckReport {
     var run = Scenario("ann", "bob", "cem")
     run.look("cem")
@@ -20,7 +20,7 @@ struct DeliveryAttackTests {
     return try run.check()
   }
 
-  /// Commits two stars of which nobody is told.
+  /// Commits two stars without telling any client.
   private func starInSecret(_ run: inout Scenario) -> (before: Node, between: Node, after: Node) {
     let path: Path = "/posts/-p1"
     run.isHeldBack = true

@@ -3,7 +3,8 @@ import Foundation
 import RealtimeCore
 import Testing
 
-/// For each promise about faults, rules and time a right history that passes and wrong ones that are caught.
+/// For each promise about faults, rules and time, a correct history that passes and wrong ones that
+/// are caught.
 @Suite("Invariants under faults")
 struct FaultInvariantTests {
   // MARK: I9, G9
@@ -225,7 +226,7 @@ struct FaultInvariantTests {
         if isCommitted { run.commit(run.starring("bob", "-p2", true)) }
         if then == true {
           run.star("bob", "-p2", false)
-          // The one of unknown outcome may even come last.
+          // The operation of unknown outcome may even take effect last.
           run.commit(run.starring("bob", "-p2", true))
         }
       }

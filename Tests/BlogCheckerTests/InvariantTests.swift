@@ -2,7 +2,7 @@ import BlogChecker
 import RealtimeCore
 import Testing
 
-/// For each promise a right history that passes and wrong ones that are caught.
+/// For each promise, a correct history that passes and wrong ones that are caught.
 @Suite("Invariants")
 struct InvariantTests {
   @Test("all hold for a right history, and each is checked")

@@ -80,7 +80,7 @@ struct LinearizabilityTests {
       var calls: [RegisterCall] = []
       var number: Int64 = 0
       for index in 0..<random.below(14) {
-        // The call takes effect at its own time, some time after it begins and before it ends.
+        // The call takes effect at its own time, after it begins and before it ends.
         let effect = Int64(index) * 10
         let begin = effect - Int64(random.below(25))
         let end = effect + Int64(random.below(25))

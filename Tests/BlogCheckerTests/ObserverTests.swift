@@ -54,7 +54,7 @@ struct ObserverTests {
       Issue.record("the crash is not where it was: \(commits.entries.count)")
       return
     }
-    // What was seen one by one leads to what is read as a whole.
+    // The commits that were seen one by one lead to the final data read as a whole.
     var root = commits.root
     for case .commit(let commit, _) in commits.entries {
       for change in commit.changes { root.update(at: change.path, to: change.node) }
@@ -147,7 +147,7 @@ struct ObserverTests {
     #expect(commits.gapCount == 0)
     #expect(revisions(commits) == Array(1...650))
     #expect(commits.finalRevision == 650)
-    // What stayed in the log is not made twice.
+    // The batches that stayed in the log are not applied twice.
     let again = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
     #expect(try again.load().root == commits.finalRoot)
     try again.commit(batch(651...651))

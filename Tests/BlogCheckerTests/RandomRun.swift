@@ -2,11 +2,12 @@ import BlogChecker
 import RealtimeCore
 import TestSupport
 
-/// A tiny blog on which people do random things at once, with lost answers, refusals and crashes.
+/// A tiny blog with concurrent random operations, lost answers, refusals and crashes.
 ///
-/// Whatever it produces is right: what takes effect does so once, between its beginning and its end.
+/// Every history it produces is correct: an operation takes effect at most once, between its start
+/// and its end.
 struct RandomRun {
-  /// An operation between its beginning and its end.
+  /// An operation that has begun but not ended.
   private struct Pending {
     let client: String
     let number: Int64
@@ -35,7 +36,7 @@ struct RandomRun {
       default: if random.once(in: 4) { scenario.crash() } else { show() }
       }
     }
-    // Everything comes to an end, except what nobody will ever know of.
+    // Every operation ends, except those whose outcome remains unknown.
     while let index = pending.indices.first {
       if random.once(in: 5) {
         pending.remove(at: index)
@@ -49,7 +50,7 @@ struct RandomRun {
 
   private mutating func begin() {
     let client = random.pick(clients)
-    // One at a time for each client, as plain writes keep their order.
+    // One operation at a time per client, since plain writes keep their order.
     guard !pending.contains(where: { $0.client == client }) else { return }
     keys += 1
     let key = "-k\(1_000 + keys)"
@@ -97,7 +98,7 @@ struct RandomRun {
       let isStarred = if case .star = operation.intent { true } else { false }
       let path = Path(wire: "posts/\(post)")
       let has = scenario.root[path][ChildKey("stars")].hasChild(ChildKey(client))
-      // What changes nothing makes no commit.
+      // A write that changes nothing makes no commit.
       if has != isStarred { scenario.commit(scenario.starring(client, post, isStarred)) }
       let count = scenario.root[path][ChildKey("starCount")].leafValue?.number ?? 0
       pending[index].result = .integer(Int64(count))
@@ -113,7 +114,7 @@ struct RandomRun {
     guard !pending.isEmpty else { return }
     let index = random.below(pending.count)
     if pending[index].isCommitted || pending[index].intent.isForbidden {
-      // Some answers are lost on the way.
+      // Some answers are lost in transit.
       if random.once(in: 8) { pending.remove(at: index) } else { finish(index) }
     } else if random.once(in: 8) {
       let operation = pending.remove(at: index)

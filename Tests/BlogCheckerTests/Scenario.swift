@@ -2,9 +2,9 @@ import BlogChecker
 import RealtimeCore
 import RealtimeHub
 
-/// A small blog with its clients, of which tests make right and wrong histories.
+/// A small blog with its clients, from which tests build correct and wrong histories.
 ///
-/// Each event is a millisecond after the one before.
+/// Each event is one millisecond after the previous one.
 struct Scenario {
   private(set) var root = Node.empty
   private(set) var revision: Int64 = 0
@@ -13,14 +13,14 @@ struct Scenario {
   private var time: Int64 = 1_000_000
   private var numbers: Int64 = 0
   private var orders: [String: Int] = [:]
-  /// What each client knows that looks at everything.
+  /// The data that each watching client knows.
   private var known: [String: Node] = [:]
-  /// The views that such a client has begun.
+  /// The views that a watching client has begun.
   private var views: Set<String> = []
   private var intents: [Int64: Intent] = [:]
-  /// Whether nobody is told of commits for now.
+  /// Whether clients are currently not told about commits.
   var isHeldBack = false
-  /// What the final reading gives instead of the data as they are.
+  /// The final data read by the observer, if it differs from the actual data.
   var finalRoot: Node?
   var rules: [String] = []
   var options = CheckOptions()
@@ -63,7 +63,7 @@ struct Scenario {
 
   // MARK: What clients are told
 
-  /// Has a client look at everything from now on, and be told of each commit.
+  /// Makes a client watch everything from then on, so that it is told about each commit.
   mutating func look(_ client: String) {
     note(client, .connection(isUp: true))
     known[client] = .empty
@@ -71,7 +71,7 @@ struct Scenario {
     begin(client, "recent", "/posts")
   }
 
-  /// Tells a client all that it does not know, each place once.
+  /// Tells a client about everything it does not know, each path once.
   mutating func deliver(_ client: String) {
     guard let old = known[client] else { return }
     for key in root[ChildKey("posts")].changedKeys(from: old[ChildKey("posts")]) {
@@ -85,7 +85,7 @@ struct Scenario {
     }
   }
 
-  /// Tells a client what is at a place: as it is, or as it is said to be.
+  /// Tells a client the data at a path: the actual data, or the data given.
   mutating func tell(
     _ client: String,
     _ place: String,
@@ -116,7 +116,7 @@ struct Scenario {
     note(client, .shown(Showing(view: view, order: order, content: content)))
   }
 
-  /// Shows a client the post as it is.
+  /// Shows a client the current state of a post.
   mutating func show(_ client: String, post: String) {
     let node = root[Path(wire: "posts/\(post)")]
     let stars = node[ChildKey("stars")]
@@ -132,7 +132,7 @@ struct Scenario {
     )
   }
 
-  /// Shows a client the comments on a post as they are.
+  /// Shows a client the current comments on a post.
   mutating func show(_ client: String, commentsOn post: String) {
     let comments = root[Path(wire: "post-comments/\(post)")]
     let keys = comments.children?.map.map { $0.key.text } ?? []
@@ -161,12 +161,12 @@ struct Scenario {
     entries.append(.crash(after: before, before: tick()))
   }
 
-  /// Leaves a commit out of what the observer saw.
+  /// Omits a commit from the observer's history.
   mutating func dropCommit(beforeLast count: Int) {
     entries.remove(at: entries.count - 1 - count)
   }
 
-  /// Lets the observer miss the last commits and read all anew.
+  /// Makes the observer miss the last commits and read all data again.
   mutating func jump(instead count: Int) {
     entries.removeLast(count)
     entries.append(.jump(root, revision: revision, seen: tick()))
@@ -203,7 +203,7 @@ struct Scenario {
     answer(client, number)
   }
 
-  /// The changes that set a star or take it away, in both places.
+  /// The changes that add or remove a star, at both paths.
   func starring(_ uid: String, _ post: String, _ isStarred: Bool) -> [(String, JSONValue)] {
     let node = root[Path(wire: "posts/\(post)")]
     guard case .string(let owner)? = node[ChildKey("uid")].leafValue else { return [] }
@@ -242,7 +242,7 @@ struct Scenario {
     answer(client, number, .ok(.integer(sum)))
   }
 
-  /// Shows what a client has at the end.
+  /// Records what a client shows at the end.
   mutating func finish(_ client: String) {
     note(
       client,
@@ -270,7 +270,7 @@ struct Scenario {
     Checker(try history, commits: commits, options: options).check()
   }
 
-  /// The promises that are not kept.
+  /// The promises that are violated.
   func violated() throws -> Set<Promise> { try check().violated }
 
   private mutating func tick() -> Moment {
@@ -309,7 +309,7 @@ extension Node {
 }
 
 extension CheckReport {
-  /// How often a promise was checked, in all lines that stand for it.
+  /// How often a promise was checked, over all lines that include it.
   func checked(_ promise: Promise) -> Int {
     lines.filter { $0.promises.contains(promise) }.reduce(0) { $0 + $1.checked }
   }

@@ -1,15 +1,15 @@
 import BlogChecker
 import RealtimeCore
 
-/// A right history, which tests make wrong.
+/// A correct history, which tests corrupt.
 enum Sound {
-  /// Two people, two posts with comments and stars, everything shown and finished.
+  /// Two users, two posts with comments and stars, everything shown and finished.
   static func run(
     _ strategy: HistoryHeader.Strategy = .increment,
     _ change: (inout Scenario) -> Void = { _ in }
   ) -> Scenario {
     var run = Scenario("ann", "bob", strategy: strategy)
-    // What a process shows when it has just started counts for less.
+    // What a process shows right after its start counts for less.
     for client in ["ann", "bob"] { run.look(client) }
     run.wait(.seconds(9))
     run.post("ann", "-p1")
