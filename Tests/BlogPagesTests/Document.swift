@@ -3,7 +3,7 @@ import FoundationXML
 
 /// A page or a feed as a strict parser sees it.
 final class Document: NSObject, XMLParserDelegate {
-  /// The elements that pages and feeds are made of.
+  /// The elements that pages and feeds consist of.
   static let known: Set<String> = [
     "html", "head", "meta", "title", "link", "body", "header", "nav", "main", "article", "section",
     "footer", "h1", "h2", "small", "p", "div", "span", "bdi", "a", "time", "ol", "ul", "li", "br",
@@ -22,14 +22,14 @@ final class Document: NSObject, XMLParserDelegate {
   private(set) var links: [String] = []
   /// The texts between tags.
   private(set) var contents: [String] = []
-  /// Where the next page is.
+  /// The address of the next page.
   private(set) var next: String?
   private var path: [String] = []
   private var found: [(path: String, text: String)] = []
 
   init(_ text: String) throws {
     super.init()
-    // The name of the type of document is no XML declaration, but is allowed where it stands.
+    // A document type declaration is not an XML declaration, but is allowed in its position.
     let parser = XMLParser(data: Data(text.utf8))
     parser.shouldProcessNamespaces = text.hasPrefix("<?xml")
     parser.delegate = self

@@ -75,11 +75,11 @@ struct MarkedTextTests {
     func length(_ count: Int) -> Int {
       MarkedText.html(String(repeating: pattern, count: count)).text.utf8.count
     }
-    // Twice the text is about twice the page; a page that grew with the square would be four times.
+    // Twice the text gives about twice the page; with quadratic growth it would be four times.
     #expect(length(800) <= 3 * length(400))
   }
 
-  /// The HTML without line ends, and without what says that a direction is found by the text.
+  /// The HTML without newlines, and without the attributes for automatic text direction.
   private static func plain(_ html: HTML) -> String {
     html.text.replacing("\n", with: "").replacing(" dir=\"auto\"", with: "")
   }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Pages for readers")
 struct PageTests {
-  /// What somebody writes who wants more than to be read.
+  /// What a malicious user might write.
   private static let hostile = [
     "<script>alert(1)</script>", "</title></head><body onload=x>", "\"><img src=x onerror=y>",
     "' onmouseover='z", "]]><!--", "&lt;b&gt; &#x3c;script&#x3e;", "\u{0}\u{1}\u{8}\u{1B}[2J",
@@ -45,7 +45,7 @@ struct PageTests {
       let isClean = answer.body.unicodeScalars.allSatisfy(PlainText.isShown)
       #expect(isClean, "\(page)")
     }
-    // What can be shown is shown.
+    // Everything that can be shown is shown.
     let last = try await reader.get("/blog/post/\(keys[keys.count - 1])")
     #expect(last.body.contains("𝕏 é 한 🐈"))
     let first = try await reader.get("/blog/post/\(keys[0])")
@@ -104,7 +104,8 @@ struct PageTests {
       let head = try await reader.get(page, method: "HEAD")
       #expect(head.body.isEmpty && head["Content-Length"] == "\(first.body.utf8.count)")
     }
-    // A date has seconds only, so it counts from the second after that of the first look.
+    // Dates have a resolution of one second, so the date counts only from the second after the
+    // first request.
     var date: String?
     for _ in 0..<2_000 where date == nil { date = try await reader.get("/blog/")["Last-Modified"] }
     let since = try #require(date)
@@ -113,7 +114,7 @@ struct PageTests {
     try await reader.put("/posts/\(key)/starCount", 1)
     #expect(try await reader.get("/blog/", lines: ["If-None-Match: \(tag)"]).status == 200)
     #expect(try await reader.get("/blog/", lines: ["If-Modified-Since: \(since)"]).status == 200)
-    // A tag that does not match outweighs a date that does.
+    // A tag that does not match takes precedence over a date that does.
     let lines = ["If-None-Match: \(tag)", "If-Modified-Since: \(since)"]
     #expect(try await reader.get("/blog/", lines: lines).status == 200)
     await reader.stop()
@@ -123,7 +124,7 @@ struct PageTests {
   func safety() async throws {
     let reader = try await Reader()
     for page in ["/blog/", "/blog/top", "/blog/nowhere", "/blog/feed.atom", "/blog/icon.svg", "/"] {
-      // As a browser says that somebody follows a link of another page.
+      // As a browser reports when a user follows a link on another site.
       let answer = try await reader.get(page, lines: ["Sec-Fetch-Site: cross-site"])
       let policy = try #require(answer["Content-Security-Policy"])
       #expect(policy.hasPrefix("default-src 'none';") && !policy.contains("unsafe"))
@@ -132,7 +133,7 @@ struct PageTests {
       #expect(!answer.body.contains("<script") && !answer.body.contains("style="))
     }
     #expect(try await reader.get("/")["Location"] == "/blog/")
-    // What is no page is still not for pages.
+    // Everything else is still closed to web pages.
     let lines = ["Sec-Fetch-Site: same-origin"]
     #expect(try await reader.get("/posts.json", lines: lines).status == 403)
     #expect(try await reader.get("/blog/x.json", lines: lines).status == 403)
@@ -168,7 +169,7 @@ struct PageTests {
     let post = try await half.get("/blog/post/\(key)")
     #expect(post.status == 200 && post.body.contains("Open") && !post.body.contains("Hidden"))
     #expect(!post.body.contains("comment"))
-    // The rules declare no order by stars.
+    // The rules declare no index by stars.
     #expect(try await half.get("/blog/top").status == 404)
     await half.stop()
   }
@@ -204,7 +205,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  /// What all pages of a list show that begins with a prefix, in order.
+  /// The texts with a prefix on all pages of a list, in order.
   private static func walk(
     _ start: String,
     _ reader: Reader,

@@ -8,7 +8,7 @@ import TransportTestSupport
 /// A server with pages, and a reader who has not signed in.
 struct Reader {
   private static let key = "0123456789abcdef0123456789abcdef"
-  /// Rules under which everybody reads the blog, but not what people have read.
+  /// Rules under which everybody may read the blog, but not the users' read marks.
   static let rules = """
     {"rules": {
       "posts": {".read": true, ".indexOn": "starCount"},
@@ -30,7 +30,7 @@ struct Reader {
     await server.stop()
   }
 
-  /// An answer, with its body as text.
+  /// A response, with its body as text.
   struct Answer {
     let status: Int
     let body: String
@@ -92,7 +92,7 @@ struct Reader {
     try await put("/", ["posts/\(key)": post, "user-posts/u1/\(key)": post], method: "PATCH")
   }
 
-  /// The key of a post made at a time in seconds since 1970.
+  /// The key of a post created at a time in seconds since 1970.
   static func key(_ seconds: Int64, _ number: Int = 0) -> String {
     let alphabet = Array("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz")
     let time = seconds * 1_000
