@@ -6,12 +6,12 @@ import Testing
 struct ChildProcessTests {
   @Test("A program that is started has no file but its standard ones")
   func inheritance() async throws {
-    // Open for whoever is started, unless that is prevented.
+    // Inherited by every child program, unless that is prevented.
     let kept = open("/dev/null", O_RDONLY)
     defer { close(kept) }
     #expect(fcntl(kept, F_GETFD) & FD_CLOEXEC == 0)
     let listing = try #require(Tool.output(of: ["ls", "/proc/self/fd"]))
-    // Beside the three, the directory that is being listed.
+    // The three standard files, and the directory that is being listed.
     #expect(listing.split(separator: "\n").count == 4, "\(listing)")
   }
 }

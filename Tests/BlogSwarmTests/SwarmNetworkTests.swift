@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// A server that notes what it is sent on each connection, and sends it back.
+/// A server that records what it receives on each connection, and echoes it.
 private final class Echo: Sendable {
   private let listener: any Channel
   private let received: NIOLoopBoundBox<[String]>
@@ -52,7 +52,7 @@ private final class Echo: Sendable {
   }
 }
 
-/// A client that sends text and gathers what comes.
+/// A client that sends text and collects what it receives.
 private final class Client: Sendable {
   private let channel: any Channel
   private let received: NIOLoopBoundBox<String>
@@ -92,7 +92,7 @@ private final class Client: Sendable {
   }
 }
 
-/// Looks again and again until something holds.
+/// Checks a condition repeatedly until it holds.
 private func wait(_ condition: () async throws -> Bool) async throws -> Bool {
   let deadline = Date().addingTimeInterval(30)
   while Date() < deadline {
@@ -193,7 +193,7 @@ struct SwarmNetworkTests {
     try await client.send("x")
     #expect(try await wait { try await client.text() == "x" })
     try await network.set(.slow(bytesPerSecond: 4_000_000), process: 0)
-    // More than one reading takes at once: the last piece of each is shorter than those before.
+    // More than one read takes at once: the last piece of each read is shorter than those before.
     let text = (0..<120_000).map { String($0) }.joined(separator: " ")
     try await client.send(text)
     #expect(try await wait { try await client.text().count == text.count + 1 })

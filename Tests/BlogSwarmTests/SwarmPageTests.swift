@@ -29,7 +29,8 @@ struct SwarmPageTests {
     )
   }
 
-  /// A client that writes ten times a second, of which each fifth is refused and the last is not answered.
+  /// A client that writes ten times a second; every fifth write is refused and the last is not
+  /// answered.
   private static func client() throws -> ClientHistory {
     var lines = [HistoryLine(header("c1", .client), at: at(-5))]
     // Before the storm, so it does not count.
