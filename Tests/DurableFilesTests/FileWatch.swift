@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Sees what happens to the entries of a directory, in order and without a race.
+/// Observes what happens to the entries of a directory, in order and without a race.
 final class FileWatch {
   enum Event: Equatable {
     case made(String)
@@ -26,7 +26,7 @@ final class FileWatch {
 
   deinit { close(descriptor) }
 
-  /// What has happened since the last call.
+  /// The events since the last call.
   func events() -> [Event] {
     var events: [Event] = []
     var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
@@ -52,7 +52,7 @@ final class FileWatch {
 }
 
 extension TemporaryDirectory {
-  /// The permissions of a file or a directory in it.
+  /// The permissions of a file or directory in this directory.
   func mode(_ name: String) throws -> Int? {
     let attributes = try FileManager.default.attributesOfItem(atPath: file(name))
     return (attributes[.posixPermissions] as? NSNumber)?.intValue

@@ -24,7 +24,7 @@ struct PrivateDirectoryTests {
     let watch = try FileWatch(place.path)
     try PrivateDirectory.create(place.file("a"))
     #expect(watch.events() == [.made("a")])
-    // What others do first and this does not would be seen.
+    // A less careful way, which changes the mode afterwards, would be noticed.
     #expect(mkdir(place.file("b"), 0o777) == 0 && chmod(place.file("b"), 0o700) == 0)
     #expect(watch.events() == [.made("b"), .changed("b")])
   }

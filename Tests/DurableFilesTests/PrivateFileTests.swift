@@ -39,7 +39,7 @@ struct PrivateFileTests {
       }
       return names
     }
-    // Also when the process that made the file has ended before it was done, and behind a link.
+    // The same holds if the process that created the file ended before the sync, and behind a link.
     for path in [file, file, place.file("link/y/f")] {
       let names = try synchronized(path)
       #expect(names.prefix(3) == [real + "/x/y", real + "/x", real])
@@ -98,7 +98,7 @@ struct PrivateFileTests {
     #expect(watch.events() == [.made("f.new"), .moved("f")])
     #expect(try text(file) == "new")
     #expect(try place.mode("f") == 0o600)
-    // Who has begun to read the old one has all of it.
+    // A reader that has opened the old file still reads all of it.
     #expect(try reader.readToEnd()?.count == long.count)
     try PrivateFile.replace(file, with: [], isDurable: isDurable)
     #expect(try text(file) == "")
@@ -113,7 +113,7 @@ struct PrivateFileTests {
     try PrivateFile.replace(file, with: Array("whole".utf8), isDurable: true)
     #expect(try text(file) == "whole")
     #expect(try place.mode("f") == 0o600)
-    // A link that somebody has put there is not followed.
+    // A link put there by another user is not followed.
     try Data("theirs".utf8).write(to: URL(fileURLWithPath: place.file("other")))
     #expect(symlink(place.file("other"), file + ".new") == 0)
     try PrivateFile.replace(file, with: Array("mine".utf8), isDurable: true)
@@ -160,7 +160,7 @@ struct PrivateFileTests {
   func strictness() throws {
     let place = try TemporaryDirectory()
     let missing = place.file("none")
-    // There, names are not waited for at all.
+    // Names cannot be synced there.
     for (path, code) in [(missing, ENOENT), ("/proc", EINVAL), ("/dev/null", ENOTDIR)] {
       #expect(throws: FileFailure(code, action: "cannot write \(path)")) {
         try DirectoryNames.synchronize(path)
