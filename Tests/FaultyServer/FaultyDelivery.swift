@@ -1,8 +1,8 @@
 import Foundation
 
-/// Stands between clients and a server, and delivers wrongly what clients are told of changes.
+/// A proxy between clients and a server that delivers changes incorrectly.
 ///
-/// A thread for each direction of each connection, which reads and writes until one end is gone.
+/// It uses a thread for each direction of each connection, which copies data until one end is gone.
 final class FaultyDelivery: Sendable {
   enum Fault {
     case loses
@@ -19,23 +19,23 @@ final class FaultyDelivery: Sendable {
     }
   }
 
-  /// A port that cannot be had.
+  /// No port is available.
   struct Problem: Error {}
 
-  /// The variables of the environment that say of how many pushes one goes wrong, and which.
+  /// The environment variables that set one in how many pushes goes wrong, and which ones.
   static let (every, seed) = ("FAULTY_SERVER_EVERY", "FAULTY_SERVER_SEED")
-  /// How many pushes overtake one: more than there are listens that one commit concerns.
+  /// How many pushes overtake one: more than the number of listens that one commit affects.
   private static let distance = 4
-  /// How late is late, in seconds.
+  /// The delay of a late push, in seconds.
   private static let delay = 4.0
 
-  /// Where clients are to come.
+  /// The port for clients.
   let port: Int
   private let fault: Fault
   private let server: Int
   private let every: UInt64
 
-  /// Listens at a port, or at any where it is 0, for clients of a server at another port.
+  /// Listens on a port, or on any free port if it is 0, for clients of a server at another port.
   init(_ fault: Fault, from port: Int, to server: Int) throws {
     self.fault = fault
     self.server = server
@@ -108,7 +108,7 @@ final class FaultyDelivery: Sendable {
     }
   }
 
-  /// Hands on what the server sends: the answer to the greeting, then a frame at a time.
+  /// Forwards what the server sends: first the handshake response, then one frame at a time.
   private func deliver(from server: Int32, to client: Int32, _ number: UInt64) {
     let input = ByteSource(server)
     guard let head = input.head(), ByteSource.write(head, to: client) else { return }
@@ -140,7 +140,7 @@ final class FaultyDelivery: Sendable {
     }
   }
 
-  /// Whether a frame tells of changed data.
+  /// Whether a frame contains changed data.
   private func isPush(_ frame: [UInt8]) -> Bool {
     let text = String(decoding: frame.prefix(48), as: UTF8.self)
     return text.contains(#""a":"d""#) || text.contains(#""a":"m""#)
@@ -154,14 +154,14 @@ private final class ByteSource {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next bytes, however many; nil at the end.
+  /// The next bytes, in any number; nil at the end.
   func some() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = read(descriptor, &buffer, buffer.count)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
-  /// Everything up to an empty line; nil at the end.
+  /// Everything up to and including an empty line; nil at the end.
   func head() -> [UInt8]? {
     let end = Array("\r\n\r\n".utf8)
     while true {
@@ -201,7 +201,7 @@ private final class ByteSource {
     return Array(bytes[..<count])
   }
 
-  /// Writes everything, and tells whether that was possible.
+  /// Writes everything, and returns whether that was possible.
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {

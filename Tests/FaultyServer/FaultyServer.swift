@@ -5,7 +5,7 @@ import RealtimeCore
 import RealtimeServer
 import SQLiteStorage
 
-/// A server like `hearth serve`, for tests, with something wrong.
+/// A server for tests, like `hearth serve` but with a fault.
 @main
 struct FaultyServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,28 +5,28 @@ import RealtimeCore
 import RealtimeServer
 import SQLiteStorage
 
-/// Something that no server may do, which a swarm has to find.
+/// A mistake that no server may make, and that a swarm has to detect.
 enum Mistake: String, CaseIterable {
   /// A write is acknowledged before it is stored.
   case earlyAcknowledgement = "early-acknowledgement"
-  /// An update of several places is stored by halves.
+  /// An update of several paths is stored in two halves.
   case splitUpdate = "split-update"
   /// A star is counted twice.
   case doubleStar = "double-star"
-  /// Nobody asks the rules.
+  /// The rules are not evaluated.
   case unaskedRules = "unasked-rules"
-  /// What a client is to be told never leaves.
+  /// A push is never sent.
   case lostPush = "lost-push"
-  /// What a client is to be told leaves late, and all that follows as well.
+  /// A push is sent late, as is everything after it.
   case latePush = "late-push"
-  /// What a client is to be told leaves after what follows.
+  /// A push is sent after the ones that follow it.
   case reorderedPush = "reordered-push"
 
-  /// The variable of the environment that names the mistake.
+  /// The environment variable that names the mistake.
   static let variable = "FAULTY_SERVER_MISTAKE"
 }
 
-/// A server with one mistake, which takes the options that a swarm gives `hearth serve`.
+/// A server with one mistake, which accepts the options that a swarm passes to `hearth serve`.
 struct MistakenServer: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "serve")
 

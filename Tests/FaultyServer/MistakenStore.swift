@@ -2,11 +2,11 @@ import Dispatch
 import RealtimeCore
 import RealtimeHub
 
-/// A store that makes one of the mistakes that a store can make.
+/// A store that makes one of the mistakes that stores can make.
 ///
-/// The server's thread of the store uses it, one call at a time; `queue` stores what is put off.
+/// Only the server's store thread uses it, one call at a time; `queue` performs postponed commits.
 final class MistakenStore: TreeStore, @unchecked Sendable {
-  /// How long a write is put off that has been acknowledged.
+  /// How long an acknowledged write is postponed.
   private static let delay = DispatchTimeInterval.milliseconds(700)
 
   private let store: any TreeStore
@@ -14,12 +14,12 @@ final class MistakenStore: TreeStore, @unchecked Sendable {
   private let queue = DispatchQueue(label: "MistakenStore")
   private let underWay = DispatchGroup()
   // Safety: touched only within `commit`, of which there is one at a time.
-  /// How many commits there are more than the server knows of.
+  /// How many more commits there are than the server knows of.
   private var surplus: Int64 = 0
   // Safety: as above.
   private var stars = 0
   // Safety: as above.
-  /// The count of each post and each copy, as the server has it.
+  /// The count of each post and each copy, as the server knows it.
   private var counts: [Path: Int64] = [:]
 
   init(_ store: any TreeStore, _ mistake: Mistake) {
@@ -32,7 +32,7 @@ final class MistakenStore: TreeStore, @unchecked Sendable {
   func commit(_ batch: CommitBatch) throws {
     switch mistake {
     case .earlyAcknowledgement:
-      // Deadlines ascend, so that the order stays.
+      // Deadlines are ascending, which preserves the order.
       underWay.enter()
       queue.asyncAfter(deadline: .now() + Self.delay) { [self] in
         try? store.commit(batch)
@@ -55,7 +55,7 @@ final class MistakenStore: TreeStore, @unchecked Sendable {
     try store.close()
   }
 
-  /// An update of posts and their copies as two commits, anything else as the one that it is.
+  /// Splits an update of posts and their copies into two commits; leaves any other commit whole.
   private func halves(_ commit: Commit) -> [Commit] {
     var (first, second) = (commit, commit)
     first.changes = commit.changes.filter { $0.path.first == "posts" }
@@ -71,7 +71,7 @@ final class MistakenStore: TreeStore, @unchecked Sendable {
     return [first, second]
   }
 
-  /// Every fifth star counts as two, in all places that the commit counts it in.
+  /// Counts every fifth star twice, at each path where the commit counts it.
   private func countingTwice(_ commit: Commit) -> Commit {
     var counted: [(index: Int, place: Path, count: Int64)] = []
     var isStar = false
