@@ -1,23 +1,23 @@
 import Foundation
 import GRDBSQLite
 
-/// A disk that fails on demand, below SQLite: the store above it is the real one.
+/// A disk below SQLite that fails on demand: the store above it is the real one.
 ///
 /// It is a virtual file system in front of the usual one, for the whole process; only files in
-/// directories that a test has named can fail. Operations are counted, so that a test can let every
-/// single write, truncation and sync fail in turn.
+/// directories that a test has named can fail. Operations are counted, so that a test can make
+/// every single write, truncation and sync fail in turn.
 package final class FaultyDisk: @unchecked Sendable {
   // Safety: every mutable property is used under `lock` only.
 
   /// How an operation fails.
   package enum Fault: CaseIterable, Sendable {
-    /// There is no space: nothing is written.
+    /// There is no space; nothing is written.
     case full
-    /// The device reports an error: half of what was to be written is.
+    /// The device reports an error; only half of the data is written.
     case broken
   }
 
-  /// What can fail.
+  /// An operation that can fail.
   fileprivate enum Operation: CaseIterable {
     case write
     case truncation
@@ -28,35 +28,36 @@ package final class FaultyDisk: @unchecked Sendable {
   private let lock = NSLock()
   private var countdown: Int?
   private var fault = Fault.full
-  /// The operations that fail.
+  /// The kinds of operations that fail.
   private var failing: Set<Operation> = []
-  /// How many operations are yet to fail.
+  /// How many more operations will fail.
   private var remaining = 0
   private var count = 0
   private var operations = 0
-  /// Counts how often the open files have been broken.
+  /// How often the open files have been broken.
   private var breakages = 0
   /// What would be left of each file after a power loss; nil unless that is tracked.
   private var platters: [String: Platter]?
 
-  /// Controls the files of a directory that are opened from now on.
+  /// Controls the files of a directory that are opened from then on.
   package init(directory: String) {
     self.directory = directory
     FileSystem.shared.add(self, for: directory)
   }
 
-  /// How many operations have been made to fail so far.
+  /// How many operations have been made to fail.
   package var failureCount: Int { lock.withLock { count } }
 
   /// How many operations there have been.
   package var operationCount: Int { lock.withLock { operations } }
 
-  /// Lets the n-th operation from now fail, and those after it when the fault lasts.
+  /// Makes the n-th operation from now fail, and the following ones as well if the fault is
+  /// lasting.
   package func fail(at number: Int, _ fault: Fault, lasting isLasting: Bool) {
     fail(at: number, of: Operation.allCases, fault, times: isLasting ? .max : 1)
   }
 
-  /// Lets a fault happen, from now on.
+  /// Schedules a fault.
   package func fail(_ fault: DiskFault) {
     switch fault.kind {
     case .write: fail(at: fault.number, of: [.write], .broken, times: fault.times)
@@ -74,28 +75,28 @@ package final class FaultyDisk: @unchecked Sendable {
     }
   }
 
-  /// Lets all operations succeed from now on.
+  /// Makes all operations succeed again.
   package func repair() {
     lock.withLock { countdown = nil }
   }
 
-  /// Lets every file that is open now fail for good; those that are opened from now on work.
+  /// Makes every open file fail permanently; files opened later work.
   package func breakOpenFiles() {
     lock.withLock { breakages += 1 }
   }
 
-  // MARK: Loss of power
+  // MARK: Power loss
 
-  /// Tracks, from now on, what the disk has of the files that are opened.
+  /// Starts tracking what the disk has of the files that are opened.
   package func expectPowerLoss() {
     lock.withLock { platters = [:] }
   }
 
-  /// What each file, by name, may look like after a power loss now.
+  /// A possible state of each file, by name, if the power were lost at this point.
   ///
-  /// Of the writes that were not synced, the disk has some. Deleted files are gone.
+  /// The disk has some of the writes that were not synced. Deleted files are gone.
   ///
-  /// - Parameter isKept: Decides it for each write.
+  /// - Parameter isKept: Decides whether each of these writes survives.
   /// - Returns: The bytes of the files.
   package func filesAfterPowerLoss(_ isKept: () -> Bool) -> [String: [UInt8]] {
     lock.withLock {
@@ -110,7 +111,7 @@ package final class FaultyDisk: @unchecked Sendable {
     }
   }
 
-  /// Notes that a file is opened that has these bytes, or will be used by another connection as well.
+  /// Records that a file with these bytes is opened, or will be used by another connection as well.
   fileprivate func opened(_ name: String, _ bytes: @autoclosure () -> [UInt8]) {
     lock.withLock {
       if platters != nil, platters?[name] == nil { platters?[name] = Platter(bytes: bytes()) }
@@ -121,22 +122,22 @@ package final class FaultyDisk: @unchecked Sendable {
     lock.withLock { platters?[name]?.pending.append(change) }
   }
 
-  /// Notes that a file was synced; after a failed sync the unsynced writes are forgotten, as by Linux.
+  /// Records a sync of a file; after a failed one the unsynced writes are forgotten, as Linux does.
   fileprivate func synced(_ name: String, _ isKept: Bool) {
     var number = 0
     lock.withLock {
       platters?[name]?.loseWrites {
-        // A disk that fails has kept some of it: every third write.
+        // A failing disk has kept some of the data: every third write.
         number += 1
         return isKept || number % 3 == 0
       }
     }
   }
 
-  /// How often the open files have been broken, which a file remembers that is opened.
+  /// How often the open files have been broken, which a file stores when it is opened.
   fileprivate var epoch: Int { lock.withLock { breakages } }
 
-  /// Whether the operation that is about to happen on a file of an epoch fails, and how.
+  /// Whether and how the next operation fails on a file opened in an epoch.
   fileprivate func next(_ operation: Operation, _ epoch: Int) -> Fault? {
     lock.withLock {
       operations += 1
@@ -157,7 +158,7 @@ package final class FaultyDisk: @unchecked Sendable {
   }
 }
 
-/// What a disk has of a file, and what was written since without a sync.
+/// What a disk has of a file, and what has been written since without a sync.
 struct Platter: Sendable {
   enum Change: Sendable {
     case write(offset: Int, [UInt8])
@@ -167,7 +168,7 @@ struct Platter: Sendable {
   var bytes: [UInt8]
   var pending: [Change] = []
 
-  /// Forgets the unsynced writes but for those that are kept, which the disk then has.
+  /// Discards the unsynced writes apart from those that are kept, which become durable.
   mutating func loseWrites(but isKept: () -> Bool) {
     for change in pending where isKept() {
       switch change {
@@ -188,7 +189,7 @@ struct Platter: Sendable {
 
 /// The virtual file system.
 ///
-/// A file of it is this header, followed by the file that does the work.
+/// A file in it is this header, followed by the file that does the work.
 private final class FileSystem: @unchecked Sendable {
   // Safety: the pointers are set once and never freed; the disks are used under `lock`.
 
@@ -197,7 +198,7 @@ private final class FileSystem: @unchecked Sendable {
   struct Header {
     var methods: UnsafePointer<sqlite3_io_methods>?
     var disk: Unmanaged<FaultyDisk>?
-    /// The name of the file, for ever.
+    /// The name of the file, which stays allocated until the file is closed.
     var name: UnsafeMutablePointer<CChar>?
     var epoch: Int
   }
@@ -255,7 +256,7 @@ private final class FileSystem: @unchecked Sendable {
     return code
   }
 
-  /// What every file does: the same as the real one, but for writing.
+  /// The methods of every file: those of the real one, except for writing.
   private static func makeMethods() -> UnsafeMutablePointer<sqlite3_io_methods> {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: sqlite3_io_methods())
@@ -294,7 +295,7 @@ private final class FileSystem: @unchecked Sendable {
       note(file) { $0.wrote(.truncation(Int(size)), to: $1) }
       return realFile(file).pointee.pMethods.pointee.xTruncate(realFile(file), size)
     }
-    // Power losses are simulated, so that a sync need not wait for the real disk.
+    // Power losses are simulated, so a sync need not wait for the real disk.
     methods.pointee.xSync = { file, flags in
       guard isWatched(file) else {
         return realFile(file).pointee.pMethods.pointee.xSync(realFile(file), flags)
@@ -342,7 +343,7 @@ private final class FileSystem: @unchecked Sendable {
   }
 }
 
-/// The file that does the work, behind the header.
+/// The file that does the work, after the header.
 private func realFile(
   _ file: UnsafeMutablePointer<sqlite3_file>?
 ) -> UnsafeMutablePointer<sqlite3_file> {
@@ -351,14 +352,14 @@ private func realFile(
     .assumingMemoryBound(to: sqlite3_file.self)
 }
 
-/// Whether a file is one of those that can fail.
+/// Whether a file can fail.
 private func isWatched(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
   file.map {
     UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee.disk != nil
   } ?? false
 }
 
-/// Tells the disk of a file about something, with the name of the file.
+/// Reports an operation to a file's disk, with the name of the file.
 private func note(
   _ file: UnsafeMutablePointer<sqlite3_file>?,
   _ body: (FaultyDisk, String) -> Void
@@ -380,7 +381,7 @@ private func noteWrite(
   note(file) { $0.wrote(.write(offset: Int(offset), written), to: $1) }
 }
 
-/// Whether the operation on a file that is about to happen fails.
+/// Whether and how the next operation on a file fails.
 private func nextFault(
   _ file: UnsafeMutablePointer<sqlite3_file>?,
   _ operation: FaultyDisk.Operation
@@ -391,23 +392,23 @@ private func nextFault(
   }
 }
 
-/// What a disk does wrong for a while: the n-th operation of a kind fails, and some after it.
+/// A temporary fault of a disk: the n-th operation of a kind fails, and some after it.
 package struct DiskFault: Sendable, CustomStringConvertible {
-  /// What fails.
+  /// The kind of failure.
   package enum Kind: String, CaseIterable, Sendable {
-    /// A write, of which half is done.
+    /// A write that is only half done.
     case write
-    /// A wait for the disk.
+    /// A sync.
     case sync
-    /// A write, since there is no space.
+    /// A write that fails for lack of space.
     case full
   }
 
-  /// What fails.
+  /// The kind of failure.
   package let kind: Kind
-  /// Which operation is the first to fail, from 1.
+  /// The number of the first operation that fails, from 1.
   package let number: Int
-  /// How many fail before the disk works again.
+  /// How many operations fail before the disk works again.
   package let times: Int
 
   /// Describes a fault.
