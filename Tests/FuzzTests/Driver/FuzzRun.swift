@@ -1,4 +1,4 @@
-/// The entry of libFuzzer for programs that have a main function of their own.
+/// The entry point of libFuzzer for programs that have a main function of their own.
 @_silgen_name("LLVMFuzzerRunDriver")
 private func runFuzzer(
   _ count: UnsafeMutablePointer<CInt>,
@@ -6,12 +6,12 @@ private func runFuzzer(
   _ check: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// Lets libFuzzer make inputs for one target until it finds one that breaks a property.
+/// Lets libFuzzer generate inputs for one target until one breaks a property.
 enum FuzzRun {
   // Safety: written once before libFuzzer starts, whose callback can capture nothing.
   nonisolated(unsafe) private static var target = FuzzTarget.json
 
-  /// Runs to the end that the arguments ask for; a broken property ends the process.
+  /// Runs as the arguments specify; a broken property ends the process.
   static func run(
     _ target: FuzzTarget,
     count: CInt,

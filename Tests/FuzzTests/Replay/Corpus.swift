@@ -1,6 +1,6 @@
 import Foundation
 
-/// The examples of a target: small files, each named after what it is.
+/// The examples of a target: small files with descriptive names.
 struct Corpus {
   struct Example: CustomStringConvertible {
     let name: String
@@ -9,7 +9,7 @@ struct Corpus {
     var description: String { name }
   }
 
-  /// In the order of their names.
+  /// The examples, sorted by name.
   let examples: [Example]
 
   init(_ target: FuzzTarget) throws {

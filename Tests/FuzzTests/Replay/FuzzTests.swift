@@ -35,7 +35,7 @@ struct FuzzTests {
 }
 
 extension FuzzTarget {
-  /// Inputs that are made of each seed: what takes long is tried less often.
+  /// The number of inputs generated from each seed: slow targets get fewer.
   fileprivate var rounds: Int {
     switch self {
     case .connections, .rules, .sessions: 250

@@ -1,8 +1,8 @@
 import TestSupport
 
-/// Makes inputs that almost make sense, of examples that do.
+/// Derives almost valid inputs from valid examples.
 struct Mutator {
-  /// Pieces that readers treat in a way of their own.
+  /// Pieces that parsers treat specially.
   private static let tokens: [[UInt8]] =
     [
       "{", "}", "[", "]", "\"", ",", ":", "/", "//", ".", "..", "%", "%2F", "%00", "%zz", "?", "#",
@@ -53,7 +53,7 @@ struct Mutator {
     }
   }
 
-  /// A piece of another example.
+  /// A piece of a random example.
   private mutating func piece() -> ArraySlice<UInt8> {
     let other = random.pick(examples)
     let start = random.below(other.count + 1)

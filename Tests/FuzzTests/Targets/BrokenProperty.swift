@@ -1,11 +1,11 @@
-/// What should hold of every input and does not hold of one.
+/// A property that should hold for every input does not hold for one.
 struct BrokenProperty: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 }
 
-/// Demands something that must hold of every input.
+/// Requires a property that must hold for every input.
 func demand(
   _ condition: Bool,
   _ description: @autoclosure () -> String

@@ -5,7 +5,7 @@ import RealtimeCore
 @testable import RealtimeServer
 @testable import RealtimeTransport
 
-/// Whatever a connection is sent, it answers with HTTP, with frames, or by closing.
+/// Whatever a connection receives, it responds with HTTP, with frames, or by closing.
 enum ConnectionCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let whole = answer(to: [input])
@@ -16,7 +16,7 @@ enum ConnectionCheck {
     )
     let middle = input.count / 2
     let cut = answer(to: [Array(input[..<middle]), Array(input[middle...])])
-    // How much of a goodbye is out before the connection ends may differ.
+    // How much of a goodbye is sent before the connection ends may differ.
     try demand(
       whole.starts(with: cut) || cut.starts(with: whole),
       "the answer depends on where the input is cut: \(text(whole)) \(text(cut))"
@@ -27,7 +27,7 @@ enum ConnectionCheck {
     String(decoding: bytes.prefix(200), as: UTF8.self).debugDescription
   }
 
-  /// What a listener's pipeline writes when it reads pieces of an input.
+  /// What a listener's pipeline writes when it reads the pieces of an input.
   private static func answer(to pieces: [[UInt8]]) -> [UInt8] {
     let channel = EmbeddedChannel()
     let acceptor = ConnectionAcceptor(
@@ -49,7 +49,7 @@ enum ConnectionCheck {
     }
     var answer: [UInt8] = []
     for piece in pieces where channel.isActive {
-      // What breaks the protocol ends the connection, and is told to the embedding loop as well.
+      // A protocol violation ends the connection, and is reported to the embedded loop as well.
       _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
       channel.embeddedEventLoop.run()
     }
@@ -60,7 +60,7 @@ enum ConnectionCheck {
     return answer
   }
 
-  /// Echoes messages, and answers REST requests with what they were understood to be.
+  /// Echoes messages, and answers REST requests with a description of how they were understood.
   private static var handlers: ServerHandlers {
     ServerHandlers(
       answer: { request, loop in

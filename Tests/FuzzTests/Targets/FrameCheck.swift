@@ -4,9 +4,9 @@ import RealtimeCore
 
 @testable import RealtimeTransport
 
-/// Frames mean the same however the network cuts them, and what is sent comes out as it went in.
+/// Frames mean the same however the network splits them, and what is sent arrives unchanged.
 enum FrameCheck {
-  /// What became of a connection.
+  /// The outcome of a connection.
   private struct Outcome: Equatable {
     var messages: [[UInt8]] = []
     var ends: [String] = []
@@ -47,7 +47,7 @@ enum FrameCheck {
     try checkSending(input)
   }
 
-  /// Lets a connection read an input in pieces.
+  /// Makes a connection read an input in pieces.
   private static func receive(_ pieces: [[UInt8]], as role: MessageHandler.Role) -> Outcome {
     let log = Log()
     let channel = EmbeddedChannel(
@@ -63,7 +63,7 @@ enum FrameCheck {
       channel.connect(to: address, promise: nil)
     }
     for piece in pieces where channel.isActive {
-      // A violation is reported as the end of the connection, and to the embedding loop as well.
+      // A violation is reported as the end of the connection, and to the embedded loop as well.
       _ = try? channel.writeInbound(ByteBuffer(bytes: piece))
     }
     _ = try? channel.finish(acceptAlreadyClosed: true)
@@ -75,7 +75,8 @@ enum FrameCheck {
     return log.outcome
   }
 
-  /// Sends an input as a message, which must arrive, unless it would be taken for a count of segments.
+  /// Sends an input as a message that cannot be taken for a count of segments, and checks that it
+  /// arrives.
   private static func checkSending(_ input: [UInt8]) throws(BrokenProperty) {
     let message = [UInt8(ascii: "{")] + input
     var assembler = FrameAssembler()

@@ -1,6 +1,6 @@
-/// A part of the program that reads what strangers write, with what must hold for any bytes at all.
+/// A part of the program that parses untrusted input, with properties that must hold for any bytes.
 ///
-/// The name of a case is the name of the folder of its examples in `assets/fuzz`.
+/// The name of a case is the name of the directory with its examples in `assets/fuzz`.
 enum FuzzTarget: String, CaseIterable, Sendable {
   /// WebSocket frames, their fragments, and the segments of messages.
   case frames
@@ -10,7 +10,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case messages
   /// Sessions of two clients with the server engine.
   case sessions
-  /// JSON, and the data that it stands for.
+  /// JSON, and the data that it represents.
   case json
   /// Security rules, their expressions and regular expressions.
   case rules
@@ -26,12 +26,12 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case text
   /// Credentials.
   case tokens
-  /// Requests about accounts, and the tokens of accounts.
+  /// Account requests, and the tokens of accounts.
   case identities
 
-  /// Lets the part read an input, and checks what must hold.
+  /// Makes the part parse an input, and checks the properties.
   ///
-  /// - Throws: ``BrokenProperty`` when it does not hold.
+  /// - Throws: ``BrokenProperty`` when one does not hold.
   func check(_ input: [UInt8]) throws(BrokenProperty) {
     switch self {
     case .frames: try FrameCheck.check(input)

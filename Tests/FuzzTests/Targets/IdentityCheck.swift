@@ -2,9 +2,9 @@ import RealtimeCore
 
 @testable import RealtimeServer
 
-/// Requests about accounts and the tokens in them mean one thing or nothing, and nobody forges one.
+/// Account requests and their tokens have one meaning or none, and tokens cannot be forged.
 ///
-/// An input is a path, a type of content and a body, each on a line of its own but the last.
+/// An input is a path, a content type and a body, separated by newlines.
 enum IdentityCheck {
   private static let authority = TokenAuthority(
     keys: KeyRing(random: Array(repeating: 7, count: 48), now: 0),

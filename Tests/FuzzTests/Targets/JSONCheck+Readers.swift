@@ -1,7 +1,7 @@
 import RealtimeCore
 
 extension JSONCheck {
-  /// The readers that make no value of the whole text agree with the one that does.
+  /// The parsers that do not build a value of the whole text agree with the one that does.
   static func checkReaders(_ input: [UInt8], _ value: JSONValue?) throws(BrokenProperty) {
     for size in [1, 3, max(1, input.count)] {
       let other = tokens(of: input, inChunksOf: size)
@@ -18,7 +18,7 @@ extension JSONCheck {
     }
   }
 
-  /// The node that is the first member of an object, read at once or after it was passed over.
+  /// The node in the first member of an object, parsed at once or after being skipped.
   private static func node(
     in source: UnsafeBufferPointer<UInt8>,
     isSkipped: Bool
@@ -36,7 +36,7 @@ extension JSONCheck {
     case textAfterValue
   }
 
-  /// The value that the tokens of a text make up; nil when it is no JSON.
+  /// The value that the tokens of a text form; nil when it is not JSON.
   private static func tokens(of input: [UInt8], inChunksOf size: Int) -> JSONValue? {
     var rest = input[...]
     var tokenizer = JSONTokenizer {

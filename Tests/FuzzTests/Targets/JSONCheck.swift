@@ -2,7 +2,7 @@ import RealtimeCore
 
 @testable import RealtimeServer
 
-/// JSON that can be read is written so that it reads the same; so are the data that it stands for.
+/// Valid JSON is encoded so that it parses to the same value, as is the data that it represents.
 enum JSONCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let value: JSONValue
@@ -36,7 +36,7 @@ enum JSONCheck {
     try demand(again == node, "\(writer.text) stands for other data")
     try demand(again?.hash == node.hash, "\(writer.text) has another hash")
     try demand(node.json(.export).text == writer.text, "data are written in two ways")
-    // Arrays come and go, but what is written in value form and read again stays.
+    // Arrays may appear or disappear once, but data in value form survives another round trip.
     if let plain = try? Node(json: node.json(.value)) {
       let twice = try? Node(json: plain.json(.value))
       try demand(twice == plain, "\(plain.json(.value).text) does not keep its form")

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// A message that can be read can be written, and then reads as the same message.
+/// A message that can be decoded can be encoded, and then decodes to the same message.
 enum MessageCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     if let message = try? ClientMessage(decoding: input) {
@@ -23,13 +23,13 @@ enum MessageCheck {
     }
   }
 
-  /// Data that are read straight into a node are those that the whole message says.
+  /// Data parsed straight into a node equals the data in the whole message.
   private static func checkData(
     _ node: Node,
     at path: Path,
     of input: [UInt8]
   ) throws(BrokenProperty) {
-    // Of a member that comes twice the data that do not count are passed over, not read.
+    // If a member occurs twice, the data that does not count is skipped, not parsed.
     guard !path.isPriority, let json = try? JSONParser.parse(input) else { return }
     let data = json["d"]?["b"]?["d"] ?? .null
     try demand((try? Node(json: data)) == node, "\(text(input)) is understood in two ways")

@@ -4,7 +4,7 @@ import RealtimeCore
 @testable import RealtimeServer
 @testable import RealtimeTransport
 
-/// The parameters of a REST request make a query that the protocol could have sent as well.
+/// The parameters of a REST request form a query that the protocol could have sent as well.
 enum ParameterCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let uri = "/p.json?" + String(decoding: input, as: UTF8.self)

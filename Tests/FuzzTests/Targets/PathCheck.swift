@@ -3,7 +3,7 @@ import RealtimeCore
 @testable import RealtimeServer
 @testable import RealtimeTransport
 
-/// Paths and escapes read back as they were written, and keys have one order.
+/// Paths and escapes parse to what was encoded, and keys have one order.
 enum PathCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let text = String(decoding: input, as: UTF8.self)
@@ -35,7 +35,7 @@ enum PathCheck {
     }
   }
 
-  /// Keys are ordered strictly, and equal exactly when their code units are.
+  /// Keys are strictly ordered, and equal exactly when their code units are.
   private static func checkOrder(_ keys: some Collection<ChildKey>) throws(BrokenProperty) {
     for left in keys {
       for right in keys {

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// A query that can be read can be written, and selects what looking at every child selects.
+/// A query that can be decoded can be encoded, and selects the same children as a full search.
 enum QueryCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     guard let json = try? JSONParser.parse(input), let query = try? Query(json: json) else {

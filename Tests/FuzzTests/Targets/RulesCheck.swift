@@ -1,7 +1,7 @@
 import RealtimeCore
 import SecurityRules
 
-/// Rules that compile decide every request, in bounded steps, and the same way each time.
+/// Rules that compile decide every request in a bounded number of steps, and always the same way.
 enum RulesCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     try check(document: input)

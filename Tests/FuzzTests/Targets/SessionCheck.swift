@@ -1,11 +1,11 @@
 import RealtimeCore
 import RealtimeHub
 
-/// Every request is answered once, everything that is said can be read, and data stay valid.
+/// Every request is answered once, every message can be decoded, and data stays valid.
 ///
-/// The input is a line for each message of an administrator; one that starts with "2 " is of a second
-/// client, whom the rules bind. "! RULES" puts rules in force, "-" ends a connection, and "=" stores what
-/// is open.
+/// The input has one administrator's message per line; a line that starts with "2 " is from a
+/// second client, who is bound by the rules. "! RULES" puts rules in force, "-" ends a connection,
+/// and "=" stores what is pending.
 enum SessionCheck {
   private struct Session {
     var hub = TreeHub(stored: StoredTree())
@@ -59,7 +59,7 @@ enum SessionCheck {
       )
     } else if line.elementsEqual("-".utf8) {
       try receive(session.hub.close(peer, at: time), &session)
-      // The answers that a connection still waited for reach nobody.
+      // The responses that a connection was still waiting for are dropped.
       session.peers[client] = PeerID(peer.number + 2)
       session.hub.open(session.peers[client], as: isSecond ? .anonymous : .administrator)
     } else {

@@ -1,6 +1,6 @@
 import BlogTUI
 
-/// Text is harmless to a terminal, keeps its widths, and stays as it is when it is cleaned again.
+/// Text is harmless to a terminal, keeps its widths, and does not change when it is cleaned again.
 enum TextCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let text = String(decoding: input, as: UTF8.self)
@@ -47,7 +47,7 @@ enum TextCheck {
     try demand(text.fitted(to: width).width == width, "a fitted text is not \(width) wide")
   }
 
-  /// Whether there is nothing invisible but what joins emoji, in the two cells of an emoji.
+  /// Whether nothing is invisible, apart from emoji joiners within the two cells of an emoji.
   private static func isHarmless(_ cluster: Cluster) -> Bool {
     let scalars = cluster.text.unicodeScalars
     let isEmoji = cluster.width == 2 && scalars.first?.properties.isEmoji == true

@@ -3,7 +3,7 @@ import RealtimeHub
 
 @testable import RealtimeServer
 
-/// A credential makes a user with a name, an administrator, or nobody at all.
+/// A credential identifies a user with a name, an administrator, or nobody.
 enum TokenCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let text = String(decoding: input, as: UTF8.self)

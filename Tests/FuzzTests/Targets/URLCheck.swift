@@ -1,6 +1,6 @@
 @testable import RealtimeTransport
 
-/// A URL that can be read is written so that it reads the same.
+/// A URL that can be parsed is formatted so that it parses to the same URL.
 enum URLCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let text = String(decoding: input, as: UTF8.self)
