@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthProgram
 
-/// A terminal that takes what is written, and a clock that stands still until it is told otherwise.
+/// A terminal that records what is written, and a clock that stands still until it is advanced.
 private final class Desk: Sendable {
   private let start = ContinuousClock.now
   private let elapsed = NIOLockedValueBox(Duration.zero)
@@ -25,7 +25,7 @@ private final class Desk: Sendable {
 
   func wait(_ duration: Duration) { elapsed.withLockedValue { $0 += duration } }
 
-  /// Everything that was written since the last look.
+  /// Everything written since the last call.
   func take() -> String {
     written.withLockedValue { text in
       defer { text = "" }
@@ -33,7 +33,7 @@ private final class Desk: Sendable {
     }
   }
 
-  /// What the line on the screen is, by the last drawing of it.
+  /// The line on the screen after it was last drawn.
   func shown() -> String {
     let last = take().split(separator: "\r").last ?? ""
     return String(last).replacing("\u{1B}[K", with: "")
