@@ -9,7 +9,7 @@ import TransportTestSupport
 
 @Suite("Two people over a bad network", .timeLimit(.minutes(3)))
 struct BadNetworkTests {
-  /// Someone who writes numbers for the other, and keeps what arrives.
+  /// A user who writes numbers for the other one, and keeps those that arrive.
   private final class Person: Sendable {
     let database: Database
     let arrived = NIOLockedValueBox<[Int]>([])
@@ -31,7 +31,7 @@ struct BadNetworkTests {
       }
     }
 
-    /// Writes numbers, each in an entry of its own, of a size like that of a post.
+    /// Writes numbers, each in an entry of its own that is about the size of a post.
     func write(_ numbers: ClosedRange<Int>) {
       let text = String(repeating: "x", count: 300)
       for number in numbers {
@@ -45,7 +45,7 @@ struct BadNetworkTests {
 
   private struct DeadlinePassed: Error { let what: String }
 
-  /// Waits for a condition; the deadline is for a machine that is busy with other things.
+  /// Waits for a condition; the deadline allows for a machine that is busy with other work.
   private static func wait(
     _ what: String,
     within limit: Duration = .seconds(60),
@@ -60,7 +60,7 @@ struct BadNetworkTests {
     }
   }
 
-  /// A server, a network in front of it, someone behind the network and someone at the server.
+  /// A server, a network in front of it, a user behind the network and a user at the server.
   private struct Scene {
     let server: DatabaseServer
     let network: FaultProxy
@@ -87,7 +87,7 @@ struct BadNetworkTests {
       near.write(numbers)
     }
 
-    /// Waits until everything up to a number has arrived on both sides, once and in its order.
+    /// Waits until everything up to a number has arrived on both sides, once and in order.
     func expectArrival(upTo last: Int) async throws {
       try await BadNetworkTests.wait("everything up to \(last)") {
         far.arrived.withLockedValue(\.count) >= last
@@ -137,7 +137,7 @@ struct BadNetworkTests {
   @Test("go on working when it is slow: what is written shows at once, and arrives")
   func slow() async throws {
     let scene = try await Scene()
-    // At first nothing gets out, so that no answer can be what is waited for.
+    // At first nothing gets out, so the test cannot be waiting for a response.
     try await scene.network.set(.oneWay)
     let shown = NIOLockedValueBox(false)
     scene.far.database.reference(withPath: "a").queryLimited(toLast: 1).observe(.childAdded) { _ in
@@ -162,7 +162,7 @@ struct BadNetworkTests {
     let clock = ContinuousClock()
     let start = clock.now
     var last = 0
-    // The other one writes on and on: what arrives is no proof that what is sent does.
+    // The other user keeps writing: incoming data does not prove that outgoing data arrives.
     while scene.far.isConnected, clock.now - start < .seconds(60) {
       last += 1
       scene.near.write(last...last)

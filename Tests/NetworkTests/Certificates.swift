@@ -4,10 +4,10 @@ import RealtimeTransport
 import TLSTestSupport
 import TestSupport
 
-/// An authority of its own, and files of what it signs.
+/// A private authority, and the files of what it signs.
 final class Certificates: Sendable {
   let authority: CertificateAuthority
-  /// A client that believes the authority and nobody else.
+  /// Trust in this authority alone.
   let trust: TrustRoots
   let directory: TemporaryDirectory
 
@@ -42,7 +42,7 @@ final class Certificates: Sendable {
     )
   }
 
-  /// A certificate as a listener takes it.
+  /// A certificate in the form that a listener accepts.
   func certificate(_ issued: CertificateAuthority.Issued) throws -> ServerCertificate {
     let files = try files(issued)
     return try ServerCertificate(chain: files.certificateChain, key: files.privateKey)

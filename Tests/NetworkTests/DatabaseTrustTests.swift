@@ -39,7 +39,7 @@ struct DatabaseTrustTests {
     reference.setValue(value)
   }
 
-  /// How the certificate of a server is wrong, or that it has none.
+  /// How a server's certificate is wrong, or that the server has none.
   enum Fault: CaseIterable {
     case unknownAuthority, wrongName, expired, notYetValid, none
 

@@ -48,7 +48,7 @@ struct SecureServerTests {
         HTTPClientRequest("GET", url: url, headerLines: lines)
       )
     }
-    // The stream has no end; its first event is longer than what is taken.
+    // The stream is endless; its first event exceeds the limit.
     #expect(stream?.kind == .tooLarge)
     var options = DatabaseOptions()
     options.trustRoots = .file(certificates.path)
@@ -111,7 +111,7 @@ struct SecureServerTests {
     await server.stop()
   }
 
-  /// What the error must name, and how the files are spoiled.
+  /// How the files are damaged, and the words that the error must contain.
   enum Fault: CaseIterable {
     case noCertificate, certificateIsNone, noKey, keyIsNone, keyOfAnother, keyIsReadable
 

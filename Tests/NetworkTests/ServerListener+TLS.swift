@@ -3,7 +3,7 @@ import NIOPosix
 import RealtimeTransport
 
 extension ServerListener {
-  /// A listener on a free port that says hello to WebSockets and echoes the bodies of requests.
+  /// A listener on a free port that greets WebSockets and echoes the bodies of requests.
   static func startEcho(
     _ certificate: ServerCertificate?,
     onRequest: @escaping @Sendable (HTTPRequest) -> Void = { _ in }
@@ -31,7 +31,7 @@ extension ServerListener {
     ).get()
   }
 
-  /// The port that it listens at.
+  /// The port that the listener uses.
   var port: Int {
     switch address {
     case .unix: 0

@@ -6,9 +6,10 @@ import RealtimeDatabase
 import RealtimeTransport
 import TLSTestSupport
 
-/// Stands in for the hosted service under its own names: says what is documented, byte for byte.
+/// Stands in for the hosted service under its own names, and sends what is documented, byte for
+/// byte.
 ///
-/// All hosts are one listener; `detours` leads their clients to it.
+/// All hosts share one listener, to which `detours` directs their clients.
 final class StandIn: Sendable {
   static let databaseHosts = [
     "my-ns.firebaseio.com", "s-usc1c-nss-201.firebaseio.com", "s-usc1c-nss-202.firebaseio.com",
@@ -19,18 +20,18 @@ final class StandIn: Sendable {
 
   /// The host, the method and the target of each request, and its body if it has one.
   let requests: AsyncStream<String>
-  /// The host and the text of each message of a client.
+  /// The host and the text of each message from a client.
   let messages: AsyncStream<String>
   let certificates: Certificates
   private let listener: ServerListener
   private let connections: NIOLockedValueBox<[ServerConnection]>
 
-  /// Starts to listen.
+  /// Starts listening.
   ///
   /// - Parameters:
-  ///   - greeting: What a host says at first, or nil when it lets nobody in.
-  ///   - answer: What a host answers to a plain request.
-  /// - Throws: What the system reports when there is no free port.
+  ///   - greeting: The first messages of a host, or nil when it accepts no connection.
+  ///   - answer: A host's response to a plain request.
+  /// - Throws: The system's error when no port is free.
   init(
     greeting: @escaping @Sendable (_ host: String) -> [String]? = { _ in nil },
     answer: @escaping @Sendable (_ host: String, _ path: String) -> HTTPAnswer = { _, _ in
@@ -86,7 +87,7 @@ final class StandIn: Sendable {
     ).get()
   }
 
-  /// Where the hosts of the service really are.
+  /// The actual endpoints of the service's hosts.
   var detours: [String: ConnectionTarget.Endpoint] {
     let place = ConnectionTarget.Endpoint.tcp(host: "127.0.0.1", port: listener.port)
     return Dictionary(
@@ -94,7 +95,7 @@ final class StandIn: Sendable {
     )
   }
 
-  /// The options of a database whose connections end here.
+  /// The options of a database whose connections lead here.
   var options: DatabaseOptions {
     var options = DatabaseOptions()
     options.trustRoots = .file(certificates.path)
@@ -103,7 +104,7 @@ final class StandIn: Sendable {
     return options
   }
 
-  /// Says something on the newest connection.
+  /// Sends a message on the newest connection.
   func say(_ text: String) {
     guard let connection = connections.withLockedValue({ $0.last }) else { return }
     connection.eventLoop.execute { connection.send(EncodedMessage(Array(text.utf8))) }
@@ -119,12 +120,12 @@ final class StandIn: Sendable {
     try await listener.close().get()
   }
 
-  /// The greeting as it was seen, with a host and a session.
+  /// The greeting as observed, with a host and a session.
   static func hello(_ host: String, session: String = "uVWN") -> String {
     #"{"t":"c","d":{"t":"h","d":{"ts":1759691083390,"v":"5","h":"\#(host)","s":"\#(session)"}}}"#
   }
 
-  /// The demand to connect to another host.
+  /// The request to connect to another host.
   static func reset(to host: String) -> String { #"{"t":"c","d":{"t":"r","d":"\#(host)"}}"# }
 
   private static func target(of request: HTTPRequest) -> String {

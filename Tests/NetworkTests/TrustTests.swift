@@ -12,7 +12,7 @@ struct TrustTests {
 
   init() throws { certificates = try Certificates() }
 
-  /// What becomes of a connection, and of a plain request, to a server with a certificate.
+  /// The outcome of a connection, and of a plain request, to a server with a certificate.
   private func outcome(
     _ issued: CertificateAuthority.Issued?,
     host: String = "localhost",
