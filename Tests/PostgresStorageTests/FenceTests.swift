@@ -9,7 +9,7 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed these are skipped; `isInstalled` prints that.
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "The fence of PostgresTreeStores",
   .enabled(if: PostgresServer.isInstalled),
@@ -137,7 +137,7 @@ struct FenceTests {
     let first = try stores.open(stores.acquire("test", by: a, for: .seconds(60)))
     try first.commit(batch(1))
     try end(a)
-    // Nobody has taken its place: it may go on.
+    // No other server has taken its place, so it may continue.
     try first.commit(batch(2))
     let second = try stores.open(stores.acquire("test", by: b, for: .seconds(60)))
     let late = CommitBatch(
@@ -179,7 +179,8 @@ struct FenceTests {
     let error = #expect(throws: StoreError.self) { try first.commit(batch(1)) }
     #expect(error?.kind == .locked)
     #expect(throws: StoreError.self) { try first.commit(batch(1)) }
-    // The first one has asked who took its place, which has refused the second as well: one has to go.
+    // The first store has checked who replaced it, which also refused the second: one of them has
+    // to end.
     #expect(throws: StoreError.self) { try second.commit(batch(1)) }
     #expect(try second.load() == StoredTree())
     try first.close()

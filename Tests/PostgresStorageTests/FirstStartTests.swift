@@ -8,14 +8,14 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Servers that start at the same moment with a PostgreSQL that has nothing in it.
+/// Servers that start at the same moment with an empty PostgreSQL.
 @Suite(
   "Several first starts at once",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
 struct FirstStartTests {
-  /// Does something several times at once, and returns what comes of it.
+  /// Runs a closure several times concurrently, and returns the results.
   private func atOnce<Value: Sendable>(
     _ count: Int,
     _ body: @escaping @Sendable (Int) throws -> Value

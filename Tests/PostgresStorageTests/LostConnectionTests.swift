@@ -9,7 +9,7 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed these are skipped; `isInstalled` prints that.
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Connections lost in a commit",
   .enabled(if: PostgresServer.isInstalled),
@@ -94,7 +94,7 @@ struct LostConnectionTests {
   func endedBefore() throws {
     let store = try open(stores())
     try store.commit(batch(1))
-    // Somebody holds the row that the commit has to change.
+    // Another connection holds the row that the commit has to change.
     nonisolated(unsafe) let holder = try PostgresConnection(to: PostgresAddress(url))
     try holder.run("BEGIN", within: .seconds(5))
     _ = try holder.query("SELECT 1 FROM hearth.heads FOR UPDATE", within: .seconds(5))
@@ -128,7 +128,7 @@ struct LostConnectionTests {
         WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
         """
       while (try? server.sql(waiting, at: server.url(of: "postgres"))) != "1" {}
-      // The client's side is cut, and PostgreSQL goes on with the statement.
+      // The client's side is cut, and PostgreSQL continues with the statement.
       proxy.set(.down)
       proxy.set(.fair)
       let again = """
@@ -154,7 +154,7 @@ struct LostConnectionTests {
     let start = ContinuousClock.now
     let refused = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
     #expect(ContinuousClock.now - start < .seconds(20))
-    // The end of the connection may have been seen only after something was sent.
+    // The end of the connection may have been noticed only after something was sent.
     if refused?.hasStoredNothing == true {
       proxy.set(.fair)
       try store.commit(batch(2))
@@ -173,7 +173,7 @@ struct LostConnectionTests {
     let error = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
     #expect(ContinuousClock.now - start < .seconds(30))
     #expect(error?.hasStoredNothing == false)
-    // What is not known stays unknown, also when PostgreSQL is back.
+    // An unknown outcome stays unknown, even after PostgreSQL is back.
     proxy.set(.fair)
     #expect(throws: StoreError.self) { try store.commit(batch(2)) }
     try store.close()
@@ -205,7 +205,7 @@ struct LostConnectionTests {
   }
 }
 
-/// What a store reports.
+/// The events that a store reports.
 private final class EventLog: @unchecked Sendable {
   // Safety: the events are used with the lock held.
   private let lock = NSLock()
@@ -213,7 +213,7 @@ private final class EventLog: @unchecked Sendable {
 
   func append(_ event: PostgresStoreEvent) { lock.withLock { events.append(event) } }
 
-  /// What became of the commits whose connection was lost.
+  /// Whether each commit whose connection was lost turned out to be stored.
   var reconnections: [Bool] {
     lock.withLock {
       events.compactMap { if case .reconnected(_, let wasStored) = $0 { wasStored } else { nil } }

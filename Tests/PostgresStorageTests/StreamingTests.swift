@@ -8,14 +8,14 @@ import TreeStorage
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed this is skipped; `isInstalled` prints that.
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Reading a tree as rows",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
 struct StreamingTests {
-  /// Long ones, so that what the sockets hold is a small part of them.
+  /// Rows long enough for the socket buffers to hold only a small part of them.
   private static let rows = 8_000
   private static let row = String(repeating: "x", count: 5_000)
 
@@ -27,7 +27,7 @@ struct StreamingTests {
     url = try server.makeDatabase()
   }
 
-  /// Fills a database, the last changes of which stay in the log: `row00000` and `late` are theirs.
+  /// Fills a database and leaves the last changes, which contain `row00000` and `late`, in the log.
   private func fill(
     _ options: PostgresStoreOptions = PostgresStoreOptions()
   ) throws -> (stores: PostgresTreeStores, store: any TreeStore) {
@@ -59,7 +59,7 @@ struct StreamingTests {
     return (stores, store)
   }
 
-  /// How many rows PostgreSQL has handed over so far, in the statement that is under way.
+  /// The number of rows that PostgreSQL has sent so far in the current statement.
   private static func handedOver(by server: PostgresServer, at url: String) throws -> Int {
     let text = try server.sql(
       "SELECT tuples_processed FROM pg_stat_progress_copy WHERE datname = current_database()",
@@ -68,7 +68,7 @@ struct StreamingTests {
     return Int(text) ?? rows
   }
 
-  /// The most rows that may be on their way: half of all.
+  /// The maximum number of rows that may be in transit: half of all.
   private static let limit = rows / 2
 
   @Test("An export writes rows before PostgreSQL has handed over the others")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed this is skipped; `isInstalled` prints that.
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "The view hearth_tree",
   .enabled(if: PostgresServer.isInstalled),
