@@ -198,7 +198,7 @@ struct AuthCoreTests {
       guard case .refresh(let number, let account)? = driver.outputs.last else { break }
       #expect(driver.now < account.tokens.expires)
       refreshes += 1
-      // The answer takes a while.
+      // The response takes a while.
       driver.now += 100
       driver.feed(
         .refreshed(number, .success(tokens("\(refreshes)", at: driver.now - 100, seconds: 2)))

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs a program as somebody else.
+/// Runs a program as another user.
 private let setpriv = "/usr/bin/setpriv"
 
 @Suite("Credentials at rest", .timeLimit(.minutes(2)))
@@ -53,7 +53,7 @@ struct CredentialFileTests {
     }
   }
 
-  /// What a program that runs as another user of the machine gets of a file.
+  /// What a program that runs as another user of the machine can read of a file.
   private func read(_ path: String, asUser uid: Int) throws -> (status: Int32, text: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: setpriv)

@@ -115,7 +115,7 @@ struct DatabaseUserTests {
       let place = database.reference(withPath: "private/x")
       try await place.setValue(1)
       database.goOffline()
-      // The server forgets the token, as if it had ended early.
+      // The server forgets the token, as if it had expired early.
       let token = try await user.getIDToken()
       scene.standIn.state.withLockedValue { $0.idTokens[token] = nil }
       let answers = Record<String>()
@@ -133,7 +133,7 @@ struct DatabaseUserTests {
     try await Scene.run { scene in
       let auth = try scene.auth()
       try await auth.createUser(withEmail: ann, password: password)
-      // The server forgets the token, so that another is needed.
+      // The server forgets the token, so that a new one is needed.
       scene.standIn.state.withLockedValue { $0.idTokens = [:] }
       for _ in 0..<1_000 { scene.standIn.plan("token", StandIn.error("BUSY", status: 503)) }
       let database = try scene.database(auth)
@@ -169,9 +169,10 @@ struct DatabaseUserTests {
   }
 }
 
-/// Tokens of two seconds under a database that is listened to and written to all the time.
+/// Tokens that expire after two seconds, with a database that is observed and written to all the
+/// time.
 ///
-/// It runs for 20 seconds; the variable HEARTH_TOKEN_SECONDS asks for another time, such as 600.
+/// It runs for 20 seconds; the variable HEARTH_TOKEN_SECONDS sets another duration, such as 600.
 @Suite("Tokens that live two seconds", .timeLimit(.minutes(15)))
 struct ShortTokenTests {
   static let seconds: Double = {
@@ -200,7 +201,7 @@ struct ShortTokenTests {
       let end = Date().addingTimeInterval(Self.seconds)
       var written: [String] = []
       while Date() < end {
-        // One at a time, so that writes meet the tokens at all moments of their life.
+        // One at a time, so that writes meet the tokens at every stage of their lifetime.
         let place = source.reference(withPath: "private/list").childByAutoId()
         try await place.setValue(written.count)
         written.append(place.key ?? "")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RealtimeAuth
 
-/// What programs that were written for the original rely on.
+/// The behaviour of the original that existing programs rely on.
 @Suite("Accounts like the original's", .timeLimit(.minutes(1)))
 struct OriginalTests {
   private let email = "ann@example.org"

@@ -6,7 +6,7 @@ import RealtimeServer
 import TestSupport
 import Testing
 
-/// The accounts of our own server, which answers for them on the port of the database.
+/// The accounts of this project's own server, which handles them on the database's port.
 @Suite("Accounts of our own server", .timeLimit(.minutes(15)))
 struct OwnServerTests {
   private static let rules = """

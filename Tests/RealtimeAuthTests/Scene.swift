@@ -6,14 +6,15 @@ import RealtimeDatabase
 import RealtimeServer
 import TestSupport
 
-/// A database server, accounts for it, and a place for credentials.
+/// A database server, accounts for it, and a file for credentials.
 final class Scene: Sendable {
   let directory: TemporaryDirectory
   let server: DatabaseServer
   let standIn: StandIn
   let url: String
 
-  /// Everyone reads what is below "all"; below "private" and "users/UID" only who signed in.
+  /// Everybody may read what is below "all"; only signed-in users what is below "private" and
+  /// "users/UID".
   private static let rules = """
     {"rules": {
       "all": {".read": true, ".write": true},
@@ -32,7 +33,7 @@ final class Scene: Sendable {
     url = server.urls.first ?? ""
   }
 
-  /// Runs a server and a stand-in for as long as a test takes.
+  /// Runs a server and a stand-in for the duration of a test.
   static func run(_ body: (Scene) async throws -> Void) async throws {
     let scene = try await Scene()
     do {
@@ -49,7 +50,8 @@ final class Scene: Sendable {
     try? await standIn.stop()
   }
 
-  /// The accounts as a program sees them; "kept" in the file that all of a scene share.
+  /// The accounts as a program sees them; kept ones are in the file that all programs of a scene
+  /// share.
   func auth(isKept: Bool = false, account: String? = nil) throws -> Auth {
     var configuration = AuthConfiguration(databaseURL: url, apiKey: "AIzaSyKey")
     configuration.persistence = isKept ? .file(credentials) : .memory
@@ -62,7 +64,7 @@ final class Scene: Sendable {
 
   var credentials: String { directory.file("state/credentials.json") }
 
-  /// A database that is used by whoever is signed in.
+  /// A database used by the current user.
   func database(
     _ auth: Auth,
     configure: (inout DatabaseOptions) -> Void = { _ in }

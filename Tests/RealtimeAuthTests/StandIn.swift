@@ -8,9 +8,9 @@ import RealtimeTransport
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.
 ///
-/// Its forms of the paths are those of the emulator, since it is one server for both hosts.
+/// Its paths have the form used by the emulator, since it is one server for both hosts.
 final class StandIn: Sendable {
-  /// A request as it came.
+  /// A request as it was received.
   struct Request: Sendable, Equatable {
     let method: String
     let path: String
@@ -31,13 +31,13 @@ final class StandIn: Sendable {
 
   struct State: Sendable {
     var accounts: [Account] = []
-    /// Whose ID tokens and refresh tokens there are, and when they end in milliseconds.
+    /// The owners of ID tokens and refresh tokens, and the expiry of ID tokens in milliseconds.
     var idTokens: [String: (uid: String, expires: Int64)] = [:]
     var refreshTokens: [String: String] = [:]
     var lifetime = 3_600
     var lastNumber = 0
     var requests: [Request] = []
-    /// Answers that are given in place of the usual ones, by the end of the path.
+    /// Responses that replace the usual ones, by the end of the path.
     var planned: [String: [HTTPAnswer]] = [:]
   }
 
@@ -51,7 +51,7 @@ final class StandIn: Sendable {
     reference.standIn.withLockedValue { $0.standIn = self }
   }
 
-  /// Breaks the circle of the handler and the object that it asks.
+  /// Breaks the reference cycle between the handler and the stand-in.
   private final class Reference: Sendable {
     struct Weak: Sendable {
       weak var standIn: StandIn?
@@ -60,7 +60,7 @@ final class StandIn: Sendable {
     let standIn = NIOLockedValueBox(Weak())
   }
 
-  /// Starts to answer on a port of this machine.
+  /// Starts the service on a local port.
   static func start() async throws -> StandIn {
     let reference = Reference()
     let handlers = ServerHandlers(
@@ -87,15 +87,15 @@ final class StandIn: Sendable {
     try await listener.close().get()
   }
 
-  /// What was asked, from the first request on.
+  /// All requests so far.
   var requests: [Request] { state.withLockedValue(\.requests) }
 
-  /// Gives answers in place of the usual ones to the next requests whose path ends like this.
+  /// Replaces the usual responses to the next requests whose paths end like this.
   func plan(_ end: String, _ answers: HTTPAnswer...) {
     state.withLockedValue { $0.planned[end, default: []] += answers }
   }
 
-  /// Who an ID token belongs to and when it ends, or nil when it was not made here or has ended.
+  /// The owner and the expiry of an ID token, or nil if the token is unknown or has expired.
   func owner(of token: String, at now: Int64) -> (uid: String, expires: Int64)? {
     state.withLockedValue { $0.idTokens[token] }.flatMap { $0.expires > now ? $0 : nil }
   }
@@ -137,7 +137,7 @@ final class StandIn: Sendable {
   }
 }
 
-/// Takes the tokens of a stand-in, as long as they live.
+/// Accepts the tokens of a stand-in until they expire.
 struct StandInVerifier: CredentialVerifier {
   let standIn: StandIn
 
@@ -153,7 +153,7 @@ struct StandInVerifier: CredentialVerifier {
   }
 }
 
-/// The answers, in the layout of the service.
+/// Responses in the service's format.
 extension StandIn {
   static func json(_ text: String, status: Int = 200) -> HTTPAnswer {
     HTTPAnswer(
@@ -206,7 +206,7 @@ extension StandIn {
     status: 403
   )
 
-  /// An ID token of the service's form; what stands for its signature proves nothing.
+  /// An ID token in the service's format, with a placeholder as its signature.
   static func idToken(_ account: Account, number: Int, lifetime: Int) -> String {
     let issued = now() / 1_000
     var members: [JSONMember] = [

@@ -16,7 +16,7 @@ struct TokenSimulationTests {
     #expect(simulation.told == simulation.written)
     #expect(simulation.written.count > 10_000)
     #expect(simulation.refreshes > 300)
-    // Each token is replaced before the server would miss it, on the connection that stands.
+    // Each token is replaced before it expires at the server, on the existing connection.
     #expect(simulation.refusals == 0)
     #expect(simulation.connections == 1)
   }
@@ -39,8 +39,8 @@ struct TokenSimulationTests {
   }
 }
 
-/// A client with tokens of two seconds, its accounts and a server, on a network and in a time that
-/// are only numbers.
+/// A client with tokens that expire after two seconds, its accounts and a server, on a simulated
+/// network in virtual time.
 struct TokenSimulation {
   private enum Event {
     case write
@@ -70,10 +70,10 @@ struct TokenSimulation {
   private var timers: [RepoTimer: Int] = [:]
   private var authTimer = 0
   private var wasRefused = false
-  /// When no refresh succeeds, as the accounts cannot be reached then.
+  /// The times at which every refresh fails because the accounts cannot be reached.
   private var outages: [Range<Int64>]
 
-  /// The keys that were written, and those that the listener was told of, in their order.
+  /// The keys that were written, and those that the listener received, in order.
   private(set) var written: [String] = []
   private(set) var told: [String] = []
   private(set) var problems: [String] = []
@@ -96,7 +96,7 @@ struct TokenSimulation {
     )
   }
 
-  /// Runs for so many milliseconds, and then until everything that was written has arrived.
+  /// Runs for this many milliseconds, and then until everything that was written has arrived.
   mutating func run(for duration: Int64) {
     let end = now + duration
     tell(.staysFresh(true))
@@ -123,7 +123,7 @@ struct TokenSimulation {
     agenda.append((now + delay, order, event))
   }
 
-  /// One way through the network; the messages of one direction keep their order.
+  /// The delay in one direction of the network; the messages of each direction keep their order.
   private let delay: Int64 = 60
 
   private mutating func handle(_ event: Event) {
@@ -197,7 +197,7 @@ struct TokenSimulation {
     case .connect(let id, _):
       connection = id
       connections += 1
-      // As the shell does: a token first, then the connection.
+      // In the same order as the shell: first a token, then the connection.
       tell(.tokenWanted(connections, isForced: wasRefused))
     case .disconnect: endLink()
     case .send(_, let message): add(.toServer(message, link: link), in: delay)
@@ -265,7 +265,7 @@ struct TokenSimulation {
   }
 }
 
-/// Tokens that say themselves until when they are good.
+/// Tokens whose text is their expiry time.
 struct TimedTokens: CredentialVerifier {
   static func tokens(at now: Int64, lifetime: Int64) -> Account.Tokens {
     Account.Tokens(
