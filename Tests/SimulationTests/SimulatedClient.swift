@@ -2,22 +2,22 @@ import RealtimeCore
 import RealtimeHub
 import RealtimeSync
 
-/// One engine with what surrounds it: its timers, its connection and its listeners.
+/// One engine with its surroundings: its timers, its connections and its listeners.
 struct SimulatedClient {
-  /// Counts the starts of the program that the engine is part of.
+  /// The number of starts of the program that the engine is part of.
   var incarnation: Int
   var core: RepoCore
-  /// How far its clock is off.
+  /// The offset of its clock.
   let skew: Int64
-  /// The link of its connection, and that of the one beside it while it is silent.
+  /// The link of its connection, and that of the spare connection while the first is silent.
   var links: [ConnectionID: Int] = [:]
-  /// The connection before, which the next one names to the server.
+  /// The peer of the previous connection, which the next one names to the server.
   var lastPeer: PeerID?
   var timers: [RepoTimer: Int] = [:]
   var listeners: [ListenerID: ListenerLog] = [:]
   /// The events of the input that is being handled.
   var raised: [ListenerID: [DataEvent]] = [:]
-  /// What it has scheduled for the end of a connection.
+  /// The writes it has scheduled for a disconnection.
   var scheduled: [Path] = []
   /// The number of requests without a completion.
   var openRequests = 0
@@ -35,12 +35,12 @@ struct SimulatedClient {
   }
 }
 
-/// One request of a client, with what must be true of it in the end.
+/// One request of a client, with what must hold in the end.
 struct TrackedRequest {
   enum Purpose {
     /// A write of unique texts.
     case write(ids: [String])
-    /// An increment of a counter, together with a unique text that tells whether it was applied.
+    /// An increment of a counter, together with a unique text that shows whether it was applied.
     case count(counter: ChildKey, amount: Int64, id: String)
     /// A transaction that adds a unique entry to a tally.
     case tally(place: Path, entry: ChildKey)
@@ -55,7 +55,7 @@ struct TrackedRequest {
   var outcome: StatusCode?
   var isCommitted = false
 
-  /// The unique texts that it writes.
+  /// The unique texts that the request writes.
   var ids: [String] {
     switch purpose {
     case .write(let ids): ids
@@ -72,7 +72,7 @@ struct ListenerLog {
   private(set) var keys: [ChildKey] = []
   private(set) var nodes: [ChildKey: Node] = [:]
   private(set) var value: Node?
-  /// The durable revision that the last value was seen to be of.
+  /// The durable revision that matched the last value.
   var revision: Int64 = 0
   private var operation: [DataEvent] = []
 
@@ -81,9 +81,10 @@ struct ListenerLog {
     self.query = query
   }
 
-  /// Takes the events of one input and returns what is wrong with them, or nil.
+  /// Applies the events of one input and returns what is wrong with them, or nil.
   mutating func replay(_ events: [DataEvent]) -> String? {
-    // One input may be several operations; each ends with its value, but for the first ones.
+    // One input may consist of several operations; each ends with its value event, apart from the
+    // first ones.
     for event in events {
       if let last = operation.last, event.kind < last.kind || last.kind == .value {
         if let problem = replayOperation() { return problem }
@@ -93,7 +94,7 @@ struct ListenerLog {
     return replayOperation()
   }
 
-  /// What the children told amount to differs from the value told.
+  /// How the reported children differ from the reported value, or nil.
   var contradiction: String? {
     guard let value else { return nil }
     let entries = nodes.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }

@@ -1,13 +1,13 @@
 import RealtimeCore
 import RealtimeHub
 
-/// A store that keeps every revision, and fails when it is told to.
+/// A store that keeps every revision, and fails on demand.
 struct SimulatedStore {
   private(set) var stored: StoredTree
   private(set) var commits: [Commit] = []
   /// The data after each revision, from 0.
   private(set) var roots: [Node]
-  /// Until when every batch fails.
+  /// The time until which every batch fails.
   var failsUntil: Int64 = 0
 
   init(_ root: Node) {
@@ -15,7 +15,7 @@ struct SimulatedStore {
     roots = [root]
   }
 
-  /// The number of the last commit.
+  /// The revision of the last commit.
   var revision: Int64 { stored.revision }
 
   /// Stores a batch; returns what is wrong with it, or nil.
@@ -42,19 +42,19 @@ struct SimulatedStore {
   }
 }
 
-/// What must happen at the ends of connections, by what the server said about it.
+/// The writes that must happen on disconnection, according to the server's responses.
 struct DisconnectJournal {
   private struct Session {
-    /// What the answers still to come are about, and whether they schedule or withdraw.
+    /// The requests without a response yet, by number, and whether they withdraw a write.
     var asked: [Int64: (path: Path, isWithdrawal: Bool)] = [:]
     var certain: Set<Path> = []
     var possible: Set<Path> = []
   }
 
   private var sessions: [PeerID: Session] = [:]
-  /// How often a place must have been written.
+  /// How often each path must have been written.
   private(set) var certain: [Path: Int] = [:]
-  /// How often it may have been written beyond that.
+  /// How often each path may have been written beyond that.
   private(set) var possible: [Path: Int] = [:]
 
   mutating func asked(_ id: Int64, _ request: ClientRequest, by peer: PeerID) {
@@ -79,13 +79,13 @@ struct DisconnectJournal {
     }
     switch (asked.isWithdrawal, status == .ok) {
     case (false, true):
-      // A withdrawal that is under way may have come to pass already.
+      // A withdrawal that is under way may have taken effect already.
       if session.asked.values.contains(where: { $0.path == asked.path }) { break }
       session.certain.insert(asked.path)
       session.possible.remove(asked.path)
     case (true, true), (false, false): session.possible.remove(asked.path)
     case (true, false):
-      // What was certain before is so again; what was not known is still not known.
+      // A certain write is certain again, and an unknown one is still unknown.
       break
     }
     sessions[peer] = session

@@ -4,7 +4,7 @@ import TestSupport
 @testable import RealtimeSync
 
 extension Simulation {
-  /// Tells an engine something and does what it wants done.
+  /// Feeds an input to an engine and performs its outputs.
   mutating func feed(_ index: Int, _ input: RepoInput) {
     let time = RepoTime(
       wall: now + clients[index].skew,
@@ -38,7 +38,7 @@ extension Simulation {
       if event.kind != .value, strikes(.missingChildEvent) { return }
       clients[index].raised[listener, default: []].append(event)
     case .listenerCancelled(let listener, let status, _):
-      // A hub whose store fails refuses listens too.
+      // A hub whose store fails also refuses listens.
       if status != .unavailable { fail("listener \(listener.number) ended with \(status)") }
       mark("listener cancelled")
       clients[index].listeners[listener] = nil
@@ -46,7 +46,7 @@ extension Simulation {
       complete(token, of: index, status, reason: reason)
       if strikes(.doubledCompletion) { complete(token, of: index, status, reason: reason) }
     case .getCompleted(let token, let result):
-      // A server that refuses a read for now leaves the client to what it knows itself.
+      // If the server refuses a read for the moment, the client falls back to its own data.
       if case .value(let node, let metadata) = result, metadata == DataMetadata(), !isGet {
         checkRead(token, node)
       }
@@ -89,7 +89,7 @@ extension Simulation {
     }
   }
 
-  /// Replays what one input raised, and looks whether a value is one of the durable history.
+  /// Replays the events of one input, and checks whether a value occurs in the durable history.
   private mutating func replay(_ index: Int) {
     let raised = clients[index].raised
     clients[index].raised = [:]
@@ -98,7 +98,7 @@ extension Simulation {
       if let problem = log.replay(events) {
         fail("client \(index), listener at \(log.path) \(log.query.id): \(problem)")
       }
-      // Without a value, what a refused write leaves behind is not known completely.
+      // Without a value event, what a refused write leaves behind is not completely known.
       if events.last?.kind == .value { checkValue(index, &log) }
       clients[index].listeners[listener] = log
     }
@@ -109,12 +109,12 @@ extension Simulation {
     if let problem = log.contradiction {
       fail("client \(index), listener at \(log.path) \(log.query.id): \(problem)")
     }
-    // Until a listen is answered, its view is made of what others bring, each at its own time.
+    // Until a listen is answered, other listens supply parts of its view, each at its own time.
     guard clients[index].core.isConnected, !hasOpenListens(index) else { return }
     if log.path == "mirror", log.query.isDefault, value[at: "a"] != value[at: "b"] {
       fail("client \(index) sees half an update")
     }
-    // What the client shows without asking, at the end of a connection, has no revision yet.
+    // Local effects of scheduled writes, at the end of a connection, have no revision yet.
     guard clients[index].core.pendingWriteCount == 0, !log.path.overlaps("gone") else { return }
     let candidates = store.roots[Int(log.revision)...]
     guard let match = candidates.firstIndex(where: { log.query.evaluate($0[log.path]) == value })
@@ -124,7 +124,7 @@ extension Simulation {
     log.revision = Int64(match)
   }
 
-  /// Ends the program of a client and starts it again.
+  /// Ends a client's program and starts it again.
   mutating func restart(_ index: Int) {
     mark("client restart")
     for (_, link) in clients[index].links { closeAtClient(link) }

@@ -4,7 +4,7 @@ import RealtimeSync
 import TestSupport
 
 extension Simulation {
-  /// Starts a connection of a client.
+  /// Starts a connection for a client.
   mutating func connect(_ index: Int, _ connection: ConnectionID) {
     let isSlow = random.once(in: 8)
     if isSlow { mark("slow peer") }
@@ -24,13 +24,13 @@ extension Simulation {
     agenda.add(.accept(link: links.count - 1), at: now + delay)
   }
 
-  /// The server takes a connection in, or is not there.
+  /// The server accepts a connection, or is unreachable.
   mutating func accept(_ number: Int) {
     let link = links[number]
     guard link.isClientOpen else { return }
     if now < (isolatedUntil[link.client] ?? 0) {
       mark("unreachable")
-      // Nothing comes back, so that only the client's own patience ends the attempt, or a refusal.
+      // The client's own timeout, or sometimes a refusal, ends the attempt.
       if random.once(in: 2) { agenda.add(.clientNotices(link: number), at: now + link.delay) }
       return
     }
@@ -59,7 +59,7 @@ extension Simulation {
     }
   }
 
-  /// Whether the network delivers a message twice: one that a client may send twice, or any push.
+  /// Whether the network delivers a message twice: one that a client may repeat, or any push.
   private mutating func isDoubled(_ message: ClientMessage) -> Bool {
     guard case .request(_, let request) = message, !isHealing else { return false }
     switch request {
@@ -106,7 +106,7 @@ extension Simulation {
     feed(link.client, .message(link.connection, message))
   }
 
-  /// Makes a connection useless; each end learns of it in its own time, or by silence only.
+  /// Makes a connection useless; each end notices at its own time, or only by the silence.
   mutating func cut(_ number: Int) {
     let link = links[number]
     guard link.isClientOpen else { return }
@@ -116,13 +116,13 @@ extension Simulation {
     if random.below(4) > 0 {
       agenda.add(.clientNotices(link: number), at: now + Int64(random.below(1_500)))
     }
-    // A server that hears nothing ends a connection in the end.
+    // A server that receives nothing ends a connection eventually.
     let patience = random.once(in: 3) ? 60_000 : 4_000
     let notice = now + link.delay + Int64(random.below(patience))
     agenda.add(.serverNotices(link: number), at: notice)
   }
 
-  /// Holds one direction of a connection up for a while.
+  /// Holds up one direction of a connection for a while.
   mutating func block(_ number: Int) {
     mark("blocked")
     let until = now + Int64(random.below(4_000))
@@ -144,7 +144,7 @@ extension Simulation {
     feed(link.client, .transportClosed(link.connection, reason: "lost"))
   }
 
-  /// The client closes its end; what it has sent still arrives, then the server learns of it.
+  /// The client closes its end; data already sent still arrives before the server notices.
   mutating func closeAtClient(_ number: Int) {
     guard links[number].isClientOpen else { return }
     links[number].isClientOpen = false
@@ -157,7 +157,8 @@ extension Simulation {
     closeAtServer(number)
   }
 
-  /// Parts some clients from the server for a while: what they have is cut, and nothing else opens.
+  /// Separates some clients from the server for a while: their connections are cut, and no new ones
+  /// open.
   private mutating func partition() {
     mark("partition")
     let end = now + 200 + Int64(random.below(4_000))
@@ -167,12 +168,12 @@ extension Simulation {
     }
   }
 
-  /// Does something to the network, the server or the store.
+  /// Disturbs the network, the server or the store.
   mutating func disturb() {
     if isHealing { return }
     agenda.add(.disturb, at: now + 100 + Int64(random.below(2_500)))
     let open = links.indices.filter { links[$0].isClientOpen }
-    // A bug that shows only when the store fails needs a store that often does.
+    // A bug that shows only when the store fails requires a store that often fails.
     let isAboutStore = fault == .presumedFailure && random.once(in: 2)
     switch isAboutStore ? 8 : random.below(13) {
     case 0...4: if !open.isEmpty { cut(random.pick(open)) }

@@ -5,7 +5,7 @@ import TestSupport
 extension Simulation {
   private static let keys: [ChildKey] = ["1", "2", "10", "a", "b", "é"]
 
-  /// Has a client do something, and something else a little later.
+  /// Makes a client do something, and schedules its next action.
   mutating func act(_ index: Int) {
     if isHealing {
       if clients[index].core.interruptReasons.contains(.user) { feed(index, .goOnline(.user)) }
@@ -132,7 +132,7 @@ extension Simulation {
       let ids = [makeID(), makeID(), makeID()]
       var list = Node.empty
       for id in ids.dropLast() { list.update(at: Path([random.pick(Self.keys)]), to: entry(id)) }
-      // The last id is always there; of the others one may have replaced the other.
+      // The last id is always present; of the other two, one may have replaced the other.
       list.update(at: "z", to: .string(ids[2]))
       write(index, "list", .set(list), .write(ids: list.uniqueTexts))
     }
@@ -206,7 +206,7 @@ extension Simulation {
     }
   }
 
-  // MARK: The end of connections
+  // MARK: Disconnections
 
   private mutating func schedule(_ index: Int) {
     if random.once(in: 3), !clients[index].scheduled.isEmpty {

@@ -3,7 +3,7 @@ import RealtimeHub
 import TestSupport
 
 extension Simulation {
-  /// A message of a client arrives at the server.
+  /// A client's message arrives at the server.
   mutating func arrived(_ message: ClientMessage, up number: Int) {
     links[number].up.inFlight -= 1
     let link = links[number]
@@ -17,7 +17,7 @@ extension Simulation {
     dispatch(hub.handle(message, from: link.peer, at: now))
   }
 
-  /// Puts a fault into a write; returns whether nothing is left to do.
+  /// Injects a fault into a write; returns whether nothing is left to do.
   private mutating func strikeWrite(_ id: Int64, _ write: WriteRequest, _ peer: PeerID) -> Bool {
     if strikes(.lostUpdate), let link = linkOfPeer[peer] {
       send(.response(id: id, ServerMessage.Response(.ok)), down: link)
@@ -36,7 +36,7 @@ extension Simulation {
     return false
   }
 
-  /// Does what the hub wants done, as a server would.
+  /// Performs the hub's outputs, as a server would.
   mutating func dispatch(_ outputs: [HubOutput]) {
     for output in outputs {
       switch output {
@@ -77,7 +77,7 @@ extension Simulation {
     }
   }
 
-  /// Looks whether a message tells of anything that is not durable.
+  /// Checks that a message contains nothing that is not durable.
   private mutating func checked(_ message: ServerMessage, to peer: PeerID) -> ServerMessage {
     var nodes: [Node] = []
     switch message {
@@ -168,8 +168,8 @@ extension Simulation {
     dispatch(hub.batchCommitted(batches.count))
   }
 
-  /// A batch fails: either the disk is full, and the server refuses it, or nobody knows what the disk
-  /// has of it, and the server ends.
+  /// Fails a batch: either the disk is full and the server refuses the batch, or its state on disk
+  /// is unknown and the server ends.
   private mutating func batchFailed(_ batch: CommitBatch) {
     waiting = []
     if random.once(in: 2) {
@@ -183,7 +183,7 @@ extension Simulation {
     dispatch(hub.batchFailed(StoreError(.full, description: "the disk is full"), at: now))
   }
 
-  /// Makes a batch durable and looks at every revision that it brings.
+  /// Makes a batch durable and checks every revision that it adds.
   mutating func storeBatch(_ batch: CommitBatch) {
     mark("batch")
     if let problem = store.commit(batch) { return fail(problem) }
@@ -198,7 +198,7 @@ extension Simulation {
     }
   }
 
-  /// Ends the server without warning; the batch under way may or may not have become durable.
+  /// Ends the server abruptly; the batch in progress may or may not have become durable.
   mutating func crash(for pause: Int64) {
     guard isServerUp else { return }
     mark("crash")

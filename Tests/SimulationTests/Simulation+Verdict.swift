@@ -11,7 +11,7 @@ extension Simulation {
       && clients.allSatisfy { $0.core.isConnected && $0.openRequests == 0 }
   }
 
-  /// What is still under way.
+  /// Describes what is still under way.
   var restlessness: String {
     var reasons: [String] = []
     if !isServerAtRest { reasons.append("server up \(isServerUp), batcher \(batcher)") }
@@ -29,7 +29,7 @@ extension Simulation {
     return reasons.joined(separator: "; ")
   }
 
-  /// What must hold in every revision, or what is wrong.
+  /// Describes an invariant that a revision violates, or nil.
   func problem(with root: Node) -> String? {
     if root[at: "mirror/a"] != root[at: "mirror/b"] { return "half an update of the mirror" }
     for (name, post) in root[at: "posts"].children?.map.map({ ($0.key, $0.value) }) ?? [] {
@@ -46,7 +46,7 @@ extension Simulation {
     return nil
   }
 
-  /// What is wrong once everything has come to rest, or nil.
+  /// Describes what is wrong once everything has come to rest, or nil.
   func verdict() -> String? {
     if hub.snapshot != store.stored.root { return "the hub's data are not those of the store" }
     if hub.revision != store.revision { return "the hub is at another revision than the store" }
@@ -95,7 +95,7 @@ extension Simulation {
         if durableIDs[id] != nil { totals[counter, default: 0] += amount }
       case .tally(let place, let entry):
         let isThere = root[place][at: "items"].hasChild(entry)
-        // As of any write that was purged, nobody knows whether the server had it already.
+        // As with any purged write, it is unknown whether the server already had it.
         guard let outcome = request.outcome, outcome != .writeCanceled else { continue }
         if request.isCommitted != isThere {
           return "transaction \(token.number): committed \(request.isCommitted), is \(isThere)"
@@ -109,7 +109,7 @@ extension Simulation {
     return nil
   }
 
-  /// What is wrong with the writes at the ends of connections, after all have ended.
+  /// Describes what is wrong with the disconnect writes, after all connections have ended.
   func disconnectVerdict() -> String? {
     let gone = store.stored.root[at: "gone"]
     let places = Set(journal.certain.keys).union(journal.possible.keys)

@@ -5,7 +5,7 @@ import TestSupport
 
 /// Several engines, one hub with its store, and the network between them, in virtual time.
 ///
-/// Everything follows from the seed: two runs with the same seed are the same run.
+/// Everything follows from the seed: runs with the same seed are identical.
 struct Simulation {
   enum Event: Sendable {
     case accept(link: Int)
@@ -26,7 +26,7 @@ struct Simulation {
     case scheduled
   }
 
-  /// How long everything may then take to come to rest.
+  /// How long it may then take until everything is at rest.
   static let patience: Int64 = 900_000
 
   let seed: UInt64
@@ -39,20 +39,20 @@ struct Simulation {
   var agenda = Agenda<Event>()
   var clients: [SimulatedClient] = []
   var links: [Link] = []
-  /// Until when no connection of a client reaches the server.
+  /// The time until which a client's connections do not reach the server.
   var isolatedUntil: [Int: Int64] = [:]
-  /// Whether everything is left alone from now on.
+  /// Whether disturbances have ended for good.
   var isHealing = false
-  /// Whether a connection ends the one before it, as clients ask for.
+  /// Whether a connection ends the previous one, as clients request.
   let retiresConnections: Bool
 
   var hub: TreeHub
   var isServerUp = true
   var serverEpoch = 0
   var batcher = BatcherPhase.idle
-  /// The batches that the store has been given as one.
+  /// The batches that the store is committing together.
   var storing: [CommitBatch] = []
-  /// Those that it will be given next.
+  /// The batches that it will commit next.
   var waiting: [CommitBatch] = []
   var store: SimulatedStore
   var journal = DisconnectJournal()
@@ -61,11 +61,11 @@ struct Simulation {
 
   var requests: [RequestToken: TrackedRequest] = [:]
   var lastNumber: Int64 = 0
-  /// How often each unique text is in the durable history.
+  /// How often each unique text occurs in the durable history.
   var durableIDs: [String: Int] = [:]
-  /// What happened how often, to see that runs reach what they are meant to reach.
+  /// How often each event occurred, to check that runs reach what they are meant to reach.
   var marks: [String: Int] = [:]
-  /// The first thing that went wrong.
+  /// The first problem found.
   var problem: String?
 
   init(seed: UInt64, fault: Fault? = nil) {
@@ -91,7 +91,7 @@ struct Simulation {
       root.update(at: Path(wire: "posts/\(name)/title"), to: .integer(0))
       root.update(at: Path(wire: "posts/\(name)/starCount"), to: .integer(0))
     }
-    // Large enough for ranges to be told instead of all data.
+    // Large enough for ranges to be sent instead of all data.
     for number in 0..<(isLarge ? 50 : 0) {
       root.update(at: Path(wire: "log/f\(number)"), to: .string("from the beginning"))
     }
@@ -157,7 +157,7 @@ struct Simulation {
     marks[name, default: 0] += 1
   }
 
-  /// Whether the fault of this run strikes now.
+  /// Whether the fault of this run strikes at this point.
   mutating func strikes(_ candidate: Fault) -> Bool {
     fault == candidate && !isHealing && faultRandom.once(in: 3)
   }
@@ -168,7 +168,8 @@ struct Simulation {
   }
 }
 
-/// What is to happen, in the order of virtual time; equal times keep the order they came in.
+/// Pending events in the order of virtual time; events at the same time keep their order of
+/// insertion.
 struct Agenda<Event: Sendable> {
   private struct Moment: Comparable, Sendable {
     let time: Int64
@@ -194,44 +195,45 @@ struct Agenda<Event: Sendable> {
   }
 }
 
-/// A bug that a run puts in on purpose, to see that the checks find it.
+/// A bug injected on purpose, to check that it is detected.
 enum Fault: CaseIterable, Sendable {
-  /// A write is answered and not applied.
+  /// A write is acknowledged but not applied.
   case lostUpdate
-  /// A push never leaves.
+  /// A push is never sent.
   case droppedEvent
-  /// A write is applied a second time, without the key that would tell.
+  /// A write is applied a second time, without the key that would reveal it.
   case doubledWrite
-  /// A read is answered with data that were replaced long ago.
+  /// A read is answered with data that was replaced long ago.
   case staleRead
-  /// Only the first place of a multi-path update is written.
+  /// Only the first path of a multi-path update is written.
   case halfUpdate
-  /// Outputs leave before the store has their batch.
+  /// Outputs are sent before the store has committed their batch.
   case earlyAcknowledgement
   /// A completion is called twice.
   case doubledCompletion
-  /// A listener does not hear of a child.
+  /// A listener is not told about a child.
   case missingChildEvent
-  /// What was scheduled for the end of a connection is forgotten when the server restarts.
+  /// Scheduled disconnect writes are forgotten when the server restarts.
   case forgottenDisconnect
-  /// The server goes on as if nothing of a batch were stored, when nobody knows whether it is.
+  /// The server continues as if none of a batch were stored, when that is unknown.
   case presumedFailure
 }
 
-/// One connection through the network: in order both ways, each end may learn late that it is gone.
+/// One connection through the network: ordered in both directions; each end may notice its loss
+/// late.
 struct Link {
-  /// One way through a link.
+  /// One direction of a link.
   struct Way {
-    /// When the last message sent arrives.
+    /// When the last message sent will arrive.
     var lastArrival: Int64 = 0
-    /// Until when everything sent is held up.
+    /// The time until which everything sent is held up.
     var blockedUntil: Int64 = 0
-    /// From when on nothing arrives.
+    /// The time from which on nothing arrives.
     var cutAt: Int64 = .max
-    /// The number of messages on their way.
+    /// The number of messages in transit.
     var inFlight = 0
 
-    /// When a message sent now arrives.
+    /// The arrival time of a message that is sent at this moment.
     mutating func arrival(now: Int64, delay: Int64) -> Int64 {
       lastArrival = max(lastArrival, now + delay, blockedUntil)
       return lastArrival
@@ -246,12 +248,12 @@ struct Link {
   var up = Way()
   var down = Way()
   var isClientOpen = true
-  /// Whether the server has accepted and has not closed it.
+  /// Whether the server has accepted the connection and not closed it.
   var isServerOpen = false
-  /// The connection before, as the client names it to the server.
+  /// The previous connection, as the client names it to the server.
   var previous: PeerID?
 
-  /// Whether nothing is under way, nor still to be noticed.
+  /// Whether nothing is in transit or still to be noticed.
   var isQuiet: Bool {
     if !isClientOpen, !isServerOpen { return true }
     let isWhole = up.cutAt == .max && down.cutAt == .max
@@ -263,7 +265,7 @@ extension Node {
   /// The node at a path written as text.
   subscript(at path: String) -> Node { self[Path(wire: path)] }
 
-  /// This node with other data at a path written as text.
+  /// This node with different data at a path written as text.
   func with(_ path: String, _ node: Node) -> Node { setting(Path(wire: path), to: node) }
 
   /// The unique texts that are leaves of this node.

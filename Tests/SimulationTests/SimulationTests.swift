@@ -15,7 +15,7 @@ struct SimulationTests {
     return Thoroughness.seeds(240)
   }
 
-  /// The parts that the seeds are divided into, so that they run side by side.
+  /// The parts into which the seeds are divided, so that they run in parallel.
   private static let parts: ClosedRange<UInt64> = 0...3
 
   @Test("Every promise holds in every run", arguments: parts)
@@ -27,7 +27,7 @@ struct SimulationTests {
     }
   }
 
-  /// Runs the seed that SIMULATION_SEED names, or as many as SIMULATION_SEEDS says.
+  /// The command that runs the seeds named by SIMULATION_SEED or counted by SIMULATION_SEEDS.
   private static let command = "swift test --filter SimulationTests.promises"
 
   @Test("A bug put in on purpose is found", arguments: Fault.allCases)
@@ -82,7 +82,7 @@ struct SimulationTests {
   }
 }
 
-/// What the simulation found, made small.
+/// A minimized case that the simulation found.
 @Suite("A batch that fails after its client has gone")
 struct FailedBatchTests {
   @Test("A write that is sent again on another connection is not answered as if it were stored")
