@@ -5,10 +5,11 @@ import RealtimeServer
 import TestSupport
 import Testing
 
-/// Code as programs for the original have it, against a server: `assets/examples/Sources/Ported`.
+/// Code in the style of programs for the original, with a real server:
+/// `assets/examples/Sources/Ported`.
 ///
-/// It finds its databases by name, so that each test needs a process of its own. These files are
-/// compiled twice, as a program in Swift 5 mode (`Swift5ClientTests`) and in Swift 6 mode.
+/// The code finds its databases by name, so each test needs its own process. These files are
+/// compiled twice: in Swift 5 mode (`Swift5ClientTests`) and in Swift 6 mode.
 @Suite("Code written for the original", .timeLimit(.minutes(2)))
 struct PortedCodeTests {
   @Test("A class of the main actor observes, writes, stars, reads and removes")
@@ -170,7 +171,8 @@ struct PortedCodeTests {
   }
 }
 
-/// Runs a server that lets everybody do everything, with nothing of this machine's user in reach.
+/// Runs a server that lets every client do everything, isolated from the files of the machine's
+/// user.
 @MainActor
 private func withServer(_ body: @MainActor (Int) async throws -> Void) async throws {
   let directory = try TemporaryDirectory()
@@ -181,7 +183,8 @@ private func withServer(_ body: @MainActor (Int) async throws -> Void) async thr
   await server.stop()
 }
 
-/// Waits until what a controller shows meets a condition; the time limit of the test is the deadline.
+/// Waits until a controller's content meets a condition; the time limit of the test is the
+/// deadline.
 @MainActor
 private func wait(
   for controller: Controller,
