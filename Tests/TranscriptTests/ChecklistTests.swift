@@ -1,11 +1,12 @@
 import Testing
 
-/// The checklist for servers at the end of the protocol's text, with the scenes that prove each line.
+/// The checklist for servers at the end of the protocol's description, with the scenes that prove
+/// each line.
 @Suite("The checklist for servers")
 struct ChecklistTests {
   struct Entry: Sendable, CustomTestStringConvertible {
     let line: String
-    /// The start of the title of a scene, after the name of its file.
+    /// The beginning of a scene's title, after the name of its file.
     let scenes: [(file: String, title: String)]
 
     init(_ line: String, _ scenes: (file: String, title: String)...) {

@@ -1,8 +1,8 @@
-/// What can be read of an HTTP/1.1 answer.
+/// Parses parts of HTTP/1.1 responses.
 enum HTTPText {
   struct Head: Sendable, CustomStringConvertible {
     let status: Int
-    /// The values of the header lines by their names in small letters.
+    /// The values of the header lines by their names in lowercase.
     let lines: [String: [String]]
 
     var description: String { "\(status) \(lines)" }
@@ -13,7 +13,7 @@ enum HTTPText {
     let body: [UInt8]
   }
 
-  /// A head at the start of some bytes, and its length.
+  /// The head at the start of some bytes, and its length.
   static func head(_ bytes: [UInt8]) -> (Head, Int)? {
     let end = bytes.indices.dropLast(3).first { bytes[$0...].starts(with: "\r\n\r\n".utf8) }
     guard let end else { return nil }
@@ -28,7 +28,7 @@ enum HTTPText {
     return (Head(status: status ?? 0, lines: lines), end + 4)
   }
 
-  /// A whole answer whose length its head tells, and the length of all.
+  /// A complete response whose head states its length, and the total length.
   static func answer(_ bytes: [UInt8], toHead isHead: Bool) -> (Answer, Int)? {
     guard let (head, start) = head(bytes) else { return nil }
     let length = isHead ? 0 : head.lines["content-length"]?.first.flatMap { Int($0) } ?? 0
@@ -36,7 +36,7 @@ enum HTTPText {
     return (Answer(head: head, body: Array(bytes[start..<(start + length)])), start + length)
   }
 
-  /// A chunk of a body, and its length with all around it; the last one is empty.
+  /// A chunk of a body, and its length including the framing; the last chunk is empty.
   static func chunk(_ bytes: [UInt8]) -> ([UInt8], Int)? {
     guard let end = bytes.firstIndex(of: 0x0A), end > 0,
       let count = Int(String(decoding: bytes[..<(end - 1)], as: UTF8.self), radix: 16),

@@ -1,16 +1,16 @@
 import RealtimeCore
 
-/// JSON that may leave something open.
+/// JSON that may leave parts open.
 ///
-/// In a pattern the string `"<any>"` stands for anything, `"<text>"` for a text, `"<id>"` for a text of
-/// 32 characters, and `"<NAME>"` for what it stood for before, or else for anything from now on.
+/// In a pattern the string `"<any>"` matches anything, `"<text>"` a text, `"<id>"` a text of 32
+/// characters, and `"<NAME>"` the value it matched before; its first match may be any value.
 struct Pattern {
-  /// What names stand for, as JSON.
+  /// The values of the names, as JSON.
   private(set) var names: [String: JSONValue] = [:]
 
   mutating func define(_ name: String, as value: JSONValue) { names[name] = value }
 
-  /// The text with the names in it replaced by what they stand for.
+  /// The text with its names replaced by their values.
   func filled(_ text: String) -> String {
     var text = text
     for (name, value) in names {
@@ -19,14 +19,14 @@ struct Pattern {
     return text
   }
 
-  /// Whether a text is what a pattern says; both JSON, or else equal.
+  /// Whether a text matches a pattern; text that is not JSON must be equal.
   mutating func matches(_ pattern: String, _ text: String) -> Bool {
     guard let pattern = try? JSONParser.parse(pattern) else { return filled(pattern) == text }
     guard let value = try? JSONParser.parse(text) else { return false }
     return matches(pattern, value)
   }
 
-  /// Whether a line of a header is what a pattern says: a text, or a name for one.
+  /// Whether a header value matches a pattern: a text, or a name for one.
   mutating func matches(header pattern: String, _ text: String) -> Bool {
     guard pattern.hasPrefix("<"), pattern.hasSuffix(">") else { return filled(pattern) == text }
     return matches(name: String(pattern.dropFirst().dropLast()), .string(text))

@@ -1,11 +1,10 @@
 import Foundation
 
-/// One REST request of a scene, on a connection of its own, and what its answer must be.
+/// One REST request of a scene, on its own connection, and the expected response.
 ///
-/// `+ Name: value` is a line of its header and `= text` its body. Then comes the status, or `unanswered`
-/// when the connection is closed without one, and after it
-/// `- name: value` and `-! name` for lines that must or must not be there, `~ JSON` and `~~ text` for the
-/// body.
+/// `+ Name: value` is a header line and `= text` the body. Then comes the status, or `unanswered`
+/// when the connection is closed without a response, and after it `- name: value` and `-! name` for
+/// lines that must or must not exist, `~ JSON` and `~~ text` for the body.
 final class RESTTalk {
   static let methods: Set = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 
@@ -30,7 +29,7 @@ final class RESTTalk {
       || (word.count == 3 && Int(word) != nil)
   }
 
-  /// Takes one more line of the transcript.
+  /// Processes the next line of the transcript.
   func take(_ word: String, _ rest: String, _ pattern: inout Pattern) async throws {
     switch word {
     case "+": lines.append(pattern.filled(rest))
@@ -65,7 +64,7 @@ final class RESTTalk {
     }
   }
 
-  /// Sends the request if nothing has been expected of it.
+  /// Sends the request if the transcript expects nothing of its response.
   func finish(_ pattern: inout Pattern) async throws {
     if socket == nil { _ = try await received() }
   }
@@ -92,7 +91,7 @@ final class RESTTalk {
 
   // MARK: Streams
 
-  /// Asks for an event stream.
+  /// Requests an event stream.
   func openStream() async throws {
     lines.append("Accept: text/event-stream")
     let head = try await send().take { bytes, _ in HTTPText.head(bytes) }

@@ -2,7 +2,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import NIOPosix
 
-/// A plain TCP connection to this machine that shares no code with what is tested.
+/// A plain TCP connection to a local port that shares no code with the code under test.
 ///
 /// Calls block a thread of a pool, each until a deadline.
 final class RawSocket: Sendable {
@@ -38,7 +38,7 @@ final class RawSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Sends all bytes; the other end may hang up meanwhile.
+  /// Sends all bytes; the other end may close in the meantime.
   func send(_ bytes: [UInt8]) async throws {
     try await NIOThreadPool.singleton.runIfActive { [descriptor] in
       var sent = 0
@@ -52,9 +52,9 @@ final class RawSocket: Sendable {
     }
   }
 
-  /// Takes what a parser finds at the start of the input, reading until it does.
+  /// Consumes what a parser finds at the start of the input, reading until it finds it.
   ///
-  /// The parser says how many bytes its find has, and is told whether there is no more to come.
+  /// The parser returns the length of what it found, and is told whether the input has ended.
   func take<Value: Sendable>(
     _ parse: @escaping @Sendable ([UInt8], _ isAtEnd: Bool) throws -> (Value, Int)?
   ) async throws -> Value {
@@ -77,11 +77,11 @@ final class RawSocket: Sendable {
     }
   }
 
-  /// Reads until the other end closes, and returns what came.
+  /// Reads until the other end closes, and returns the bytes received.
   func rest() async throws -> [UInt8] {
     try await take { bytes, isAtEnd in isAtEnd ? (bytes, bytes.count) : nil }
   }
 
-  /// Hangs up without a word.
+  /// Closes the connection without a goodbye.
   func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A WebSocket client written after RFC 6455 alone, which sends and shows single frames.
+/// A WebSocket client written from RFC 6455 alone, which sends and exposes single frames.
 final class RawWebSocket: Sendable {
   struct Frame: Sendable, Equatable {
     var opcode: UInt8
@@ -9,7 +9,8 @@ final class RawWebSocket: Sendable {
     var text: String { String(decoding: payload, as: UTF8.self) }
   }
 
-  /// The sizes in UTF-16 code units of the segments that the last message came in; one if none.
+  /// The sizes of the last message's segments in UTF-16 code units; one element if it was not
+  /// segmented.
   var lastSegments: [Int] { segments.withLockedValue { $0 } }
 
   private let socket: RawSocket
@@ -19,7 +20,7 @@ final class RawWebSocket: Sendable {
 
   private static let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
-  /// The request that opens a WebSocket, with the key of the RFC's own example.
+  /// The request that opens a WebSocket, with the key from the RFC's own example.
   static func request(_ target: String, host: String, lines: [String]) -> String {
     func isGiven(_ name: String) -> Bool {
       lines.contains { $0.lowercased().hasPrefix(name + ":") }
@@ -54,7 +55,7 @@ final class RawWebSocket: Sendable {
     try await socket.send(Self.bytes(opcode, payload, isFinal: isFinal))
   }
 
-  /// One frame as a client sends it.
+  /// One frame in a client's encoding.
   static func bytes(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
     var bytes = [opcode | (isFinal ? 0x80 : 0)]
     switch payload.count {
@@ -68,7 +69,7 @@ final class RawWebSocket: Sendable {
     return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 & 3] }
   }
 
-  /// Sends bytes that may be no frame.
+  /// Sends bytes that need not be a frame.
   func sendRaw(_ bytes: [UInt8]) async throws { try await socket.send(bytes) }
 
   func send(_ text: String) async throws { try await send(1, Array(text.utf8)) }
@@ -96,7 +97,7 @@ final class RawWebSocket: Sendable {
     }
   }
 
-  /// Receives a text message, put together of its segments.
+  /// Receives a text message, reassembled from its segments.
   func message() async throws -> String {
     let first = try await textFrame()
     guard first.utf8.count <= 6, let count = Int(first) else {

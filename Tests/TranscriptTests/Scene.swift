@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// One conversation with a server of its own, as a file of `assets/transcripts` tells it.
+/// One conversation with a server, as described in a file of `assets/transcripts`.
 struct Scene: Sendable, CustomTestStringConvertible {
   struct Line: Sendable {
     let number: Int
     let text: String
   }
 
-  /// The file without its ending.
+  /// The name of the file without its extension.
   let file: String
-  /// What the scene shows, with the clause of the protocol that asks for it.
+  /// What the scene shows, with the clause of the protocol that requires it.
   let title: String
   fileprivate(set) var lines: [Line]
 
@@ -20,7 +20,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("assets/transcripts")
 
-  /// The scenes of a file, in order; none when it cannot be read.
+  /// The scenes of a file, in order; none when the file cannot be read.
   static func all(_ file: String) -> [Scene] {
     let path = folder.appendingPathComponent(file + ".txt").path
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
@@ -35,7 +35,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
     return scenes
   }
 
-  /// Whether the scene asks for nothing that only a server in the process of the test can do.
+  /// Whether the scene needs nothing that only a server in the test's own process can do.
   var suitsProgram: Bool {
     let library: Set = ["restart", "crash", "store", "limit", "emulator"]
     return lines.allSatisfy { line in
@@ -45,7 +45,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Repeats what stands in double braces: `{{ab*3}}` is ababab.
+  /// Expands repetitions in double braces: `{{ab*3}}` is ababab.
   private static func expanded(_ line: String) -> String {
     line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
       String(repeating: String(match.1), count: Int(match.2) ?? 0)

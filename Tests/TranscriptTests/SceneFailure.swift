@@ -1,4 +1,4 @@
-/// Where a conversation took another course than its transcript.
+/// A conversation deviated from its transcript.
 struct SceneFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,7 +1,7 @@
 import NIOPosix
 import TestSupport
 
-/// The built program that a scene is played against.
+/// The built program, against which a scene is played.
 final class SceneProgram: Sendable {
   private let process: EmulatorProcess
   private let home: TemporaryDirectory
@@ -20,7 +20,7 @@ final class SceneProgram: Sendable {
     }
   }
 
-  /// Puts something where only an administrator can.
+  /// Writes a value as an administrator.
   func put(_ body: String, at path: String) async throws {
     var pattern = Pattern()
     let talk = RESTTalk(port: port, "PUT", path + "?ns=hearth")

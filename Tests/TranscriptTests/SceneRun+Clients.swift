@@ -5,7 +5,7 @@ extension SceneRun {
   private static let ping = #"{"t":"c","d":{"t":"p","d":{}}}"#
   private static let pong = #"{"t":"c","d":{"t":"o","d":{}}}"#
 
-  /// Lets a client do what is neither sending nor expecting a message.
+  /// Makes a client do something other than sending or expecting a message.
   func act(_ name: String, _ line: String) async throws {
     let parts = line.split(separator: " ", maxSplits: 1)
     let rest = parts.count > 1 ? String(parts[1]) : ""
@@ -47,7 +47,7 @@ extension SceneRun {
     guard condition else { throw SceneFailure(description) }
   }
 
-  /// Connects and takes the greeting, whose session gets the client's name.
+  /// Connects and receives the greeting, whose session is defined under the client's name.
   private func open(_ name: String, _ rest: String) async throws {
     let client = try await connect("/.ws?v=5&ns=hearth" + rest)
     clients[name] = client
@@ -59,7 +59,7 @@ extension SceneRun {
     self.pattern.define(name, as: session)
   }
 
-  /// The target and the header lines of a request, with semicolons between them.
+  /// The target and the header lines of a request, separated by semicolons.
   private func request(_ text: String) -> (target: String, lines: [String]) {
     let parts = pattern.filled(text).components(separatedBy: " ; ")
     return (parts[0], Array(parts.dropFirst()))
@@ -100,7 +100,7 @@ extension SceneRun {
     streams[name] = stream
   }
 
-  /// Asks for a pong, before which nothing may come.
+  /// Requests a pong, before which nothing else may arrive.
   private func expectQuiet(_ name: String) async throws {
     let client = try client(name)
     try await client.send(Self.ping)
@@ -108,7 +108,7 @@ extension SceneRun {
     try require(pattern.matches(Self.pong, message), "came instead: \(message)")
   }
 
-  /// Sends frames that clients send seldom: `binary`, `unmasked`, `fragments a | b`, `bytes 81 80 …`.
+  /// Sends unusual frames: `binary`, `unmasked`, `fragments a | b`, `bytes 81 80 …`.
   private func sendOddly(_ client: RawWebSocket, _ text: String) async throws {
     let parts = text.split(separator: " ", maxSplits: 1)
     let rest = parts.count > 1 ? String(parts[1]) : ""

@@ -4,20 +4,21 @@ import RealtimeHub
 import RealtimeServer
 import Testing
 
-/// Plays a scene against a server of its own, line by line.
+/// Plays a scene against a new server, line by line.
 ///
-/// A line begins with what acts: the name of a client (`C> frame` sends, `C< message` expects, `C verb
-/// …` does something else), the server (`data`, `rules`, `restart`, `crash`), or a REST request with
-/// its expectations below it. The head of `assets/transcripts/connection.txt` lists the forms.
+/// A line begins with the actor: the name of a client (`C> frame` sends, `C< message` expects, `C
+/// verb …` does something else), the server (`data`, `rules`, `restart`, `crash`), or a REST
+/// request with its expectations below it. The head of `assets/transcripts/connection.txt` lists
+/// the forms.
 final class SceneRun {
-  /// The server's clock, which stands still.
+  /// The time of the server's clock, which stands still.
   static let time: Int64 = 1_700_000_000_000
 
-  /// What a scene is played against.
+  /// The server against which a scene is played.
   enum Host {
-    /// A server in this process, with a clock and a store of the scene's own.
+    /// A server in this process, with its own clock and store.
     case library
-    /// The built program in emulator mode, which everything must be told over its port.
+    /// The built program in emulator mode, which can be controlled only through its port.
     case program
   }
 
@@ -27,7 +28,7 @@ final class SceneRun {
   private var options = DatabaseServer.Options(port: 0, rules: .open)
   private var server: DatabaseServer?
   private var program: SceneProgram?
-  /// The data that the program begins with, as JSON.
+  /// The initial data of the program, as JSON.
   private var data: String?
   var pattern = Pattern()
   var clients: [String: RawWebSocket] = [:]
@@ -41,7 +42,7 @@ final class SceneRun {
 
   /// Plays a scene.
   ///
-  /// - Throws: ``SceneFailure`` with the line that did not go as it should.
+  /// - Throws: ``SceneFailure`` with the line that deviated.
   static func play(_ scene: Scene, against host: Host = .library) async throws {
     let run = SceneRun(scene, host)
     do {
@@ -89,7 +90,7 @@ final class SceneRun {
       await server?.stop()
       try await start()
     case "crash":
-      // What the store holds at this moment is all that is left.
+      // The content of the store at this moment is all that is left.
       let left = store.load()
       await stop()
       store = SceneStore(left)
@@ -116,7 +117,7 @@ final class SceneRun {
     return try #require(program?.port ?? server?.port)
   }
 
-  /// The time that a greeting must tell: the clock of the program is nobody's.
+  /// The time expected in a greeting, which is unknown for the program's clock.
   var greetingTime: String { host == .library ? "\(Self.time)" : "\"<any>\"" }
 
   private func start() async throws {
@@ -138,7 +139,7 @@ final class SceneRun {
   }
 
   private func stop() async {
-    // A client that hangs up need not be waited for.
+    // A client that has closed need not be waited for.
     for client in clients.values { client.cut() }
     for stream in streams.values { stream.cut() }
     store.become(.works)

@@ -3,11 +3,11 @@ import NIOConcurrencyHelpers
 import RealtimeHub
 import RealtimeServer
 
-/// A store that keeps everything in memory, and fails or holds commits back when a scene says so.
+/// A store in memory that fails or holds back commits when a scene says so.
 final class SceneStore: TreeStore {
   enum Mood: Sendable {
     case works
-    /// Commits wait until it works again.
+    /// Commits wait until the store works again.
     case holds
     case fails(StoreError.Kind)
 
