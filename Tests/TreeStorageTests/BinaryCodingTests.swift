@@ -115,7 +115,7 @@ struct BinaryCodingTests {
       where !change.node.isEmpty {
         let node = try #require(try storedNode(written(change.node)))
         #expect(exactText(node) == exactText(change.node))
-        // What has shrunk in a map is packed when it is read; what is packed stays so.
+        // A map that has shrunk is packed when it is read; packed nodes stay packed.
         if change.node.children?.isPacked == true { #expect(node.children?.isPacked == true) }
         if node.children?.isPacked == true { sizes.packed += 1 } else { sizes.others += 1 }
       }

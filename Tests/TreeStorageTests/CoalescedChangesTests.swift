@@ -19,7 +19,7 @@ struct CoalescedChangesTests {
     changes.reduce(into: root) { $0.update(at: $1.path, to: $1.node) }
   }
 
-  /// What the changes leave must have the same effect on a tree as all of them.
+  /// Checks that the coalesced changes have the same effect on a tree as all of them.
   private func check(_ changes: [Change], on root: Node = .empty, keep count: Int) {
     let fewer = coalesced(changes)
     #expect(fewer.count == count)

@@ -8,7 +8,7 @@ import SQLiteStorage
 import TestSupport
 import Testing
 
-/// What every store of accounts does the same, whatever it keeps them in.
+/// Behaviour that all stores of accounts share, whatever they store them in.
 @Suite("The contract of a store of accounts", .timeLimit(.minutes(2)))
 struct IdentityContractTests {
   enum Storage: CaseIterable {
@@ -18,16 +18,17 @@ struct IdentityContractTests {
 
     static let allCases: [Storage] = [.memory] + durable
 
-    /// Those that outlive the server; where PostgreSQL is not installed, it is left out, and that is
-    /// printed.
+    /// The stores that outlive the server; PostgreSQL is left out where it is not installed, and a
+    /// message is printed.
     static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
 
-    /// A new store.
+    /// Creates a store.
     func store(in directory: TemporaryDirectory) throws -> any IdentityStore {
       self == .memory ? MemoryIdentityStore() : try place(in: directory)()
     }
 
-    /// A new place for a store that outlives the server, which opens it each time.
+    /// Creates a location for a store that outlives the server, and returns a closure that opens
+    /// the store.
     func place(
       in directory: TemporaryDirectory
     ) throws -> () throws -> any MovableIdentityStore {
@@ -59,7 +60,7 @@ struct IdentityContractTests {
     )
   }
 
-  /// Does the same to a store and to one in memory, and compares what they know.
+  /// Makes the same changes to a store and to one in memory, and compares their content.
   @Test(
     "It knows what the one in memory knows",
     arguments: Storage.durable,
@@ -142,7 +143,7 @@ struct IdentityContractTests {
       ])
     }
     #expect(try store.account("u2", in: "hearth") == nil)
-    // It goes on after that.
+    // The store continues to work after that.
     try store.apply([.save(account("u4", in: "hearth"))])
     #expect(try store.account("u4", in: "hearth") != nil)
     try store.close()

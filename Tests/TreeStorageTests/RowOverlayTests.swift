@@ -7,7 +7,7 @@ import TreeStorage
 
 @Suite("Changes above rows")
 struct RowOverlayTests {
-  /// Rows in memory, in the order of their paths.
+  /// Rows in memory, ordered by path.
   struct Table: RowTable {
     var rows: [(path: [UInt8], value: [UInt8])] = []
 
@@ -21,11 +21,11 @@ struct RowOverlayTests {
       let found = rows.lazy.map(\.path).filter {
         !$0.lexicographicallyPrecedes(first) && $0.lexicographicallyPrecedes(end)
       }
-      // So few that a search has to go on.
+      // So few that a search has to continue.
       return Array(found.prefix(2))
     }
 
-    /// The rows as they are with changes.
+    /// The rows with changes applied.
     func joined(with changes: [Change]) throws -> Table {
       let overlay = RowOverlay(above: self)
       try overlay.apply(changes)
@@ -43,7 +43,7 @@ struct RowOverlayTests {
       return table
     }
 
-    /// The tree of the rows, and whether priorities of nodes without data are among them.
+    /// The tree that the rows form, and whether any priority belongs to a node without data.
     func tree() throws -> (root: Node, hasBarePriority: Bool) {
       let decoder = RowDecoder()
       var walk = RowWalk(BranchCheck())

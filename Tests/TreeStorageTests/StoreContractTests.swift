@@ -10,9 +10,9 @@ import StoreTestSupport
 import TestSupport
 import Testing
 
-/// What every storage does the same, whatever it keeps the data in.
+/// Behaviour that all storages share, whatever they store the data in.
 ///
-/// A new storage is a case of ``Storage``; it has to pass all of this.
+/// A new storage becomes a case of ``Storage``, and has to pass all of these tests.
 @Suite("The contract of a storage", .timeLimit(.minutes(2)))
 struct StoreContractTests {
   enum Storage: CaseIterable {
@@ -20,12 +20,12 @@ struct StoreContractTests {
     case sqlite
     case postgres
 
-    /// Those that can be tested on this machine.
+    /// The storages that can be tested on this machine.
     static let allCases: [Storage] = [.memory] + durable
 
-    /// Those with databases that outlive the server, and that tools can look after.
+    /// The storages whose databases outlive the server and can be maintained by tools.
     ///
-    /// Where PostgreSQL is not installed, it is left out, and that is printed.
+    /// PostgreSQL is left out where it is not installed, and a message is printed.
     static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
 
     func stores(in directory: TemporaryDirectory) throws -> any TreeStores {
