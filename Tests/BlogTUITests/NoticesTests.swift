@@ -228,7 +228,7 @@ struct DraftsTests {
     let before = model.unsent
     model.type("C", "d", "d", "d", "d")
     #expect(model.unsent.isEmpty)
-    #expect(model.rows.contains { $0.contains("No drafts any more.") })
+    #expect(model.rows.contains { $0.contains("No drafts left.") })
     model.type("d", "u", "u", "u", "u", "u")
     #expect(model.unsent == before)
     model.type("q")

@@ -77,7 +77,7 @@ struct ReadingTests {
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...105))))
     #expect(model.feed.list.selection == "n105")
     #expect(model.feed.list.top == 0)
-    #expect(model.rows[1].contains("Following the newest."))
+    #expect(model.rows[1].contains("Following the newest posts."))
     model.type("2")
     model.send(.blog(.feed(.top, posts: Fixture.numbered(1...100))))
     #expect(!model.feed.isFollowing)

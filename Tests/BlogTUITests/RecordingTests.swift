@@ -129,7 +129,7 @@ struct RecordingTests {
     let newer = file.replacing("\"version\":1", with: "\"version\":2")
     #expect {
       try Recording(Array(newer.utf8))
-    } throws: { "\($0)".hasPrefix("line 1: form 2 of recordings is not known") }
+    } throws: { "\($0)".hasPrefix("line 1: recording format 2 is not supported") }
   }
 
   @Test("A list of hundreds of posts in which one has another star costs a short line")

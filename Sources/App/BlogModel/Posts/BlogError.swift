@@ -19,7 +19,7 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notMine(let what, let owner): "\(what) was written by \(owner); only they can delete it"
     case .emptyText(let sentence): sentence
     case .conflict(let id):
-      "post \(id) was changed by others too often meanwhile; try again in a moment"
+      "post \(id) was changed by others too often in the meantime; try again in a moment"
     }
   }
 

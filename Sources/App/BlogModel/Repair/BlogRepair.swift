@@ -60,7 +60,7 @@ package struct BlogRepair: Sendable {
     } catch let error as DatabaseError
       where error.code == .maximumRetries || error.code == .overriddenBySet
     {
-      return .left("others changed it too often meanwhile")
+      return .left("others changed it too often in the meantime")
     }
   }
 
@@ -112,7 +112,7 @@ package struct BlogRepair: Sendable {
         return .gone
       }
       if let problem = BlogBounds.problem(with: truth) {
-        return .left("the post is none to copy: \(problem)")
+        return .left("the post cannot be copied: \(problem)")
       }
       if try await read(copy).withoutPriorities == truth {
         return hasWritten ? .repaired("it is what /posts/\(post) is") : .gone
@@ -120,7 +120,7 @@ package struct BlogRepair: Sendable {
       try await change(copy) { _ in truth }
       hasWritten = true
     }
-    return .left("others changed it too often meanwhile")
+    return .left("others changed it too often in the meantime")
   }
 
   /// Removes what belongs to nothing, unless concurrent writes give it an owner.

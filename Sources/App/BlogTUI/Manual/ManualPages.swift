@@ -34,9 +34,9 @@ package enum ManualPages {
     for (keys, meaning) in editing { page.item(keys, meaning: meaning) }
     page.heading("Commands")
     page.paragraph(
-      "A colon begins a command, Tab completes it, and the arrows bring back earlier ones. The "
-        + "beginning of a name is enough when only one name begins so. Beside the names of all "
-        + "actions there are:"
+      "A colon begins a command, Tab completes it, and the arrows bring back earlier ones. An "
+        + "unambiguous prefix of a name is enough. In addition to the names of all actions, there "
+        + "are:"
     )
     for command in Command.all {
       let words = command.arguments.isEmpty ? "" : " " + command.arguments
@@ -70,7 +70,8 @@ package enum ManualPages {
     page.paragraph(
       "The file is TOML: $XDG_CONFIG_HOME/hearth/config.toml, or ~/.config/hearth/config.toml, or "
         + "what --config names. It is read again whenever it changes. A line that is wrong has no "
-        + "effect, and the program says which one it is and why; what held before goes on."
+        + "effect, and the program says which one it is and why; the previous value stays "
+        + "in effect."
     )
     page.paragraph(
       "A value on the command line wins over one of the environment, which wins over the file. "

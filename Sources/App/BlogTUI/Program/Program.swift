@@ -236,7 +236,7 @@ package final class Program<Terminal: TerminalDevice> {
       if environment.canChangeAccount {
         ending = .changeAccount
       } else {
-        send(.failed("There are no accounts here: the system says who you are."))
+        send(.failed("There are no accounts here: your system login identifies you."))
       }
     }
   }

@@ -107,7 +107,7 @@ private struct LineReader {
     } else if line.time != nil || line.event != nil {
       steps.append(RecordedStep(time: line.time, entry: line.event.map { .event($0) }))
     } else {
-      throw RecordingError(line: number, reason: "it tells nothing")
+      throw RecordingError(line: number, reason: "it records nothing")
     }
   }
 
@@ -118,7 +118,7 @@ private struct LineReader {
     guard version == RecordingLine.version else {
       throw RecordingError(
         line: 1,
-        reason: "form \(version) of recordings is not known here, only \(RecordingLine.version)"
+        reason: "recording format \(version) is not supported, only \(RecordingLine.version)"
       )
     }
     guard let start = line.start else {

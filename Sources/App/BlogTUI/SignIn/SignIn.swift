@@ -194,7 +194,7 @@ extension SignIn {
     case .codeSent:
       activity = nil
       show(SignInForm(.newPassword))
-      message = .note("The code comes by mail, or from an administrator")
+      message = .note("You get the code by mail or from an administrator")
     case .passwordSet:
       activity = nil
       show(SignInForm(.signIn))
@@ -202,7 +202,7 @@ extension SignIn {
     case .nameNeeded(let suggestion):
       activity = nil
       show(SignInForm(.userName, known: [.userName: suggestion]))
-      message = .note("Others see this name beside what you write")
+      message = .note("Others see this name next to what you write")
     case .accounts(let accounts):
       activity = nil
       self.accounts = accounts

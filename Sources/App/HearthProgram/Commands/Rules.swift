@@ -83,7 +83,7 @@ extension Rules {
     )
     var rules: String?
 
-    @Option(help: "The data there are, as a JSON file like that of \"hearth export\".")
+    @Option(help: "The existing data, as a JSON file like that of \"hearth export\".")
     var data: String?
 
     @Flag(help: "Print JSON.")

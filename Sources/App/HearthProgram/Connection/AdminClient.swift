@@ -21,7 +21,7 @@ struct AdminClient {
     guard options.database == nil, !options.ephemeral else {
       throw CommandFailure(
         .usage,
-        description: "accounts are managed where they are stored; --data-dir names the place"
+        description: "accounts are managed in their data directory; name it with --data-dir"
       )
     }
     guard options.timeout > 0, options.timeout.isFinite else {

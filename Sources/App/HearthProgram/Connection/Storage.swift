@@ -118,7 +118,7 @@ extension StoreOptions {
         logger.warning("the log of commits grows, as it cannot be folded: \(error)")
       case .madePrivate(let directory):
         logger.warning(
-          "others could enter the data directory; now only its owner can",
+          "the data directory was accessible to others; it is now restricted to its owner",
           metadata: ["directory": "\(directory)"]
         )
       case .markFailed(let error):

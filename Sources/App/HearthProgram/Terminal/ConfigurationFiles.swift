@@ -71,7 +71,8 @@ struct ConfigurationFiles {
       return .success(())
     } catch {
       let reason = SystemReason.of(error)
-      return .failure(EnvironmentError("It is not kept: \(path) cannot be written: \(reason)."))
+      let text = "The setting was not saved: \(path) cannot be written: \(reason)."
+      return .failure(EnvironmentError(text))
     }
   }
 

@@ -62,11 +62,11 @@ extension Model {
       return [.star(id, !isStarred)]
     case .edit(let id, let title, let body):
       session.note(id)
-      session.message = .note("The post is as it was")
+      session.message = .note("The post is restored")
       return [.edit(id, title: title, body: body)]
     case .editComment(let post, let comment, let text):
       session.note(comment)
-      session.message = .note("The comment is as it was")
+      session.message = .note("The comment is restored")
       return [.editComment(post, commentID: comment, text: text)]
     case .deletion(let subject):
       session.reading.deletions.removeAll { $0.subject == subject }
@@ -132,7 +132,7 @@ extension Model {
     }
     guard isPresent(post.id) else {
       session.drafts.append(Draft(title: title, body: body))
-      let text = "This post was deleted meanwhile; your text is kept, and c opens it."
+      let text = "This post was deleted in the meantime. Your text is saved; c opens it."
       session.message = .failure(text)
       return []
     }

@@ -125,7 +125,7 @@ struct Painter {
   }
 
   private var followingNotice: SafeText? {
-    session.feed.isFollowing && model.openPost == nil ? "Following the newest." : nil
+    session.feed.isFollowing && model.openPost == nil ? "Following the newest posts." : nil
   }
 
   private var offlineNotice: SafeText? {

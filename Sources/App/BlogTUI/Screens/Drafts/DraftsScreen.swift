@@ -116,7 +116,7 @@ extension Model {
     session.remove(item)
     draftsScreen?.removed.append(item)
     updateDrafts()
-    session.message = .note("The draft is thrown away; u brings it back")
+    session.message = .note("Draft discarded; u restores it")
   }
 
   fileprivate mutating func restoreDraft() {
@@ -188,7 +188,7 @@ extension Painter {
     screen.put(" Drafts", at: frame.header.origin, style: theme.brand, clip: frame.header)
     if drafts.items.isEmpty {
       let room = frame.page.line(frame.page.height / 2)
-      screen.put("No drafts any more.", in: room, style: theme.dim, aligned: .center)
+      screen.put("No drafts left.", in: room, style: theme.dim, aligned: .center)
     }
     for row in drafts.list.rows(in: frame.page) {
       paint(drafts.items[row.id], isSelected: row.isSelected, in: row.rect)

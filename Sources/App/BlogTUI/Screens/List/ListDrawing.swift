@@ -127,12 +127,10 @@ extension Painter {
       }
       if case .offline = session.connection {
         guard let problem = session.connectionProblem else {
-          return [
-            "Not loaded yet: the database cannot be reached.", "It is tried again and again.",
-          ]
+          return ["Not loaded yet: the database cannot be reached.", "Retrying automatically."]
         }
         let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)
-        return ["Not loaded yet: " + reason + ".", "It is tried again and again."]
+        return ["Not loaded yet: " + reason + ".", "Retrying automatically."]
       }
       return ["Loading" + glyphs.ellipsis]
     case .failed(let reason):

@@ -92,7 +92,7 @@ package struct Page: Equatable, Sendable {
       let name = SafeText(untrusted: ":\(command.name) \(command.arguments)")
       return rows(name, help: SafeText(untrusted: command.help), column: column, width: width)
     }
-    result.append(("Commands, beside the names of all actions", commands))
+    result.append(("Commands, in addition to the names of all actions", commands))
     return result.filter { !$0.rows.isEmpty }
   }
 
@@ -210,7 +210,7 @@ extension Model {
       let age: SafeText = since == "now" ? "since just now" : "for " + since
       return Page.Paragraph(text: name + "  " + terminal + "  " + age, isHeading: false)
     }
-    let nobody = Page.Paragraph(text: "Nobody is known to be here.", isHeading: false)
+    let nobody = Page.Paragraph(text: "Nobody seems to be online.", isHeading: false)
     show(Page(title: "Who is here", content: .text(lines.isEmpty ? [nobody] : lines)))
   }
 }

@@ -11,7 +11,7 @@ package struct DemoOptions: ParsableArguments {
       database is a temporary one unless --database names another. It ends with q in the live pane, \
       with F10, when you leave your own terminal, or after --seconds, and leaves nothing behind.
 
-      Exit status: 0 all was right, 1 the live pane has found a contradiction.
+      Exit status: 0 if everything was right, 1 if the live pane found a contradiction.
       """
   )
 

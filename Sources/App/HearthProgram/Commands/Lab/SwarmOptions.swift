@@ -7,7 +7,9 @@ package struct SwarmOptions: ParsableArguments {
 
   package static let configuration = CommandConfiguration(
     commandName: "swarm",
-    abstract: "Let many users loose on a blog, with faults, and check that nothing went wrong.",
+    abstract: """
+      Put a blog under load from many users, with faults, and check that nothing went wrong.
+      """,
     discussion: """
       Headless clients in processes of their own read and write at the times of a plan that the \
       seed decides (an open load: delays count). Meanwhile clients and \
@@ -49,7 +51,7 @@ package struct SwarmOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How often what is done: shares of post, comment, star, unstar, edit, delete, retract, count, \
+      The mix of actions, as shares of post, comment, star, unstar, edit, delete, retract, count, \
       trespass.
       """,
       valueName: "action=n,…"
@@ -92,7 +94,7 @@ package struct SwarmOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many terminals in tmux look on; by default 1 if tmux is installed.",
+      "How many tmux terminals watch; by default 1 if tmux is installed.",
       valueName: "n"
     )
   )

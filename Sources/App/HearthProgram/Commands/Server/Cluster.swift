@@ -33,7 +33,7 @@ struct Cluster: ParsableCommand {
     let known = Set(view.servers.map(\.id))
     // Their servers have died, or a tool holds the database temporarily.
     lines += view.leases.filter { !known.contains($0.holder) }.map {
-      "\($0.database)  led by \($0.holder), which is not there; \(facts(of: $0))"
+      "\($0.database)  led by \($0.holder), which is not a running server; \(facts(of: $0))"
     }
     return lines
   }
@@ -82,7 +82,7 @@ extension StoreChoice {
     guard let store else {
       throw CommandFailure(
         .usage,
-        description: "it takes the address of the PostgreSQL (--store postgres://…)"
+        description: "name the PostgreSQL database with --store postgres://…"
       )
     }
     return Storage.shared(at: store)

@@ -109,7 +109,9 @@ struct Serve: AsyncParsableCommand {
     defer { for watch in signals { watch.cancel() } }
     if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
     if server.port != nil, server.rulesState == .locked {
-      logger.notice("nothing is allowed at the port, since there are no rules (--rules sets some)")
+      logger.notice(
+        "the port refuses everything because there are no rules (set them with --rules)"
+      )
     }
     // Also runs when the server ends on its own, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
@@ -164,9 +166,9 @@ struct Serve: AsyncParsableCommand {
   ) async {
     do {
       try await body()
-      logger.notice("read again: the \(what)")
+      logger.notice("reloaded the \(what)")
     } catch {
-      logger.error("the old \(what) stays in force: \(CommandFailure(error).description)")
+      logger.error("keeping the old \(what): \(CommandFailure(error).description)")
     }
   }
 

@@ -42,12 +42,18 @@ struct ServeOptions: ParsableArguments {
   var allowOrigin: [String] = []
 
   @Option(
-    help: ArgumentHelp("Set a limit; may be repeated. The names are above.", valueName: "name=n")
+    help: ArgumentHelp(
+      "Set a limit; may be repeated. hearth serve --help lists all limits.",
+      valueName: "name=n"
+    )
   )
   var limit: [String] = []
 
   @Option(
-    help: ArgumentHelp("Stop after so long without a connection.", valueName: "seconds")
+    help: ArgumentHelp(
+      "Stop after this many seconds without a connection.",
+      valueName: "seconds"
+    )
   )
   var idleExit: Double?
 
@@ -151,7 +157,7 @@ struct PagesOptions: ParsableArguments {
       return
     }
     guard options.port != nil else {
-      throw CommandFailure(.usage, description: "--pages needs --port, where browsers find them")
+      throw CommandFailure(.usage, description: "--pages requires --port")
     }
     do throws(BlogPages.AddressError) {
       options.pages = try BlogPages(title: pagesTitle ?? "Hearth", address: pagesUrl)
@@ -212,10 +218,7 @@ struct NetworkOptions: ParsableArguments {
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     if let address {
       guard options.port != nil else {
-        throw CommandFailure(
-          .usage,
-          description: "--address needs --port, which is what it is an address of"
-        )
+        throw CommandFailure(.usage, description: "--address requires --port")
       }
       options.host = address
     }

@@ -6,9 +6,9 @@ struct Users: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the accounts of the local server's databases, or change them.",
     discussion: """
-      Only who may write to the data directory can do it, whether a server runs or not. An account \
-      is named by its address or its identifier. What is disabled or deleted ends at once on every \
-      terminal, and another password signs everyone out.
+      This requires write access to the data directory, whether a server runs or not. An account is \
+      named by its address or its identifier. Disabling or deleting an account signs it out \
+      everywhere at once, and so does a new password.
       """,
     subcommands: [
       ListAccounts.self, Add.self, Disable.self, Enable.self, Reset.self, Remove.self,
