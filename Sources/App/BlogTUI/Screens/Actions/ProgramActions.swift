@@ -120,7 +120,7 @@ enum ProgramActions {
       "connect",
       keys: ["^R"],
       in: contexts,
-      help: "connect anew, at once",
+      help: "reconnect now",
       hint: hint,
       unless: { $0.session.connectingObstacle },
       perform: { _ in [.network(false), .network(true)] }
