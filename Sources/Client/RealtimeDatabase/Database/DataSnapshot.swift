@@ -4,11 +4,11 @@ package import RealtimeSync
 
 /// The data at a location at one moment.
 ///
-/// A snapshot is a value that never changes; it may be kept and handed to other threads.
+/// A snapshot never changes; it can be kept and passed between threads.
 public final class DataSnapshot: Sendable {
-  /// The location.
+  /// The location that was read.
   public let ref: DatabaseReference
-  /// Where the data come from.
+  /// Where the data comes from.
   public let metadata: SnapshotMetadata
   package let node: Node
   private let index: Index
@@ -28,25 +28,25 @@ public final class DataSnapshot: Sendable {
   /// The last part of the location's path; empty for the root.
   public var key: String { ref.key ?? "" }
 
-  /// Whether there are data.
+  /// Whether there is any data.
   public func exists() -> Bool { !node.isEmpty }
 
-  /// The data in the types that programs cast to; `NSNull` when there are none.
+  /// The data in the types that programs cast to; `NSNull` when there is none.
   ///
-  /// Numbers and booleans are `NSNumber`, so that `as? Int`, `as? Double`, `as? Bool` and
-  /// `as? NSNumber` work as in the original; strings are `String`, lists `[Any]`, objects
-  /// `[String: Any]`, and both can be cast to what their parts can be cast to, such as
-  /// `[String: AnyObject]`, `[String: Bool]`, `NSDictionary` and `NSArray`. As in the original,
-  /// `as? Bool` also accepts the numbers 0 and 1, and `as? Int` booleans; a write of the value that
-  /// was read tells them apart.
+  /// Numbers and booleans are `NSNumber`, so that `as? Int`, `as? Double`, `as? Bool` and `as?
+  /// NSNumber` work as in the original. Strings are `String`, lists `[Any]` and objects `[String:
+  /// Any]`; lists and objects can be cast as far as their elements can, to `[String: AnyObject]`,
+  /// `[String: Bool]`, `NSDictionary` or `NSArray` for example. As in the original, `as? Bool` also
+  /// accepts the numbers 0 and 1, and `as? Int` accepts booleans; writing a value that was read
+  /// keeps the distinction.
   ///
   /// - Complexity: O(size)
   public var value: Any? { NodeConversion.value(node) }
 
-  /// The data with priorities, as they are exported.
+  /// The data including priorities, in export form.
   ///
-  /// - Returns: The data in the types of ``value``; objects have a member `.priority` where there is
-  ///   one, and leaves with a priority are objects with `.value` and `.priority`.
+  /// - Returns: The data in the types of ``value``. Objects with a priority have a member
+  ///   `.priority`; leaves with a priority become objects with `.value` and `.priority`.
   /// - Complexity: O(size)
   public func valueInExportFormat() -> Any? { NodeConversion.value(node, form: .export) }
 
@@ -59,9 +59,9 @@ public final class DataSnapshot: Sendable {
   /// Whether there are children.
   public func hasChildren() -> Bool { node.childCount > 0 }
 
-  /// Whether there are data at a path below.
+  /// Whether there is data at a relative path.
   ///
-  /// It is a programmer error to pass a path that no database can have, or an empty one: it traps.
+  /// Passing an empty path, or one that no database can have, is a programmer error and traps.
   public func hasChild(_ childPathString: String) -> Bool {
     let path = Path(wire: childPathString)
     if let problem = path.isRoot ? "it is empty" : Validation.problem(withPath: path) {
@@ -70,9 +70,9 @@ public final class DataSnapshot: Sendable {
     return !node[path].isEmpty
   }
 
-  /// The data at a path below.
+  /// The data at a relative path.
   ///
-  /// It is a programmer error to pass a path that no database can have: it traps.
+  /// Passing a path that no database can have is a programmer error and traps.
   public func childSnapshot(forPath childPathString: String) -> DataSnapshot {
     let path = Path(wire: childPathString)
     return DataSnapshot(node[path], at: ref.child(of: path), metadata: metadata)
@@ -103,37 +103,38 @@ extension DataSnapshot: CustomStringConvertible {
   public var description: String { "\(key): \(json)" }
 }
 
-/// The kinds of changes that an observer can ask for.
+/// The kinds of events that an observer can receive.
 public enum DataEventType: Int, Hashable, Sendable {
-  /// A child has come, or was there when the observer began.
+  /// A child was added to the query, or was part of it when the observer was added.
   case childAdded
-  /// A child has gone.
+  /// A child was removed from the query.
   case childRemoved
-  /// The data of a child have changed.
+  /// The data of a child changed.
   case childChanged
-  /// What a child is ordered by has changed.
+  /// The value by which a child is ordered changed.
   case childMoved
-  /// The whole data at the location, at first and after each change.
+  /// All data at the location, initially and after each change.
   case value
 }
 
-/// Names an observer, to remove it by.
+/// Identifies an observer, for removing it.
 public typealias DatabaseHandle = UInt
 
-/// Where the data of a snapshot come from.
+/// Where the data of a snapshot comes from.
 ///
-/// Whether more is known is told with the next event; a change of the metadata alone raises none.
+/// A change of the metadata alone raises no event; the next event carries the new metadata.
 public struct SnapshotMetadata: Hashable, Sendable {
   /// Whether the server may have newer data.
   ///
-  /// True while there is no connection, and after one was made until the server has sent the data or
-  /// has confirmed that what is known here is what it has. False for data of `.info`.
+  /// True while there is no connection. After reconnecting, it stays true until the server has sent
+  /// the data or confirmed that the local copy is current. False for the data of `.info`.
   public let isFromCache: Bool
 
-  /// Whether writes of this client that are not yet acknowledged have a part in the data.
+  /// Whether the data includes writes of this client that are not yet acknowledged.
   ///
-  /// For a child event they are those at, above and below the child; for the value of a query those
-  /// at or above its location, and those of children that it selects, or selected without them.
+  /// For a child event, writes at, above and below the child count. For the value of a query,
+  /// writes at or above its location count, as well as writes to children that the query selects or
+  /// would select without those writes.
   public let hasPendingWrites: Bool
 
   package init(_ metadata: DataMetadata = DataMetadata()) {
@@ -142,7 +143,7 @@ public struct SnapshotMetadata: Hashable, Sendable {
   }
 }
 
-/// Enumerates children for code that expects Foundation's enumerator; what comes later is not seen.
+/// An enumerator of a fixed list of children, for code that expects Foundation's `NSEnumerator`.
 final class ChildEnumerator<Child>: NSEnumerator {
   private var remaining: ArraySlice<Child>
 

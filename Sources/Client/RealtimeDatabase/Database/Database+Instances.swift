@@ -2,21 +2,21 @@ package import Logging
 internal import NIOConcurrencyHelpers
 package import RealtimeTransport
 
-/// The databases that are found by name, as programs written for the original expect.
+/// Databases that are looked up by app and URL, as programs written for the original expect.
 extension Database {
-  /// The name of the app that is meant where none is named.
+  /// The name of the default app.
   package static let defaultAppName = "[DEFAULT]"
 
-  /// What the databases of an app have in common.
+  /// The settings that all databases of an app share.
   package struct Project: Sendable {
-    /// The database that is meant where none is named; nil when it is only known where it runs.
+    /// The URL of the app's default database; nil if only its server is known, from `useEmulator`.
     package var databaseURL: String?
-    /// The key with which people sign in at the hosted service.
+    /// The key that the hosted service requires for signing in.
     package var apiKey: String?
-    /// How the databases connect that are opened from now on.
+    /// The options for databases that are opened from now on.
     package var options: DatabaseOptions
 
-    /// Makes a project.
+    /// Makes a project; without a URL, `useEmulator` must name the server.
     package init(
       databaseURL: String? = nil,
       apiKey: String? = nil,
@@ -30,7 +30,7 @@ extension Database {
 
   private struct Key: Hashable {
     let app: String
-    /// The address and the name of the database; nil for the one whose URL nobody has said.
+    /// The address and the name of the database; nil for a default database without a URL.
     let identity: String?
   }
 
@@ -39,7 +39,8 @@ extension Database {
     var opened: [Key: Database] = [:]
   }
 
-  // The original finds its databases without a context, so that one table per process is needed.
+  // Programs written for the original look databases up globally, which takes one table per
+  // process.
   private static let instances = NIOLockedValueBox(Instances())
 
   static let notConfigured = """
@@ -49,13 +50,13 @@ extension Database {
 
   // MARK: Finding
 
-  /// Says which database ``database()`` opens, and how databases are opened by ``database(url:)``.
+  /// Sets the database that ``database()`` opens, and the options for ``database(url:)``.
   ///
-  /// Call it once, early, where the original would configure its app.
+  /// Call it once, early, where a program for the original configures its app.
   ///
   /// - Parameters:
   ///   - url: `http://HOST:PORT?ns=NAME`, or `unix:/path/of/socket?ns=NAME`.
-  ///   - options: How the databases connect that are opened from now on.
+  ///   - options: The options for databases that are opened from now on.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
   public static func configure(
     url: String,
@@ -65,28 +66,29 @@ extension Database {
     configure(Project(databaseURL: url, options: options), app: defaultAppName)
   }
 
-  /// The database of ``configure(url:options:)``, the same one at each call.
+  /// The database of ``configure(url:options:)``; every call returns the same one.
   ///
-  /// Without that, it is the one that ``useEmulator(withHost:port:)`` chooses, whose name is left to
-  /// the server. It is a programmer error to use it before either is called: it traps. A database that
-  /// was found by this or by ``database(url:)`` stays open until the process ends.
+  /// Without that call, it is the database that ``useEmulator(withHost:port:)`` chooses, whose name
+  /// is up to the server. Using the database before either has been called is a programmer error
+  /// and traps. A database that was found by this method or by ``database(url:)`` stays open until
+  /// the process ends.
   public static func database() -> Database { database(ofApp: defaultAppName) }
 
-  /// The database at a URL, the same one for all URLs of one database.
+  /// The database at a URL; all URLs of one database give the same instance.
   ///
-  /// It is a programmer error to pass what is not the URL of a database: it traps. For text that
-  /// comes from outside there is ``init(url:options:logger:)``, which throws.
+  /// Passing anything other than the URL of a database is a programmer error and traps. For text
+  /// from outside the program, use ``init(url:options:logger:)``, which throws.
   public static func database(url: String) -> Database {
     database(ofApp: defaultAppName, url: url)
   }
 
-  /// A database of an app, the same one for all URLs of one database.
+  /// A database of an app; all URLs of one database give the same instance.
   ///
-  /// It is a programmer error to pass what is not the URL of a database: it traps.
+  /// Passing anything other than the URL of a database is a programmer error and traps.
   ///
   /// - Parameters:
   ///   - app: The name of the app.
-  ///   - url: The URL; nil is that of the app's project.
+  ///   - url: The URL; nil means that of the app's project.
   /// - Returns: The database.
   package static func database(ofApp app: String, url: String? = nil) -> Database {
     instances.withLockedValue { instances in
@@ -111,20 +113,20 @@ extension Database {
 
   // MARK: Apps
 
-  /// Says what the databases of an app have in common; those that are open already stay as they are.
+  /// Sets an app's project; databases that are already open keep their options.
   package static func configure(_ project: Project, app: String) {
     instances.withLockedValue { $0.projects[app] = project }
   }
 
-  /// What is configured for an app, or nil.
+  /// The project of an app, or nil if the app is not configured.
   package static func project(ofApp app: String) -> Project? {
     instances.withLockedValue { $0.projects[app] }
   }
 
-  /// Forgets an app and its databases.
+  /// Removes an app and its databases from the table.
   ///
   /// - Parameter app: The name of the app.
-  /// - Returns: The databases, which nobody finds any more.
+  /// - Returns: The databases that were removed; lookups no longer find them.
   package static func forget(app: String) -> [Database] {
     instances.withLockedValue { instances in
       instances.projects[app] = nil
@@ -134,19 +136,20 @@ extension Database {
     }
   }
 
-  /// The address of a database before anyone has said where it is; it cannot be used until then.
+  /// The placeholder address of a database until the program says where it is.
   ///
-  /// Accounts are found by the address of their database, so that there must be one.
+  /// The database cannot be used until then. Accounts are looked up by the address of their
+  /// database, so it needs one from the start.
   package static let unknownTarget = ConnectionTarget(host: "localhost", port: 9_000)
 
-  /// All databases that were found by name.
+  /// All databases that were looked up by app or URL.
   static var opened: [Database] {
     instances.withLockedValue { Array($0.opened.values) }
   }
 
   // MARK: The library
 
-  /// Has databases without a logger of their own write to standard error what their connections tell.
+  /// Turns logging to standard error on or off for databases and accounts without their own logger.
   public static func setLoggingEnabled(_ isEnabled: Bool) {
     DefaultLog.isEnabled.withLockedValue { $0 = isEnabled }
   }
@@ -155,19 +158,19 @@ extension Database {
   public static func sdkVersion() -> String { SDKVersion.current }
 }
 
-/// The version of this library, which it reports to servers.
+/// The version of this library, as reported to servers.
 package enum SDKVersion {
-  /// The version, three numbers with dots.
+  /// The version: three numbers separated by dots.
   package static let current = "0.1.0"
 }
 
-/// What databases and accounts log to without a logger: standard error, once it is switched on.
+/// The default log of databases and accounts: standard error, once logging is enabled.
 package struct DefaultLog: LogHandler {
   static let isEnabled = NIOLockedValueBox(false)
 
   static var logger: Logger { logger("hearth.database") }
 
-  /// A logger of this kind for a part of the library.
+  /// Makes a logger for a part of the library.
   package static func logger(_ label: String) -> Logger {
     Logger(label: label) { DefaultLog(output: .standardError(label: $0)) }
   }
@@ -179,25 +182,25 @@ package struct DefaultLog: LogHandler {
     self.output.logLevel = .debug
   }
 
-  /// The least severe level that is written.
+  /// The least severe level that is written; `critical` while logging is disabled.
   package var logLevel: Logger.Level {
     get { Self.isEnabled.withLockedValue { $0 } ? output.logLevel : .critical }
     set { output.logLevel = newValue }
   }
 
-  /// What is added to each line.
+  /// The metadata that is added to each line.
   package var metadata: Logger.Metadata {
     get { output.metadata }
     set { output.metadata = newValue }
   }
 
-  /// A value that is added to each line.
+  /// A metadata value that is added to each line.
   package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { output[metadataKey: key] }
     set { output[metadataKey: key] = newValue }
   }
 
-  /// Writes a line.
+  /// Writes a line to standard error.
   package func log(event: LogEvent) {
     output.log(event: event)
   }

@@ -3,7 +3,7 @@ public import Logging
 internal import RealtimeCore
 package import RealtimeTransport
 
-/// A database: where references come from, and the connection that they share.
+/// A database and its connection, which all of its references share.
 ///
 /// ```swift
 /// let database = try Database(url: "http://127.0.0.1:9000?ns=hearth")
@@ -11,24 +11,25 @@ package import RealtimeTransport
 /// posts.queryLimited(toLast: 10).observe(.childAdded) { print($0.key) }
 /// ```
 ///
-/// The first use opens a connection, which is opened again whenever it is lost. It ends when nobody
-/// holds the database or a reference, query or snapshot of it, no observer is left and no operation is
-/// unfinished. Everything may be called from any thread; calls from one thread take effect in order.
-/// Callbacks run on ``callbackQueue``, in the order of the events that they report.
+/// The first use opens a connection, which is reopened whenever it is lost. The connection closes
+/// once there is no reference to the database or to any of its references, queries and snapshots,
+/// no observer and no unfinished operation. All methods may be called from any thread; calls from
+/// one thread take effect in order. Callbacks run on ``callbackQueue``, in the order of the events
+/// that they report.
 public final class Database: Sendable {
   package let repo: Repo
-  /// The address of the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.
+  /// The address in the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.
   package let address: ConnectionTarget
-  /// The name of the app whose database it is, or nil when it was not found by name.
+  /// The name of the app that the database belongs to; nil if it was not looked up by app.
   package let appName: String?
 
-  /// Opens a database; nothing is connected yet.
+  /// Creates a database without connecting; the first use connects.
   ///
   /// - Parameters:
   ///   - url: `https://NAME.firebaseio.com`, `https://NAME.REGION.firebasedatabase.app`,
-  ///     `https://HOST:PORT?ns=NAME`, without encryption `http://HOST:PORT?ns=NAME`, or
+  ///     `https://HOST:PORT?ns=NAME`, `http://HOST:PORT?ns=NAME` (not encrypted), or
   ///     `unix:/path/of/socket?ns=NAME`.
-  ///   - options: How it connects.
+  ///   - options: How the database connects, waits and stores data.
   ///   - logger: Receives log messages of the connection; without one, see ``setLoggingEnabled(_:)``.
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
   public convenience init(
@@ -58,7 +59,7 @@ public final class Database: Sendable {
 
   deinit { repo.shutDown() }
 
-  /// Where the database of a URL is.
+  /// The address of the server and the name of the database in a URL.
   ///
   /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
   static func target(of url: String) throws -> ConnectionTarget {
@@ -79,17 +80,18 @@ public final class Database: Sendable {
   /// The root of the database.
   public func reference() -> DatabaseReference { DatabaseReference(database: self, path: .root) }
 
-  /// The location at a path, whose parts are separated by slashes.
+  /// The location at a path; slashes separate its keys.
   ///
-  /// It is a programmer error to pass a path that no database can have: it traps.
+  /// Passing a path that no database can have is a programmer error and traps.
   public func reference(withPath path: String) -> DatabaseReference { reference().child(path) }
 
   /// The location that a URL of this database names.
   ///
-  /// After ``useEmulator(withHost:port:)`` it has two URLs: that of the emulator, and the one that the
-  /// database was opened with.
+  /// After ``useEmulator(withHost:port:)``, both the emulator's URL and the URL that the database
+  /// was opened with are accepted.
   ///
-  /// It is a programmer error to pass text that is not a URL, or the URL of another database: it traps.
+  /// Passing text that is not a URL, or the URL of another database, is a programmer error and
+  /// traps.
   public func reference(fromURL databaseURL: String) -> DatabaseReference {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
@@ -108,27 +110,27 @@ public final class Database: Sendable {
 
   // MARK: Connection
 
-  /// Cuts the connection and makes no other until ``goOnline()``.
+  /// Closes the connection and does not reconnect until ``goOnline()``.
   ///
-  /// Meanwhile, writes are queued, and local observers see them.
+  /// Writes made in between are queued, and local observers see them.
   public func goOffline() { repo.setOffline(true) }
 
-  /// Connects again after ``goOffline()``.
+  /// Reconnects after ``goOffline()``.
   public func goOnline() { repo.setOffline(false) }
 
-  /// Asks the server for a sign of life, unless one has just come.
+  /// Asks the server for a sign of life, unless one has just arrived.
   ///
-  /// What comes of it is in ``ConnectionStatus/silentSince``.
+  /// ``ConnectionStatus/silentSince`` shows the result.
   package func probe() { repo.probe() }
 
-  /// Gives up all writes that are not yet acknowledged, transactions included.
+  /// Discards all writes that are not yet acknowledged, including transactions.
   ///
-  /// Local observers see the data as they were before; completions get `write_canceled`.
+  /// Local observers see the data without them; completions get `write_canceled`.
   public func purgeOutstandingWrites() { repo.purgeOutstandingWrites() }
 
-  /// Connects to a server at another host and port, without encryption, and keeps the name of the database.
+  /// Uses the server at another host and port, unencrypted; the database keeps its name.
   ///
-  /// It is a programmer error to call it after the database has been used: it traps.
+  /// Calling it after the database has been used is a programmer error and traps.
   public func useEmulator(withHost host: String, port: Int) {
     precondition((1...65_535).contains(port), "\(port) is not a port")
     precondition(
@@ -139,47 +141,48 @@ public final class Database: Sendable {
 
   // MARK: Settings
 
-  /// Where callbacks run; the main queue unless set.
+  /// The queue on which callbacks run; the main queue by default.
   ///
-  /// Set it before the first use: earlier events are delivered on the queue of their time.
+  /// Set it before the first use: events that were raised before a change are delivered on the old
+  /// queue.
   ///
-  /// It must be a serial queue: blocks rely on not running at the same time. A program whose main
-  /// thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async` `main`) sets
-  /// a queue of its own here. Blocks that use what belongs to the main actor need the main queue.
+  /// It must be a serial queue, because blocks rely on not running concurrently. A program whose
+  /// main thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async`
+  /// `main`) must set its own queue here. Blocks that use main-actor state need the main queue.
   public var callbackQueue: DispatchQueue {
     get { repo.callbackQueue }
     set { repo.callbackQueue = newValue }
   }
 
-  /// Whether data and writes outlive the process; false unless set.
+  /// Whether data and writes outlive the process; false by default.
   ///
-  /// Then a file of ``DatabaseOptions/persistenceDirectory`` keeps:
+  /// If true, a file in ``DatabaseOptions/persistenceDirectory`` keeps:
   ///
-  /// - Writes that are not acknowledged. The next database that opens the file shows them to its
-  ///   observers and sends them before its own, in order. Servers of this package apply each of them
-  ///   once; other servers may apply a write twice if its acknowledgement was lost. Their completions
-  ///   are no longer called. If a process is killed, a write of its last milliseconds may be missing
-  ///   (see ``waitUntilStored()``), but never half of one.
-  /// - The data of everything that was observed, kept synced or read. Observers get them at once,
+  /// - Unacknowledged writes. The next database that opens the file shows them to its observers and
+  ///   sends them, in order, before its own. Servers of this package apply each of them once; other
+  ///   servers may apply a write twice if its acknowledgement was lost. Their completions are not
+  ///   called. If the process is killed, writes of its last milliseconds may be missing (see
+  ///   ``waitUntilStored()``), but no write is kept in part.
+  /// - The data of everything that was observed, kept synced or read. Observers get it at once,
   ///   with ``SnapshotMetadata/isFromCache``, and then any changes from the server.
   ///
-  /// Transactions and what is scheduled for the end of the connection are not kept. Keep one file for
-  /// each person who signs in: writes are sent with whatever credential the database has then.
+  /// Transactions and onDisconnect operations are not kept. A write of a signed-in user is sent
+  /// only under that user; a write made while signed out is sent with whatever credential the
+  /// database has at that time. Use one file for each person who signs in.
   ///
   /// Only one process uses a file at a time. A second one works without it and reports that to
-  /// ``DatabaseOptions/onPersistenceProblem``.
-  /// It is a programmer error to set it after the database has been used: it traps.
+  /// ``DatabaseOptions/onPersistenceProblem``. Setting this after the database has been used is a
+  /// programmer error and traps.
   public var isPersistenceEnabled: Bool {
     get { repo.settings.isPersistenceEnabled }
     set { repo.change { $0.isPersistenceEnabled = newValue } }
   }
 
-  /// How large the file of ``isPersistenceEnabled`` may be, 10 MB unless set.
+  /// The maximum size of the file of ``isPersistenceEnabled``; 10 MB by default.
   ///
-  /// When it grows larger, the data that were not used for longest are dropped from it, except pending
-  /// writes and whatever is observed or kept synced now.
-  /// It is a programmer error to set less than 1 MB or more than 100 MB, or to set it after the
-  /// database has been used: it traps.
+  /// When the file grows beyond it, the least recently used data is dropped, except pending writes
+  /// and data that is observed or kept synced. Setting less than 1 MB or more than 100 MB, or
+  /// setting this after the database has been used, is a programmer error and traps.
   public var persistenceCacheSizeBytes: UInt {
     get { repo.settings.persistenceCacheSizeBytes }
     set {
@@ -191,7 +194,7 @@ public final class Database: Sendable {
     }
   }
 
-  /// Waits until the disk has all earlier writes, so that they survive the process and a power loss.
+  /// Waits until all earlier writes are on disk, so that they survive a crash and a power loss.
   ///
   /// It does not wait for the server.
   ///
@@ -204,11 +207,11 @@ public final class Database: Sendable {
     if let error { throw error }
   }
 
-  /// Closes the database at once, without waiting for the last reference to it to go away.
+  /// Closes the database immediately, even if references to it still exist.
   ///
   /// The connection is closed, observers are no longer called, and pending and later requests fail
-  /// with `unavailable`. With ``isPersistenceEnabled``, writes that are not acknowledged are on disk
-  /// when this returns.
+  /// with `unavailable`. With ``isPersistenceEnabled``, unacknowledged writes are on disk when this
+  /// returns.
   public func close() async {
     await withCheckedContinuation { continuation in
       repo.close { continuation.resume() }
@@ -217,21 +220,22 @@ public final class Database: Sendable {
 
   // MARK: State
 
-  /// The time by the server's clock as far as it is known here, in milliseconds since 1970.
+  /// The server's current time, as estimated locally, in milliseconds since 1970.
   public var serverTime: Int64 { repo.serverTime }
 
-  /// Calls a block with the state of the connection, now and after each change, on ``callbackQueue``.
+  /// Calls a block on ``callbackQueue`` with the connection's status, at once and after each
+  /// change.
   public func observeConnection(_ block: @escaping (ConnectionStatus) -> Void) {
     let callback = Callback(block)
     repo.observeStatus { callback.call($0) }
   }
 }
 extension Database {
-  /// Reports what the database does from now on, in place of an earlier observer; nil ends it.
+  /// Reports what the database does to an observer, which replaces the previous one; nil ends it.
   ///
-  /// Existing observers and unanswered writes are reported first.
+  /// Existing observers and unacknowledged writes are reported first.
   ///
-  /// - Parameter observer: Called on the database's own thread: it must be quick.
+  /// - Parameter observer: Called on the database's own thread, so it must return quickly.
   package func observeDiagnostics(_ observer: (@Sendable (Diagnostic) -> Void)?) {
     repo.observeDiagnostics(observer)
   }

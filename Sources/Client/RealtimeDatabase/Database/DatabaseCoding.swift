@@ -1,15 +1,16 @@
 public import Foundation
 internal import RealtimeCore
 
-/// Writing values of types of one's own.
+/// Writing `Encodable` values.
 extension DatabaseReference {
-  /// Replaces the data by a value.
+  /// Replaces the data with a value.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - encoder: How the value is written.
-  ///   - completion: Called when the server has stored or rejected it, on ``Database/callbackQueue``.
-  /// - Throws: `EncodingError`; then nothing is written and the completion is not called.
+  ///   - encoder: Encodes the value.
+  ///   - completion: Called on ``Database/callbackQueue`` when the server has stored or rejected
+  ///     it.
+  /// - Throws: `EncodingError`; in that case nothing is written and `completion` is not called.
   public func setValue<Value: Encodable>(
     from value: Value,
     encoder: Database.Encoder = Database.Encoder(),
@@ -18,11 +19,11 @@ extension DatabaseReference {
     setValue(try encoder.encode(value)) { error, _ in completion?(error) }
   }
 
-  /// Replaces the data by a value and waits for the server.
+  /// Replaces the data with a value and waits for the server.
   ///
   /// - Parameters:
   ///   - value: The value.
-  ///   - encoder: How the value is written.
+  ///   - encoder: Encodes the value.
   /// - Returns: This location.
   /// - Throws: `EncodingError`, ``DatabaseError``, or `CancellationError` when the task is cancelled.
   @discardableResult
@@ -34,15 +35,15 @@ extension DatabaseReference {
   }
 }
 
-/// Reading values of types of one's own.
+/// Reading `Decodable` values.
 extension DataSnapshot {
-  /// The data as a value of a type.
+  /// Decodes the data as a value of a type.
   ///
   /// - Parameters:
-  ///   - type: The type; an optional one also stands for no data.
-  ///   - decoder: How the data are read.
+  ///   - type: The type; an optional type decodes missing data as nil.
+  ///   - decoder: Decodes the value.
   /// - Returns: The value.
-  /// - Throws: `DecodingError.valueNotFound` when there are no data, or another `DecodingError`.
+  /// - Throws: `DecodingError.valueNotFound` when there is no data, or another `DecodingError`.
   public func data<Value: Decodable>(
     as type: Value.Type,
     decoder: Database.Decoder = Database.Decoder()
@@ -52,31 +53,31 @@ extension DataSnapshot {
 }
 
 extension Database {
-  /// Turns `Encodable` values into what can be written.
+  /// Encodes `Encodable` values for writing.
   ///
-  /// It is an object, as in the original: what is set later counts for all who have it.
-  /// The strategies are those of Foundation's encoder of JSON. Properties that are nil are left out.
+  /// As in the original, it is a class: changing a strategy affects everyone who holds the encoder.
+  /// The strategies are those of Foundation's `JSONEncoder`. Properties that are nil are left out.
   public final class Encoder {
     /// How dates are written.
     public var dateEncodingStrategy = JSONEncoder.DateEncodingStrategy.deferredToDate
     /// How bytes are written.
     public var dataEncodingStrategy = JSONEncoder.DataEncodingStrategy.base64
-    /// How numbers are written that are not finite, which no database stores.
+    /// How to write numbers that are not finite, which no database can store.
     public var nonConformingFloatEncodingStrategy =
       JSONEncoder.NonConformingFloatEncodingStrategy.throw
-    /// How the names of properties become keys.
+    /// How property names become keys.
     public var keyEncodingStrategy = JSONEncoder.KeyEncodingStrategy.useDefaultKeys
-    /// What the values may ask for while they are encoded.
+    /// Context for the values that are encoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes an encoder with the default strategies.
     public init() {}
 
-    /// Turns a value into what `setValue` takes.
+    /// Encodes a value into a form that `setValue` takes.
     ///
     /// - Parameter value: The value.
-    /// - Returns: The same in the types of ``DataSnapshot/value``.
-    /// - Throws: `EncodingError`, or what the value itself throws.
+    /// - Returns: The encoded value in the types of ``DataSnapshot/value``.
+    /// - Throws: `EncodingError`, or whatever the value's `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value) throws -> Any {
       let encoder = JSONEncoder()
       encoder.dateEncodingStrategy = dateEncodingStrategy
@@ -96,33 +97,33 @@ extension Database {
 }
 
 extension Database {
-  /// Turns what was read into `Decodable` values.
+  /// Decodes `Decodable` values from data that was read.
   ///
-  /// It is an object, as in the original: what is set later counts for all who have it.
-  /// The strategies are those of Foundation's decoder of JSON.
+  /// As in the original, it is a class: changing a strategy affects everyone who holds the decoder.
+  /// The strategies are those of Foundation's `JSONDecoder`.
   public final class Decoder {
     /// How dates are read.
     public var dateDecodingStrategy = JSONDecoder.DateDecodingStrategy.deferredToDate
     /// How bytes are read.
     public var dataDecodingStrategy = JSONDecoder.DataDecodingStrategy.base64
-    /// How numbers are read that are not finite, which no database stores.
+    /// How to read numbers that are not finite, which no database can store.
     public var nonConformingFloatDecodingStrategy =
       JSONDecoder.NonConformingFloatDecodingStrategy.throw
-    /// How keys become the names of properties.
+    /// How keys become property names.
     public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
-    /// What the values may ask for while they are decoded.
+    /// Context for the values that are decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
     /// Makes a decoder with the default strategies.
     public init() {}
 
-    /// Turns data into a value.
+    /// Decodes data into a value.
     ///
     /// - Parameters:
     ///   - type: The type of the value.
     ///   - value: The data, as in ``DataSnapshot/value``.
     /// - Returns: The value.
-    /// - Throws: `DecodingError`; ``DatabaseError`` when the data are of a type that none are stored as.
+    /// - Throws: `DecodingError`; ``DatabaseError`` when `value` has a type that cannot be stored.
     public func decode<Value: Decodable>(_ type: Value.Type, from value: Any) throws -> Value {
       try decode(type, json: try NodeConversion.json(value).text)
     }
@@ -139,7 +140,7 @@ extension Database {
   }
 }
 
-/// A date that the server sets if it is nil when the value is written.
+/// A date that the server fills in if it is nil when the value is written.
 ///
 /// ```swift
 /// struct Message: Codable {
@@ -149,20 +150,20 @@ extension Database {
 /// try messages.childByAutoId().setValue(from: Message(text: "Hello", sent: nil))
 /// ```
 ///
-/// It is stored as milliseconds since 1970, whatever the strategy for dates is.
+/// It is stored as milliseconds since 1970, regardless of the date strategy.
 @propertyWrapper
 public struct ServerTimestamp: Codable, Hashable, Sendable {
-  /// The date; nil until it was read back.
+  /// The date; nil until it has been read back.
   public var wrappedValue: Date?
 
-  /// Makes a date, or with nil the time at which the server stores it.
+  /// Wraps a date; nil stands for the time at which the server stores the value.
   public init(wrappedValue value: Date?) {
     wrappedValue = value
   }
 
   /// Reads milliseconds since 1970.
   ///
-  /// - Parameter decoder: Where from.
+  /// - Parameter decoder: The decoder to read from.
   /// - Throws: `DecodingError` when there is no number.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
@@ -173,10 +174,10 @@ public struct ServerTimestamp: Codable, Hashable, Sendable {
     }
   }
 
-  /// Writes milliseconds since 1970, or what the server replaces by them.
+  /// Writes milliseconds since 1970, or the placeholder for the server's time.
   ///
-  /// - Parameter encoder: Where to.
-  /// - Throws: What the encoder throws.
+  /// - Parameter encoder: The encoder to write to.
+  /// - Throws: Whatever the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     guard let date = wrappedValue else { return try container.encode([".sv": "timestamp"]) }

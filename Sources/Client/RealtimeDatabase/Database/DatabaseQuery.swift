@@ -1,17 +1,17 @@
 package import RealtimeCore
 
-// Safety: every stored property is an immutable `Sendable` value, also in subclasses.
-/// A location with an order, a range and a limit: what can be observed and read.
+// Safety: every stored property is an immutable `Sendable` value, in subclasses as well.
+/// A location with an order, a range and a limit, which can be observed and read.
 ///
-/// Queries are values in all but name: each method that narrows one gives a new query and leaves the
-/// old one as it was. Combining what cannot be combined (two orders, two limits, a range by key with a
-/// number) is a programmer error: it traps where the original throws.
+/// Queries are values in all but name: each method that narrows one returns a new query and leaves
+/// the old one unchanged. Invalid combinations (two orders, two limits, a range by key with a
+/// number) are programmer errors; they trap where the original throws.
 public class DatabaseQuery: @unchecked Sendable {
   /// The database.
   public let database: Database
   package let path: Path
   package let query: Query
-  /// Whether an order was chosen, even if it is the default one.
+  /// Whether an order was set explicitly, even if it is the default one.
   let isOrdered: Bool
 
   package init(database: Database, path: Path, query: Query, isOrdered: Bool = false) {
@@ -23,12 +23,12 @@ public class DatabaseQuery: @unchecked Sendable {
 
   var repo: Repo { database.repo }
 
-  /// The location without order, range and limit.
+  /// The location without the order, range and limit.
   public var ref: DatabaseReference { DatabaseReference(database: database, path: path) }
 }
 
 extension DatabaseQuery: Hashable {
-  /// Whether both are the same query of the same location of the same database.
+  /// Whether both are the same query at the same location of the same database.
   public static func == (left: DatabaseQuery, right: DatabaseQuery) -> Bool {
     left.database === right.database && left.path == right.path && left.query == right.query
   }
@@ -43,12 +43,13 @@ extension DatabaseQuery: Hashable {
 
 /// Orders, ranges and limits.
 ///
-/// Values come in the order null, false, true, numbers, strings, objects; children of equal value in
-/// the order of their keys, integers first. It is a programmer error, and traps, to give two orders,
-/// two limits or two bounds of one side, a bound that is no leaf value, with ``queryOrderedByKey()``
-/// a bound that is no string, or with ``queryOrderedByPriority()`` and without any order a boolean.
+/// Values sort in the order null, false, true, numbers, strings, objects. Children of equal value
+/// sort by key, integer keys first. These are programmer errors and trap: two orders, two limits,
+/// two bounds on one side, a bound that is not a leaf value, a bound other than a string with
+/// ``queryOrderedByKey()``, and a boolean bound with ``queryOrderedByPriority()`` or without an
+/// order.
 extension DatabaseQuery {
-  /// Orders the children by the value at a path below each.
+  /// Orders the children by the value at a path below each of them.
   public func queryOrdered(byChild path: String) -> DatabaseQuery {
     let child = Path(wire: path)
     precondition(!child.isRoot, "the path to order by must not be empty")
@@ -64,36 +65,37 @@ extension DatabaseQuery {
   /// Orders the children by their values.
   public func queryOrderedByValue() -> DatabaseQuery { ordered(by: .value) }
 
-  /// Orders the children by their priorities, as is the default.
+  /// Orders the children by their priorities, which is the default.
   public func queryOrderedByPriority() -> DatabaseQuery { ordered(by: .priority) }
 
-  /// Keeps the first children only.
+  /// Keeps only the first children, at most `limit` of them.
   public func queryLimited(toFirst limit: UInt) -> DatabaseQuery { limited(to: limit, .first) }
 
-  /// Keeps the last children only.
+  /// Keeps only the last children, at most `limit` of them.
   public func queryLimited(toLast limit: UInt) -> DatabaseQuery { limited(to: limit, .last) }
 
-  /// Keeps the children from a value on, and among those of that value from a key on.
+  /// Keeps the children from a value on; of the children with that value, those from a key on.
   public func queryStarting(atValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     starting(bound(value, key: key))
   }
 
-  /// Keeps the children after a value, or after a key among those of that value.
+  /// Keeps the children after a value or, given a key, also those with that value and a later key.
   public func queryStarting(afterValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     starting(bound(value, key: key, isInclusive: false))
   }
 
-  /// Keeps the children up to a value, and among those of that value up to a key.
+  /// Keeps the children up to a value; of the children with that value, those up to a key.
   public func queryEnding(atValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     ending(bound(value, key: key))
   }
 
-  /// Keeps the children before a value, or before a key among those of that value.
+  /// Keeps the children before a value or, given a key, also those with that value and an earlier
+  /// key.
   public func queryEnding(beforeValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     ending(bound(value, key: key, isInclusive: false))
   }
 
-  /// Keeps the children of one value, or the one of them with a key.
+  /// Keeps the children with a value or, given a key, only the one with that key.
   public func queryEqual(toValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     starting(bound(value, key: key)).ending(bound(value, key: key))
   }
@@ -170,14 +172,15 @@ extension DatabaseQuery {
   }
 }
 
-/// Being told of what happens.
+/// Observing.
 extension DatabaseQuery {
-  /// Calls a block now and whenever something of this kind happens, until the observer is removed.
+  /// Calls a block for the present data and each later event of a kind, until the observer is
+  /// removed.
   ///
   /// - Parameters:
-  ///   - eventType: What to be told of.
+  ///   - eventType: The kind of event.
   ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
-  /// - Returns: A handle to remove the observer by.
+  /// - Returns: A handle for removing the observer.
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
@@ -186,13 +189,15 @@ extension DatabaseQuery {
     observe(eventType, with: block, withCancel: nil)
   }
 
-  /// Calls a block now and whenever something of this kind happens, and another when it can no longer.
+  /// Calls a block for the present data and each later event of a kind, and another on
+  /// cancellation.
   ///
   /// - Parameters:
-  ///   - eventType: What to be told of.
+  ///   - eventType: The kind of event.
   ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``, in order.
-  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
-  /// - Returns: A handle to remove the observer by.
+  ///   - cancelBlock: Gets the reason why no more events will come; the observer has been removed
+  ///     by then.
+  /// - Returns: A handle for removing the observer.
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
@@ -206,13 +211,14 @@ extension DatabaseQuery {
     )
   }
 
-  /// Calls a block with the data and the key of the sibling before it.
+  /// Calls a block with the data and the key of the preceding sibling.
   ///
   /// - Parameters:
-  ///   - eventType: What to be told of.
-  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
-  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
-  /// - Returns: A handle to remove the observer by.
+  ///   - eventType: The kind of event.
+  ///   - block: Gets the data and the preceding key in the query's order, nil for the first child.
+  ///   - cancelBlock: Gets the reason why no more events will come; the observer has been removed
+  ///     by then.
+  /// - Returns: A handle for removing the observer.
   @discardableResult
   public func observe(
     _ eventType: DataEventType,
@@ -222,15 +228,16 @@ extension DatabaseQuery {
     observe([eventType], with: { block($1, $2) }, withCancel: cancelBlock)
   }
 
-  /// Calls a block for everything that happens to the children, in the order in which it happens.
+  /// Calls a block for each event of several kinds, in the order in which the events happen.
   ///
-  /// One observer of several kinds keeps their order, which several observers cannot.
+  /// A single observer of several kinds keeps their relative order; separate observers do not.
   ///
   /// - Parameters:
-  ///   - eventTypes: What to be told of.
-  ///   - block: Gets the kind, the data, and the key before it in the query's order.
-  ///   - cancelBlock: Gets the reason why no more will come; the observer is then gone.
-  /// - Returns: A handle to remove the observer by.
+  ///   - eventTypes: The kinds of events.
+  ///   - block: Gets the kind, the data and the preceding key in the query's order.
+  ///   - cancelBlock: Gets the reason why no more events will come; the observer has been removed
+  ///     by then.
+  /// - Returns: A handle for removing the observer.
   @discardableResult
   public func observe(
     _ eventTypes: Set<DataEventType>,
@@ -245,12 +252,12 @@ extension DatabaseQuery {
     )
   }
 
-  /// Calls a block once, with the first thing of this kind that happens.
+  /// Calls a block once, with the first event of a kind.
   ///
   /// - Parameters:
-  ///   - eventType: What to be told of.
+  ///   - eventType: The kind of event.
   ///   - block: Gets the data; runs on the database's ``Database/callbackQueue``.
-  ///   - cancelBlock: Gets the reason why nothing will come.
+  ///   - cancelBlock: Gets the reason why no event will come.
   public func observeSingleEvent(
     of eventType: DataEventType,
     with block: @escaping (DataSnapshot) -> Void,
@@ -263,12 +270,12 @@ extension DatabaseQuery {
     )
   }
 
-  /// Calls a block once, with the first thing of this kind that happens and the key before it.
+  /// Calls a block once, with the first event of a kind and the key of the preceding sibling.
   ///
   /// - Parameters:
-  ///   - eventType: What to be told of.
-  ///   - block: Gets the data and the key before it in the query's order, nil for the first.
-  ///   - cancelBlock: Gets the reason why nothing will come.
+  ///   - eventType: The kind of event.
+  ///   - block: Gets the data and the preceding key in the query's order, nil for the first child.
+  ///   - cancelBlock: Gets the reason why no event will come.
   public func observeSingleEvent(
     of eventType: DataEventType,
     andPreviousSiblingKeyWith block: @escaping (DataSnapshot, String?) -> Void,
@@ -283,30 +290,31 @@ extension DatabaseQuery {
     )
   }
 
-  /// Removes an observer of this query; its block is not started again after this returns.
+  /// Removes an observer of this query; its block does not start again after this returns.
   ///
-  /// When this query is the whole location, the observer may be one of any query of the location; one
-  /// of another location stays. A block that is running on another thread at this moment still ends.
+  /// If this query is the whole location, the observer may belong to any query at the location.
+  /// Observers of other locations are not removed. A block that is running on another thread still
+  /// finishes.
   public func removeObserver(withHandle handle: DatabaseHandle) {
     repo.removeObserver(handle, of: self)
   }
 
-  /// Removes all observers of this query; those of every query here when this one is the whole location.
+  /// Removes all observers of this query, or of every query here if this is the whole location.
   public func removeAllObservers() {
     repo.removeAllObservers(of: self)
   }
 
-  /// Keeps the data up to date without an observer, or no longer, so that reading them is quick.
+  /// Starts or stops keeping the data up to date without an observer, so that reads return at once.
   public func keepSynced(_ keepSynced: Bool) {
     repo.setKeptSynced(self, to: keepSynced)
   }
 }
 
-/// Reading once.
+/// One-time reads.
 extension DatabaseQuery {
-  /// Reads what the server has, once, and keeps nothing of it, neither in memory nor on disk.
+  /// Reads the server's data once and keeps none of it, neither in memory nor on disk.
   ///
-  /// For reading a long list page by page. Writes that are not acknowledged do not show.
+  /// It serves to read a long list page by page. The result does not include unacknowledged writes.
   ///
   /// - Parameter block: Gets the data or an error; runs on the database's ``Database/callbackQueue``.
   package func peek(
@@ -315,11 +323,12 @@ extension DatabaseQuery {
     repo.get(self, isKept: false, completion: block)
   }
 
-  /// Reads the data once, from the server unless it keeps them up to date here already.
+  /// Reads the data once, from the server unless a listen already keeps it up to date locally.
   ///
-  /// When it cannot be reached before ``DatabaseOptions/readDeadline``, or fails, the data that are
-  /// known here are taken, be they of an earlier run; ``SnapshotMetadata/isFromCache`` tells. What the
-  /// server forbids is not taken from here. Observers are not disturbed in either case.
+  /// If the server fails or cannot be reached before ``DatabaseOptions/readDeadline``, the result
+  /// is the data known locally, possibly from an earlier run, with ``SnapshotMetadata/isFromCache``
+  /// set. If the server denies permission, the read fails regardless of local data. Observers are
+  /// not affected in either case.
   ///
   /// - Parameter block: Gets an error or the data; runs on the database's ``Database/callbackQueue``.
   public func getData(completion block: @escaping ((any Error)?, DataSnapshot?) -> Void) {
@@ -335,31 +344,31 @@ extension DatabaseQuery {
   /// Reads the data once, as ``getData(completion:)`` does.
   ///
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError`` when nothing is known here either: `permission_denied` (in any case),
-  ///   `unavailable` after ``Database/goOffline()`` and when the server could not be reached in time, or
-  ///   `timed_out` when it did not answer; see ``DatabaseOptions/readDeadline``;
+  /// - Throws: ``DatabaseError``. Always: `permission_denied`. If no data is known locally either:
+  ///   `unavailable` after ``Database/goOffline()`` or when the server could not be reached in
+  ///   time, and `timed_out` when it did not answer (see ``DatabaseOptions/readDeadline``).
   ///   `CancellationError` when the task is cancelled.
   public func getData() async throws -> DataSnapshot {
-    // The repository keeps the deadline of reads itself.
+    // The repository enforces the read deadline.
     try await Answer<DataSnapshot>.awaited { answer in
       repo.get(self) { answer.finish($0.mapError { $0 as any Error }) }
     }
   }
 
-  /// Waits for the first thing of a kind that happens, for as long as it takes.
+  /// Waits for the first event of a kind, without a deadline.
   ///
-  /// - Parameter eventType: What to wait for.
-  /// - Returns: The data; none if the server rejects them or the task is cancelled, as this form
-  ///   cannot throw. ``observeSingleEvent(of:deadline:)`` tells why.
+  /// - Parameter eventType: The kind of event.
+  /// - Returns: The data; none if the server denies access or the task is cancelled, because this
+  ///   form cannot throw. ``observeSingleEvent(of:deadline:)`` throws the reason.
   public func observeSingleEvent(of eventType: DataEventType) async -> DataSnapshot {
     await observeSingleEventAndPreviousSiblingKey(of: eventType).0
   }
 
-  /// Waits for the first thing of a kind that happens, with the key before it, for as long as it takes.
+  /// Waits for the first event of a kind and the preceding key, without a deadline.
   ///
-  /// - Parameter eventType: What to wait for.
-  /// - Returns: The data and the key before them in the query's order; no data when the server
-  ///   refuses them or the task is cancelled.
+  /// - Parameter eventType: The kind of event.
+  /// - Returns: The data and the preceding key in the query's order; no data if the server denies
+  ///   access or the task is cancelled.
   public func observeSingleEventAndPreviousSiblingKey(
     of eventType: DataEventType
   ) async -> (DataSnapshot, String?) {
@@ -370,14 +379,14 @@ extension DatabaseQuery {
     }
   }
 
-  /// Waits for the first thing of a kind that happens, at most so long.
+  /// Waits for the first event of a kind, with a deadline.
   ///
   /// - Parameters:
-  ///   - eventType: What to wait for.
-  ///   - deadline: How long.
+  ///   - eventType: The kind of event.
+  ///   - deadline: How long to wait at most.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError``: the server's reason, or `timed_out`; `CancellationError` when the
-  ///   task is cancelled.
+  /// - Throws: ``DatabaseError``, with the server's reason or `timed_out`; `CancellationError` when
+  ///   the task is cancelled.
   public func observeSingleEvent(
     of eventType: DataEventType,
     deadline: Duration

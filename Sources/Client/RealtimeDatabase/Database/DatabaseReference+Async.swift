@@ -2,10 +2,10 @@ package import RealtimeCore
 
 /// Writing and waiting for the server.
 ///
-/// Each call takes effect here at once, like its form with a block, and returns when the server has
-/// answered. It throws ``DatabaseError`` if the server rejects the write, or when no answer has come
-/// within ``DatabaseOptions/writeDeadline``, and `CancellationError` when the task is cancelled; in the
-/// last two cases the write stays queued and may still be applied.
+/// Like the forms with a completion block, each call takes effect locally at once; it returns when
+/// the server has answered. It throws ``DatabaseError`` if the server rejects the write or does not
+/// answer within ``DatabaseOptions/writeDeadline``, and `CancellationError` when the task is
+/// cancelled. In the last two cases the write stays queued and may still be applied.
 extension DatabaseReference {
   /// Replaces the data and waits for the server.
   ///
@@ -41,7 +41,7 @@ extension DatabaseReference {
     try await answered { removeValue(completionBlock: $0) }
   }
 
-  /// Replaces the priority of data that are there and waits for the server.
+  /// Replaces the priority of existing data and waits for the server.
   ///
   /// - Parameter priority: Nil, a number or a string.
   /// - Returns: This location.
@@ -51,7 +51,7 @@ extension DatabaseReference {
     try await answered { setPriority(priority, withCompletionBlock: $0) }
   }
 
-  /// Replaces the data at several paths below and waits for the server.
+  /// Replaces the data at several relative paths and waits for the server.
   ///
   /// - Parameter values: New data by relative path; `NSNull` removes.
   /// - Returns: This location.
@@ -61,7 +61,7 @@ extension DatabaseReference {
     try await answered { updateChildValues(values, withCompletionBlock: $0) }
   }
 
-  /// Schedules a value for the end of this connection and waits for the server to know.
+  /// Schedules a value for the end of this connection and waits for the server's acknowledgement.
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: This location.
@@ -71,7 +71,7 @@ extension DatabaseReference {
     try await answered { onDisconnectSetValue(value, withCompletionBlock: $0) }
   }
 
-  /// Schedules a value and a priority for the end of this connection and waits for the server to know.
+  /// Schedules a value and a priority for the end of this connection and waits for the server.
   ///
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
@@ -88,7 +88,7 @@ extension DatabaseReference {
     }
   }
 
-  /// Schedules the removal of the data for the end of this connection and waits for the server to know.
+  /// Schedules the removal of the data for the end of this connection and waits for the server.
   ///
   /// - Returns: This location.
   /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
@@ -97,7 +97,7 @@ extension DatabaseReference {
     try await answered { onDisconnectRemoveValue(completionBlock: $0) }
   }
 
-  /// Schedules an update for the end of this connection and waits for the server to know.
+  /// Schedules an update for the end of this connection and waits for the server.
   ///
   /// - Parameter values: New data by relative path; `NSNull` removes.
   /// - Returns: This location.
@@ -109,7 +109,7 @@ extension DatabaseReference {
     try await answered { onDisconnectUpdateChildValues(values, withCompletionBlock: $0) }
   }
 
-  /// Withdraws what was scheduled here and below, and waits for the server to know.
+  /// Cancels the operations scheduled at and below this location, and waits for the server.
   ///
   /// - Returns: This location.
   /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
@@ -118,14 +118,15 @@ extension DatabaseReference {
     try await answered { cancelDisconnectOperations(completionBlock: $0) }
   }
 
-  /// Changes the data in the light of what they are, and waits for the server.
+  /// Computes new data from the current data and waits for the server.
   ///
   /// - Parameters:
-  ///   - block: Changes the data it is given; may run several times, on the database's own thread.
-  ///   - localEvents: Whether observers here see the change before the server has stored it.
-  /// - Returns: Whether the change was stored, and the data then there.
-  /// - Throws: ``DatabaseError`` if the server rejects it, when it was tried too often or when no
-  ///   answer came in time; `CancellationError` when the task is cancelled.
+  ///   - block: Changes the data that it is given; may run several times, on the database's own
+  ///     thread.
+  ///   - localEvents: Whether local observers see the change before the server has stored it.
+  /// - Returns: Whether the change was stored, and the resulting data.
+  /// - Throws: ``DatabaseError`` if the server rejects the change, after too many attempts, or when
+  ///   no answer came in time; `CancellationError` when the task is cancelled.
   public func runTransactionBlock(
     _ block: @escaping @Sendable (MutableData) -> TransactionResult,
     withLocalEvents localEvents: Bool = true
@@ -154,7 +155,7 @@ extension DatabaseReference {
     }
   }
 
-  /// Starts a write and waits for its completion, at most until the deadline of writes.
+  /// Starts a write and waits for its completion, at most for `writeDeadline`.
   private func answered(_ start: (@escaping Completion) -> Void) async throws -> DatabaseReference {
     try await Answer<DatabaseReference>.awaited(within: deadline, on: repo.eventLoop) { answer in
       start { error, reference in
@@ -163,7 +164,7 @@ extension DatabaseReference {
     }
   }
 
-  /// Starts a write and waits for its completion, for as long as it takes.
+  /// Starts a write and waits for its completion, without a deadline.
   func finished(_ start: (@escaping Completion) -> Void) async throws {
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
@@ -174,25 +175,25 @@ extension DatabaseReference {
   }
 }
 
-/// Reading and writing JSON as it is, for programs of this package.
+/// Reading and writing JSON directly, for programs of this package.
 extension DatabaseReference {
   /// The path with a leading slash.
   package var pathText: String { path.description }
 
-  /// Replaces the data by JSON in export form and waits for the server.
+  /// Replaces the data with JSON in export form and waits for the server.
   ///
   /// - Parameter json: The data.
-  /// - Throws: ``DatabaseError`` when the data are not legal or the server refuses them.
+  /// - Throws: ``DatabaseError`` when the data is invalid or the server rejects it.
   package func setValue(json: JSONValue) async throws {
     try await finished { block in
       write(block) { () throws(DatabaseError) in .set(try NodeConversion.node(json: json)) }
     }
   }
 
-  /// Replaces the data at several paths below, all at once, and waits for the server.
+  /// Replaces the data at several relative paths atomically and waits for the server.
   ///
   /// - Parameter json: An object whose names are relative paths.
-  /// - Throws: ``DatabaseError`` when the data are not legal or the server refuses them.
+  /// - Throws: ``DatabaseError`` when the data is invalid or the server rejects it.
   package func updateChildValues(json: JSONValue) async throws {
     try await finished { block in
       write(block) { () throws(DatabaseError) in .merge(try Self.changes(json: json)) }

@@ -1,19 +1,19 @@
 package import RealtimeCore
 
 // Safety: adds no stored property to `DatabaseQuery`.
-/// A location in a database: what can be written, and the start of every query.
+/// A location in a database, for writing and as the start of every query.
 public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
-  /// What a write calls when the server has answered.
+  /// Called with the server's answer to a write.
   public typealias Completion = ((any Error)?, DatabaseReference) -> Void
 
   package init(database: Database, path: Path) {
     super.init(database: database, path: path, query: .all)
   }
 
-  /// The last part of the path, or nil for the root.
+  /// The last key of the path, or nil for the root.
   public var key: String? { path.last?.text }
 
-  /// The location above, or nil for the root.
+  /// The parent location, or nil for the root.
   public var parent: DatabaseReference? {
     path.parent.map { DatabaseReference(database: database, path: $0) }
   }
@@ -24,25 +24,25 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   /// The URL of the location.
   public var url: String { repo.url(of: path) }
 
-  /// The location at a path below, whose parts are separated by slashes.
+  /// The location at a relative path; slashes separate its keys.
   ///
-  /// It is a programmer error to pass a path that no database can have (`.`, `#`, `$`, `[`, `]` and
-  /// control characters are not allowed, nor more than 768 bytes): it traps.
+  /// Passing a path that no database can have is a programmer error and traps. A path must not be
+  /// longer than 768 bytes, nor contain `.`, `#`, `$`, `[`, `]` or control characters.
   public func child(_ pathString: String) -> DatabaseReference {
     child(of: Path(wire: pathString))
   }
 
-  /// A location below with a key that no one else has and that sorts by the time it was made.
+  /// A child location with a new unique key; such keys sort by the time of their creation.
   public func childByAutoId() -> DatabaseReference {
     child(of: ChildKey(repo.nextPushID()))
   }
 
-  /// Cuts the connections of all databases that were found by name.
+  /// Disconnects all databases that were looked up by app or URL.
   public static func goOffline() {
     for database in Database.opened { database.goOffline() }
   }
 
-  /// Connects all databases again that were found by name.
+  /// Reconnects all databases that were looked up by app or URL.
   public static func goOnline() {
     for database in Database.opened { database.goOnline() }
   }
@@ -53,7 +53,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
 
   func child(of relative: Path) -> DatabaseReference {
     let whole = path.appending(relative)
-    // What the client says of itself is found below a key that no data can have.
+    // The client reports on itself below `.info`, a key that no data can have.
     let named = whole.first == ".info" ? whole.rest : whole
     if let problem = Validation.problem(withPath: named) {
       preconditionFailure("\(whole) is not the path of a location: \(problem)")
@@ -67,24 +67,27 @@ extension DatabaseReference: CustomStringConvertible, DescribedByMethod {
   public var description: String { url }
 }
 
-/// What the original describes by a method, which a property of this name keeps a class from having.
+/// A class with the method `description()` of the original.
+///
+/// A class with a property `description` cannot declare a method of the same name; an extension of
+/// a protocol can.
 public protocol DescribedByMethod: CustomStringConvertible {}
 
 extension DescribedByMethod {
-  /// The same as the property of this name, in the form of the original.
+  /// Returns the property `description`, as the original's method does.
   public func description() -> String { description }
 }
 
-/// Writing, with or without a block for the answer.
+/// Writing, with an optional completion block.
 ///
-/// A write is seen by observers here at once, and sent as soon as the server can be reached. Data that
-/// cannot be stored are not written: the completion gets `invalid_data`.
+/// Local observers see a write at once; it is sent as soon as the server can be reached. Data that
+/// cannot be stored is not written: the completion gets `invalid_data`.
 extension DatabaseReference {
-  /// Replaces the data, locally at once and at the server as soon as it can be reached.
+  /// Replaces the data, locally at once and on the server as soon as it can be reached.
   ///
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  ///   - block: Called when the server has stored or rejected it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
   public func setValue(_ value: Any?, withCompletionBlock block: Completion? = nil) {
     write(block) { () throws(DatabaseError) in .set(try NodeConversion.node(value)) }
   }
@@ -94,7 +97,7 @@ extension DatabaseReference {
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - priority: Nil, a number or a string.
-  ///   - block: Called when the server has stored or rejected it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
   public func setValue(
     _ value: Any?,
     andPriority priority: Any?,
@@ -110,13 +113,13 @@ extension DatabaseReference {
     setValue(nil, withCompletionBlock: block)
   }
 
-  /// Replaces the priority of data that are there.
+  /// Replaces the priority of existing data.
   ///
   /// - Parameters:
   ///   - priority: Nil, a number or a string.
-  ///   - block: Called when the server has stored or rejected it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
   public func setPriority(_ priority: Any?, withCompletionBlock block: Completion? = nil) {
-    // The priority is a location of its own; the answer is still about this one.
+    // The write goes to the priority's own location; the completion gets this one.
     let own = DatabaseReference(database: database, path: path.appending(.priority))
     let located: Completion = { [self] error, _ in block?(error, self) }
     own.write(located) { () throws(DatabaseError) in
@@ -124,11 +127,11 @@ extension DatabaseReference {
     }
   }
 
-  /// Replaces the data at several paths below, all at once or not at all.
+  /// Replaces the data at several relative paths atomically.
   ///
   /// - Parameters:
   ///   - values: New data by relative path; `NSNull` removes.
-  ///   - block: Called when the server has stored or rejected it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
   public func updateChildValues(
     _ values: [AnyHashable: Any],
     withCompletionBlock block: Completion? = nil
@@ -157,7 +160,7 @@ extension DatabaseReference {
     }
   }
 
-  /// Validates a write, and starts it or reports what is wrong with it.
+  /// Validates a write and starts it, or reports the problem to the completion.
   func write(
     _ block: Completion?,
     operation: () throws(DatabaseError) -> WriteOperation
@@ -167,7 +170,7 @@ extension DatabaseReference {
     }
   }
 
-  /// Hands a legal operation on, or reports what is wrong with it to the completion.
+  /// Passes a valid operation on, or reports the problem to the completion.
   private func validated(
     _ operation: () throws(DatabaseError) -> WriteOperation,
     block: Completion?,
@@ -201,13 +204,13 @@ extension DatabaseReference {
   }
 }
 
-/// Writes that the server makes when this connection ends, however it ends.
+/// Writes that the server performs when this connection ends, however it ends.
 extension DatabaseReference {
   /// Makes the server replace the data when this connection ends, however it ends.
   ///
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  ///   - block: Called when the server knows of it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has acknowledged the request.
   public func onDisconnectSetValue(_ value: Any?, withCompletionBlock block: Completion? = nil) {
     onDisconnect(block) { () throws(DatabaseError) in .set(try NodeConversion.node(value)) }
   }
@@ -217,7 +220,7 @@ extension DatabaseReference {
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - priority: Nil, a number or a string.
-  ///   - block: Called when the server knows of it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has acknowledged the request.
   public func onDisconnectSetValue(
     _ value: Any?,
     andPriority priority: Any?,
@@ -233,11 +236,11 @@ extension DatabaseReference {
     onDisconnectSetValue(nil, withCompletionBlock: block)
   }
 
-  /// Makes the server replace the data at several paths below when this connection ends.
+  /// Makes the server replace the data at several relative paths when this connection ends.
   ///
   /// - Parameters:
   ///   - values: New data by relative path; `NSNull` removes.
-  ///   - block: Called when the server knows of it, on ``Database/callbackQueue``.
+  ///   - block: Called on ``Database/callbackQueue`` when the server has acknowledged the request.
   public func onDisconnectUpdateChildValues(
     _ values: [AnyHashable: Any],
     withCompletionBlock block: Completion? = nil
@@ -245,7 +248,7 @@ extension DatabaseReference {
     onDisconnect(block) { () throws(DatabaseError) in .merge(try Self.changes(values)) }
   }
 
-  /// Withdraws what was to happen here and below when this connection ends.
+  /// Cancels the operations scheduled at and below this location for the end of this connection.
   public func cancelDisconnectOperations(completionBlock block: Completion? = nil) {
     let callback = Callback(block)
     repo.cancelOnDisconnect(self) { [self] error in callback.call?(error, self) }
@@ -261,22 +264,23 @@ extension DatabaseReference {
   }
 }
 
-/// Changing data in the light of what they are.
+/// Transactions.
 extension DatabaseReference {
-  /// Changes the data in the light of what they are, without losing what others do meanwhile.
+  /// Computes new data from the current data without overwriting concurrent changes.
   ///
-  /// The block runs at once on the data known here (none when none are known yet), and again whenever
-  /// the server says that they had changed; so it must give the same answer each time, and do nothing
-  /// else. It gives up after ``DatabaseOptions/transactionTries``.
+  /// The block runs at once on the data known locally (none if none is known yet), and again
+  /// whenever the server reports that the data had changed. It must therefore give the same result
+  /// each time and have no side effects. The transaction fails after
+  /// ``DatabaseOptions/transactionTries`` attempts.
   ///
-  /// The block runs on a thread of the database, as in the original, and not on the callback queue: what
-  /// it needs of an actor, the main one included, is to be read before.
+  /// As in the original, the block runs on a thread of the database and not on the callback queue.
+  /// Read any actor-isolated state that it needs, main-actor state included, before the call.
   ///
   /// - Parameters:
-  ///   - block: Changes the data it is given; runs on the database's own thread.
-  ///   - completionBlock: Gets an error, whether the change was stored, and the data then there; runs
-  ///     on ``Database/callbackQueue``.
-  ///   - localEvents: Whether observers here see the change before the server has stored it.
+  ///   - block: Changes the data that it is given; runs on the database's own thread.
+  ///   - completionBlock: Gets an error, whether the change was stored, and the resulting data;
+  ///     runs on ``Database/callbackQueue``.
+  ///   - localEvents: Whether local observers see the change before the server has stored it.
   @preconcurrency
   public func runTransactionBlock(
     _ block: @escaping @Sendable (MutableData) -> TransactionResult,

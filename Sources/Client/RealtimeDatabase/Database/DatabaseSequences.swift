@@ -1,4 +1,4 @@
-/// What happens, as sequences.
+/// Observing with `for await` loops.
 ///
 /// ```swift
 /// for try await snapshot in posts.queryLimited(toLast: 10).snapshots {
@@ -6,33 +6,34 @@
 /// }
 /// ```
 ///
-/// Each iteration is an observer of its own. It is removed when the loop is left, when its task is
-/// cancelled (the sequence then ends without an error) and when the iterator is released. When the
-/// server rejects the data, the sequence throws its ``DatabaseError``.
+/// Each iteration adds its own observer. The observer is removed when the loop exits, when its task
+/// is cancelled (the sequence then ends without an error) and when the iterator is released. If the
+/// server denies access to the data, the sequence throws the ``DatabaseError``.
 extension DatabaseQuery {
-  /// The whole data, now and after each change.
+  /// All data of the query, initially and after each change.
   ///
-  /// Buffering: only the newest snapshot waits. A loop that is slower than the changes misses the
-  /// states in between, and never the last one.
+  /// Buffering: only the newest snapshot is kept. A loop that is slower than the changes misses
+  /// states in between, but never the last one.
   public var snapshots: DatabaseQuerySnapshotsSequence { DatabaseQuerySnapshotsSequence(self) }
 
-  /// What happens to the children, in its order.
+  /// The events of the children, in order.
   ///
-  /// Buffering: up to `limit` events wait. When more would have to, the loop gets those that wait and
-  /// then ``DatabaseError`` of code `overflow`, as a list that misses an event would stay wrong.
+  /// Buffering: up to `limit` events are kept. If more arrive, the loop gets the buffered events
+  /// and then a ``DatabaseError`` of code `overflow`, because a list that misses an event would
+  /// stay wrong.
   ///
-  /// - Parameter limit: The most events that wait; 100 000 unless given.
-  /// - Returns: A sequence of events, beginning with the children that are there.
+  /// - Parameter limit: The size of the buffer in events; 100 000 by default.
+  /// - Returns: A sequence of events that begins with the existing children.
   public func childEvents(bufferingAtMost limit: Int = 100_000) -> DatabaseChildEventsSequence {
     DatabaseChildEventsSequence(self, bufferingAtMost: limit)
   }
 }
 
-/// The data of a query, now and after each change.
+/// The data of a query, initially and after each change.
 public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
-  /// The data.
+  /// All data of the query at one moment.
   public typealias Element = DataSnapshot
-  /// The server's reason, as ``DatabaseError``.
+  /// A ``DatabaseError`` with the server's reason.
   public typealias Failure = any Error
 
   private let query: DatabaseQuery
@@ -42,7 +43,7 @@ public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
     self.query = query
   }
 
-  /// Begins to observe.
+  /// Starts observing.
   public func makeAsyncIterator() -> Iterator {
     let query = query
     let stream = AsyncThrowingStream<DataSnapshot, any Error>(
@@ -58,7 +59,7 @@ public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
     return Iterator(stream.makeAsyncIterator())
   }
 
-  /// Waits for one snapshot after another.
+  /// Waits for the next snapshot.
   public struct Iterator: AsyncIteratorProtocol {
     private var stream: AsyncThrowingStream<DataSnapshot, any Error>.Iterator
 
@@ -66,11 +67,11 @@ public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
       self.stream = stream
     }
 
-    /// The newest data that were not yet given.
+    /// The newest snapshot, if it has not been returned yet; otherwise waits for one.
     ///
-    /// - Parameter actor: Where the caller runs.
+    /// - Parameter actor: The caller's actor.
     /// - Returns: The data, or nil when the task is cancelled.
-    /// - Throws: ``DatabaseError`` if the server rejects them.
+    /// - Throws: ``DatabaseError`` if the server denies access to the data.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> DataSnapshot? {
@@ -82,28 +83,28 @@ public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension DatabaseQuerySnapshotsSequence.Iterator: Sendable {}
 
-/// What happens to the children of a query, in its order.
+/// The events of a query's children, in order.
 public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
-  /// Something that happened.
+  /// An event of a child.
   public typealias Element = DatabaseEvent
-  /// The server's reason, as ``DatabaseError``.
+  /// A ``DatabaseError`` with the server's reason, or of code `overflow`.
   public typealias Failure = any Error
 
   private let query: DatabaseQuery
   private let limit: Int
 
-  /// Makes a sequence of what happens to the children of a query.
+  /// Makes a sequence of the events of a query's children.
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - limit: The most events that wait; 100 000 unless given.
+  ///   - limit: The size of the buffer in events; 100 000 by default.
   public init(_ query: DatabaseQuery, bufferingAtMost limit: Int = 100_000) {
     precondition(limit > 0, "at least one event must be able to wait")
     self.query = query
     self.limit = limit
   }
 
-  /// Begins to observe.
+  /// Starts observing.
   public func makeAsyncIterator() -> Iterator {
     let query = query
     let stream = AsyncThrowingStream<DatabaseEvent, any Error>(
@@ -134,7 +135,7 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
     )
   }
 
-  /// Waits for one event after another.
+  /// Waits for the next event.
   public struct Iterator: AsyncIteratorProtocol {
     private var stream: AsyncThrowingStream<DatabaseEvent, any Error>.Iterator
 
@@ -142,11 +143,11 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
       self.stream = stream
     }
 
-    /// The next event.
+    /// Returns the next event.
     ///
-    /// - Parameter actor: Where the caller runs.
+    /// - Parameter actor: The caller's actor.
     /// - Returns: The event, or nil when the task is cancelled.
-    /// - Throws: ``DatabaseError`` if the server rejects the data or too many events were waiting.
+    /// - Throws: ``DatabaseError`` if the server denies access or the buffer has overflowed.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> DatabaseEvent? {
@@ -158,18 +159,18 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
 @available(*, unavailable)
 extension DatabaseChildEventsSequence.Iterator: Sendable {}
 
-/// Something that happened to a child.
+/// An event of a child.
 public enum DatabaseEvent: Sendable {
-  /// A child has come, or was there at the beginning.
+  /// A child was added to the query, or was part of it when the observer was added.
   case childAdded(DataSnapshot, previousSiblingKey: String?)
-  /// The data of a child have changed.
+  /// The data of a child changed.
   case childChanged(DataSnapshot, previousSiblingKey: String?)
-  /// A child has gone.
+  /// A child was removed from the query.
   case childRemoved(DataSnapshot)
-  /// What a child is ordered by has changed.
+  /// The value by which a child is ordered changed.
   case childMoved(DataSnapshot, previousSiblingKey: String?)
 
-  /// The child.
+  /// The child that the event is about.
   public var snapshot: DataSnapshot {
     switch self {
     case .childAdded(let snapshot, _), .childChanged(let snapshot, _), .childRemoved(let snapshot),

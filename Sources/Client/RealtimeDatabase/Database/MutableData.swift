@@ -1,9 +1,9 @@
 public import Foundation
 package import RealtimeCore
 
-/// The data that a transaction works on.
+/// The data that a transaction changes.
 ///
-/// Used only within the block of one transaction, on the thread that runs it.
+/// It must be used only within the block of one transaction, on the thread that runs it.
 public final class MutableData {
   private let root: MutableRoot
   private let path: Path
@@ -22,13 +22,13 @@ public final class MutableData {
   /// The first problem with an assigned value, if any; it makes the transaction fail.
   package var problem: DatabaseError? { root.problem }
 
-  /// The last part of the path below the transaction's location, or nil at the location itself.
+  /// The last key of the path below the transaction's location, or nil at the location itself.
   public var key: String? { path.last?.text }
 
-  /// The data in the types of ``DataSnapshot/value``; `NSNull` when there are none.
+  /// The data in the types of ``DataSnapshot/value``; `NSNull` when there is none.
   ///
-  /// Assigning replaces the data and the priority; nil and `NSNull` remove them. What cannot be stored
-  /// ends the transaction with `invalid_data`.
+  /// Assigning replaces the data and the priority; nil and `NSNull` remove both. Assigning a value
+  /// that cannot be stored ends the transaction with `invalid_data`.
   public var value: Any? {
     get { NodeConversion.value(node) }
     set {
@@ -59,15 +59,16 @@ public final class MutableData {
   /// Whether there are children.
   public func hasChildren() -> Bool { node.childCount > 0 }
 
-  /// Whether there are data at a path below.
+  /// Whether there is data at a relative path.
   public func hasChild(atPath path: String) -> Bool { !node[Path(wire: path)].isEmpty }
 
-  /// The data at a path below; what is set there changes this as well.
+  /// The data at a relative path; assigning to it changes this data as well.
   public func childData(byAppendingPath path: String) -> MutableData {
     MutableData(root: root, path: self.path.appending(Path(wire: path)))
   }
 
-  /// The children in priority order, as `MutableData`; children that are added later are not among them.
+  /// The children in priority order, as `MutableData`; children that are added later are not
+  /// included.
   ///
   /// - Complexity: O(n)
   public var children: NSEnumerator { ChildEnumerator(childData) }
@@ -87,7 +88,7 @@ extension MutableData: CustomStringConvertible {
   public var description: String { "\(key ?? ""): \(node.json(.value).text)" }
 }
 
-/// What the parts of one ``MutableData`` share.
+/// The state shared by a ``MutableData`` and the children obtained from it.
 private final class MutableRoot {
   var node: Node
   var problem: DatabaseError?
@@ -97,7 +98,7 @@ private final class MutableRoot {
   }
 }
 
-/// What the block of a transaction decides.
+/// The decision of a transaction's block.
 public struct TransactionResult: Sendable {
   package enum Verdict: Sendable {
     case commit(Node, problem: DatabaseError?)
@@ -106,12 +107,12 @@ public struct TransactionResult: Sendable {
 
   package let verdict: Verdict
 
-  /// Stores the data, unless they have changed meanwhile: then the block runs again.
+  /// Stores the data, unless it has changed on the server; in that case the block runs again.
   public static func success(withValue value: MutableData) -> TransactionResult {
     TransactionResult(verdict: .commit(value.node, problem: value.problem))
   }
 
-  /// Changes nothing.
+  /// Ends the transaction without a change.
   public static func abort() -> TransactionResult {
     TransactionResult(verdict: .abort)
   }

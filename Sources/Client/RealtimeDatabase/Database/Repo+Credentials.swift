@@ -6,22 +6,22 @@ import RealtimeTransport
 
 /// Passing tokens from a provider to the engine.
 extension Repo {
-  /// What is known of the user and the tokens.
+  /// The token provider and the state of its tokens.
   struct Credentials {
     var provider: (any DatabaseTokenProvider)?
     var observation: DatabaseTokenObservation?
-    /// The token that the engine was given last.
+    /// The last token given to the engine.
     var token: DatabaseToken?
     /// Whether the server rejected the last token, so that a different one is needed.
     var wasRefused = false
   }
 
-  /// Authenticates with the tokens of a provider from now on.
+  /// Authenticates with a provider's tokens from now on.
   nonisolated func useTokens(of provider: any DatabaseTokenProvider) {
     submit(isUse: false) { $0.adopt(provider) }
   }
 
-  /// Says from now on who uses the database, where that has to be said and not proved.
+  /// Acts as the user of a private socket, where the server requires no proof of identity.
   nonisolated func useLocalUser() {
     if options.localUser != nil { submit(isUse: false) { $0.actAsLocalUser() } }
   }
@@ -39,7 +39,7 @@ extension Repo {
       self?.submit(isUse: false) { $0.tokenChanged(token) }
     }
     handle(.actAs(user: provider.userID))
-    // An attempt that is under way started without a token.
+    // An attempt that is already under way started without a token.
     guard core.phase != .interrupted else { return }
     Task {
       let token = try? await provider.token(forcingRefresh: false)
@@ -62,7 +62,7 @@ extension Repo {
     }
   }
 
-  /// Gets a token for an attempt to connect, and then continues with the attempt.
+  /// Gets a token for a connection attempt, and then continues with the attempt.
   func authenticate(_ id: ConnectionID, then connect: @escaping @Sendable (isolated Repo) -> Void) {
     guard let provider = credentials.provider else { return connect(self) }
     let isForced = credentials.wasRefused
@@ -104,7 +104,7 @@ extension Repo {
     ended(id, because: problem)
   }
 
-  /// Tries again with another token if there is a provider to get it from.
+  /// Reconnects with another token if there is a provider to get it from.
   func credentialRejected(status: StatusCode, reason: String) {
     logger.warning("the credential was refused: \(status) \(reason)")
     guard credentials.provider != nil else { return }

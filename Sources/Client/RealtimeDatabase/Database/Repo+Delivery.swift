@@ -12,7 +12,7 @@ extension Repo {
     let isOnce: Bool
   }
 
-  /// What is called when a request has been answered.
+  /// The callback for the answer to a request.
   enum Completion {
     case write(path: Path, @Sendable ((any Error)?) -> Void)
     case get(DatabaseQuery, @Sendable (Result<DataSnapshot, DatabaseError>) -> Void)
@@ -22,13 +22,13 @@ extension Repo {
   package typealias TransactionCompletion =
     @Sendable ((any Error)?, Bool, DataSnapshot) -> Void
 
-  /// Everyone who waits to be called back.
+  /// The observers and completions that wait to be called.
   struct Callers {
     private(set) var listeners: [ListenerID: Listener] = [:]
     private var completions: [RequestToken: Completion] = [:]
     private var readDeadlines: [RequestToken: Scheduled<Void>] = [:]
 
-    /// The writes without an answer.
+    /// The unanswered writes.
     var writes: [(token: RequestToken, path: Path)] {
       completions.compactMap { token, completion in
         if case .write(let path, _) = completion { (token, path) } else { nil }
@@ -53,13 +53,13 @@ extension Repo {
       readDeadlines[token] = deadline
     }
 
-    /// Takes the completion of a request, which then has no deadline any more.
+    /// Removes and returns the completion of a request, and cancels the request's deadline.
     mutating func take(_ token: RequestToken) -> Completion? {
       readDeadlines.removeValue(forKey: token)?.cancel()
       return completions.removeValue(forKey: token)
     }
 
-    /// Forgets everyone; returns the completions in the order of their requests.
+    /// Removes everything; returns the completions in the order of their requests.
     mutating func removeAll() -> [Completion] {
       for (_, deadline) in readDeadlines { deadline.cancel() }
       defer { self = Callers() }
@@ -138,7 +138,7 @@ extension Repo {
     enqueue { block(error, committed, snapshot) }
   }
 
-  /// Ends a read that is unanswered after the deadline, with older data if there are any.
+  /// Ends a read that has no answer by the deadline, with locally known data if there is any.
   func startReadDeadline(_ token: RequestToken) {
     guard let deadline = options.readDeadline, callers.isWaiting(token) else { return }
     let timer = eventLoop.scheduleTask(in: TimeAmount(deadline)) {

@@ -6,13 +6,13 @@ import RealtimeCore
 import RealtimeSync
 import RealtimeTransport
 
-/// Keeping data and writes beyond the process.
+/// Keeping data and writes on disk.
 extension Repo {
-  /// The state of the store; everything that callers ask for waits until it is open.
+  /// The state of the store; callers' requests wait until it is open.
   enum Persistence {
     /// The database has not been used.
     case unused
-    /// The store is being opened while this work waits.
+    /// The store is being opened, and these requests wait for it.
     case opening([@Sendable (isolated Repo) -> Void])
     /// The store is open, or there is none.
     case ready((any OfflineStore)?)
@@ -40,7 +40,7 @@ extension Repo {
     }
   }
 
-  /// Opens the store on another thread, since that reads the disk.
+  /// Opens the store on another thread, because opening it reads the disk.
   private func openStore(byteLimit: Int64) {
     var configuration = core.configuration
     configuration.offlineBytes = byteLimit
@@ -109,7 +109,8 @@ extension Repo {
     if let block = options.onPersistenceProblem { deliver { block(error) } }
   }
 
-  /// Calls a block once the disk has all writes up to now, or with the reason why it has not.
+  /// Calls a block once all writes up to this call are on disk, or with the reason why they are
+  /// not.
   nonisolated func flush(_ block: @escaping @Sendable (DatabaseError?) -> Void) {
     submit { repo in
       guard let store = repo.store else {
@@ -120,7 +121,7 @@ extension Repo {
     }
   }
 
-  /// Ends everything: the connection, the store, and whatever waits for an answer.
+  /// Closes the connection and the store, and fails all pending requests.
   nonisolated func close(_ block: @escaping @Sendable () -> Void) {
     submit(isUse: false) { repo in
       repo.end()

@@ -5,14 +5,14 @@ import RealtimeCore
 import RealtimeSync
 import RealtimeTransport
 
-/// What any thread may call.
+/// Requests, which may come from any thread.
 extension Repo {
   nonisolated var callbackQueue: DispatchQueue {
     get { shared.withLockedValue(\.callbackQueue) }
     set { shared.withLockedValue { $0.callbackQueue = newValue } }
   }
 
-  /// Runs a block on the callback queue, after all that was delivered before.
+  /// Runs a block on the callback queue, after all earlier deliveries.
   nonisolated func deliver(_ block: @escaping @Sendable () -> Void) {
     callbackQueue.async(execute: block)
   }
@@ -31,7 +31,7 @@ extension Repo {
 
   nonisolated var target: ConnectionTarget { shared.withLockedValue(\.target) }
 
-  /// Changes where the first connection goes; false if the database has been used.
+  /// Changes the server to connect to; returns false if the database has been used.
   nonisolated func retarget(host: String, port: Int) -> Bool {
     shared.withLockedValue { shared in
       guard !shared.isUsed else { return false }
@@ -42,7 +42,7 @@ extension Repo {
     }
   }
 
-  /// Forbids the use of the database until ``retarget(host:port:)`` says where it is.
+  /// Forbids use of the database until ``retarget(host:port:)`` says where it is.
   nonisolated func forgetTarget() { shared.withLockedValue { $0.isTargetChosen = false } }
 
   nonisolated var settings: Settings { shared.withLockedValue(\.settings) }
@@ -112,7 +112,7 @@ extension Repo {
     submit { $0.handle(.purgeOutstandingWrites) }
   }
 
-  /// Closes the database for good, since nobody is left who could use it.
+  /// Closes the database when its last reference is gone.
   nonisolated func shutDown() {
     submit(isUse: false) { $0.end() }
   }
@@ -136,7 +136,7 @@ extension Repo {
     }
   }
 
-  /// Hands work to the loop; work submitted by one thread runs in order.
+  /// Runs work on the event loop; work submitted by one thread runs in order.
   nonisolated func submit(
     isUse: Bool = true,
     _ body: @escaping @Sendable (isolated Repo) -> Void
@@ -152,7 +152,7 @@ extension Repo {
   }
 }
 
-/// Observers, as any thread asks for them.
+/// Adding and removing observers, from any thread.
 extension Repo {
   nonisolated func observe(
     _ query: DatabaseQuery,
@@ -167,7 +167,7 @@ extension Repo {
       $0.observers[number] = ObservedQuery(path: query.path, query: query.query)
     }
     submit { repo in
-      // It may have been removed meanwhile.
+      // It may have been removed in the meantime.
       guard !repo.isClosed, repo.isActive(number) else { return }
       let id = ListenerID(number)
       let listener = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
@@ -177,7 +177,7 @@ extension Repo {
     return DatabaseHandle(number)
   }
 
-  /// Removes an observer of a query, or of any query of the location if this is the default one.
+  /// Removes an observer of a query, or of any query at the location if `query` is the default one.
   nonisolated func removeObserver(_ handle: DatabaseHandle, of query: DatabaseQuery) {
     guard let number = Int64(exactly: handle) else { return }
     let observed = shared.withLockedValue { $0.observers[number] }
@@ -193,7 +193,8 @@ extension Repo {
     let removed = shared.withLockedValue { shared in
       let matching = shared.observers.filter { $0.value.isWithin(query) }
       for number in matching.keys { shared.observers[number] = nil }
-      // Those of all data come last, so that the others do not need a listen in between.
+      // Observers of all data go last; removed earlier, they would leave the remaining queries in
+      // need of listens of their own for a moment.
       return matching.sorted {
         let isEarlier = !$0.value.query.loadsAllData && $1.value.query.loadsAllData
         let isLater = $0.value.query.loadsAllData && !$1.value.query.loadsAllData
@@ -211,7 +212,7 @@ extension Repo {
     shared.withLockedValue { $0.observers[number] != nil }
   }
 
-  /// Stops calling an observer; false if it had been stopped already.
+  /// Stops calls to an observer; returns false if they had been stopped already.
   nonisolated func deactivate(_ number: Int64) -> Bool {
     shared.withLockedValue { $0.observers.removeValue(forKey: number) != nil }
   }
@@ -235,7 +236,7 @@ extension EventKind {
   }
 }
 
-/// Transactions, as any thread asks for them.
+/// Transactions, from any thread.
 extension Repo {
   nonisolated func transaction(
     at reference: DatabaseReference,
@@ -243,7 +244,8 @@ extension Repo {
     block: @escaping @Sendable (MutableData) -> TransactionResult,
     completion: @escaping TransactionCompletion
   ) {
-    // Assigning something that cannot be stored ends the transaction with an error of its own.
+    // Assigning a value that cannot be stored aborts the transaction and completes it with an
+    // error.
     let problem = NIOLockedValueBox<DatabaseError?>(nil)
     let finish: TransactionCompletion = { error, committed, snapshot in
       completion(error ?? problem.withLockedValue { $0 }, committed, snapshot)

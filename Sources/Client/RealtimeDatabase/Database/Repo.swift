@@ -8,14 +8,15 @@ import RealtimeCore
 import RealtimeSync
 package import RealtimeTransport
 
-/// The shell around the engine of a database: feeds it inputs and performs its outputs.
+/// The shell around a database's engine: feeds it inputs and performs its outputs.
 ///
 /// Isolation:
-/// 1. The actor's executor is one event loop, which also serves the socket.
-/// 2. Calls of the public API reach the loop through `submit`, so calls of one thread keep their order.
-/// 3. Blocks of the program run on the callback queue, in the order in which the engine raised them.
-///    Only the blocks of transactions run on the loop, since the engine calls them.
-/// 4. What callers read synchronously (`shared`) is guarded by a lock and written by the loop.
+/// 1. The actor's executor is an event loop, which also serves the socket.
+/// 2. Public calls reach the loop through `submit`, so calls from one thread keep their order.
+/// 3. The program's blocks run on the callback queue, in the order in which the engine raised them.
+/// Only transaction blocks run on the loop, because the engine calls them.
+/// 4. The state that callers read synchronously (`shared`) is guarded by a lock and written by the
+/// loop.
 package final actor Repo {
   nonisolated let eventLoop: any EventLoop
   nonisolated let options: DatabaseOptions
@@ -28,46 +29,46 @@ package final actor Repo {
   var callers = Callers()
   /// Whether the database has been closed.
   private(set) var isClosed = false
-  /// The inputs that arrived while another one was being handled.
+  /// Inputs that arrived while another one was being handled.
   private var inputs: [RepoInput] = []
   private var isHandling = false
-  /// The connection or the attempt at one, and the attempt beside it while it is silent.
+  /// The connection or connection attempt, and a second attempt while the connection is silent.
   private var connections: [ConnectionID: ClientConnection] = [:]
   private var timers: [RepoTimer: Scheduled<Void>] = [:]
-  /// The session of the last connection, which the next one tells the server.
+  /// The session of the last connection, which the next connection reports to the server.
   private var session: String?
   private var hasBeenConnected = false
-  /// How often the database's own host was tried since a server has greeted.
+  /// The number of attempts to connect to the database's own host since the last greeting.
   private var ungreeted = 0
   /// Why the last connection or attempt ended.
   private var problem: ConnectionStatus.Problem?
   private var status: ConnectionStatus
-  /// The connection that observers of the status were told of last.
+  /// The connection that status observers were last told about.
   private var toldConnection: ConnectionID?
-  /// Since when the server has been silent, by the monotonic clock and by that of this machine.
+  /// When the server fell silent, on the monotonic clock and on the machine's clock.
   private var silence: (start: Int64, date: Date)?
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
-  /// What the callback queue runs next: everything that one input raises, as one block.
+  /// The callbacks that the current input raised, which run as one block on the callback queue.
   private var deliveries: [@Sendable () -> Void] = []
-  /// Reports what the database does; nil while nobody watches.
+  /// Reports what the database does; nil while no one watches.
   private(set) var recorder: DiagnosticRecorder?
 
-  /// What any thread may read or count.
+  /// The state that any thread may access.
   struct Shared {
     var target: ConnectionTarget
-    /// Whether the program has said where the database is, without which it cannot be used.
+    /// Whether the address is known; the database cannot be used until it is.
     var isTargetChosen = true
     var settings = Settings()
     var isUsed = false
     var callbackQueue = DispatchQueue.main
-    /// The observers that may still be called; removing one takes effect here at once.
+    /// The observers that may still be called; removing one here takes effect at once.
     var observers: [Int64: ObservedQuery] = [:]
     var lastNumber: Int64 = 0
     var serverTimeOffset: Int64 = 0
     var pushIDs = PushIDGenerator()
   }
 
-  /// What is set before the first use.
+  /// Settings that must be made before the first use.
   struct Settings {
     var isPersistenceEnabled = false
     var persistenceCacheSizeBytes: UInt = 10 * 1_048_576
@@ -78,13 +79,13 @@ package final actor Repo {
     let path: Path
     let query: Query
 
-    /// Whether it is this query, or any query of the location if this is the default one.
+    /// Whether this is the same query, or `other` is the default query of the same location.
     func isWithin(_ other: DatabaseQuery) -> Bool {
       path == other.path && (other.query.isDefault || query == other.query)
     }
   }
 
-  /// One thread for the sockets of all databases of the process.
+  /// One thread for the sockets of all databases in the process.
   package static let group: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   package init(target: ConnectionTarget, options: DatabaseOptions, logger: Logger) {
@@ -104,7 +105,7 @@ package final actor Repo {
     )
     configuration.getDeadline = options.readConnectionDeadline.map(Self.milliseconds)
     configuration.followsServerHost = true
-    // Whoever listens at a socket of this machine has no other in its place.
+    // A Unix socket leads to one server only, so a second attempt would reach the same one.
     configuration.opensSpares = target.isNetwork
     configuration.keepaliveInterval = Self.milliseconds(options.keepaliveInterval)
     configuration.patience = Self.milliseconds(options.patience)
@@ -123,7 +124,7 @@ package final actor Repo {
 
   // MARK: On the loop
 
-  /// Feeds the engine an input and performs its outputs; inputs that arrive meanwhile come after.
+  /// Feeds the engine an input and performs its outputs; inputs raised by those come afterwards.
   func handle(_ input: RepoInput) {
     guard !isClosed else { return }
     inputs.append(input)
@@ -151,7 +152,7 @@ package final actor Repo {
     }
   }
 
-  /// Runs a block on the callback queue, together with everything else that this input raises.
+  /// Runs a block on the callback queue, together with the other callbacks of the current input.
   func enqueue(_ block: @escaping @Sendable () -> Void) {
     deliveries.append(block)
   }
@@ -220,8 +221,8 @@ package final actor Repo {
       pendingWrites: core.pendingWriteCount
     )
     if phase == .connected {
-      // One may take the place of another at once. What was arranged on that one is gone with it, and
-      // whoever arranges it anew on each connection has to hear of its end.
+      // One connection may directly replace another. Whatever was set up on the old one is gone, so
+      // observers that set things up on each connection must see it end.
       if status.phase == .connected, core.currentConnection != toldConnection {
         var between = next
         between.phase = .connecting(isFirst: false)
@@ -237,7 +238,7 @@ package final actor Repo {
     for observer in statusObservers { enqueue { observer(next) } }
   }
 
-  /// Ends everything: the connection, the store, and whatever waits for an answer.
+  /// Closes the connection and the store, and fails all pending requests.
   func end() {
     statusObservers = []
     handle(.goOffline(.user))
@@ -258,10 +259,10 @@ package final actor Repo {
     }
   }
 
-  /// The time by the clock of this database, in milliseconds since 1970.
+  /// The time by this database's clock, in milliseconds since 1970.
   nonisolated var wall: Int64 { options.clock?() ?? Self.wallClock() }
 
-  /// How long ago a time of the monotonic clock was.
+  /// The seconds since a time of the monotonic clock.
   private static func seconds(since time: Int64) -> Double {
     let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000)
     return Double(now - time) / 1_000
@@ -272,7 +273,7 @@ package final actor Repo {
   }
 }
 
-/// The connection and the timers that the engine asks for.
+/// The connections and timers that the engine requests.
 extension Repo {
   private func connect(_ id: ConnectionID, host: String?) {
     var target = target(redirectedTo: host)
@@ -295,16 +296,16 @@ extension Repo {
 
   /// A queue for work that blocks.
   ///
-  /// It is not a global one: once those are used, the system checks on their threads every second, and
-  /// an idle program would never sleep.
+  /// It is not a global queue: once those are used, the system checks on their threads every
+  /// second, and an idle program would never sleep.
   static func waiting(_ purpose: String) -> DispatchQueue {
     DispatchQueue(label: "realtime.database.\(purpose)")
   }
 
-  /// Where to connect if a server has named another host.
+  /// The address to connect to, after a server may have named another host.
   ///
-  /// Only a server with a certificate may redirect, as over plain text it could be anybody; or one of
-  /// this machine to another of this machine.
+  /// Over plain text, anyone could send a redirect. Only a server with a certificate may redirect,
+  /// or a server on this machine to another address on this machine.
   private func target(redirectedTo host: String?) -> ConnectionTarget {
     var target = self.target
     if let host, let other = target.redirected(to: host),
@@ -350,14 +351,14 @@ extension Repo {
 
   private func closed(_ id: ConnectionID, because end: ConnectionEnd) {
     logger.debug("\(end)")
-    // What the engine has closed itself is no news, and not why.
+    // The engine closed it, so it needs no event and its end is not a problem to report.
     guard let connection = connections.removeValue(forKey: id) else { return }
     ended(id, because: ConnectionStatus.Problem(end, of: connection.target))
   }
 
   /// A connection or an attempt has ended.
   func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
-    // What became of a second attempt says nothing of the connection.
+    // The end of a second attempt says nothing about the current connection.
     if core.currentConnection == id { self.problem = problem }
     handle(.transportClosed(id, reason: problem.reason))
   }

@@ -1,10 +1,10 @@
 internal import NIOConcurrencyHelpers
 package import RealtimeTransport
 
-/// Matches databases with the token providers that are registered for them.
+/// Connects databases with the token providers that are registered for them.
 ///
-/// The original finds both by the name of an app. Here they share the address and the name of the
-/// database, so that nothing else needs to be configured.
+/// The original matches them by the name of an app. Here they share the address and the name of the
+/// database, so nothing else needs to be configured.
 package enum TokenProviders {
   private struct Table {
     var providers: [String: any DatabaseTokenProvider] = [:]
@@ -15,14 +15,15 @@ package enum TokenProviders {
     weak var repo: Repo?
   }
 
-  // The two sides are created independently of each other, which takes one table per process.
+  // Databases and providers are created independently of each other, so one table serves the
+  // process.
   private static let table = NIOLockedValueBox(Table())
 
-  /// Makes all databases of an address, present and future, use a provider.
+  /// Makes all databases at an address, present and future, use a provider.
   ///
   /// - Parameters:
-  ///   - provider: The provider, which is kept until the process ends.
-  ///   - identity: What ``Database/identity`` is for the databases.
+  ///   - provider: The provider, which is retained until the process ends.
+  ///   - identity: The `identity` of the databases' address.
   package static func register(_ provider: any DatabaseTokenProvider, for identity: String) {
     let repos = table.withLockedValue { table in
       table.providers[identity] = provider
@@ -31,7 +32,7 @@ package enum TokenProviders {
     for repo in repos { repo.useTokens(of: provider) }
   }
 
-  /// Makes a database use the provider that is, or will be, registered for it.
+  /// Makes a database use the provider that is registered for it, now or later.
   static func attach(_ repo: Repo, as identity: String) {
     let provider = table.withLockedValue { table in
       table.repos[identity, default: []].removeAll { $0.repo == nil }
@@ -43,6 +44,6 @@ package enum TokenProviders {
 }
 
 extension ConnectionTarget {
-  /// The address and the name of a database, by which things that belong to it are found.
+  /// The address and the name of a database, as a key for looking up what belongs to it.
   package var identity: String { "\(self)?ns=\(namespace ?? "")" }
 }

@@ -1,17 +1,17 @@
 import RealtimeCore
 import RealtimeSync
 
-/// One thing that a database did, for people who want to watch it work.
+/// An action of a database, for people who want to watch it work.
 ///
-/// It keeps the data, and produces text only on request.
+/// It keeps the data and produces text only on request.
 package struct Diagnostic: Sendable, Equatable {
-  /// What was done.
+  /// The kind of action.
   package enum Kind: Sendable, Hashable {
     /// A frame went to the server; credentials are left out.
     case sent
     /// A frame came from the server.
     case received
-    /// An observer was told of a change.
+    /// An observer was called.
     case event
     /// An observer was added.
     case observing(observer: Int64)
@@ -21,15 +21,15 @@ package struct Diagnostic: Sendable, Equatable {
     case writing(request: Int64)
     /// A write was answered.
     case written(request: Int64)
-    /// The function of a transaction was asked for new data, or a transaction ended.
+    /// A transaction's block was asked for new data, or a transaction began or ended.
     case transaction(request: Int64)
     /// The connection changed.
     case connection
   }
 
-  /// When, in milliseconds since 1970 by the clock of this machine.
+  /// The time, in milliseconds since 1970 on the machine's clock.
   package let time: Int64
-  /// What was done.
+  /// The kind of action.
   package let kind: Kind
 
   let subject: DiagnosticSubject
@@ -40,17 +40,17 @@ package struct Diagnostic: Sendable, Equatable {
     self.subject = subject
   }
 
-  /// One line about it.
+  /// A one-line summary.
   ///
   /// - Complexity: O(length), which is bounded
   package var title: String { subject.title }
 
-  /// Everything else, a line for each part.
+  /// The details, one line for each part.
   ///
   /// - Complexity: O(length), which is bounded
   package var details: [String] { subject.details }
 
-  /// How far a transaction has come; nil when it is about something else.
+  /// How far a transaction has come; nil if the diagnostic is about something else.
   package var transactionStep: TransactionStep? {
     guard case .transaction = kind else { return nil }
     return switch subject {
@@ -60,31 +60,31 @@ package struct Diagnostic: Sendable, Equatable {
     }
   }
 
-  /// About how many bytes are kept for it.
+  /// The approximate number of bytes that are kept for it.
   package var byteCount: Int { 100 + subject.byteCount }
 
-  /// Compares the time, the kind and the text.
+  /// Compares the times, the kinds and the texts.
   package static func == (left: Diagnostic, right: Diagnostic) -> Bool {
     left.time == right.time && left.kind == right.kind && left.title == right.title
       && left.details == right.details
   }
 }
 
-/// What a transaction does, apart from the words about it.
+/// A step of a transaction.
 package enum TransactionStep: Sendable, Hashable {
-  /// It is under way.
+  /// The transaction has begun.
   case beginning
-  /// Its function was asked for new data, for the first time (1) or again.
+  /// The block was asked for new data, for the first time (1) or again.
   case attempt(Int)
-  /// It has ended, whether it was committed or not.
+  /// The transaction has ended, whether it was committed or not.
   case end
 }
 
-/// The data of a diagnostic, before anybody asks for its text.
+/// The data of a diagnostic, from which its text is produced on request.
 enum DiagnosticSubject: Sendable {
-  /// A line, and more of them.
+  /// A line and its details.
   case words(String, details: [String] = [])
-  /// A frame, or the beginning of a long one.
+  /// A frame, cut off if it is long.
   case frame([UInt8])
   /// An observer was added.
   case observation(Path, Query)
@@ -92,20 +92,20 @@ enum DiagnosticSubject: Sendable {
   case event(EventKind, Path, ChildKey?, DiagnosticNode)
   /// A write begins.
   case write(Path, DiagnosticWrite)
-  /// The function of a transaction proposed data in place of what it read, or nothing.
+  /// A transaction's block proposed new data for the data it read, or nil to abort.
   case attempt(Int, Path, read: DiagnosticNode, proposed: DiagnosticNode?)
-  /// A transaction ended as the line says, with these data.
+  /// A transaction ended as the line says, with this data.
   case outcome(String, DiagnosticNode)
 
   /// The longest text, in bytes.
   static let textLimit = 16_384
 
-  /// A frame; only as much of it is kept as the text shows.
+  /// A frame, of which only as much is kept as the text shows.
   static func excerpt(of bytes: [UInt8]) -> DiagnosticSubject {
     .frame(bytes.count > textLimit ? Array(bytes[...textLimit]) : bytes)
   }
 
-  /// One line about it.
+  /// A one-line summary.
   var title: String {
     switch self {
     case .words(let title, _), .outcome(let title, _): title
@@ -118,7 +118,7 @@ enum DiagnosticSubject: Sendable {
     }
   }
 
-  /// Everything else, a line for each part.
+  /// The details, one line for each part.
   var details: [String] {
     switch self {
     case .words(_, let details): return details
@@ -134,7 +134,7 @@ enum DiagnosticSubject: Sendable {
     }
   }
 
-  /// About how many bytes it keeps.
+  /// The approximate number of bytes that it keeps.
   var byteCount: Int {
     switch self {
     case .words(let title, let details):
@@ -148,11 +148,11 @@ enum DiagnosticSubject: Sendable {
     }
   }
 
-  /// The text of bytes; an ellipsis stands for what is beyond the limit.
+  /// Decodes bytes as text; an ellipsis replaces everything beyond the limit.
   static func text(_ bytes: [UInt8]) -> String {
     guard bytes.count > textLimit else { return String(decoding: bytes, as: UTF8.self) }
     var end = textLimit
-    // Characters are not cut in the middle.
+    // Do not cut a character in the middle.
     while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
     return String(decoding: bytes[..<end], as: UTF8.self) + "…"
   }
@@ -168,7 +168,7 @@ enum DiagnosticSubject: Sendable {
   }
 }
 
-/// The data of a diagnostic; only their text is kept if they are large.
+/// The data of a diagnostic; only its text is kept if it is large.
 struct DiagnosticNode: Sendable {
   private enum Kept {
     case node(Node)
@@ -176,7 +176,7 @@ struct DiagnosticNode: Sendable {
   }
 
   private let kept: Kept
-  /// About how many bytes it keeps.
+  /// The approximate number of bytes that it keeps.
   let byteCount: Int
 
   /// - Complexity: O(size), which is bounded; O(1) for what is packed
@@ -192,7 +192,7 @@ struct DiagnosticNode: Sendable {
     }
   }
 
-  /// Its JSON in export form.
+  /// The JSON of the data in export form.
   var text: String {
     switch kept {
     case .node(let node): Self.text(node)
@@ -209,9 +209,9 @@ struct DiagnosticNode: Sendable {
 
 /// The write of a diagnostic; only the first locations are kept if there are many.
 struct DiagnosticWrite: Sendable {
-  /// What kind of write it is.
+  /// The kind of write.
   let name: String
-  /// About how many bytes it keeps.
+  /// The approximate number of bytes that it keeps.
   let byteCount: Int
 
   private let parts: [(path: Path?, node: DiagnosticNode)]
@@ -238,7 +238,7 @@ struct DiagnosticWrite: Sendable {
     }
   }
 
-  /// A line for each location.
+  /// One line for each location.
   var lines: [String] {
     let lines = parts.map { path, node in "\(path.map { "\($0)" } ?? "value"): \(node.text)" }
     return isWhole ? lines : lines + ["…"]

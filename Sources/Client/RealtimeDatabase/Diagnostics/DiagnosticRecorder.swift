@@ -2,18 +2,18 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeSync
 
-/// Turns the inputs and outputs of an engine into diagnostics.
+/// Turns an engine's inputs and outputs into diagnostics.
 ///
-/// It exists only while somebody looks. Without one, a database pays for a check of nil; with one, it
-/// pays for what is kept, but not for text that nobody reads.
+/// It exists only while the database is watched. Without it, a database only pays for a nil check;
+/// with it, the database pays for keeping the data, but not for text that is never read.
 struct DiagnosticRecorder {
   /// Receives the diagnostics.
   let observer: @Sendable (Diagnostic) -> Void
 
-  /// The attempts of transactions, which report from within the engine.
+  /// The attempts of transactions, which are reported from within the engine.
   private let attempts = NIOLockedValueBox<[Int64: Attempt]>([:])
 
-  /// The writes that are not answered: what they are, and when they began.
+  /// The unanswered writes: their titles and start times.
   private let writes = NIOLockedValueBox<[Int64: (title: String, began: Int64)]>([:])
 
   private struct Attempt {
@@ -33,12 +33,12 @@ struct DiagnosticRecorder {
     tell(kind, at: time, about: .words(title))
   }
 
-  /// A frame of the server.
+  /// Records a frame from the server.
   func received(_ bytes: [UInt8], at time: Int64) {
     tell(.received, at: time, about: .excerpt(of: bytes))
   }
 
-  /// A message to the server and its bytes; credentials are not kept.
+  /// Records a message to the server and its bytes; credentials are not kept.
   func sent(_ message: ClientMessage, as bytes: [UInt8], at time: Int64) {
     switch message {
     case .request(_, .authenticate), .request(_, .appCheck):
@@ -48,7 +48,7 @@ struct DiagnosticRecorder {
     }
   }
 
-  /// An input of the engine; the function of a transaction is watched from here on.
+  /// Records an input and returns it; a transaction's block is wrapped to record its attempts.
   func watching(_ input: RepoInput, at time: Int64) -> RepoInput {
     switch input {
     case .observe(let id, let path, let query, _):
@@ -80,7 +80,7 @@ struct DiagnosticRecorder {
     return input
   }
 
-  /// An output of the engine.
+  /// Records an output of the engine.
   func watch(_ output: RepoOutput, at time: Int64) {
     switch output {
     case .raise(_, let event):

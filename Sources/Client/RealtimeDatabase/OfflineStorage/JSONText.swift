@@ -2,7 +2,7 @@
 import GRDB
 import RealtimeCore
 
-/// Converts values of the tree to JSON text and back without loss.
+/// Converts tree values to JSON text and back without loss.
 enum JSONText {
   /// The error for text that no store wrote.
   private static func damage(_ reason: String) -> GRDB.DatabaseError {

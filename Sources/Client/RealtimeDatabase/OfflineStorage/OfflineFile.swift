@@ -16,7 +16,7 @@ package struct OfflineFile: Sendable {
   ///
   /// - Parameters:
   ///   - directory: The directory of all stores.
-  ///   - identity: What distinguishes the database from others: its server and its name.
+  ///   - identity: The server and the name of the database, which distinguish it from others.
   package init(directory: String, identity: String) {
     let readable = identity.utf8.map { Self.isPlain($0) ? $0 : UInt8(ascii: "-") }
     let digest = SHA1.digest(of: Array(identity.utf8)).prefix(4)
@@ -34,7 +34,7 @@ package struct OfflineFile: Sendable {
     }
   }
 
-  /// The directory of stores unless another is chosen: in `$XDG_STATE_HOME` or `~/.local/state`.
+  /// The default directory of stores: in `$XDG_STATE_HOME`, or in `~/.local/state`.
   ///
   /// - Parameter environment: The environment of the process.
   /// - Returns: The path of a directory that may not exist yet.
@@ -46,7 +46,8 @@ package struct OfflineFile: Sendable {
     return (home ?? NSHomeDirectory()) + "/.local/state/realtime-database"
   }
 
-  /// Creates the directory and the file if they are missing, durably and for their owner only.
+  /// Creates the directory and the file if they are missing, durably and accessible only to the
+  /// owner.
   func create() throws(OfflineStoreError) {
     do {
       try PrivateDirectory.create((path as NSString).deletingLastPathComponent)
@@ -62,7 +63,7 @@ package struct OfflineFile: Sendable {
     return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Renames the file and its companions, so that they can be examined but are no longer used.
+  /// Renames the file and its companions; they can still be examined, but are no longer used.
   ///
   /// - Returns: The new name of the file.
   func setAside() throws(OfflineStoreError) -> String {
@@ -81,7 +82,7 @@ package struct OfflineFile: Sendable {
 final class OfflineFileLock: Sendable {
   private let descriptor: Int32
 
-  /// Takes the lock of a file, or throws if someone else has it.
+  /// Locks a file, or throws if another process or database has locked it.
   init(_ file: OfflineFile) throws(OfflineStoreError) {
     let path = file.path + ".lock"
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -109,7 +110,7 @@ extension OfflineStoreError {
     self.init(.unavailable, description: "\(action): \(String(cString: strerror(code)))")
   }
 
-  /// Makes an error from one that SQLite or the system reports.
+  /// Makes an error from one that SQLite or the system reported.
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as OfflineStoreError: self = error

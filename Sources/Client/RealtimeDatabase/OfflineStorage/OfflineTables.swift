@@ -3,18 +3,18 @@ import GRDB
 import RealtimeCore
 import RealtimeSync
 
-/// The layout of a store's file, and the marks by which it is recognized.
+/// The schema of a store's file, and the marks that identify it.
 enum OfflineSchema {
-  /// The mark in the header of the file, "RtOf".
+  /// The mark in the file's header, "RtOf".
   private static let applicationID: Int32 = 0x5274_4F66
   /// The version of the tables.
   private static let version: Int32 = 2
 
-  /// Opens a file, and creates its tables if it is empty.
+  /// Opens a file, and creates the tables if it is empty.
   ///
   /// - Parameter path: The path of the file.
-  /// - Returns: A connection that writes ahead.
-  /// - Throws: ``OfflineStoreError`` for a file of another program; what SQLite reports otherwise.
+  /// - Returns: A connection in write-ahead mode.
+  /// - Throws: ``OfflineStoreError`` for another program's file; otherwise SQLite's error.
   static func open(_ path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.label = "SQLiteOfflineStore"
@@ -22,10 +22,10 @@ enum OfflineSchema {
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
       let isEmpty = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
-      // This has an effect only before there are tables.
+      // This has an effect only before the first table is created.
       if isEmpty { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
       try database.execute(sql: "PRAGMA journal_mode = WAL")
-      // A copy that SQLite makes by itself would not report that the disk has failed.
+      // SQLite's automatic checkpoints do not report a failing disk.
       try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
       if isEmpty {
         try database.inTransaction {
@@ -35,8 +35,8 @@ enum OfflineSchema {
       } else {
         try check(database, path: path)
       }
-      // The disk may have failed to keep part of the log of the process before, and would not say so
-      // again. Nothing that is waited for may lie behind such a part.
+      // The disk may have lost part of the previous process's log without reporting it again.
+      // Durable writes must not follow such a gap.
       _ = try database.checkpoint(.truncate)
     }
     return queue
@@ -59,7 +59,7 @@ enum OfflineSchema {
     if version == 1 { try addOwners(database) }
   }
 
-  /// Updates a file from the time when writes had no owners.
+  /// Upgrades a file of version 1, whose writes have no owners.
   private static func addOwners(_ database: GRDB.Database) throws {
     try database.inTransaction {
       try database.execute(
@@ -92,7 +92,7 @@ enum OfflineSchema {
   }
 }
 
-/// The writes that wait for their answers.
+/// The writes that wait for an acknowledgement.
 struct WriteTable {
   private let database: GRDB.Database
 
@@ -116,7 +116,7 @@ struct WriteTable {
     }
   }
 
-  /// Adds a write, or replaces the one of the same number.
+  /// Adds a write, or replaces the one with the same number.
   func save(_ write: StoredWrite) throws {
     let estimate = write.estimate == write.operation ? nil : JSONText.text(write.estimate)
     try database.cachedStatement(
@@ -134,7 +134,7 @@ struct WriteTable {
   }
 }
 
-/// The queries whose data are kept.
+/// The queries whose data is kept.
 struct QueryTable {
   private let database: GRDB.Database
 
@@ -156,7 +156,7 @@ struct QueryTable {
     }
   }
 
-  /// Adds a query, or replaces the one of the same number.
+  /// Adds a query, or replaces the one with the same number.
   func save(_ query: TrackedQuery) throws {
     try database.cachedStatement(
       sql: "INSERT OR REPLACE INTO queries VALUES (?, ?, ?, ?, ?, ?)"
@@ -172,13 +172,13 @@ struct QueryTable {
   }
 }
 
-/// The data of queries: for each query a whole and the changes since, in order.
+/// The data of queries: for each query, a base and the changes since, in order.
 struct PieceTable {
-  /// How large the data of a query are as text.
+  /// The sizes of a query's data as text.
   struct Size {
-    /// The whole.
+    /// The size of the base.
     var whole = 0
-    /// The changes since.
+    /// The size of the changes since.
     var changes = 0
   }
 
@@ -188,7 +188,7 @@ struct PieceTable {
     self.database = database
   }
 
-  /// The sizes of all queries.
+  /// The sizes for all queries.
   func sizes() throws -> [Int64: Size] {
     let rows = try Row.fetchAll(
       database,
@@ -205,7 +205,7 @@ struct PieceTable {
     )
   }
 
-  /// The data of a query, or nil when there are none.
+  /// The data of a query, or nil if there is none.
   ///
   /// - Complexity: O(size)
   func data(of query: Int64) throws -> Node? {
@@ -217,7 +217,7 @@ struct PieceTable {
     )
     while let row = try rows.next() {
       var whole = node ?? .empty
-      // Released, so that the change is made in place.
+      // Released, so that the change happens in place.
       node = nil
       whole.update(at: try JSONText.path(row["path"]), to: try JSONText.node(row["node"]))
       node = whole
@@ -225,17 +225,17 @@ struct PieceTable {
     return node
   }
 
-  /// Keeps these data and no others.
+  /// Replaces a query's data.
   ///
-  /// - Returns: Their size as text.
+  /// - Returns: The size of the data as text.
   func replace(_ query: Int64, with node: Node) throws -> Int {
     try remove(query)
     return try append(Change(.root, to: node), to: query)
   }
 
-  /// Keeps a change of the data.
+  /// Appends a change to a query's data.
   ///
-  /// - Returns: Its size as text.
+  /// - Returns: The size of the change as text.
   func append(_ change: Change, to query: Int64) throws -> Int {
     let text = JSONText.text(change.node)
     try database.cachedStatement(sql: "INSERT INTO pieces (query, path, node) VALUES (?, ?, ?)")

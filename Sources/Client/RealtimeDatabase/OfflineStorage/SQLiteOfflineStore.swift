@@ -5,19 +5,19 @@ import GRDB
 package import RealtimeCore
 package import RealtimeSync
 
-/// A store in one SQLite file, which one database of one process uses at a time.
+/// A store in one SQLite file, which only one database of one process uses at a time.
 ///
-/// Calls may come from any thread; all work is done on one serial queue. Changes that wait are
-/// written together in one transaction. A transaction with pending writes waits for the disk; one
-/// with nothing but data of the server survives the process, but not a loss of power.
+/// Calls may come from any thread; all work is done on one serial queue. Changes that are waiting
+/// are written together in one transaction. A transaction with pending writes waits for the disk;
+/// one that only has data from the server survives the process, but not a power loss.
 ///
-/// The data of a query are stored as a whole and the changes since, which are folded into the whole
-/// when they have grown larger than it.
+/// The data of a query is stored as a base and the changes since. When the changes have grown
+/// larger than the base, they are merged into it.
 ///
-/// State: open, until ``close()`` or a failure. A full or busy disk is no failure in this sense: it
-/// refused the transaction, so the changes wait and are tried again with the next ones. After any
-/// other error nobody knows what the disk holds. The store then reports the error and never touches
-/// the file again; the next process that opens it finds out what is there.
+/// State: open, until ``close()`` or a failure. A full or busy disk does not count as a failure: it
+/// refused the transaction, so the changes wait and are retried with the next ones. After any other
+/// error, the contents of the disk are unknown. The store then reports the error and does not touch
+/// the file again; the next process that opens it determines its contents.
 package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   // Safety: every mutable property is used only on `turns`; the others are Sendable.
 
@@ -26,11 +26,11 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     let queue: DatabaseQueue
   }
 
-  /// How many changes may wait for a disk that refuses them.
+  /// The number of changes that may wait for a disk that refuses them.
   private static let changeLimit = 100_000
-  /// The size of changes below which they are not folded into the whole, in bytes.
+  /// The size of changes, in bytes, up to which they are not merged into the base.
   private static let foldBytes = 16_384
-  /// The size above which the write-ahead log is copied into the file, in bytes.
+  /// The size of the write-ahead log, in bytes, above which it is copied into the file.
   private static let logBytes = 1_048_576
 
   private let file: OfflineFile
@@ -41,21 +41,21 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   private var isCommitScheduled = false
   private var waiters: [@Sendable (OfflineStoreError?) -> Void] = []
   private var sizes: [Int64: PieceTable.Size] = [:]
-  /// The data that were read last.
+  /// The data that was read last.
   private var lastRead: (query: Int64, node: Node)?
   private var size: Int64 = -1
-  /// Why not everything is on disk, or nil.
+  /// Why some changes are not on disk, or nil.
   private var failure: OfflineStoreError?
 
-  /// Opens the store of a database, and creates it if there is none.
+  /// Opens the store of a database, and creates it if it does not exist.
   ///
-  /// A damaged file is set aside and reported, and the store is empty.
+  /// A damaged file is set aside and reported; the store is then empty.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - observers: Receive its reports.
-  /// - Returns: The store and what it kept.
-  /// - Throws: ``OfflineStoreError``: `inUse`, or `unavailable`.
+  ///   - observers: Receive the store's reports.
+  /// - Returns: The store and its contents.
+  /// - Throws: ``OfflineStoreError`` of kind `inUse` or `unavailable`.
   package static func open(
     _ file: OfflineFile,
     observers: OfflineStoreObservers
@@ -160,7 +160,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  /// Limits the file to so many pages, as a full disk does.
+  /// Limits the number of pages in the file, to simulate a full disk.
   func limitPages(_ count: Int) {
     turns.sync {
       try? connection?.queue.writeWithoutTransaction {
@@ -171,7 +171,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// Schedules one commit for everything that is waiting by then.
+  /// Schedules one commit for all changes that wait by the time it runs.
   private func scheduleCommit() {
     guard !isCommitScheduled else { return }
     isCommitScheduled = true
@@ -203,12 +203,12 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  /// Tidies up after a transaction; what the disk refuses is left for the next time.
+  /// Cleans up after a transaction; work that the disk refuses is left for the next time.
   private func maintain(_ queue: DatabaseQueue) throws {
     do {
       try queue.writeWithoutTransaction { database in
         try measure(database)
-        // SQLite must not do this by itself, since it would not report a failure.
+        // SQLite's automatic checkpoint would not report a failure.
         if file.logBytes > Self.logBytes { _ = try database.checkpoint(.truncate) }
       }
     } catch  where Self.isRefusal(error) {
@@ -216,7 +216,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  /// Waits for the disk only if a person's writes are among the changes.
+  /// Waits for the disk only if the changes include a user's writes.
   private func setDurability(of changes: [OfflineChange], in database: GRDB.Database) throws {
     let hasWrites = changes.contains { if case .saveWrite = $0 { true } else { false } }
     try database.execute(sql: "PRAGMA synchronous = \(hasWrites ? "FULL" : "NORMAL")")
@@ -277,12 +277,12 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     guard Self.isRefusal(error), waiting.count <= Self.changeLimit else {
       return stop(problem.kind == .damaged ? setAside(problem) : problem)
     }
-    // What waits is tried again with the next change: there may be space again by then.
+    // There may be space again by the time of the next change, which retries the waiting ones.
     if failure == nil { observers.onProblem(problem) }
     failure = problem
   }
 
-  /// Whether an error says that nothing has been changed, and that trying again may help.
+  /// Whether an error means that nothing was changed and that a retry may help.
   private static func isRefusal(_ error: any Error) -> Bool {
     switch (error as? GRDB.DatabaseError)?.resultCode {
     case ResultCode.SQLITE_FULL?, ResultCode.SQLITE_BUSY?: true
@@ -302,7 +302,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  /// Reports an error and leaves the file alone from now on.
+  /// Reports an error and does not touch the file again.
   private func stop(_ problem: OfflineStoreError) {
     failure = problem
     waiting = []

@@ -1,26 +1,26 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
-// Safety: the block is called only on the callback queue, which is serial, so never concurrently. On its
-// way there it is only passed on. It may be released on any thread, as in the original.
-/// A block of the program on its way to the callback queue.
+// Safety: the block is only called on the callback queue, which is serial, so calls never overlap.
+// Until then it is only passed on. As in the original, any thread may release it.
+/// One of the program's blocks on its way to the callback queue.
 ///
-/// As in the original, blocks need not be `Sendable`. A block from a class of the main actor may use
-/// that class, since the callback queue is the main queue unless another one was set.
+/// As in the original, blocks need not be `Sendable`. A block in a main-actor class may use that
+/// class, because the callback queue is the main queue unless the program sets another one.
 package struct Callback<Block>: @unchecked Sendable {
-  /// The block, to be called on the callback queue only.
+  /// The block; it must only be called on the callback queue.
   package let call: Block
 
-  /// Takes a block.
+  /// Wraps a block.
   package init(_ block: Block) {
     call = block
   }
 }
 
-/// Waits for the first of an answer, a deadline and the task's cancellation, for an `async` call.
+/// Lets an `async` call wait for an answer, its deadline or the task's cancellation.
 ///
-/// State: open (with or without a continuation) → settled. One lock guards it; the continuation is
-/// resumed outside of the lock, exactly once.
+/// State: open (with or without a continuation) → settled. A lock guards it; the continuation is
+/// resumed exactly once, outside the lock.
 final class Answer<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value, any Error>?
@@ -33,14 +33,15 @@ final class Answer<Value: Sendable>: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Starts something and waits for its answer.
+  /// Starts an operation and waits for its answer.
   ///
   /// - Parameters:
-  ///   - deadline: How long to wait at most, and what to throw then.
-  ///   - eventLoop: Where the deadline is kept; without it there is none.
-  ///   - start: Starts it and finishes the answer, on any thread; only the first result counts.
+  ///   - deadline: How long to wait at most, and the error to throw afterwards.
+  ///   - eventLoop: The event loop that times the deadline; without it there is none.
+  ///   - start: Starts the operation and finishes the answer, on any thread; only the first result
+  ///     counts.
   /// - Returns: The answer.
-  /// - Throws: What the answer failed with, the error of the deadline, or `CancellationError`.
+  /// - Throws: The error of the answer, the error of the deadline, or `CancellationError`.
   static func awaited(
     within deadline: (time: Duration, error: DatabaseError)? = nil,
     on eventLoop: (any EventLoop)? = nil,
@@ -63,12 +64,12 @@ final class Answer<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the waiting with an answer; ignored if it has ended already.
+  /// Ends the wait with an answer; ignored if it has already ended.
   func finish(_ result: Result<Value, any Error>) {
     settle(result, isGivenUp: false)?()
   }
 
-  /// Runs a block if the waiting ends without an answer.
+  /// Runs a block if the wait ends without an answer.
   func onGivenUp(_ block: @escaping @Sendable () -> Void) {
     let isLate = state.withLockedValue { state in
       if !state.isSettled { state.onGivenUp = block }
@@ -97,7 +98,7 @@ final class Answer<Value: Sendable>: Sendable {
     if let early { continuation.resume(with: early) }
   }
 
-  /// Settles once; returns what is to be done outside of the lock.
+  /// Settles once; returns the work to do outside the lock.
   private func settle(
     _ result: Result<Value, any Error>,
     isGivenUp: Bool

@@ -1,40 +1,40 @@
 public import struct Foundation.Date
 
-/// How a database is connected, and what waits for it.
+/// The state of a database's connection, and the number of writes that wait for it.
 public struct ConnectionStatus: Hashable, Sendable {
-  /// How far the connection is.
+  /// The phase of the connection.
   public enum Phase: Hashable, Sendable {
-    /// An attempt is under way; "first" until a server has answered once.
+    /// An attempt is under way; `isFirst` is true until a server has answered for the first time.
     case connecting(isFirst: Bool)
-    /// The server answers.
+    /// The server has answered.
     case connected
-    /// The next attempt starts in so many seconds.
+    /// The next attempt starts in this many seconds.
     case waiting(seconds: Int)
-    /// There is a reason not to connect, such as ``Database/goOffline()``.
+    /// The database does not connect, for example after ``Database/goOffline()``.
     case closed
   }
 
-  /// Why there is no connection, as far as it is known.
+  /// Why there is no connection, as far as is known.
   public struct Problem: Hashable, Sendable {
-    /// The kinds of reasons.
+    /// The kinds of problems.
     public enum Cause: Hashable, Sendable {
       /// The server cannot be reached, does not answer, or the connection broke.
       case network
-      /// The server does not let anybody in, or not this client.
+      /// The server refuses all connections, or those of this client.
       case refused
-      /// The issuer of the tokens no longer accepts this user, or this project.
+      /// The issuer of the tokens no longer accepts this user or project.
       case signInRefused
-      /// What answers is no database server.
+      /// Something other than a database server answered.
       case notADatabaseServer
-      /// The connection ended because one of the ends broke the rules of the protocol.
+      /// The connection ended because one side violated the protocol.
       case protocolViolation
-      /// The server cannot prove who it is: nobody who is trusted has signed its certificate.
+      /// The server cannot prove its identity: no trusted authority has signed its certificate.
       case untrustedCertificate
-      /// The certificate of the server is for another name.
+      /// The server's certificate is for another name.
       case wrongHostName
-      /// The certificate of the server has expired, or is not valid yet.
+      /// The server's certificate has expired or is not valid yet.
       case certificateOutOfDate
-      /// The URL demands encryption, and the server does without.
+      /// The URL requires encryption, but the server does not encrypt.
       case notEncrypted
       /// The connection cannot be encrypted for another reason.
       case encryptionFailed
@@ -45,31 +45,33 @@ public struct ConnectionStatus: Hashable, Sendable {
     /// The summary when a server does not answer.
     package static let noAnswer = "no answer"
 
-    /// The kind of reason.
+    /// The kind of problem.
     public var cause: Cause
     /// What happened, in a sentence that names the address where that matters.
     public var reason: String
-    /// The reason alone, in a few words, such as `connection refused`; nil unless the server was not
-    /// reached or did not answer.
+    /// The bare reason in a few words, such as `connection refused`; nil unless the server could
+    /// not be reached or did not answer.
     public var summary: String?
-    /// Where the server was looked for, such as `blog.example.org:9000`; nil as the summary is.
+    /// The address that was tried, such as `blog.example.org:9000`; nil if `summary` is nil.
     public var address: String?
-    /// Whether trying again does not help as long as nothing is changed.
+    /// Whether retrying cannot help until something changes.
     ///
-    /// The server is not a database server, rejects the client, or cannot be trusted. It is tried again.
+    /// True if the server is not a database server, rejects the client or its user, or cannot be
+    /// trusted. The database retries anyway.
     public var isPermanent: Bool
   }
 
-  /// How far the connection is.
+  /// The phase of the connection.
   public var phase: Phase
-  /// Where the server is, such as `blog.example.org:9000`, or the path of its socket.
+  /// The server's address, such as `blog.example.org:9000`, or the path of its socket.
   public var address: String
   /// Why the last connection ended or could not be made; nil while connected.
   public var problem: Problem?
-  /// Since when the server has left everything unanswered that it was asked, the greeting included.
+  /// The time since which the server has answered no request, where the greeting counts as an
+  /// answer.
   ///
-  /// Nil until that has lasted for three seconds. A connection ends after ten.
+  /// Nil until the silence has lasted three seconds. The connection is closed after ten.
   public var silentSince: Date?
-  /// How many writes, transactions among them, are not yet acknowledged.
+  /// The number of unacknowledged writes, including transactions.
   public var pendingWrites: Int
 }

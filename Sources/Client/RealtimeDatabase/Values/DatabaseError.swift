@@ -1,36 +1,36 @@
 public import Foundation
 package import RealtimeCore
 
-/// A reason why the database did not do what it was asked.
+/// The reason why the database did not carry out a request.
 public struct DatabaseError: Error, Hashable, Sendable {
-  /// The kind of failure, in the words of the protocol.
+  /// The kind of failure, in the protocol's terms.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    /// The word.
+    /// The protocol's name for this kind.
     public let description: String
 
-    /// The security rules do not allow it.
+    /// The security rules deny access.
     public static let permissionDenied = Code("permission_denied")
-    /// The server cannot do it now.
+    /// The server cannot do it at the moment.
     public static let unavailable = Code("unavailable")
-    /// The write was given up before it was acknowledged.
+    /// The write was discarded before it was acknowledged.
     public static let writeCanceled = Code("write_canceled")
-    /// The connection was lost before the answer came; whether the write was applied is not known.
+    /// The connection was lost before the answer; it is unknown whether the write was applied.
     public static let disconnected = Code("disconnect")
-    /// A transaction was tried too often while others changed the data.
+    /// The transaction was tried too many times while other clients changed the data.
     public static let maximumRetries = Code("maxretry")
     /// A later write to the same location stopped the transaction.
     public static let overriddenBySet = Code("set")
-    /// The data, the path or the query are not legal.
+    /// The data, the path or the query is invalid.
     public static let invalidData = Code("invalid_data")
-    /// No answer came in time.
+    /// No answer arrived in time.
     public static let timedOut = Code("timed_out")
-    /// More was waiting than may wait.
+    /// A buffer is full.
     public static let overflow = Code("overflow")
-    /// Another process, or another database of this one, keeps its data in the same file.
+    /// Another process, or another database in this one, uses the same file.
     public static let persistenceInUse = Code("persistence_in_use")
-    /// The file of the data on disk was damaged; it was set aside, and nothing of it is used.
+    /// The file on disk was damaged; it was set aside, and none of its data is used.
     public static let persistenceDamaged = Code("persistence_damaged")
-    /// Data cannot be kept on disk.
+    /// Data cannot be stored on disk.
     public static let persistenceUnavailable = Code("persistence_unavailable")
     /// Anything else.
     public static let failure = Code("failure")
@@ -42,9 +42,9 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
   /// The kind of failure.
   public let code: Code
-  /// The location, with a leading slash, or nil when it concerns none.
+  /// The location, with a leading slash, or nil if the error concerns none.
   public let path: String?
-  /// What the server said, or what is wrong.
+  /// The server's reason, or a description of the problem.
   public let reason: String
 
   /// Makes an error.
@@ -79,11 +79,11 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError: CustomNSError {
-  /// The domain of the original, by which programs that cast to `NSError` know the errors.
+  /// The original's domain, by which programs that cast to `NSError` recognize the errors.
   public static var errorDomain: String { "com.firebase" }
 
-  /// The number that the original gives this kind of failure: 1 for `permission_denied`, 2 for
-  /// `unavailable`, 3 for `write_canceled`, and 9999 for those that have none.
+  /// The original's number for this kind of failure: 1 for `permission_denied`, 2 for
+  /// `unavailable`, 3 for `write_canceled`, and 9999 for all others.
   public var errorCode: Int {
     switch code {
     case .permissionDenied: 1
@@ -93,11 +93,11 @@ extension DatabaseError: CustomNSError {
     }
   }
 
-  /// The reason, as `localizedDescription` gives it.
+  /// The reason, which becomes `localizedDescription`.
   public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: reason] }
 }
 
 extension DatabaseError: LocalizedError {
-  /// The reason, as `localizedDescription` gives it.
+  /// The reason, which becomes `localizedDescription`.
   public var errorDescription: String? { reason }
 }

@@ -1,74 +1,78 @@
 package import RealtimeTransport
 
-/// How a database connects, how long it waits, and where it keeps data.
+/// How a database connects, how long it waits, and where it stores data.
 public struct DatabaseOptions: Sendable {
   /// The longest pause between attempts to connect.
   public var maximumReconnectDelay: Duration = .seconds(30)
-  /// How long a read waits for its answer before it looks for what is known here, and fails if that
-  /// is nothing; nil waits forever.
+  /// How long a read waits for an answer before it falls back to local data, and fails if there is
+  /// none; nil means forever.
   ///
-  /// Unless it is set, a read waits three seconds of these for a connection, as in the original.
+  /// Unless this is set, a read waits only three seconds of that time for a connection, as in the
+  /// original.
   public var readDeadline: Duration? = .seconds(10) {
     didSet { readConnectionDeadline = readDeadline }
   }
   /// How long a read waits for a connection.
   package private(set) var readConnectionDeadline: Duration? = .seconds(3)
-  /// How long the `async` form of a write waits for the server before it throws; nil waits forever.
+  /// How long the `async` form of a write waits for the server before it throws; nil means forever.
   ///
   /// A write that is not acknowledged in time stays queued and may still be applied.
   public var writeDeadline: Duration? = .seconds(60)
-  /// How often a transaction is sent before it fails with `maxretry`, as others were always faster.
+  /// How often a transaction is sent before it fails with `maxretry` because others were faster.
   public var transactionTries = 25
-  /// The longest pause before the third try of a transaction; each one after it may be twice as long.
+  /// The longest pause before a transaction's third try; for each later try, it may be twice as
+  /// long.
   ///
-  /// The second try follows at once. The pauses are left to chance, so that programs that change the
-  /// same data get out of each other's way, and are never longer than a second.
+  /// The second try follows at once. The pauses are random, so that programs that change the same
+  /// data get out of each other's way, and never longer than a second.
   public var transactionRetryDelay: Duration = .milliseconds(20)
-  /// Says who uses the database; nil is the `Auth` for the address of the database, if there is one.
+  /// Provides the tokens; nil means the `Auth` for the database's address, if there is one.
   public var tokenProvider: (any DatabaseTokenProvider)?
-  /// Which user to be at a server's private socket, where the server asks no proof of it.
+  /// The user to act as on a server's private socket, where the server requires no proof of
+  /// identity.
   package var localUser: String?
-  /// Whose certificates are believed, where the URL of the database demands encryption.
+  /// The trusted certificate authorities, for URLs that require encryption.
   public var trustRoots = TrustRoots.system
-  /// How long a connection that nothing is asked of may be silent before the server is asked for a
+  /// How long an otherwise idle connection may be silent before the client asks the server for a
   /// sign of life.
   package var keepaliveInterval: Duration = .seconds(45)
-  /// How long a server may leave everything unanswered that it was asked before it is given up,
-  /// although data may still arrive.
+  /// How long a server may leave all requests unanswered before the client gives up on it, even if
+  /// data still arrives.
   package var patience: Duration = .seconds(10)
-  /// Where the connections to a host really go, by the value of the Host header.
+  /// The endpoints to connect to instead of a host, by the value of the Host header.
   package var detours: [String: ConnectionTarget.Endpoint] = [:]
-  /// Called on a thread of its own before each attempt to connect, which waits for its end.
+  /// Called before each connection attempt, on a separate thread; the attempt waits for its return.
   ///
-  /// It may start the server that is about to be connected to.
+  /// It may, for example, start the server.
   public var willConnect: (@Sendable () -> Void)?
 
-  /// The directory for the file of a database with ``Database/isPersistenceEnabled``.
+  /// The directory of the database's file, used with ``Database/isPersistenceEnabled``.
   ///
-  /// Nil means `realtime-database` in `$XDG_STATE_HOME`, or in `~/.local/state` if that is not set. It
-  /// is created for its owner only, with one file for each server and database name.
+  /// Nil means `realtime-database` in `$XDG_STATE_HOME`, or in `~/.local/state` if that is not set.
+  /// The directory is created for its owner only, and has one file for each server and database
+  /// name.
   public var persistenceDirectory: String?
-  /// Receives the reasons why not everything is kept on disk; runs on ``Database/callbackQueue``.
+  /// Receives the reasons why data is not kept on disk; runs on ``Database/callbackQueue``.
   ///
-  /// None of them ends the database, which continues in memory:
-  /// ``DatabaseError/Code/persistenceInUse`` when another process has the file,
-  /// ``DatabaseError/Code/persistenceDamaged`` when it was damaged and has been renamed, and
+  /// In all cases the database continues in memory. The codes are
+  /// ``DatabaseError/Code/persistenceInUse`` when another process uses the file,
+  /// ``DatabaseError/Code/persistenceDamaged`` when the file was damaged and has been renamed, and
   /// ``DatabaseError/Code/persistenceUnavailable`` when it cannot be opened or written. If the disk
-  /// is full, what could not be written is tried again with the next change. After any other error
-  /// nothing is written to the file any more until the next process opens it.
+  /// is full, the changes that could not be written are retried with the next change. After any
+  /// other error, nothing more is written to the file until another process opens it.
   public var onPersistenceProblem: (@Sendable (DatabaseError) -> Void)?
 
-  /// The authorities whose certificates a database believes.
+  /// The certificate authorities that a database trusts.
   public enum TrustRoots: Hashable, Sendable {
-    /// Those that the system trusts.
+    /// The authorities that the system trusts.
     case system
-    /// Those of a PEM file, and no others, not even the system's.
+    /// The authorities in a PEM file, and no others, not even the system's.
     case file(String)
   }
 
-  /// The time in milliseconds since 1970, in place of the clock of this machine.
+  /// The time in milliseconds since 1970; replaces the machine's clock.
   package var clock: (@Sendable () -> Int64)?
-  /// The random digits of keys, each below 64, in place of truly random ones.
+  /// The random digits of keys, each below 64; replaces the random number generator.
   package var keyDigits: (@Sendable () -> UInt8)?
 
   /// Makes the default options.
@@ -76,7 +80,7 @@ public struct DatabaseOptions: Sendable {
 }
 
 extension DatabaseOptions {
-  /// The authorities, as connections take them.
+  /// The authorities in the form that the transport takes.
   package var trust: RealtimeTransport.TrustRoots {
     switch trustRoots {
     case .system: .system

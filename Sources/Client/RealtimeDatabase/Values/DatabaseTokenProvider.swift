@@ -1,38 +1,39 @@
-/// Says who uses a database, and proves it: what `Auth` is to the databases of its project.
+/// Identifies the user of a database and proves it, as `Auth` does for the databases of its
+/// project.
 ///
-/// A database asks for a token before each attempt to connect. New tokens are presented on the open
-/// connection, without observers noticing.
+/// A database asks for a token before each connection attempt. It presents new tokens on the open
+/// connection; observers do not notice.
 public protocol DatabaseTokenProvider: Sendable {
   /// The identifier of the user who is signed in, or nil.
   var userID: String? { get }
 
-  /// A token that is still valid for a while.
+  /// A token that remains valid for some time.
   ///
-  /// - Parameter isForced: Whether the server rejected the last one, so that another is needed even if
-  ///   that one seems to be valid.
-  /// - Returns: The token, or nil if nobody is signed in.
-  /// - Throws: If none is available now; the database tries again when it next connects.
+  /// - Parameter isForced: Whether the server rejected the last token, so that a new one is needed
+  ///   even if the last one seems to be valid.
+  /// - Returns: The token, or nil if no user is signed in.
+  /// - Throws: When no token is available; the database asks again when it next connects.
   func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken?
 
   /// Calls a block with each new token, and with nil when the user has signed out.
   ///
   /// The block must be called in the order of the changes.
   ///
-  /// - Parameter block: What to call, on any thread.
-  /// - Returns: What ends it.
+  /// - Parameter block: The block to call, on any thread.
+  /// - Returns: The observation, which ends when it is released.
   func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation
 }
 
-/// A proof of who uses a database, for a short time.
+/// A short-lived proof of who uses a database.
 public struct DatabaseToken: Hashable, Sendable {
-  /// The identifier of the user; writes that are not acknowledged are sent under no other.
+  /// The identifier of the user; that user's pending writes are sent under no other.
   public let userID: String
   /// The proof, as the server expects it; it must not be logged or shown.
   public let text: String
 
-  /// Makes a token.
+  /// Makes a token from its text, as the issuer returned it.
   public init(userID: String, text: String) {
     self.userID = userID
     self.text = text
@@ -40,17 +41,17 @@ public struct DatabaseToken: Hashable, Sendable {
 }
 
 extension DatabaseToken: CustomStringConvertible {
-  /// Whose token it is, without the proof.
+  /// The user that the token belongs to, without the proof.
   public var description: String { "a token of \(userID)" }
 }
 
-/// The observation of a provider's tokens, which ends when this is released.
+/// An observation of a provider's tokens, which ends when this object is released.
 public final class DatabaseTokenObservation: Sendable {
   private let end: @Sendable () -> Void
 
   /// Makes an observation.
   ///
-  /// - Parameter end: What ends it.
+  /// - Parameter end: Ends the observation; called on release.
   public init(_ end: @escaping @Sendable () -> Void) {
     self.end = end
   }
@@ -58,10 +59,10 @@ public final class DatabaseTokenObservation: Sendable {
   deinit { end() }
 }
 
-/// An error of a ``DatabaseTokenProvider`` that says whether trying again may help.
+/// An error of a ``DatabaseTokenProvider`` that says whether a retry may help.
 ///
-/// For other errors the database assumes that it may.
+/// The database assumes that a retry may help for all other errors.
 package protocol DatabaseTokenFailure: Error {
-  /// Whether the same attempt may go well later, without anybody doing anything.
+  /// Whether a retry may succeed without any intervention.
   var isTemporary: Bool { get }
 }

@@ -1,30 +1,30 @@
 public import Foundation
 package import RealtimeCore
 
-/// A Swift or Foundation value that can stand for data; a cast to this protocol never bridges.
+/// A Swift or Foundation value that represents data; a cast to this protocol never bridges.
 private protocol DataConvertible {
   /// The data as JSON.
   func json() throws(DatabaseError) -> JSONValue
 }
 
-/// Converts values of the program to data of the tree and back.
+/// Converts the program's values to tree data and back.
 package enum NodeConversion {
-  /// The data that a value stands for.
+  /// Converts a value to data.
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?) throws(DatabaseError) -> Node {
     try node(json: try json(value))
   }
 
-  /// The data that a value and a priority stand for; a priority within the value counts first.
+  /// Converts a value and a priority to data; a priority within the value takes precedence.
   ///
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  ///   - priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  ///   - priority: Nil, `NSNull`, a number, a string or a server value.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
     let priority = try self.priority(priority)
     let json = try json(value)
@@ -32,21 +32,21 @@ package enum NodeConversion {
     return json[".priority"] == nil ? node.withPriority(priority.leafValue) : node
   }
 
-  /// A priority as a leaf, or nothing.
+  /// Converts a priority to a leaf, or to an empty node.
   ///
-  /// - Parameter priority: Nil, `NSNull`, a number, a string or a value that the server decides.
+  /// - Parameter priority: Nil, `NSNull`, a number, a string or a server value.
   /// - Returns: The leaf.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` when it is something else.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` for any other value.
   package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
     try JSONMember(".priority", try json(priority)).check()
     return try node(json: .object((".value", try json(priority))))
   }
 
-  /// The JSON that a value stands for.
+  /// Converts a value to JSON.
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: The JSON.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
   package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
     guard let value else { return .null }
     if let convertible = value as? any DataConvertible { return try convertible.json() }
@@ -59,7 +59,7 @@ package enum NodeConversion {
     )
   }
 
-  /// Makes a node of JSON that can be stored.
+  /// Makes a node from JSON, if the JSON can be stored.
   static func node(json: JSONValue) throws(DatabaseError) -> Node {
     try json.check()
     do throws(NodeError) {
@@ -69,15 +69,16 @@ package enum NodeConversion {
     }
   }
 
-  /// The data as values: `NSNumber`, `String`, `[Any]`, `[String: Any]`, and `NSNull` for none.
+  /// Converts data to values: `NSNumber`, `String`, `[Any]`, `[String: Any]`, and `NSNull` for
+  /// none.
   ///
-  /// Numbers are boxed, as only a box can be cast to every type of number; containers are not, as
-  /// casts reach the parts of Swift's containers at every depth.
+  /// Numbers are boxed, because only a box can be cast to every numeric type. Containers are not,
+  /// because casts reach the elements of Swift containers at every depth.
   package static func value(_ node: Node, form: Node.JSONForm = .value) -> Any {
     value(node.json(form))
   }
 
-  /// JSON as values of the same types.
+  /// Converts JSON to values of the same types.
   package static func value(_ json: JSONValue) -> Any {
     switch json {
     case .null: NSNull()
@@ -96,9 +97,9 @@ package enum NodeConversion {
 }
 
 extension JSONValue {
-  /// Checks that everything in it can be stored, since a tree leaves out what it cannot hold.
+  /// Checks that all of the JSON can be stored; a tree silently drops what it cannot hold.
   ///
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that names what cannot be stored.
+  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
   func check() throws(DatabaseError) {
     if let members {
       for member in members { try member.check() }
@@ -116,7 +117,7 @@ extension JSONValue {
     }
   }
 
-  /// Whether it is a leaf: not a container, unless that is a value that the server decides.
+  /// Whether this is a leaf: not a container, except for a server value.
   fileprivate var isLeaf: Bool { elements == nil && (members == nil || self[".sv"] != nil) }
 }
 
@@ -227,7 +228,7 @@ extension NSString: DataConvertible {
 
 extension NSNumber: DataConvertible {
   fileprivate func json() throws(DatabaseError) -> JSONValue {
-    // Booleans are the one kind whose type code is that of a C character or bool.
+    // Only booleans have the type code of a C character or of a C bool.
     let type = String(cString: objCType)
     if type == "c" || type == "B" { return .bool(boolValue) }
     if type == "Q" { return uint64Value.integerJSON() }
@@ -272,17 +273,17 @@ public enum ServerValue {
     [".sv": "timestamp"]
   }
 
-  /// The number stored there plus this one; this one when no number is stored.
+  /// The number stored at the location plus this one, or just this one if no number is stored.
   public static func increment(_ delta: Int) -> [String: any Sendable] {
     [".sv": ["increment": delta]]
   }
 
-  /// The number stored there plus this one; this one when no number is stored.
+  /// The number stored at the location plus this one, or just this one if no number is stored.
   public static func increment(_ delta: Double) -> [String: any Sendable] {
     [".sv": ["increment": delta]]
   }
 
-  /// The number stored there plus this one; this one when no number is stored.
+  /// The number stored at the location plus this one, or just this one if no number is stored.
   public static func increment(_ delta: NSNumber) -> [String: any Sendable] {
     let type = String(cString: delta.objCType)
     return type == "d" || type == "f"
