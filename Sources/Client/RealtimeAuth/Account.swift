@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RealtimeCore
 
-/// A user who is signed in: the profile and the tokens.
+/// A signed-in user: the profile and the tokens.
 struct Account: Hashable, Sendable {
   /// The public part of an account.
   struct Profile: Hashable, Sendable {
@@ -18,32 +18,34 @@ struct Account: Hashable, Sendable {
 
   /// The secrets of a user; they must not be logged.
   struct Tokens: Hashable, Sendable {
-    /// The token for the database and the account endpoints.
+    /// The token for the database and for the account endpoints.
     var idToken: String
-    /// The token that a new ID token is requested with.
+    /// The token that requests a new ID token.
     var refreshToken: String
-    /// When the ID token expires by the clock of this machine, in milliseconds since 1970.
+    /// When the ID token expires by this machine's clock, in milliseconds since 1970.
     var expires: Int64
-    /// Its lifetime from the time of issue, in milliseconds.
+    /// The token's lifetime from the time of issue, in milliseconds.
     var lifetime: Int64
 
-    /// When it should be refreshed: five minutes before it expires, or at half its lifetime.
+    /// When to refresh it: five minutes before it expires, or at half its lifetime if that is
+    /// later.
     var refreshTime: Int64 { expires - min(Self.margin, lifetime / 2) }
 
     private static let margin: Int64 = 5 * 60 * 1_000
   }
 }
 
-// A token in a log would be as good as a password there.
+// A token in a log would be as sensitive as a password.
 extension Account.Tokens: CustomStringConvertible, CustomReflectable {
   var description: String { "tokens until \(expires)" }
   var customMirror: Mirror { Mirror(self, children: ["expires": expires]) }
 }
 
 extension Account.Tokens {
-  /// The tokens of an answer about an account, or nil when it brings none.
+  /// The tokens in a response about an account, or nil if it has none.
   ///
-  /// The lifetime in the answer counts, since the clocks of both ends may differ.
+  /// The expiry is computed from the lifetime in the response, because the clocks of the two
+  /// machines may differ.
   init?(account answer: JSONValue, now: Int64) {
     guard let idToken = answer["idToken"]?.string,
       let refreshToken = answer["refreshToken"]?.string
@@ -51,9 +53,9 @@ extension Account.Tokens {
     self.init(idToken: idToken, refreshToken: refreshToken, seconds: answer["expiresIn"], now: now)
   }
 
-  /// The tokens of an answer to a refresh.
+  /// The tokens in the response to a refresh.
   ///
-  /// - Throws: ``AuthError`` of code `internalError` when there are none.
+  /// - Throws: ``AuthError`` of code `internalError` when the response has none.
   init(refresh answer: JSONValue, now: Int64) throws(AuthError) {
     guard let idToken = answer["id_token"]?.string ?? answer["access_token"]?.string,
       let refreshToken = answer["refresh_token"]?.string
@@ -75,7 +77,7 @@ extension Account.Tokens {
 }
 
 extension Account.Profile {
-  /// The profile in the answer to a look-up; the token says how the user signed in.
+  /// The profile in the response to a lookup; the token's claims say how the user signed in.
   init(user: JSONValue, claims: IDTokenClaims) {
     email = user["email"]?.string
     displayName = user["displayName"]?.string
@@ -94,14 +96,14 @@ extension Account.Profile {
   }
 }
 
-/// The claims of an ID token; only the server checks the signature.
+/// The claims of an ID token, whose signature only the server verifies.
 struct IDTokenClaims: Sendable {
-  /// All claims, an object.
+  /// All claims, as a JSON object.
   let json: JSONValue
 
-  /// Reads a token.
+  /// Reads the claims of a token.
   ///
-  /// - Throws: ``AuthError`` of code `malformedJWT` if it is not a token.
+  /// - Throws: ``AuthError`` of code `malformedJWT` if the text is not a token.
   init(_ token: String) throws(AuthError) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Self.bytes(parts[1]),
@@ -116,14 +118,15 @@ struct IDTokenClaims: Sendable {
   /// How the user signed in, such as "password".
   var provider: String? { json["firebase"]?["sign_in_provider"]?.string }
 
-  /// The lifetime of the token from the time of issue, in milliseconds, or nil if it does not say.
+  /// The token's lifetime from the time of issue, in milliseconds, or nil if the token does not
+  /// say.
   var lifetime: Int64? {
     guard let issued = json["iat"]?.integer, let expires = json["exp"]?.integer, expires > issued
     else { return nil }
     return (expires - issued) * 1_000
   }
 
-  /// The time in a claim, or nil.
+  /// The time in a claim, or nil if the claim is missing.
   func date(_ claim: String) -> Date? {
     json[claim]?.integer.map { Date(timeIntervalSince1970: Double($0)) }
   }

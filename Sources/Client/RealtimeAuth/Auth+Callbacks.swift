@@ -1,8 +1,9 @@
 internal import RealtimeDatabase
 
-/// The forms with callbacks, which run on ``callbackQueue`` after the listeners that the call causes.
+/// Callback variants. A callback runs on ``callbackQueue``, after the listeners that the call
+/// triggers.
 extension Auth {
-  /// Takes the outcome of a sign-in.
+  /// Receives the outcome of a sign-in.
   public typealias AuthDataResultCallback = (AuthDataResult?, (any Error)?) -> Void
 
   /// Signs in with an email address and a password.
@@ -14,7 +15,7 @@ extension Auth {
     run(completion) { try await $0.signIn(withEmail: email, password: password) }
   }
 
-  /// Makes an account with an email address and a password, and signs in to it.
+  /// Creates an account with an email address and a password, and signs in to it.
   public func createUser(
     withEmail email: String,
     password: String,
@@ -28,7 +29,7 @@ extension Auth {
     run(completion) { try await $0.signInAnonymously() }
   }
 
-  /// Signs in with a token that a server of the project has made and signed.
+  /// Signs in with a token that a server of the project has issued and signed.
   public func signIn(withCustomToken token: String, completion: AuthDataResultCallback?) {
     run(completion) { try await $0.signIn(withCustomToken: token) }
   }
@@ -38,7 +39,7 @@ extension Auth {
     run(completion) { try await $0.signIn(with: credential) }
   }
 
-  /// Asks the server to send a mail with a code, if it sends mails.
+  /// Asks the server to send an email with a code, if it sends email.
   public func sendPasswordReset(
     withEmail email: String,
     completion: (((any Error)?) -> Void)?
@@ -50,7 +51,7 @@ extension Auth {
     }
   }
 
-  /// Sets a new password with the code of a mail.
+  /// Sets a new password, using the code from the email.
   public func confirmPasswordReset(
     withCode code: String,
     newPassword: String,
@@ -63,7 +64,7 @@ extension Auth {
     }
   }
 
-  /// Does something and passes the result to a callback.
+  /// Runs an operation and passes the result to a callback.
   func run<Value: Sendable>(
     _ completion: ((Value?, (any Error)?) -> Void)?,
     body: @escaping @Sendable (Auth) async throws -> Value
@@ -75,7 +76,7 @@ extension Auth {
     }
   }
 
-  /// Does something and passes the error or the result to a callback.
+  /// Runs an operation and passes the error or the result to a callback.
   func tell<Value: Sendable>(
     _ completion: @escaping ((any Error)?, Value?) -> Void,
     of body: @escaping @Sendable (Auth) async throws -> Value
@@ -92,12 +93,12 @@ extension Auth {
   }
 }
 
-/// The forms with callbacks, which run on ``Auth/callbackQueue``.
+/// Callback variants; the callbacks run on ``Auth/callbackQueue``.
 extension User {
-  /// Takes the failure of a change, or nil.
+  /// Receives the error of a change, or nil on success.
   public typealias UserProfileChangeCallback = ((any Error)?) -> Void
 
-  /// Asks the server what it knows of the user.
+  /// Reloads the user's profile from the server.
   public func reload(completion: UserProfileChangeCallback?) {
     change(completion) { try await $0.reload() }
   }
@@ -112,12 +113,12 @@ extension User {
     change(completion) { try await $0.updateEmail(to: email) }
   }
 
-  /// Gives a guest what a credential says.
+  /// Turns a guest into a user with a credential.
   public func link(with credential: AuthCredential, completion: Auth.AuthDataResultCallback?) {
     auth.run(completion) { _ in try await self.link(with: credential) }
   }
 
-  /// Proves once more who the user is.
+  /// Proves the user's identity again.
   public func reauthenticate(
     with credential: AuthCredential,
     completion: Auth.AuthDataResultCallback?

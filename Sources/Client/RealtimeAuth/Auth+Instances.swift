@@ -4,35 +4,37 @@ internal import NIOCore
 public import RealtimeDatabase
 internal import RealtimeTransport
 
-/// The instances that are found by name, as programs written for the original expect.
+/// Instances that are looked up by database, as programs written for the original expect.
 extension Auth {
   private struct Instances {
     var configuration: AuthConfiguration?
     var opened: [String: Auth] = [:]
   }
 
-  // The original finds its instance without a context, so that one table per process is needed.
+  // Programs written for the original look their instance up globally, which takes one table per
+  // process.
   private static let instances = NIOLockedValueBox(Instances())
 
-  /// Says where people sign in, for ``auth()`` and all later ``auth(for:)``.
+  /// Sets the configuration for ``auth()`` and for all later calls of ``auth(for:)``.
   ///
-  /// Call it once, early, where the original would configure its app. It is not needed after
-  /// `Database.configure(url:)` unless a key of the hosted service or another place for credentials is.
+  /// Call it once, early, where a program for the original configures its app. After
+  /// `Database.configure(url:)`, it is needed only to set a key of the hosted service or another
+  /// location for credentials.
   public static func configure(_ configuration: AuthConfiguration) {
     instances.withLockedValue { $0.configuration = configuration }
   }
 
-  /// The accounts of the configured database, the same object at each call.
+  /// The accounts of the configured database; every call returns the same object.
   ///
-  /// Before ``configure(_:)`` and `Database.configure(url:)` it belongs to the database that
-  /// `Database.database()` is then; ``useEmulator(withHost:port:)`` says where people sign in. Without
-  /// either, they are looked for at port 9000 of this machine.
+  /// Before ``configure(_:)`` and `Database.configure(url:)`, it belongs to the database that
+  /// `Database.database()` returns at that time; ``useEmulator(withHost:port:)`` sets the server
+  /// for the accounts. Without either, that server is port 9000 of this machine.
   public static func auth() -> Auth {
     if let url = instances.withLockedValue(\.configuration?.databaseURL) { return auth(at: url) }
     return auth(ofApp: Database.defaultAppName)
   }
 
-  /// The accounts of an app's project, the same object for all apps of one database.
+  /// The accounts of an app's project; all apps of one database share the same object.
   package static func auth(ofApp app: String) -> Auth {
     let project = Database.project(ofApp: app)
     guard let url = project?.databaseURL else { return auth(at: Database.unknownTarget) }
@@ -46,10 +48,9 @@ extension Auth {
     return auth(at: parsed.target, apiKey: apiKey)
   }
 
-  /// The accounts for a database, the same object for all databases of one address and name.
+  /// The accounts for a database; all databases with the same address and name share one object.
   ///
-  /// From then on, those databases prove with its tokens who uses them, unless their options name
-  /// someone else for that.
+  /// From then on, those databases present its tokens, unless their options name another provider.
   public static func auth(for database: Database) -> Auth {
     auth(at: database.address)
   }
@@ -68,7 +69,7 @@ extension Auth {
     return auth
   }
 
-  /// Opens what is kept, and does without if that cannot be used, as there is nobody to tell.
+  /// Loads the stored credentials; if they cannot be used, logs that and starts without them.
   private convenience init(openingAt target: ConnectionTarget, configuration: AuthConfiguration) {
     let eventLoop = Repo.group.next()
     if case .file(let path) = configuration.persistence {

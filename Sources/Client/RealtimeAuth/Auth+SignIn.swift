@@ -1,6 +1,6 @@
 internal import RealtimeCore
 
-/// Signing in, with `async` calls; the forms with callbacks are beside them.
+/// Signing in, as `async` calls; callback variants exist as well.
 extension Auth {
   /// Signs in with an email address and a password.
   ///
@@ -18,7 +18,7 @@ extension Auth {
     return try await finish(answer, provider: Self.passwordProvider, isNew: false)
   }
 
-  /// Makes an account with an email address and a password, and signs in to it.
+  /// Creates an account with an email address and a password, and signs in to it.
   ///
   /// - Throws: ``AuthError``: `emailAlreadyInUse`, `invalidEmail`, `weakPassword`,
   ///   `operationNotAllowed`, `networkError` and others.
@@ -34,7 +34,7 @@ extension Auth {
     return try await finish(answer, provider: Self.passwordProvider, isNew: true)
   }
 
-  /// Signs in as a guest, who can be given an email address later; a guest who is there stays.
+  /// Signs in as a guest, who can get an email address later; a guest who is signed in stays.
   ///
   /// - Throws: ``AuthError``.
   @discardableResult
@@ -47,7 +47,7 @@ extension Auth {
     return try await finish(answer, provider: Self.anonymousProvider, isNew: true)
   }
 
-  /// Signs in with a token that a server of the project has made and signed.
+  /// Signs in with a token that a server of the project has issued and signed.
   ///
   /// - Throws: ``AuthError``: `invalidCustomToken`, `customTokenMismatch` and others.
   @discardableResult
@@ -66,11 +66,11 @@ extension Auth {
     try await signIn(withEmail: credential.email, password: credential.password)
   }
 
-  // MARK: Passwords that were forgotten
+  // MARK: Forgotten passwords
 
-  /// Asks the server to send a mail with a code, if it sends mails.
+  /// Asks the server to send an email with a code, if it sends email.
   ///
-  /// Servers that protect their users do not say whether there is such an account.
+  /// A server that protects its users does not reveal whether the account exists.
   ///
   /// - Throws: ``AuthError``.
   public func sendPasswordReset(withEmail email: String) async throws {
@@ -82,7 +82,7 @@ extension Auth {
     )
   }
 
-  /// Says for which email address a code is.
+  /// Returns the email address that a code was issued for.
   ///
   /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode` and others.
   @discardableResult
@@ -91,7 +91,7 @@ extension Auth {
     return answer["email"]?.string ?? ""
   }
 
-  /// Sets a new password with the code of a mail.
+  /// Sets a new password, using the code from the email.
   ///
   /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode`, `weakPassword` and others.
   public func confirmPasswordReset(withCode code: String, newPassword: String) async throws {
@@ -113,13 +113,13 @@ extension Auth {
     ]
   }
 
-  /// Looks up whose tokens an answer brings, and signs them in.
+  /// Looks up the user whose tokens a response contains, and signs that user in.
   func finish(
     _ answer: JSONValue,
     provider: String,
     isNew: Bool
   ) async throws(AuthError) -> AuthDataResult {
-    // Their life counts from when the answer came, a moment after their issue.
+    // The lifetime counts from the arrival of the response, shortly after the tokens were issued.
     guard let tokens = Account.Tokens(account: answer, now: Self.now()) else {
       throw AuthError(.internalError, message: "the server signed in without a token")
     }
@@ -130,7 +130,7 @@ extension Auth {
     return AuthDataResult(user: User(account, of: self), additionalUserInfo: info)
   }
 
-  /// What the server knows of the owner of some tokens.
+  /// Asks the server for the account that some tokens belong to.
   func account(of tokens: Account.Tokens) async throws(AuthError) -> Account {
     let claims = try IDTokenClaims(tokens.idToken)
     let answer = try await client.call(
@@ -147,33 +147,33 @@ extension Auth {
   }
 }
 
-/// What signing in has brought.
+/// The result of signing in.
 public struct AuthDataResult: Sendable {
-  /// Who is signed in.
+  /// The signed-in user.
   public let user: User
-  /// What else the server has told.
+  /// Further details from the server.
   public let additionalUserInfo: AdditionalUserInfo?
 }
 
-/// What the server says about a sign-in.
+/// The server's details about a sign-in.
 public struct AdditionalUserInfo: Hashable, Sendable {
   /// How the user signed in, such as "password".
   public let providerID: String
-  /// Whether the account was made by it.
+  /// Whether this sign-in created the account.
   public let isNewUser: Bool
 }
 
-/// A proof of who someone is; see ``EmailAuthProvider``.
+/// A proof of a user's identity; see ``EmailAuthProvider``.
 public struct AuthCredential: Sendable {
-  /// How it proves that, such as "password".
+  /// The kind of proof, such as "password".
   public let provider: String
   let email: String
   let password: String
 }
 
-/// Makes credentials of email addresses and passwords.
+/// Makes credentials from email addresses and passwords.
 public enum EmailAuthProvider {
-  /// A credential of an email address and a password.
+  /// Makes a credential from an email address and a password.
   public static func credential(withEmail email: String, password: String) -> AuthCredential {
     AuthCredential(provider: Auth.passwordProvider, email: email, password: password)
   }

@@ -7,7 +7,7 @@ internal import RealtimeCore
 public import RealtimeDatabase
 internal import RealtimeTransport
 
-/// Signs users in to a database and out, and keeps the tokens that prove who they are.
+/// Signs users of a database in and out, and keeps the tokens that prove their identity.
 ///
 /// ```swift
 /// let auth = Auth.auth()
@@ -15,17 +15,17 @@ internal import RealtimeTransport
 /// print(auth.currentUser?.uid ?? "nobody")
 /// ```
 ///
-/// A database finds the `Auth` of its address by itself: see ``auth(for:)``. Tokens are refreshed in
-/// time and presented on the open connection, so that observers notice nothing. A user stays signed in
-/// across runs of the program until ``signOut()``, unless ``AuthConfiguration/persistence`` says
-/// otherwise. When the server ends a session, for example of a disabled account, the user is signed out
-/// here too.
+/// A database finds the `Auth` for its address automatically; see ``auth(for:)``. Tokens are
+/// refreshed before they expire and presented on the open connection; observers do not notice. A
+/// user stays signed in across runs of the program until ``signOut()``, unless
+/// ``AuthConfiguration/persistence`` says otherwise. If the server ends the session, for example
+/// because the account was disabled, the user is signed out locally as well.
 ///
-/// Everything may be called from any thread. Callbacks and listeners run on ``callbackQueue``, in the
-/// order of the events that they report.
+/// All methods may be called from any thread. Callbacks and listeners run on ``callbackQueue``, in
+/// the order of the events that they report.
 ///
-/// One lock guards the session (`AuthCore`) and all listeners. The outputs of the session are
-/// performed on one serial queue; they are enqueued while the lock is held, which keeps their order.
+/// One lock guards the session (`AuthCore`) and all listeners. A serial queue performs the
+/// session's outputs; they are enqueued under the lock, which keeps them in order.
 public final class Auth: Sendable {
   private let eventLoop: any EventLoop
   private let store: any CredentialStore
@@ -41,7 +41,7 @@ public final class Auth: Sendable {
   struct State {
     var core: AuthCore
     var service: IdentityService
-    /// Whether the user's credentials are in the store, where other processes find them.
+    /// Whether the user's credentials are in the store, where other processes can find them.
     var isKept: Bool
     var callbackQueue = DispatchQueue.main
     var lastNumber = 0
@@ -52,13 +52,13 @@ public final class Auth: Sendable {
     var timer: Scheduled<Void>?
   }
 
-  /// Opens the accounts of a database, with the user whose credentials are kept, if any.
+  /// Opens the accounts of a database, with the user whose credentials are stored, if any.
   ///
-  /// A database uses it when it is the `tokenProvider` of its options.
+  /// To use it for a database, set it as the `tokenProvider` of the database's options.
   ///
-  /// - Parameter configuration: Where people sign in, and where their credentials rest.
-  /// - Throws: ``AuthError`` of code `keychainError` when the credentials that are kept cannot be
-  ///   used, and of code `internalError` for a URL that is not one of a database.
+  /// - Parameter configuration: Where users sign in, and where their credentials are stored.
+  /// - Throws: ``AuthError`` of code `keychainError` when the stored credentials cannot be used,
+  ///   and of code `internalError` when the URL is not that of a database.
   public convenience init(_ configuration: AuthConfiguration) throws {
     let target = try configuration.target()
     let eventLoop = Repo.group.next()
@@ -101,28 +101,29 @@ public final class Auth: Sendable {
 
   // MARK: The user
 
-  /// Who is signed in, or nil.
+  /// The signed-in user, or nil.
   public var currentUser: User? {
     state.withLockedValue(\.core.account).map { User($0, of: self) }
   }
 
-  /// What is known of a user, or nil when someone else is signed in.
+  /// The current profile of a user, or nil if that user is not signed in.
   func profile(of uid: String) -> Account.Profile? {
     let account = state.withLockedValue(\.core.account)
     return account?.uid == uid ? account?.profile : nil
   }
 
-  /// Where callbacks and listeners run; the main queue unless set.
+  /// The queue on which callbacks and listeners run; the main queue by default.
   public var callbackQueue: DispatchQueue {
     get { state.withLockedValue(\.callbackQueue) }
     set { state.withLockedValue { $0.callbackQueue = newValue } }
   }
 
-  /// Signs out: the credentials are forgotten, and databases go on with nobody signed in.
+  /// Signs out: removes the credentials; databases continue without a user.
   ///
-  /// Writes that are not acknowledged wait until the same user is back; they are never sent as anyone else.
+  /// Unacknowledged writes wait until the same user signs in again; they are never sent as another
+  /// user.
   ///
-  /// - Throws: Nothing today; it throws since the original does.
+  /// - Throws: Nothing; it is declared as throwing for compatibility with the original.
   public func signOut() throws {
     handle(.signedOut)
   }
@@ -130,8 +131,8 @@ public final class Auth: Sendable {
   /// Sends all requests to an emulator from now on, without encryption.
   ///
   /// - Parameters:
-  ///   - host: Its host.
-  ///   - port: Its port.
+  ///   - host: The emulator's host.
+  ///   - port: The emulator's port, from 1 through 65535.
   public func useEmulator(withHost host: String, port: Int) {
     precondition((1...65_535).contains(port), "\(port) is not a port")
     state.withLockedValue { $0.service = .server(ConnectionTarget(host: host, port: port)) }
@@ -151,22 +152,23 @@ public final class Auth: Sendable {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
   }
 
-  /// Feeds the session an input and has its outputs performed.
+  /// Feeds the session an input and enqueues its outputs.
   func handle(_ input: AuthInput) {
     state.withLockedValue { state in
       let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
       guard !outputs.isEmpty else { return }
-      // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
+      // Enqueued under the lock, so that outputs caused by two threads keep the order of their
+      // inputs.
       queue.async { for output in outputs { self.perform(output) } }
     }
   }
 
-  /// Returns once everything asked for up to now is done.
+  /// Returns once all work requested so far has been done.
   package func settle() async {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
-  /// Runs a block on the callback queue, after everything asked for up to now.
+  /// Runs a block on the callback queue, after all work requested so far.
   func deliver(_ block: @escaping @Sendable () -> Void) {
     queue.async { self.callbackQueue.async(execute: block) }
   }
@@ -201,7 +203,7 @@ public final class Auth: Sendable {
 }
 
 extension Account {
-  /// Whether a name that a person typed means this account.
+  /// Whether a name that a person typed refers to this account.
   func answers(to name: String) -> Bool {
     uid == name || profile.displayName == name || profile.email == name.lowercased()
   }
@@ -209,9 +211,9 @@ extension Account {
 
 /// Refreshing tokens, keeping credentials, and calling listeners.
 extension Auth {
-  /// The account with a token that is valid for a while, or nil if nobody is signed in.
+  /// The account with a token that remains valid for some time, or nil if no user is signed in.
   ///
-  /// - Throws: ``AuthError`` if there is no such token.
+  /// - Throws: ``AuthError`` if no such token can be obtained.
   func freshAccount(forcingRefresh isForced: Bool = false) async throws -> Account? {
     try await withCheckedThrowingContinuation { continuation in
       let number = state.withLockedValue { state in
@@ -223,7 +225,7 @@ extension Auth {
     }
   }
 
-  /// Gets new tokens, one process at a time, since some servers accept a refresh token only once.
+  /// Gets new tokens; processes take turns, because some servers accept a refresh token only once.
   private func refresh(_ account: Account, number: Int) async {
     let turn = await store.refreshTurn(uid: account.uid, of: server)
     let result: Result<Account.Tokens, AuthError>
@@ -234,7 +236,7 @@ extension Auth {
       result = .failure(error)
     }
     handle(.refreshed(number, result))
-    // The others must find the new tokens when their turn comes.
+    // The next process in turn must find the new tokens.
     await settle()
     withExtendedLifetime(turn) {}
   }
@@ -247,11 +249,11 @@ extension Auth {
       guard let kept = accounts.first(where: { $0.uid == account.uid })?.tokens else {
         throw .signedOutElsewhere
       }
-      // Another process may have been faster.
+      // Another process may have refreshed them already.
       if kept.idToken != account.tokens.idToken, Self.now() < kept.refreshTime { return kept }
       refreshToken = kept.refreshToken
     }
-    // The lifetime of a token counts from before the request, which may take long.
+    // The lifetime counts from before the request, because the request may take long.
     let start = Self.now()
     return try Account.Tokens(refresh: await client.refresh(refreshToken), now: start)
   }
@@ -290,7 +292,7 @@ extension Auth {
   private func call(_ listeners: [Int: @Sendable (User?) -> Void], with user: User?) {
     for (number, listener) in listeners.sorted(by: { $0.key < $1.key }) {
       callbackQueue.async {
-        // A removed listener is not called any more, even if the call was under way.
+        // A removed listener is not called any more, even if the call was already scheduled.
         if self.isListening(number) { listener(user) }
       }
     }
@@ -298,19 +300,20 @@ extension Auth {
 }
 
 extension Auth: DatabaseTokenProvider {
-  /// The identifier of the user, or nil.
+  /// The identifier of the signed-in user, or nil.
   public var userID: String? { state.withLockedValue(\.core.account?.uid) }
 
-  /// The token of the user for databases.
+  /// The signed-in user's token for databases.
   ///
-  /// - Throws: ``AuthError`` when none can be got.
+  /// - Throws: ``AuthError`` when no token can be obtained.
   public func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
     try await freshAccount(forcingRefresh: isForced).map {
       DatabaseToken(userID: $0.uid, text: $0.tokens.idToken)
     }
   }
 
-  /// Calls a block with each new token; as long as there is one, tokens are replaced in time.
+  /// Calls a block with each new token; while it is observed, tokens are refreshed before they
+  /// expire.
   public func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation {
@@ -332,12 +335,12 @@ extension Auth: DatabaseTokenProvider {
   }
 }
 
-/// Listening to who is signed in.
+/// Listening for changes of the user and the token.
 extension Auth {
-  /// Calls a block now, and whenever someone else signs in or the user signs out.
+  /// Calls a block at once, and whenever another user signs in or the user signs out.
   ///
-  /// - Parameter listener: Takes this object and the user, or nil; runs on ``callbackQueue``.
-  /// - Returns: What ``removeStateDidChangeListener(_:)`` takes.
+  /// - Parameter listener: Gets this object and the user, or nil; runs on ``callbackQueue``.
+  /// - Returns: A handle for ``removeStateDidChangeListener(_:)``.
   @discardableResult
   public func addStateDidChangeListener(
     _ listener: @escaping (Auth, User?) -> Void
@@ -346,17 +349,17 @@ extension Auth {
     return AuthStateDidChangeListenerHandle(number: number)
   }
 
-  /// Ends the calls of a listener.
+  /// Removes a listener; it is not called again.
   public func removeStateDidChangeListener(_ handle: AuthStateDidChangeListenerHandle) {
     state.withLockedValue { $0.userListeners[handle.number] = nil }
   }
 
-  /// Calls a block now, and whenever the token changes: after each refresh, sign-in and sign-out.
+  /// Calls a block at once, and whenever the token changes: on each refresh, sign-in and sign-out.
   ///
-  /// As long as there is such a listener, tokens are refreshed before they expire.
+  /// While such a listener exists, tokens are refreshed before they expire.
   ///
-  /// - Parameter listener: Takes this object and the user, or nil; runs on ``callbackQueue``.
-  /// - Returns: What ``removeIDTokenDidChangeListener(_:)`` takes.
+  /// - Parameter listener: Gets this object and the user, or nil; runs on ``callbackQueue``.
+  /// - Returns: A handle for ``removeIDTokenDidChangeListener(_:)``.
   @discardableResult
   public func addIDTokenDidChangeListener(
     _ listener: @escaping (Auth, User?) -> Void
@@ -366,7 +369,7 @@ extension Auth {
     return IDTokenDidChangeListenerHandle(number: number)
   }
 
-  /// Ends the calls of a listener for tokens.
+  /// Removes a token listener; it is not called again.
   public func removeIDTokenDidChangeListener(_ handle: IDTokenDidChangeListenerHandle) {
     let isLast = state.withLockedValue { state in
       state.tokenListeners[handle.number] = nil
@@ -375,14 +378,14 @@ extension Auth {
     if isLast { self.handle(.staysFresh(false)) }
   }
 
-  /// Who is signed in, now and after each change.
+  /// The signed-in user, at once and after each change.
   ///
   /// ```swift
   /// for await user in Auth.auth().authStateChanges { print(user?.uid ?? "nobody") }
   /// ```
   ///
-  /// Each loop is a listener of its own, which is removed when the loop ends or its task is cancelled.
-  /// All changes are buffered for a slow loop, since each of them concerns a different person.
+  /// Each loop has its own listener, which is removed when the loop ends or its task is cancelled.
+  /// All changes are buffered for a slow loop, because each of them concerns a different user.
   public var authStateChanges: AsyncStream<User?> {
     AsyncStream { continuation in
       let handle = addStateDidChangeListener { _, user in continuation.yield(user) }
@@ -390,9 +393,9 @@ extension Auth {
     }
   }
 
-  /// Who is signed in, now and whenever the token changes: after each refresh, sign-in and sign-out.
+  /// The signed-in user, at once and after each token change: refresh, sign-in or sign-out.
   ///
-  /// Each loop is a listener of its own, which is removed when the loop ends or its task is cancelled.
+  /// Each loop has its own listener, which is removed when the loop ends or its task is cancelled.
   /// Only the newest change is buffered for a slow loop.
   public var idTokenChanges: AsyncStream<User?> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
@@ -422,7 +425,7 @@ extension Auth {
     return number
   }
 
-  /// Whether a listener was not removed.
+  /// Whether a listener has not been removed.
   private func isListening(_ number: Int) -> Bool {
     state.withLockedValue {
       $0.userListeners[number] != nil || $0.tokenListeners[number] != nil
@@ -430,12 +433,12 @@ extension Auth {
   }
 }
 
-/// What a listener is removed by.
+/// Identifies a listener, for removing it.
 public struct AuthStateDidChangeListenerHandle: Hashable, Sendable {
   let number: Int
 }
 
-/// What a listener for tokens is removed by.
+/// Identifies a token listener, for removing it.
 public struct IDTokenDidChangeListenerHandle: Hashable, Sendable {
   let number: Int
 }

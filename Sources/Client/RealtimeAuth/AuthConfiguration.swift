@@ -3,31 +3,31 @@ internal import NIOCore
 public import RealtimeDatabase
 internal import RealtimeTransport
 
-/// Where people of a program sign in, and where their credentials rest.
+/// Where a program's users sign in, and where their credentials are stored.
 public struct AuthConfiguration: Sendable {
-  /// Where credentials rest between runs of the program.
+  /// Where credentials are stored between runs of the program.
   public enum Persistence: Hashable, Sendable {
-    /// In a file that only its owner can read, which the programs of a person share.
+    /// In a file that only its owner can read, shared by all of that person's programs.
     case file(String)
-    /// Nowhere: they end with the process.
+    /// In memory: they are lost when the process ends.
     case memory
   }
 
-  /// The URL of the database, whose server answers for the accounts as well.
+  /// The URL of the database, whose server also manages the accounts.
   ///
-  /// For a database of the hosted service, the hosted service does.
+  /// For a database of the hosted service, the hosted account service does.
   public var databaseURL: String
-  /// The key of the project; the hosted service needs it, emulators and our server do not.
+  /// The project's key; the hosted service needs it, emulators and this package's server do not.
   public var apiKey: String?
-  /// Whose certificates are believed, as in the options of the database.
+  /// The trusted certificate authorities, as in the options of a database.
   public var trustRoots = DatabaseOptions.TrustRoots.system
-  /// Where credentials rest; `credentials.json` in `$XDG_STATE_HOME/hearth` unless set.
+  /// Where credentials are stored; `credentials.json` in `$XDG_STATE_HOME/hearth` by default.
   public var persistence: Persistence = .file(Self.defaultFile())
-  /// Who is signed in at the start if several are kept; nil is the one who signed in last.
+  /// The user to start with if several are stored; nil means the one who signed in last.
   ///
-  /// It is an identifier, an email address or a display name.
+  /// It may be an identifier, an email address or a display name.
   public var account: String?
-  /// How long a request to the server may take.
+  /// The time limit of a request to the server.
   public var timeout: Duration = .seconds(30)
 
   /// Makes a configuration.
@@ -38,14 +38,14 @@ public struct AuthConfiguration: Sendable {
 }
 
 extension AuthConfiguration {
-  /// The credential file of this user, by the rules of the XDG base directories.
+  /// The default credential file, according to the XDG base directory specification.
   ///
-  /// - Parameter environment: The variables of the process.
-  /// - Returns: Its path, which need not exist.
+  /// - Parameter environment: The environment of the process.
+  /// - Returns: The path of the file, which need not exist.
   package static func defaultFile(
     _ environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String {
-    // A relative path is invalid by the specification and counts as not set.
+    // The specification requires relative paths to be ignored.
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
       return "\(state)/hearth/\(fileName)"
     }
@@ -57,7 +57,7 @@ extension AuthConfiguration {
 }
 
 extension AuthConfiguration {
-  /// The same as the transport takes it.
+  /// The trusted authorities in the form that the transport takes.
   var trust: TrustRoots {
     var options = DatabaseOptions()
     options.trustRoots = trustRoots
@@ -66,16 +66,16 @@ extension AuthConfiguration {
 }
 
 extension AuthConfiguration {
-  /// The users who are signed in to this database on this machine, the latest first.
+  /// The users who are signed in to this database on this machine, most recent sign-in first.
   ///
-  /// - Throws: ``AuthError`` when the credential file cannot be used, or the URL is none.
+  /// - Throws: ``AuthError`` when the credential file cannot be used or the URL is invalid.
   package func keptAccounts() throws -> [KeptAccount] {
     guard case .file(let path) = persistence else { return [] }
     let server = try target().identity
     return try Self.keptAccounts(path).filter { $0.server == server }
   }
 
-  /// The users who are signed in to any database according to a credential file.
+  /// The users in a credential file, signed in to any database.
   ///
   /// - Throws: ``AuthError`` when the file cannot be used.
   package static func keptAccounts(_ path: String) throws(AuthError) -> [KeptAccount] {

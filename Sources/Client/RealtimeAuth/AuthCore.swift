@@ -1,22 +1,22 @@
-/// Keeps a user signed in: decides when tokens are refreshed, and what follows from the answer.
+/// Keeps a user signed in: decides when to refresh tokens, and what follows from the response.
 ///
-/// Pure: the time comes in with each input, and what is to be done comes out.
+/// Pure: the time comes with each input; the work to do is returned as outputs.
 ///
-/// States: nobody → signed in ⇄ refreshing (one refresh at a time) → nobody. While tokens must stay
-/// fresh, a failed refresh is tried again after growing pauses.
+/// States: signed out → signed in ⇄ refreshing (one refresh at a time) → signed out. While tokens
+/// must stay fresh, a failed refresh is retried after growing pauses.
 struct AuthCore: Sendable {
   private(set) var account: Account?
-  /// The refresh that is under way, if any.
+  /// The refresh under way, if any.
   private var refresh: Refresh?
   private var lastRefresh = 0
   private var failures = 0
-  /// Whether tokens are refreshed before anyone asks for them.
+  /// Whether tokens are refreshed before a caller requests them.
   private var staysFresh = false
   private var outputs: [AuthOutput] = []
 
   private struct Refresh {
     let number: Int
-    /// The requests that wait for the new token, and whether the old one would not do for them.
+    /// The requests that wait for the new token, and whether they insist on a new one.
     var waiting: [(request: Int, isForced: Bool)] = []
   }
 
@@ -24,18 +24,18 @@ struct AuthCore: Sendable {
   private static let firstPause: Int64 = 250
   private static let longestPause: Int64 = 30_000
 
-  /// Makes a session of nobody, or of a user who was signed in before.
+  /// Makes a session that is signed out, or that continues with a stored user.
   init(account: Account? = nil) {
     self.account = account
   }
 
-  /// Takes an input and returns what is to be done, in order.
+  /// Handles an input and returns the resulting outputs in order.
   ///
   /// - Parameters:
   ///   - input: What happened.
-  ///   - now: The wall clock in milliseconds since 1970.
-  ///   - random: A number from 0 to 1, which spreads attempts.
-  /// - Returns: The outputs, to be performed one after another.
+  ///   - now: The wall clock, in milliseconds since 1970.
+  ///   - random: A random number from 0 through 1, which spreads retries.
+  /// - Returns: The outputs, to be performed in order.
   mutating func handle(_ input: AuthInput, now: Int64, random: Double) -> [AuthOutput] {
     outputs = []
     switch input {
@@ -113,7 +113,7 @@ struct AuthCore: Sendable {
     now: Int64,
     random: Double
   ) {
-    // A sign-in or sign-out in the meantime has made it pointless.
+    // A sign-in or sign-out in the meantime has made the result irrelevant.
     guard let refresh, refresh.number == number, var account else { return }
     switch result {
     case .success(let tokens):
@@ -128,7 +128,7 @@ struct AuthCore: Sendable {
     case .failure(let error) where error.endsSession: signedOut(error)
     case .failure(let error):
       self.refresh = nil
-      // The old token is good until it expires, unless the server rejected it.
+      // The old token is usable until it expires, unless the server has rejected it.
       for (request, isForced) in refresh.waiting {
         let isUsable = !isForced && now < account.tokens.expires
         outputs.append(.token(request, isUsable ? .success(account) : .failure(error)))
@@ -161,42 +161,42 @@ struct AuthCore: Sendable {
   }
 }
 
-/// Something that happened, which a session has to deal with.
+/// An event that the session handles.
 enum AuthInput: Sendable {
   /// A user signed in, or received new tokens other than by a refresh.
   case signedIn(Account)
   /// The user signs out.
   case signedOut
-  /// More is known of the user.
+  /// The user's profile was loaded or changed.
   case profileChanged(uid: String, Account.Profile)
-  /// A caller asks for a token; if forced, it must differ from the last one.
+  /// A caller requests a token; if forced, it must differ from the last one.
   case tokenWanted(Int, isForced: Bool)
-  /// A refresh was answered.
+  /// A refresh has finished.
   case refreshed(Int, Result<Account.Tokens, AuthError>)
-  /// The timer came due.
+  /// The timer fired.
   case timerFired
-  /// Tokens must be refreshed before anyone asks for them, or need no longer be.
+  /// Whether tokens must be refreshed before a caller requests them.
   case staysFresh(Bool)
 }
 
-/// Something that a session wants done; the caller performs the outputs in order.
+/// Work that the session requests; the caller performs the outputs in order.
 enum AuthOutput: Sendable {
-  /// Get new tokens for an account, and feed back the answer under this number.
+  /// Get new tokens for an account, and feed the response back under this number.
   case refresh(Int, Account)
-  /// Start the timer of so many milliseconds; replaces it if it is running.
+  /// Start the timer with this many milliseconds, replacing a running one.
   case schedule(after: Int64)
   /// Cancel the timer.
   case cancelTimer
-  /// Answer a caller who asked for a token; nil means that nobody is signed in.
+  /// Answer a caller's token request; nil means that no user is signed in.
   case token(Int, Result<Account?, AuthError>)
-  /// Another user is signed in, or nobody, or the profile changed.
+  /// Another user or no user is signed in, or the profile changed.
   case userChanged(isOther: Bool)
-  /// There is a new token, or nobody is signed in any more.
+  /// There is a new token, or no user is signed in any more.
   case tokenChanged(Account?)
-  /// Keep these credentials; they are new if the user has just signed in.
+  /// Store these credentials; they are new if the user has just signed in.
   ///
-  /// Otherwise they are kept only if no other process has removed the account.
+  /// Otherwise they are stored only if no other process has removed the account.
   case save(Account, isNew: Bool)
-  /// Forget the credentials of an account.
+  /// Remove the credentials of an account.
   case remove(Account)
 }

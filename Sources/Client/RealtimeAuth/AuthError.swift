@@ -2,13 +2,13 @@ public import Foundation
 internal import RealtimeDatabase
 internal import RealtimeTransport
 
-/// A reason why someone could not be signed in, or an account not be changed.
+/// The reason why signing in or changing an account failed.
 public struct AuthError: Error, Hashable, Sendable {
   /// The kind of failure.
   public let code: AuthErrorCode
-  /// The word of the server, such as `EMAIL_EXISTS`, or nil when it has said none.
+  /// The server's error code, such as `EMAIL_EXISTS`, or nil if the server gave none.
   public let serverCode: String?
-  /// What is wrong, in a sentence.
+  /// A description of the problem, in a sentence.
   public let message: String
 
   /// Makes an error.
@@ -18,7 +18,7 @@ public struct AuthError: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// Whether the session is over, so that only signing in again helps.
+  /// Whether the session has ended, so that the user has to sign in again.
   var endsSession: Bool {
     switch code {
     case .userDisabled, .userNotFound, .userTokenExpired, .invalidUserToken: true
@@ -34,15 +34,15 @@ public struct AuthError: Error, Hashable, Sendable {
 }
 
 extension AuthError {
-  /// The error that an answer of the server stands for.
+  /// Makes an error from the server's response.
   ///
-  /// The message of an answer is a word, which a colon and an explanation may follow. Where the
-  /// message is a sentence, as it is for keys, the status is the word.
+  /// The message of a response is a code, optionally followed by a colon and an explanation. If the
+  /// message is a sentence, as for API keys, the status serves as the code.
   ///
   /// - Parameters:
   ///   - text: The message.
-  ///   - status: The status that the body names, if any.
-  ///   - code: The status of HTTP.
+  ///   - status: The status in the body, if any.
+  ///   - code: The HTTP status.
   init(serverMessage text: String, status: String?, code: Int) {
     var word = String(text.prefix { $0 != " " && $0 != ":" })
     let rest = text.dropFirst(word.count).drop { $0 == " " || $0 == ":" }
@@ -76,7 +76,7 @@ extension AuthError {
   private static let wrongLogin = "the email address or the password is wrong"
   private static let endedSession = "the session has ended; sign in again"
 
-  /// The documented words of the service.
+  /// The documented error codes of the service.
   private static let known: [String: (AuthErrorCode, String)] = [
     "ADMIN_ONLY_OPERATION": (.adminRestrictedOperation, "only an administrator may do this"),
     "API_KEY_INVALID": (.invalidAPIKey, "the API key is not valid"),
@@ -119,13 +119,13 @@ extension AuthError: CustomStringConvertible {
 }
 
 extension AuthError: CustomNSError {
-  /// The domain of the original, by which programs that cast to `NSError` know the errors.
+  /// The original's domain, by which programs that cast to `NSError` recognize the errors.
   public static var errorDomain: String { AuthErrorDomain }
 
-  /// The number of the kind, which makes an ``AuthErrorCode`` again.
+  /// The raw value of the ``AuthErrorCode``.
   public var errorCode: Int { code.rawValue }
 
-  /// The message, and the server's word under ``AuthErrorUserInfoNameKey`` if there is one.
+  /// The message, and the server's code under ``AuthErrorUserInfoNameKey`` if there is one.
   public var errorUserInfo: [String: Any] {
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let serverCode { info[AuthErrorUserInfoNameKey] = serverCode }
@@ -134,17 +134,17 @@ extension AuthError: CustomNSError {
 }
 
 extension AuthError: LocalizedError {
-  /// The message, as `localizedDescription` gives it.
+  /// The message, which becomes `localizedDescription`.
   public var errorDescription: String? { message }
 }
 
-/// The domain of the errors of signing in when they are cast to `NSError`.
+/// The domain of ``AuthError`` when it is cast to `NSError`.
 public let AuthErrorDomain = "FIRAuthErrorDomain"
 
-/// Where an error that was cast to `NSError` has the server's word for it, in its `userInfo`.
+/// The `userInfo` key for the server's error code, in an ``AuthError`` that is cast to `NSError`.
 public let AuthErrorUserInfoNameKey = "FIRAuthErrorUserInfoNameKey"
 
-/// The kinds of failures of signing in, with the numbers of the original.
+/// The kinds of sign-in failures, with the original's numbers.
 public enum AuthErrorCode: Int, Hashable, Sendable, CaseIterable {
   /// The custom token is malformed or not signed by this project.
   case invalidCustomToken = 17000
@@ -156,58 +156,59 @@ public enum AuthErrorCode: Int, Hashable, Sendable, CaseIterable {
   case userDisabled = 17005
   /// The project does not allow this way to sign in.
   case operationNotAllowed = 17006
-  /// There is an account with this email address.
+  /// An account with this email address already exists.
   case emailAlreadyInUse = 17007
   /// The email address is malformed.
   case invalidEmail = 17008
   /// The password is wrong.
   case wrongPassword = 17009
-  /// Too much was tried from here; later it can be tried again.
+  /// There were too many attempts; a retry may succeed later.
   case tooManyRequests = 17010
-  /// There is no such account.
+  /// The account does not exist.
   case userNotFound = 17011
-  /// The operation needs someone who has signed in just now.
+  /// The operation requires a recent sign-in.
   case requiresRecentLogin = 17014
-  /// The account has a password and an email address already.
+  /// The account already has an email address and a password.
   case providerAlreadyLinked = 17015
-  /// The account has no such way to sign in.
+  /// The account does not have this sign-in method.
   case noSuchProvider = 17016
-  /// The proof of the user is not valid; signing in again helps.
+  /// The user's token is invalid; the user has to sign in again.
   case invalidUserToken = 17017
-  /// The server cannot be reached, or did not answer in time.
+  /// The server could not be reached, or did not answer in time.
   case networkError = 17020
-  /// The session has ended, as after a change of the password; signing in again helps.
+  /// The session has ended, for example because the password changed; the user has to sign in
+  /// again.
   case userTokenExpired = 17021
-  /// The key of the project is missing or wrong.
+  /// The project's key is missing or wrong.
   case invalidAPIKey = 17023
-  /// The account is not the one that is signed in.
+  /// The account is not that of the signed-in user.
   case userMismatch = 17024
   /// The credential belongs to another account.
   case credentialAlreadyInUse = 17025
   /// The password is too short or too simple.
   case weakPassword = 17026
-  /// The key does not allow this program to sign in.
+  /// The key does not allow this program to sign users in.
   case appNotAuthorized = 17028
-  /// The code of a mail is too old.
+  /// The code from the email has expired.
   case expiredActionCode = 17029
-  /// The code of a mail is wrong, or was used before.
+  /// The code from the email is wrong or has been used already.
   case invalidActionCode = 17030
   /// The email address is missing.
   case missingEmail = 17034
-  /// Nobody is signed in, or not this user any more.
+  /// No user is signed in, or this user no longer is.
   case nullUser = 17067
   /// Only administrators may do this.
   case adminRestrictedOperation = 17085
-  /// Credentials cannot be kept, or those that were kept cannot be used.
+  /// Credentials cannot be stored, or the stored ones cannot be used.
   case keychainError = 17995
-  /// The server said something that is not understood.
+  /// The server's response could not be understood.
   case internalError = 17999
   /// The token is malformed.
   case malformedJWT = 18000
 }
 
 extension AuthError: DatabaseTokenFailure {
-  /// Whether the same attempt may go well later: the service was not reached, or is busy.
+  /// Whether a retry may succeed: the service could not be reached, is busy, or failed.
   package var isTemporary: Bool {
     switch code {
     case .networkError, .tooManyRequests, .internalError: true

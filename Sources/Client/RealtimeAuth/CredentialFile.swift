@@ -3,21 +3,22 @@ internal import Foundation
 internal import NIOCore
 internal import RealtimeCore
 
-/// Keeps credentials in a file that only its owner can read, shared by all programs of a person.
+/// Stores credentials in a file that only its owner can read, shared by all of that person's
+/// programs.
 ///
-/// The file is replaced as a whole, so that readers need no lock; whoever changes it holds one on a
-/// file beside it. A file that others could read or that belongs to someone else is not used.
+/// The file is always replaced as a whole, so readers need no lock; writers lock a file beside it.
+/// A file that others can read or that belongs to another user is not used.
 struct CredentialFile: CredentialStore {
   let path: String
-  /// Where the pauses are kept while another process has its turn.
+  /// Times the pauses while another process is refreshing.
   let eventLoop: any EventLoop
 
   let isShared = true
 
-  /// How often, and after how many milliseconds, a turn is asked for that another process has.
+  /// How often to try to take the turn from another process, and the pause in milliseconds.
   private static let turnTries = 100
   private static let turnPause: Int64 = 50
-  /// More than this is no credential file, in bytes.
+  /// The maximum size of a credential file, in bytes.
   private static let longest = 4 * 1_024 * 1_024
 
   func accounts(of server: String) throws(AuthError) -> [Account] {
@@ -43,11 +44,11 @@ struct CredentialFile: CredentialStore {
       let pause = eventLoop.scheduleTask(in: .milliseconds(Self.turnPause)) {}
       try? await pause.futureResult.get()
     }
-    // A process that is stopped in the middle of a refresh must not keep all others signed out.
+    // A process that is stopped during its refresh must not keep all others signed out.
     return turn
   }
 
-  /// What the file says; nothing when there is none.
+  /// Reads the file; a missing file gives an empty book.
   ///
   /// - Throws: ``AuthError`` of code `keychainError`.
   func read() throws(AuthError) -> CredentialBook {
@@ -113,7 +114,7 @@ struct CredentialFile: CredentialStore {
   }
 
   private func write(_ book: CredentialBook) throws(AuthError) {
-    // The lock is held: nobody else replaces the file.
+    // The lock is held, so no other process replaces the file.
     do {
       try PrivateFile.replace(path, with: Array(book.text.utf8), isDurable: true)
     } catch {
@@ -127,9 +128,9 @@ struct CredentialFile: CredentialStore {
   }
 }
 
-/// What a credential file says: accounts of several servers, the last one to sign in first.
+/// The contents of a credential file: accounts on several servers, most recent sign-in first.
 struct CredentialBook: Equatable, Sendable {
-  /// An account and whose it is.
+  /// An account and its server.
   struct Entry: Equatable, Sendable {
     var server: String
     var account: Account
@@ -139,7 +140,7 @@ struct CredentialBook: Equatable, Sendable {
 
   private static let version: Int64 = 1
 
-  /// Keeps an account; see ``CredentialStore/save(_:of:isNew:)``.
+  /// Stores an account; see ``CredentialStore/save(_:of:isNew:)``.
   mutating func save(_ account: Account, of server: String, isNew: Bool) {
     let entry = Entry(server: server, account: account)
     let index = entries.firstIndex { $0.server == server && $0.account.uid == account.uid }
@@ -155,7 +156,7 @@ struct CredentialBook: Equatable, Sendable {
     entries.removeAll { $0.server == server && $0.account.uid == uid }
   }
 
-  /// The book as text.
+  /// The contents of the file, as JSON text.
   var text: String {
     let accounts = entries.map { entry in
       JSONValue.object([JSONMember("server", .string(entry.server))] + Self.members(entry.account))
@@ -169,7 +170,7 @@ struct CredentialBook: Equatable, Sendable {
   /// Makes an empty book.
   init() {}
 
-  /// Reads a book; nil if it is not one, or is one of a later version.
+  /// Reads the contents of a file; nil if it is invalid or has another version.
   init?(_ bytes: [UInt8]) {
     guard let json = try? JSONParser.parse(bytes), json["version"]?.integer == Self.version,
       let accounts = json["accounts"]?.elements

@@ -1,46 +1,47 @@
 internal import Foundation
 internal import NIOConcurrencyHelpers
 
-/// Keeps the credentials of users between runs of a program, by server.
+/// Stores users' credentials between runs of a program, by server.
 ///
-/// The calls read and write files, and may come from any thread.
+/// The calls may read and write files, and may come from any thread.
 protocol CredentialStore: Sendable {
-  /// The accounts of a server, the latest to sign in first.
+  /// The accounts on a server, most recent sign-in first.
   ///
   /// - Throws: ``AuthError`` of code `keychainError`.
   func accounts(of server: String) throws(AuthError) -> [Account]
 
-  /// Keeps an account, replacing an earlier version of it.
+  /// Stores an account, replacing an earlier version of it.
   ///
   /// - Parameters:
   ///   - account: The account.
-  ///   - server: Its server.
-  ///   - isNew: Whether the user has just signed in; otherwise an account that is gone stays gone.
+  ///   - server: The key of its server.
+  ///   - isNew: Whether the user has just signed in; otherwise an account that was removed stays
+  ///     removed.
   /// - Throws: ``AuthError`` of code `keychainError`.
   func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError)
 
-  /// Forgets an account.
+  /// Removes an account.
   ///
   /// - Throws: ``AuthError`` of code `keychainError`.
   func remove(uid: String, of server: String) throws(AuthError)
 
-  /// Waits until no other process is refreshing the tokens of an account, or one takes too long.
+  /// Waits until no other process is refreshing an account's tokens; stops waiting after some time.
   ///
-  /// - Returns: The turn of this process, which ends when it is released.
+  /// - Returns: This process's turn, which ends when it is released.
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn
 
   /// Whether other processes may change the store.
   var isShared: Bool { get }
 }
 
-/// The right of this process to refresh the tokens of an account, until it is dropped.
+/// This process's turn to refresh an account's tokens, which ends on release.
 final class RefreshTurn: Sendable {
   private let descriptor: Int32
 
-  /// A turn that no other process takes part in.
+  /// A turn that does not exclude other processes.
   static let unshared = RefreshTurn(descriptor: -1)
 
-  /// Makes a turn of a file that this process has locked.
+  /// Makes a turn from the descriptor of a file that this process has locked.
   init(descriptor: Int32) {
     self.descriptor = descriptor
   }
@@ -50,7 +51,7 @@ final class RefreshTurn: Sendable {
   }
 }
 
-/// Keeps credentials as long as the process runs.
+/// Stores credentials in memory, until the process ends.
 final class MemoryCredentials: CredentialStore {
   private let entries = NIOLockedValueBox([String: [Account]]())
 
@@ -78,14 +79,14 @@ final class MemoryCredentials: CredentialStore {
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn { .unshared }
 }
 
-/// A user who is signed in on this machine, without secrets.
+/// A user who is signed in on this machine, without the tokens.
 package struct KeptAccount: Hashable, Sendable {
   /// The address and the name of the database.
   package let server: String
-  /// The identifier.
+  /// The user's identifier.
   package let uid: String
   /// The email address, or nil for guests.
   package let email: String?
-  /// The name that the user has chosen, or nil.
+  /// The user's display name, or nil.
   package let displayName: String?
 }

@@ -4,14 +4,14 @@ internal import RealtimeTransport
 
 /// Calls the account endpoints: JSON in, JSON out.
 ///
-/// Requests and answers are secrets: nothing of them gets into an error or a log except the code with
-/// which a server rejects a request.
+/// Requests and responses are secret: errors and logs contain none of their contents, except the
+/// code with which a server rejects a request.
 struct IdentityClient: Sendable {
   let service: IdentityService
   let apiKey: String?
   let http: HTTPClient
 
-  /// Asks something about an account.
+  /// Sends a request about an account.
   ///
   /// - Throws: ``AuthError``.
   func call(
@@ -27,7 +27,7 @@ struct IdentityClient: Sendable {
 
   /// Gets new tokens for a refresh token.
   ///
-  /// - Returns: The members of the answer, in the words of this endpoint.
+  /// - Returns: The members of the response, named as by this endpoint.
   /// - Throws: ``AuthError``.
   func refresh(_ refreshToken: String) async throws(AuthError) -> JSONValue {
     let token = refreshToken.addingPercentEncoding(withAllowedCharacters: Self.unescaped) ?? ""
@@ -71,7 +71,7 @@ struct IdentityClient: Sendable {
     return json
   }
 
-  /// The key of the project; servers other than the hosted service take any.
+  /// The project's key; servers other than the hosted service accept any value.
   private func key() throws(AuthError) -> String {
     if let apiKey, !apiKey.isEmpty { return apiKey }
     guard service != .hosted else {
@@ -85,7 +85,7 @@ struct IdentityClient: Sendable {
   )
 }
 
-/// The requests about accounts, by their names in the service.
+/// The account requests, by their names in the service.
 enum AccountMethod: String, Sendable {
   case signUp
   case signInWithPassword

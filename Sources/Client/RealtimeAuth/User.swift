@@ -2,11 +2,12 @@ public import Foundation
 internal import NIOConcurrencyHelpers
 internal import RealtimeCore
 
-/// Someone who is signed in.
+/// A signed-in user.
 ///
-/// What it says of the profile is what is known now, for as long as this user is signed in.
+/// The profile is always the current one while this user is signed in, and the last known one
+/// afterwards.
 public final class User: Sendable {
-  /// The identifier, which rules of the database see as `auth.uid`.
+  /// The identifier, which security rules see as `auth.uid`.
   public let uid: String
   let auth: Auth
   private let known: Account.Profile
@@ -24,39 +25,39 @@ public final class User: Sendable {
   /// The email address, or nil for guests.
   public var email: String? { profile.email }
 
-  /// The name that the user has chosen, or nil.
+  /// The display name that the user has chosen, or nil.
   public var displayName: String? { profile.displayName }
 
-  /// The address of a picture that the user has chosen, or nil.
+  /// The URL of the user's picture, or nil.
   public var photoURL: URL? { profile.photoURL.flatMap { URL(string: $0) } }
 
-  /// Whether the user has proved that the email address is theirs.
+  /// Whether the user has verified the email address.
   public var isEmailVerified: Bool { profile.isEmailVerified }
 
   /// Whether the user is a guest.
   public var isAnonymous: Bool { profile.isAnonymous }
 
-  /// Begins a change of the name or the picture.
+  /// Starts a change of the display name or the picture.
   public func createProfileChangeRequest() -> UserProfileChangeRequest {
     UserProfileChangeRequest(self)
   }
 }
 
 extension User: Hashable {
-  /// Whether two objects stand for one user of one server.
+  /// Whether two objects represent the same user of the same server.
   public static func == (left: User, right: User) -> Bool {
     left.uid == right.uid && left.auth.server == right.auth.server
   }
 
-  /// Feeds the identifier to a hasher.
+  /// Feeds the identifier into a hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(uid)
   }
 }
 
-/// Changes of an account.
+/// Changing the account.
 extension User {
-  /// Asks the server what it knows of the user; signs out when the account is gone or disabled.
+  /// Reloads the profile from the server; signs out if the account is gone or disabled.
   ///
   /// - Throws: ``AuthError``.
   public func reload() async throws {
@@ -85,10 +86,10 @@ extension User {
     try await update([JSONMember("email", .string(email))])
   }
 
-  /// Gives a guest an email address and a password, by which they can sign in from now on.
+  /// Gives a guest an email address and a password to sign in with from now on.
   ///
   /// - Throws: ``AuthError``: `emailAlreadyInUse`, `weakPassword`, `providerAlreadyLinked` when the
-  ///   user is no guest, and others.
+  ///   user already has an email address, and others.
   @discardableResult
   public func link(withEmail email: String, password: String) async throws -> AuthDataResult {
     guard self.email == nil else {
@@ -105,7 +106,7 @@ extension User {
     return try await auth.finish(answer, provider: Auth.passwordProvider, isNew: false)
   }
 
-  /// Gives a guest what a credential says; see ``link(withEmail:password:)``.
+  /// Turns a guest into a user with a credential; see ``link(withEmail:password:)``.
   ///
   /// - Throws: ``AuthError``.
   @discardableResult
@@ -113,9 +114,10 @@ extension User {
     try await link(withEmail: credential.email, password: credential.password)
   }
 
-  /// Proves once more who the user is, as deleting an account and other things need.
+  /// Proves the user's identity again, which deleting an account and other operations require.
   ///
-  /// - Throws: ``AuthError``: `userMismatch` when the credential is that of someone else, and others.
+  /// - Throws: ``AuthError``: `userMismatch` when the credential belongs to another user, and
+  ///   others.
   @discardableResult
   public func reauthenticate(with credential: AuthCredential) async throws -> AuthDataResult {
     let members = Auth.members(email: credential.email, password: credential.password)
@@ -128,7 +130,7 @@ extension User {
 
   /// Deletes the account and signs out.
   ///
-  /// What the user has written in databases stays there.
+  /// The user's data in databases is not deleted.
   ///
   /// - Throws: ``AuthError``: `requiresRecentLogin` and others.
   public func delete() async throws {
@@ -138,7 +140,7 @@ extension User {
     await auth.settle()
   }
 
-  /// Changes members of the account, and takes the tokens that the server gives for the old ones.
+  /// Changes attributes of the account, and adopts the new tokens that the server may issue.
   func update(_ members: [JSONMember]) async throws {
     var account = try await account()
     let token = JSONMember("idToken", .string(account.tokens.idToken))
@@ -152,9 +154,9 @@ extension User {
   }
 }
 
-/// A change of the name or the picture of a user, made by ``commitChanges()``.
+/// A change of a user's display name or picture, made by ``commitChanges()``.
 ///
-/// What is not set stays as it is; what is set to nil is removed.
+/// Properties that are not set stay unchanged; properties that are set to nil are removed.
 public final class UserProfileChangeRequest: Sendable {
   private let user: User
   private let changes = NIOLockedValueBox(Changes())
@@ -168,19 +170,19 @@ public final class UserProfileChangeRequest: Sendable {
     self.user = user
   }
 
-  /// The name that the user chooses.
+  /// The new display name; initially the current one.
   public var displayName: String? {
     get { changes.withLockedValue(\.displayName) ?? user.displayName }
     set { changes.withLockedValue { $0.displayName = .some(newValue) } }
   }
 
-  /// The address of the picture that the user chooses.
+  /// The new URL of the picture; initially the current one.
   public var photoURL: URL? {
     get { changes.withLockedValue(\.photoURL) ?? user.photoURL }
     set { changes.withLockedValue { $0.photoURL = .some(newValue) } }
   }
 
-  /// Makes the change.
+  /// Sends the change to the server.
   ///
   /// - Throws: ``AuthError``.
   public func commitChanges() async throws {
@@ -201,20 +203,20 @@ public final class UserProfileChangeRequest: Sendable {
     try await user.update(members)
   }
 
-  /// Makes the change and passes the result to a block on ``Auth/callbackQueue``.
+  /// Sends the change to the server and passes the result to a block on ``Auth/callbackQueue``.
   public func commitChanges(completion: User.UserProfileChangeCallback?) {
     user.change(completion) { _ in try await self.commitChanges() }
   }
 }
 
-/// The proofs of a user.
+/// Tokens.
 extension User {
-  /// A token that is good for a while.
+  /// Returns a token that remains valid for some time.
   ///
-  /// - Parameter isForced: Whether it must be a new one.
+  /// - Parameter isForced: Whether the token must be a new one.
   /// - Returns: The token. It must not be logged or shown.
   /// - Throws: ``AuthError``: `networkError`, `userTokenExpired`, `userDisabled`, `nullUser` when
-  ///   this user is not signed in any more, and others.
+  ///   this user is no longer signed in, and others.
   public func getIDToken(forcingRefresh isForced: Bool = false) async throws -> String {
     try await account(forcingRefresh: isForced).tokens.idToken
   }
@@ -226,7 +228,7 @@ extension User {
     try await getIDToken(forcingRefresh: isForced)
   }
 
-  /// A token that is good for a while, and what it says.
+  /// Returns a token that remains valid for some time, and its claims.
   ///
   /// - Throws: ``AuthError``.
   public func getIDTokenResult(
@@ -262,7 +264,7 @@ extension User {
     auth.run(completion) { _ in try await self.getIDTokenResult(forcingRefresh: isForced) }
   }
 
-  /// The account of this user with a token that is good for a while.
+  /// The account of this user, with a token that remains valid for some time.
   func account(forcingRefresh isForced: Bool = false) async throws -> Account {
     guard auth.userID == uid else { throw AuthError.otherUser }
     guard let account = try await auth.freshAccount(forcingRefresh: isForced), account.uid == uid
@@ -271,13 +273,13 @@ extension User {
   }
 }
 
-/// An ID token and what it says.
+/// An ID token and its claims.
 public struct AuthTokenResult: Sendable {
   /// The token, which must not be logged or shown.
   public let token: String
   private let json: IDTokenClaims
 
-  /// Reads a token.
+  /// Reads the claims of a token.
   ///
   /// - Throws: ``AuthError`` of code `malformedJWT`.
   init(_ token: String) throws(AuthError) {
@@ -285,19 +287,19 @@ public struct AuthTokenResult: Sendable {
     json = try IDTokenClaims(token)
   }
 
-  /// When the token ends, by the clock of the server.
+  /// When the token expires, by the server's clock.
   public var expirationDate: Date { json.date("exp") ?? .distantPast }
 
   /// When the user signed in.
   public var authDate: Date { json.date("auth_time") ?? issuedAtDate }
 
-  /// When the token was made.
+  /// When the token was issued.
   public var issuedAtDate: Date { json.date("iat") ?? .distantPast }
 
   /// How the user signed in, such as "password".
   public var signInProvider: String { json.provider ?? "" }
 
-  /// All that the token says, those of an administrator included.
+  /// All claims of the token, including custom claims that an administrator has set.
   public var claims: [String: Any] {
     let members = json.json.members ?? []
     return Dictionary(members.map { ($0.name, Self.value($0.value)) }) { $1 }
