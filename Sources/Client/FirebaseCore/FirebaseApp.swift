@@ -1,22 +1,22 @@
-// The original brings Foundation along, and programs written for it rely on that.
+// The original re-exports Foundation, and programs written for it rely on that.
 @_exported public import Foundation
 internal import NIOConcurrencyHelpers
 internal import RealtimeDatabase
 
-/// A project that a program uses, as programs written for the original expect to find it.
+/// A program's Firebase project, as programs written for the original expect it.
 ///
 /// ```swift
 /// FirebaseApp.configure()
 /// let database = Database.database()
 /// ```
 ///
-/// It says where the databases of a name are, and knows nothing of the other services.
+/// It configures the databases and accounts of its name; it does not cover other services.
 public final class FirebaseApp: Sendable {
-  /// The name by which the app is found.
+  /// The name of the app, by which it is looked up.
   public let name: String
   private let values: FirebaseOptions.Values
 
-  // The original finds its apps without a context, so that one table per process is needed.
+  // Programs written for the original look apps up globally, which takes one table per process.
   private static let apps = NIOLockedValueBox([String: FirebaseApp]())
 
   private init(name: String, values: FirebaseOptions.Values) {
@@ -24,30 +24,30 @@ public final class FirebaseApp: Sendable {
     self.values = values
   }
 
-  /// What the app was configured with; a change of it has no effect.
+  /// A copy of the options that the app was configured with; changing it has no effect.
   public var options: FirebaseOptions { FirebaseOptions(values) }
 
   // MARK: Configuring
 
   /// Configures the default app with the file `GoogleService-Info.plist`, if there is one.
   ///
-  /// It is looked for beside the program and in the working directory. Without it the app has no
-  /// project: `Database.configure(url:)` or `useEmulator(withHost:port:)` say where the database is.
-  /// It is a programmer error to configure an app twice: it traps.
+  /// The file is looked for beside the program and in the working directory. Without it the app has
+  /// no project, and `Database.configure(url:)` or `useEmulator(withHost:port:)` must name the
+  /// database. Configuring an app twice is a programmer error and traps.
   public static func configure() {
     configure(name: Database.defaultAppName, values: FirebaseOptions.defaultValues())
   }
 
-  /// Configures the default app.
+  /// Configures the default app with the given options.
   ///
-  /// It is a programmer error to configure an app twice: it traps.
+  /// Configuring an app twice is a programmer error and traps.
   public static func configure(options: FirebaseOptions) {
     configure(name: Database.defaultAppName, values: options.values)
   }
 
-  /// Configures another app.
+  /// Configures an app with a name.
   ///
-  /// It is a programmer error to configure an app twice: it traps.
+  /// Configuring an app twice is a programmer error and traps.
   public static func configure(name: String, options: FirebaseOptions) {
     configure(name: name, values: options.values)
   }
@@ -60,7 +60,7 @@ public final class FirebaseApp: Sendable {
       return true
     }
     precondition(isNew, "the app \(name) has been configured already")
-    // Without a project, what `Database.configure(url:)` has said still counts.
+    // Without a project, the settings of `Database.configure(url:)` stay in effect.
     guard let values else { return }
     let project = Database.Project(databaseURL: values.rootURL, apiKey: values.apiKey)
     Database.configure(project, app: name)
@@ -68,13 +68,13 @@ public final class FirebaseApp: Sendable {
 
   // MARK: Finding
 
-  /// The default app, or nil before it is configured.
+  /// The default app, or nil if it has not been configured.
   public static func app() -> FirebaseApp? { app(name: Database.defaultAppName) }
 
-  /// The app of a name, or nil before it is configured.
+  /// The app with a name, or nil if it has not been configured.
   public static func app(name: String) -> FirebaseApp? { apps.withLockedValue { $0[name] } }
 
-  /// All apps by their names, or nil when there are none.
+  /// All apps by name, or nil if there are none.
   public static var allApps: [String: FirebaseApp]? {
     let apps = apps.withLockedValue { $0 }
     return apps.isEmpty ? nil : apps
@@ -82,9 +82,9 @@ public final class FirebaseApp: Sendable {
 
   // MARK: Ending
 
-  /// Forgets the app and closes its databases.
+  /// Removes the app and closes its databases.
   ///
-  /// - Returns: Whether it was there.
+  /// - Returns: Whether the app existed.
   @discardableResult
   public func delete() async -> Bool {
     let isThere = Self.apps.withLockedValue { apps in
@@ -97,9 +97,9 @@ public final class FirebaseApp: Sendable {
     return true
   }
 
-  /// Forgets the app and closes its databases.
+  /// Removes the app and closes its databases.
   ///
-  /// - Parameter completion: Gets whether it was there; runs on the main queue.
+  /// - Parameter completion: Gets whether the app existed; runs on the main queue.
   @preconcurrency
   public func delete(_ completion: @escaping @MainActor @Sendable (Bool) -> Void) {
     Task {

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What is known of a project, under the names of the original.
+/// The settings of a project, under the original's names.
 ///
-/// Only ``databaseURL``, ``projectID`` and ``apiKey`` are of use here; the others are kept for programs
-/// that read them.
+/// Only ``databaseURL``, ``projectID`` and ``apiKey`` have an effect here; the others are kept for
+/// programs that read them.
 public final class FirebaseOptions {
   struct Values: Sendable {
     var googleAppID = ""
@@ -15,7 +15,7 @@ public final class FirebaseOptions {
     var storageBucket: String?
     var bundleID = Bundle.main.bundleIdentifier ?? ""
 
-    /// The URL of the database that is meant where none is named.
+    /// The URL of the project's default database.
     var rootURL: String? {
       databaseURL ?? projectID.map { "https://\($0)-default-rtdb.firebaseio.com" }
     }
@@ -27,14 +27,15 @@ public final class FirebaseOptions {
     self.values = values
   }
 
-  /// Makes options without a project.
+  /// Makes options without a project; set ``databaseURL`` or ``projectID`` to name one.
   public convenience init(googleAppID: String, gcmSenderID: String) {
     self.init(Values(googleAppID: googleAppID, gcmSenderID: gcmSenderID))
   }
 
-  /// Reads a file of the kind that is called `GoogleService-Info.plist`; nil when it is none.
+  /// Reads a file in the format of `GoogleService-Info.plist`; nil if the file is missing or
+  /// invalid.
   ///
-  /// - Parameter plistPath: Its path.
+  /// - Parameter plistPath: The path of the file.
   public convenience init?(contentsOfFile plistPath: String) {
     guard let data = FileManager.default.contents(atPath: plistPath),
       let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
@@ -52,7 +53,7 @@ public final class FirebaseOptions {
     self.init(values)
   }
 
-  /// The options that ``FirebaseApp/configure()`` uses, or nil when there is no such file.
+  /// The options that ``FirebaseApp/configure()`` uses, or nil if there is no such file.
   public static func defaultOptions() -> FirebaseOptions? {
     defaultValues().map(FirebaseOptions.init)
   }
@@ -64,25 +65,25 @@ public final class FirebaseOptions {
     return paths.lazy.compactMap { FirebaseOptions(contentsOfFile: $0)?.values }.first
   }
 
-  /// The URL of the database that is meant where none is named; without it the project's default.
+  /// The URL of the default database; if nil, it follows from ``projectID``.
   public var databaseURL: String? {
     get { values.databaseURL }
     set { values.databaseURL = newValue }
   }
 
-  /// The identifier of the project, whose default database is used when ``databaseURL`` is nil.
+  /// The identifier of the project; it determines the default database when ``databaseURL`` is nil.
   public var projectID: String? {
     get { values.projectID }
     set { values.projectID = newValue }
   }
 
-  /// The key with which people sign in at the hosted service.
+  /// The key that the hosted service requires for signing in.
   public var apiKey: String? {
     get { values.apiKey }
     set { values.apiKey = newValue }
   }
 
-  /// The identifier of the program at the hosted service.
+  /// The app's identifier at the hosted service.
   public var googleAppID: String {
     get { values.googleAppID }
     set { values.googleAppID = newValue }
@@ -94,13 +95,13 @@ public final class FirebaseOptions {
     set { values.gcmSenderID = newValue }
   }
 
-  /// The identifier of the program for signing in with Google.
+  /// The app's client identifier for signing in with Google.
   public var clientID: String? {
     get { values.clientID }
     set { values.clientID = newValue }
   }
 
-  /// The name of the project's storage.
+  /// The name of the project's storage bucket.
   public var storageBucket: String? {
     get { values.storageBucket }
     set { values.storageBucket = newValue }

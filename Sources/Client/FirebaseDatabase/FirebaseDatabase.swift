@@ -1,24 +1,24 @@
-// Lets a source file that says `import FirebaseDatabase` compile unchanged. The original brings
-// Foundation along, and programs written for it rely on that.
+// Lets a source file that says `import FirebaseDatabase` compile unchanged. The original re-exports
+// Foundation, and programs written for it rely on that.
 @_exported public import FirebaseCore
 @_exported public import Foundation
 @_exported public import RealtimeDatabase
 
-/// Finding databases by an app.
+/// Looking databases up by app.
 extension Database {
-  /// The database of an app's project, the same one at each call.
+  /// The database of an app's project; every call returns the same one.
   ///
-  /// Without a project, it is the one that `useEmulator(withHost:port:)` chooses. A database that was
-  /// found by an app stays open until the app is deleted.
+  /// Without a project, it is the database that `useEmulator(withHost:port:)` chooses. A database
+  /// that was looked up by app stays open until the app is deleted.
   public static func database(app: FirebaseApp) -> Database { database(ofApp: app.name) }
 
-  /// The database at a URL, as an app of its own uses it: the same one for all URLs of one database.
+  /// The app's database at a URL; all URLs of one database give the same instance.
   ///
-  /// It is a programmer error to pass what is not the URL of a database: it traps.
+  /// Passing anything other than the URL of a database is a programmer error and traps.
   public static func database(app: FirebaseApp, url: String) -> Database {
     database(ofApp: app.name, url: url)
   }
 
-  /// The app whose database it is; nil when it was opened without one, or the app was deleted.
+  /// The app that the database belongs to; nil if it was opened without one or the app was deleted.
   public var app: FirebaseApp? { appName.flatMap { FirebaseApp.app(name: $0) } }
 }
