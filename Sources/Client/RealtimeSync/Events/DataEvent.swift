@@ -1,16 +1,16 @@
 package import RealtimeCore
 
-/// The kinds of changes that a listener may ask for, in the order in which they are raised.
+/// The kinds of events that a listener can request, in the order in which they are raised.
 package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
-  /// A child is gone; the node of the event is its last value.
+  /// A child was removed; the event's node is its last value.
   case childRemoved
-  /// A child appeared.
+  /// A child was added.
   case childAdded
   /// The value by which the query orders a child changed.
   case childMoved
   /// The data of a child changed.
   case childChanged
-  /// The data of the whole query, after all changes of children.
+  /// The data of the whole query, raised after all events of children.
   case value
 
   package static func < (left: EventKind, right: EventKind) -> Bool {
@@ -18,23 +18,23 @@ package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// Where data come from.
+/// The origin of data.
 package struct DataMetadata: Hashable, Sendable {
-  /// Whether the server may have newer data: it has not answered the listen on this connection.
+  /// Whether newer data may exist: the server has not answered the listen on this connection.
   package var isFromCache: Bool
-  /// Whether writes that are not answered yet affect the data.
+  /// Whether unanswered writes affect the data.
   package var hasPendingWrites: Bool
 
-  /// Makes a description, of the server's own data unless told otherwise.
+  /// Makes metadata; by default, that of the server's own data.
   package init(isFromCache: Bool = false, hasPendingWrites: Bool = false) {
     self.isFromCache = isFromCache
     self.hasPendingWrites = hasPendingWrites
   }
 }
 
-/// Something that happened to the data of a query.
+/// A change to the data of a query.
 package struct DataEvent: Sendable, Equatable {
-  /// What happened.
+  /// The kind of change.
   package var kind: EventKind
   /// The location of the query.
   package var path: Path
@@ -44,7 +44,7 @@ package struct DataEvent: Sendable, Equatable {
   package var node: Node
   /// The key of the child before this one in the order of the query; nil for the first child.
   package var previousKey: ChildKey?
-  /// Where the data come from.
+  /// The origin of the data.
   package var metadata = DataMetadata()
 
   /// Makes an event.
@@ -62,7 +62,7 @@ package struct DataEvent: Sendable, Equatable {
     self.previousKey = previousKey
   }
 
-  /// Compares everything but where the data come from.
+  /// Compares everything except the metadata.
   package static func == (left: DataEvent, right: DataEvent) -> Bool {
     left.kind == right.kind && left.path == right.path && left.key == right.key
       && left.node == right.node && left.previousKey == right.previousKey

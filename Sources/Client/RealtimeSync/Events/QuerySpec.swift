@@ -5,7 +5,7 @@ struct QuerySpec: Hashable, Sendable {
   let path: Path
   let query: Query
 
-  /// The same with the query as the server and a store know it: all data in any order are one query.
+  /// The same, with the query as servers and stores know it: all data in any order is one query.
   var normalized: QuerySpec { query.loadsAllData ? QuerySpec(path: path, query: .all) : self }
 }
 
@@ -14,14 +14,14 @@ struct ListenTarget: Hashable, Sendable {
   let path: Path
   /// The query on the wire: every query of all data is the default one.
   let query: Query
-  /// What the server marks pushes with; nil for the default query.
+  /// The mark on the server's pushes for this listen; nil for the default query.
   let tag: Int64?
 
-  /// What is listened to.
+  /// The query that is listened to.
   var spec: QuerySpec { QuerySpec(path: path, query: query) }
 }
 
-/// What is to be asked of the server.
+/// A request to the server to start or stop a listen.
 enum ListenAction: Hashable, Sendable {
   case start(ListenTarget)
   case stop(ListenTarget)

@@ -1,28 +1,28 @@
-/// Names one listener of the caller; never used twice in the life of an engine.
+/// Identifies one of the caller's listeners; never reused in the life of an engine.
 package struct ListenerID: Hashable, Sendable {
-  /// The number the caller chose.
+  /// The number that the caller chose.
   package let number: Int64
 
-  /// Makes a name.
+  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
 }
 
-/// Names one request of the caller whose completion will be reported; never used twice.
+/// Identifies one of the caller's requests whose completion will be reported; never reused.
 package struct RequestToken: Hashable, Sendable {
-  /// The number the caller chose.
+  /// The number that the caller chose.
   package let number: Int64
 
-  /// Makes a name.
+  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
 }
 
-/// A reason to keep a view alive, and the events that are wanted of it.
+/// A reason to keep a view alive, and the events that it requests.
 struct Registration: Sendable, Hashable {
-  /// Who it is.
+  /// The holder of a registration.
   enum Owner: Sendable, Hashable {
     /// A listener of the caller.
     case listener(ListenerID)

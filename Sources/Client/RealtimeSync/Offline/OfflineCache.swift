@@ -1,17 +1,17 @@
 import RealtimeCore
 
-/// Tracks what a store has of the server's data, and collects the changes that keep it up to date.
+/// Tracks which server data a store has, and collects the changes that keep it up to date.
 ///
-/// Every listen has an entry. While the listen is active, the entry is first behind: the store has
-/// nothing, or older data that stay as they are. Once the listen is complete, the entry is level: the
-/// store has exactly what the view has, and every change is passed on. When the listen ends, the entry
-/// stays with the data of that moment, until it is pruned.
+/// Every listen has an entry. While the listen is active, the entry starts out behind: the store
+/// has nothing, or older data that stays unchanged. Once the listen is complete, the entry is
+/// level: the store has exactly the view's data, and every change is passed on. When the listen
+/// ends, the entry keeps its current data until it is pruned.
 struct OfflineCache: Sendable {
   /// The listen that an entry follows.
   private struct Follower: Sendable {
     let target: ListenTarget
     var isLevel = false
-    /// What the store has of a query with a selection, since one change may push other children out.
+    /// The stored data of a query with a selection, because one change may push other children out.
     var window = Node.empty
   }
 
@@ -20,13 +20,13 @@ struct OfflineCache: Sendable {
   private var entryPaths = PathIndex()
   private var followers: [Int64: Follower] = [:]
   private var followed = PathIndex()
-  /// What the previous process kept synced; not pruned before this one had a chance to do the same.
+  /// Entries that the previous process kept synced; not pruned until this one could do the same.
   private var pinned: Set<Int64> = []
   private var lastID: Int64 = 0
   private var changes: [OfflineChange] = []
   private let read: @Sendable (Int64) -> Node?
 
-  /// Makes the cache of what a store kept.
+  /// Makes a cache of a store's contents.
   ///
   /// - Parameters:
   ///   - queries: The entries.
@@ -47,13 +47,13 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// The entries that no listen follows and nothing pins, least recently used first.
+  /// The entries that no listen follows and that are not pinned, least recently used first.
   private var prunable: [TrackedQuery] {
     entries.values.filter { followers[$0.id] == nil && !pinned.contains($0.id) }
       .sorted { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }
   }
 
-  /// Takes the changes for the store since the last call.
+  /// Removes and returns the changes for the store since the last call.
   mutating func takeChanges() -> [OfflineChange] {
     defer { changes = [] }
     return changes
@@ -66,12 +66,12 @@ struct OfflineCache: Sendable {
 
   // MARK: Reading
 
-  /// The stored data of a query: from its own entry, or from one of all data at or above it.
+  /// The stored data of a query: from its own entry, or from an entry of all data at or above it.
   ///
   /// - Parameters:
   ///   - spec: The query.
   ///   - now: The time, which becomes the last use of the entry.
-  /// - Returns: The data, and whether they are exactly what is kept of this query; nil if there are
+  /// - Returns: The data, and whether it is exactly what the query's own entry has; nil if there is
   ///   none.
   /// - Complexity: O(size of the entry), depending on the store
   mutating func load(_ spec: QuerySpec, now: Int64) -> (node: Node, isExact: Bool)? {
@@ -88,12 +88,12 @@ struct OfflineCache: Sendable {
     return nil
   }
 
-  /// The children of a location that the store has completely, although it does not have all.
+  /// The children of a location that are stored completely, even if not all children are.
   ///
-  /// They come from queries of the location, and from listens and writes of single children.
+  /// They come from queries at the location, and from listens and writes of single children.
   ///
   /// - Parameter path: The location.
-  /// - Returns: The children; of several versions of one, the one used last.
+  /// - Returns: The children; if there are several versions of a child, the most recently used one.
   /// - Complexity: O(entries at and below the location + their size), depending on the store
   mutating func children(of path: Path) -> Node {
     let here = entryPaths.overlapping(path).compactMap { entries[$0] }.filter { entry in
@@ -133,7 +133,7 @@ struct OfflineCache: Sendable {
   ///
   /// - Parameters:
   ///   - target: The listen.
-  ///   - loaded: The data that it starts with if they are exactly what the store has; nil otherwise.
+  ///   - loaded: The data that it starts with if it is exactly what the store has; nil otherwise.
   ///   - now: The time.
   mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
     let id = entry(of: target.spec, now: now)
@@ -143,7 +143,7 @@ struct OfflineCache: Sendable {
     note(id)
   }
 
-  /// A listen ends; what the store has of it stays.
+  /// A listen ends; its stored data remains.
   mutating func end(_ target: ListenTarget, now: Int64) {
     guard let id = unfollow(target) else { return }
     guard entries[id]?.isComplete == true else { return forget(id) }
@@ -151,7 +151,7 @@ struct OfflineCache: Sendable {
     note(id)
   }
 
-  /// A listen was rejected: what the store has of it must not be shown any more.
+  /// A listen was rejected: its stored data must not be shown any more.
   mutating func refuse(_ target: ListenTarget) {
     if let id = unfollow(target) { forget(id) }
   }
@@ -176,7 +176,7 @@ struct OfflineCache: Sendable {
     replace(id, with: node)
   }
 
-  /// Keeps data that were read once, unless a listen keeps them up to date anyway.
+  /// Stores data that was read once, unless a listen keeps it up to date anyway.
   mutating func keep(_ node: Node, of spec: QuerySpec, now: Int64) {
     let id = entry(of: spec.normalized, now: now)
     guard followers[id] == nil else { return }
@@ -184,7 +184,7 @@ struct OfflineCache: Sendable {
     replace(id, with: node)
   }
 
-  /// Remembers for the next process whether a query is kept synced.
+  /// Records for the next process whether a query is kept synced.
   mutating func setKept(_ spec: QuerySpec, to isKept: Bool) {
     guard let id = ids[spec.normalized], entries[id]?.isKept != isKept else { return }
     entries[id]?.isKept = isKept
@@ -194,10 +194,10 @@ struct OfflineCache: Sendable {
 
   // MARK: Changes
 
-  /// The server changed some paths; passes on what that did to the data of listens.
+  /// The server changed some paths; passes the resulting changes to the data of listens on.
   ///
   /// - Parameters:
-  ///   - changed: The paths, those of priorities last.
+  ///   - changed: The paths, with those of priorities last.
   ///   - tag: The listen that the change is for, or nil for all.
   ///   - tree: The data after the changes.
   mutating func follow(_ changed: [Path], tag: Int64?, in tree: SyncTree) {
@@ -230,9 +230,10 @@ struct OfflineCache: Sendable {
     update(id, by: children.map { Change(Path([$0]), to: node[$0]) })
   }
 
-  /// The children that differ: those that were changed, and others only if the counts show it.
+  /// The children that differ: of the changed ones, or of all if the counts show further
+  /// differences.
   ///
-  /// - Complexity: O(changed · log n), or O(n) where others were pushed out of the window
+  /// - Complexity: O(changed · log n), or O(n) if other children were pushed out of the window
   private func differing(_ keys: Set<ChildKey>, from old: Node, to new: Node) -> [ChildKey] {
     let gone = keys.count { old.hasChild($0) }
     let present = keys.count { new.hasChild($0) }
@@ -253,7 +254,7 @@ struct OfflineCache: Sendable {
 
   /// The server accepted a write: entries that no listen follows are updated with it.
   ///
-  /// What was written gets an entry of its own unless one above it is kept or listened to.
+  /// The written data gets its own entry, unless an entry above it is stored or followed.
   mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts {
       if !part.path.isPriority, !isWithinAllData(part.path) {
@@ -277,7 +278,7 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// Whether all data of a location, or of one above it, are kept or listened to.
+  /// Whether all data of a location, or of one above it, is stored or followed.
   private func isWithinAllData(_ path: Path) -> Bool {
     (0...path.count).contains { depth in
       let above = QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)
@@ -288,14 +289,14 @@ struct OfflineCache: Sendable {
 
   // MARK: Pruning
 
-  /// Drops the entries that were not used for longest if the store is too large.
+  /// Drops the least recently used entries if the store is too large.
   ///
-  /// It drops some of them at a time: the store then reports its size again.
+  /// It drops only some of them at a time; the store then reports its size again.
   ///
   /// - Parameters:
   ///   - size: The size of the store in bytes.
-  ///   - byteLimit: The size that it may have.
-  ///   - queryLimit: The most queries that it may keep without their being in use.
+  ///   - byteLimit: The maximum size.
+  ///   - queryLimit: The maximum number of unused queries.
   mutating func prune(size: Int64, byteLimit: Int64, queryLimit: Int) {
     let candidates = prunable
     let surplus = candidates.count - queryLimit
@@ -332,7 +333,7 @@ struct OfflineCache: Sendable {
     forgetParts(of: id)
   }
 
-  /// Drops older entries below one of all data, which would otherwise be found before the newer one.
+  /// Drops older entries below an entry of all data; lookups would find them before the newer one.
   private mutating func forgetParts(of id: Int64) {
     guard let whole = entries[id], whole.query.loadsAllData else { return }
     for part in entryPaths.overlapping(whole.path)
@@ -354,7 +355,7 @@ struct OfflineCache: Sendable {
   }
 }
 
-/// Numbers by location, which finds those at, above and below a path.
+/// Numbers by path, for finding those at, above and below a path.
 struct PathIndex: Sendable {
   private var numbers = SortedMap<Path, Set<Int64>>()
 
@@ -364,7 +365,7 @@ struct PathIndex: Sendable {
     if found == nil { numbers.updateValue([number], forKey: path) }
   }
 
-  /// Takes a number at a path away.
+  /// Removes a number at a path.
   mutating func remove(_ number: Int64, at path: Path) {
     let rest = numbers.modify(path) { here -> Int in
       here.remove(number)

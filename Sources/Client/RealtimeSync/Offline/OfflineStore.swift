@@ -1,35 +1,35 @@
 package import RealtimeCore
 
-/// Keeps what outlives the process of a client: pending writes, and data of the server.
+/// Stores what outlives a client's process: pending writes, and data from the server.
 ///
-/// The engine decides what is kept and emits ``OfflineChange``s; a store carries them out. A store
+/// The engine decides what to store and emits ``OfflineChange``s; a store carries them out. A store
 /// behaves like a log: after a crash, it is as if the changes had stopped between two calls of
-/// ``perform(_:)``. Which two is up to the store, so that nobody has to wait for a disk:
+/// ``perform(_:)``. The store chooses which two, so that no caller has to wait for the disk:
 ///
 /// - A write whose call has just returned may be lost with the process, but only as a whole.
-/// - The kept writes are the first ones in their order, without those that were answered.
-/// - A kept write has the key it was sent with, so that a server with support for keys applies it
+/// - The stored writes are the first ones in their order, without those that were answered.
+/// - A stored write has the key it was sent with, so that a server that supports keys applies it
 ///   once, even if the store never learned of the answer.
 package protocol OfflineStore: Sendable {
-  /// The data of a tracked query after all changes up to now.
+  /// The data of a tracked query after all changes so far.
   ///
   /// - Parameter query: The number of the query.
-  /// - Returns: The data, or nil if there are none or they cannot be read.
+  /// - Returns: The data, or nil if there is none or it cannot be read.
   func data(of query: Int64) -> Node?
 
-  /// Takes changes, which are kept together or not at all, after those of earlier calls.
+  /// Accepts changes, which are stored atomically and after those of earlier calls.
   func perform(_ changes: [OfflineChange])
 
-  /// Calls a block once the disk has all changes up to now, or with the reason why it has not.
+  /// Calls a block once all changes so far are on disk, or with the reason why they are not.
   func flush(_ block: @escaping @Sendable (OfflineStoreError?) -> Void)
 
-  /// Writes what was performed up to now and closes the file.
+  /// Writes all changes so far and closes the file.
   func close()
 }
 
-/// A reason why nothing is kept on disk, or why what was kept is lost.
+/// The reason why nothing is stored on disk, or why stored data is lost.
 package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of reasons.
+  /// The kinds of problems.
   package enum Kind: Hashable, Sendable {
     /// Another process, or another database of this process, uses the file.
     case inUse
@@ -39,9 +39,9 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
     case unavailable
   }
 
-  /// The kind of reason.
+  /// The kind of problem.
   package let kind: Kind
-  /// What happened, with the file.
+  /// A description of the problem that names the file.
   package let description: String
 
   /// Makes an error.
@@ -51,11 +51,11 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
   }
 }
 
-/// What a store reports, on a thread of its own.
+/// The observers of a store, which it calls on its own thread.
 package struct OfflineStoreObservers: Sendable {
-  /// Receives the size of the store in bytes after each change of it.
+  /// Receives the size of the store in bytes whenever it changes.
   package var onSize: @Sendable (Int64) -> Void
-  /// Receives the reasons why not everything is kept, each once.
+  /// Receives the reasons why changes are not stored, each once.
   package var onProblem: @Sendable (OfflineStoreError) -> Void
 
   /// Makes observers.
@@ -68,33 +68,33 @@ package struct OfflineStoreObservers: Sendable {
   }
 }
 
-/// What a store kept from previous processes.
+/// The contents that a store kept from previous processes.
 package struct OfflineState: Sendable, Equatable {
-  /// The writes that were not answered, in their order.
+  /// The unanswered writes, in their order.
   package var writes: [StoredWrite]
-  /// The queries of which data are kept.
+  /// The queries whose data is stored.
   package var queries: [TrackedQuery]
 
-  /// Makes a state, empty unless something is given.
+  /// Makes a state; empty by default.
   package init(writes: [StoredWrite] = [], queries: [TrackedQuery] = []) {
     self.writes = writes
     self.queries = queries
   }
 }
 
-/// A write without an answer, in the form that outlives the process.
+/// An unanswered write, in the form that outlives the process.
 package struct StoredWrite: Sendable, Equatable {
-  /// Numbers the writes of a store; a later write has a higher number.
+  /// The write's number in the store; later writes have higher numbers.
   package var number: Int64
-  /// The key of the write for servers that apply a write only once.
+  /// The write's key, for servers that apply each write only once.
   package var key: WriteKey
   /// The location.
   package var path: Path
-  /// What is sent, with server values unresolved.
+  /// The operation that is sent, with server values unresolved.
   package var operation: WriteOperation
-  /// What observers see meanwhile, with server values estimated when the write was made.
+  /// What observers see until the answer, with server values estimated when the write was made.
   package var estimate: WriteOperation
-  /// The user who made it, or nil if nobody was signed in; it is never sent as anyone else.
+  /// The user who made it, or nil if no user was signed in; it is never sent as another user.
   package var owner: String?
 
   /// Makes a write.
@@ -115,22 +115,22 @@ package struct StoredWrite: Sendable, Equatable {
   }
 }
 
-/// A query of which a store keeps the server's data.
+/// A query whose server data a store keeps.
 package struct TrackedQuery: Sendable, Equatable {
-  /// Names the query in the store.
+  /// The number of the query in the store.
   package var id: Int64
   /// The location.
   package var path: Path
-  /// Which children of it; every query of all data is the default one.
+  /// The selected children; every query of all data is stored as the default one.
   package var query: Query
-  /// When it was last started or stopped, in milliseconds since 1970.
+  /// When it was last used, in milliseconds since 1970.
   package var lastUse: Int64
-  /// Whether the kept data were complete at some time.
+  /// Whether the stored data was complete at some time.
   package var isComplete: Bool
   /// Whether the last process that used it kept it synced.
   package var isKept: Bool
 
-  /// Makes a description.
+  /// Makes a tracked query.
   package init(
     id: Int64,
     path: Path,
@@ -148,20 +148,20 @@ package struct TrackedQuery: Sendable, Equatable {
   }
 }
 
-/// A change of what a store keeps.
+/// A change to the contents of a store.
 package enum OfflineChange: Sendable, Equatable {
-  /// Keeps a write that waits for its answer.
+  /// Stores a write that waits for its answer.
   case saveWrite(StoredWrite)
-  /// Drops a write that was answered or given up.
+  /// Removes a write that was answered or discarded.
   case removeWrite(Int64)
-  /// Keeps the description of a query, in place of an earlier one of the same number.
+  /// Stores the description of a query, replacing the one with the same number.
   case track(TrackedQuery)
-  /// Keeps these data of a query and no others.
+  /// Replaces a query's stored data.
   case replace(query: Int64, Node)
-  /// Replaces the data at a path of a query whose data are kept.
+  /// Replaces the data at a path of a query whose data is stored.
   case update(query: Int64, Change)
-  /// As `update`, but only if the child that the path leads through is kept.
+  /// Like `update`, but only if the child that the path leads through is stored.
   case amend(query: Int64, Change)
-  /// Forgets a query and its data.
+  /// Removes a query and its data.
   case forget(query: Int64)
 }

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// What the answer to a request will be for.
+/// What to do with the answer to a request.
 enum RequestPurpose: Sendable, Equatable {
   case listen(serial: Int64, ListenTarget)
   case write(number: Int64)
@@ -10,23 +10,23 @@ enum RequestPurpose: Sendable, Equatable {
   case other
 }
 
-/// Decides when to connect, numbers the requests of a connection, and notices when it is dead.
+/// Decides when to connect, numbers a connection's requests, and notices a dead connection.
 ///
 ///     interrupted ⇄ waiting → connecting → connected
 ///          ↑___________________|____________|
 ///
-/// A loss always leads to `interrupted`. The owner then deals with what the loss means for
-/// everything else and calls ``reconnect(at:)``, which moves on unless there is a reason not to.
+/// A loss always leads to `interrupted`. The owner then handles what the loss means for everything
+/// else and calls ``reconnect(at:)``, which reconnects unless there is a reason not to.
 ///
-/// While a server that was asked for something is silent there is a spare beside the connection or the
+/// While a server leaves requests unanswered, a spare attempt runs beside the connection or
 /// attempt; see ``SpareConnection``.
 struct ConnectionMachine: Sendable {
   private enum Phase: Sendable {
-    /// There are reasons not to connect, or none and ``reconnect(at:)`` is about to be called.
+    /// There are reasons not to connect; if there are none, ``reconnect(at:)`` is called next.
     case interrupted(Set<InterruptReason>)
     /// The next attempt starts at this time of the monotonic clock.
     case waiting(until: Int64)
-    /// An attempt is under way; the server's greeting is awaited.
+    /// An attempt is under way; it waits for the server's greeting.
     case connecting(Attempt)
     /// The server has greeted.
     case connected(ServerSession)
@@ -36,24 +36,24 @@ struct ConnectionMachine: Sendable {
   private struct Attempt: Sendable {
     let id: ConnectionID
     let since: Int64
-    /// Whether it takes noticeably long.
+    /// Whether it has already taken noticeably long.
     var isSilent = false
   }
 
-  /// What ended, and what is to be done about it at once.
+  /// The end of a connection or attempt, and the immediate outputs.
   struct Loss: Sendable {
-    /// Whether the server had greeted; otherwise only an attempt ended, or nothing at all.
+    /// Whether the server had greeted; otherwise only an attempt ended, or nothing did.
     var wasConnected = false
     var outputs: [RepoOutput] = []
   }
 
-  /// The result of a look at how long the server has been silent.
+  /// The result of a liveness check.
   enum Liveness: Sendable {
     case alive([RepoOutput])
     case silent
   }
 
-  /// How often the patience with a server doubles at most.
+  /// How many times the patience with a server doubles at most.
   private static let longestPatience = 3
 
   private let configuration: RepoConfiguration
@@ -62,17 +62,17 @@ struct ConnectionMachine: Sendable {
   private var spare: SpareConnection?
   /// The host that a server named, or nil for the database's own.
   private var host: String?
-  /// How often in a row a host that a server named did not greet.
+  /// How many times in a row a host that a server named did not greet.
   private var unreached = 0
   /// How long the first attempt at such a host may take, in milliseconds.
   ///
-  /// Each further one has twice as long. A machine that hangs takes connections, and only the database's
-  /// own host knows another.
+  /// The limit doubles with each further attempt. A hung machine still accepts connections, and
+  /// only the database's own host knows a replacement.
   private static let namedHostPatience: Int64 = 3_000
   private var lastAttempt: Int64 = 0
   private var lastRequest: Int64 = 0
   private var hasBeenConnected = false
-  /// How many connections in a row were given up although they had been asked for something.
+  /// How many connections in a row were given up while requests were unanswered.
   private var silences = 0
 
   init(configuration: RepoConfiguration) {
@@ -81,7 +81,7 @@ struct ConnectionMachine: Sendable {
 
   // MARK: Reading
 
-  /// The phase, as the outside sees it.
+  /// The phase, as seen by the engine's caller.
   var publicPhase: ConnectionPhase {
     switch phase {
     case .interrupted: .interrupted
@@ -91,7 +91,7 @@ struct ConnectionMachine: Sendable {
     }
   }
 
-  /// Since when the server has left everything unanswered; nil while that is not worth a word.
+  /// When the server fell silent; nil while the silence is not yet noticeable.
   var silentSince: Int64? {
     switch phase {
     case .connected(let session): session.life.silentSince
@@ -104,7 +104,7 @@ struct ConnectionMachine: Sendable {
     if case .interrupted(let reasons) = phase { reasons } else { [] }
   }
 
-  /// The connection or the attempt at one, or nil.
+  /// The connection or attempt, or nil.
   var current: ConnectionID? {
     switch phase {
     case .connected(let session): session.id
@@ -113,12 +113,12 @@ struct ConnectionMachine: Sendable {
     }
   }
 
-  /// Whether an attempt to connect is under way and its socket is wanted.
+  /// Whether this attempt to connect is under way and its socket is needed.
   func isTrying(_ id: ConnectionID) -> Bool {
     if case .connecting(let attempt) = phase, attempt.id == id { true } else { isSpare(id) }
   }
 
-  /// Whether this is the attempt beside a silent server.
+  /// Whether this is the spare attempt beside a silent server.
   func isSpare(_ id: ConnectionID) -> Bool { spare?.attempt?.id == id }
 
   private var session: ServerSession? {
@@ -129,24 +129,25 @@ struct ConnectionMachine: Sendable {
     if case .connected = phase { true } else { false }
   }
 
-  /// Whether a credential was sent and has not been answered.
+  /// Whether a credential was sent and the server has not answered it.
   var isAuthenticating: Bool { session?.isAuthenticating ?? false }
 
-  /// Whether requests can be sent whose outcome depends on who the user is.
+  /// Whether requests can be sent whose outcome depends on the user.
   ///
-  /// They wait for the answer to a credential: a server that rejects it would reject them as well.
+  /// They wait for the answer to a credential, because a server that rejects the credential would
+  /// reject them as well.
   var isSettled: Bool {
     if case .connected(let session) = phase { !session.isAuthenticating } else { false }
   }
 
-  /// The requests without an answer, by number.
+  /// The unanswered requests, by number.
   var requests: [Int64: RequestPurpose] { session?.requests ?? [:] }
 
   func offers(_ feature: ServerHello.Extension) -> Bool {
     session?.extensions.contains(feature) ?? false
   }
 
-  /// The serial of the listen whose answer comes next for a target, or nil.
+  /// The serial number of a target's listen that is answered next, or nil.
   func nextAnswered(_ target: ListenTarget) -> Int64? { session?.nextAnswered(target) }
 
   // MARK: Connecting
@@ -156,7 +157,7 @@ struct ConnectionMachine: Sendable {
     case .interrupted(var reasons):
       reasons.remove(reason)
       if reason == .user {
-        // Going online explicitly also counts as the first use, and is not made to wait.
+        // An explicit request to go online also counts as the first use, and does not wait.
         reasons.remove(.waitingForOpen)
         backoff.reset()
       }
@@ -182,13 +183,13 @@ struct ConnectionMachine: Sendable {
     }
   }
 
-  /// Closes the connection or the attempt from this end.
+  /// Closes the connection or attempt from this end.
   ///
   /// - Parameters:
-  ///   - host: The host that the server wants the next connection to go to, if it named one.
+  ///   - host: The host that the server named for the next connection, if any.
   ///   - cause: Why it is closed.
   ///   - time: The time.
-  /// - Returns: What ended.
+  /// - Returns: The connection or attempt that ended.
   mutating func close(
     redirectedTo host: String? = nil,
     because cause: DisconnectCause = .intended,
@@ -201,28 +202,28 @@ struct ConnectionMachine: Sendable {
       backoff.hostChanged()
       loss.outputs += dropSpare()
     } else if cause == .noAnswer {
-      // The database's own host may know who has taken the place of this one.
+      // The database's own host may know which host has replaced this one.
       self.host = nil
     }
     return loss
   }
 
-  /// The transport reports that it closed; nil if it was not the current one.
+  /// The transport reports that a connection closed; returns nil if it was not the current one.
   mutating func transportClosed(_ id: ConnectionID, at time: RepoTime) -> Loss? {
     guard current == id else { return nil }
-    // The server may be gone to which the database's own host has sent the client.
+    // The host that a server named may be gone.
     if case .connecting = phase { giveUpHost() }
     return end(interruptedBy: [], at: time)
   }
 
-  /// The attempt took too long; nil if there is none any more.
+  /// The attempt took too long; returns nil if there is no attempt any more.
   mutating func connectTimedOut(at time: RepoTime) -> Loss? {
     guard case .connecting = phase else { return nil }
     giveUpHost()
     return close(because: .noAnswer, at: time)
   }
 
-  /// Goes back to the database's own host at once, if it was another that let nobody in.
+  /// Returns to the database's own host at once, if the host was one that a server named.
   private mutating func giveUpHost() {
     guard host != nil else { return }
     unreached += 1
@@ -234,7 +235,7 @@ struct ConnectionMachine: Sendable {
     return connect(at: time)
   }
 
-  /// Starts or schedules the next attempt after a loss, unless there is a reason not to.
+  /// Starts or schedules the next attempt after a loss, unless there is a reason not to connect.
   mutating func reconnect(at time: RepoTime) -> [RepoOutput] {
     guard case .interrupted(let reasons) = phase, reasons.isEmpty else { return [] }
     if let attempt = spare?.attempt { return adopt(attempt, at: time) }
@@ -254,7 +255,7 @@ struct ConnectionMachine: Sendable {
     ]
   }
 
-  /// How long an attempt at the host may take.
+  /// The time limit of an attempt at the host, in milliseconds.
   private var greetingPatience: Int64 {
     host == nil
       ? configuration.connectTimeout
@@ -287,15 +288,15 @@ struct ConnectionMachine: Sendable {
 
   // MARK: The connection
 
-  /// The server greets; nil if no greeting is awaited.
+  /// The server greeted; returns nil if no greeting was expected.
   ///
-  /// - Returns: What is to be done, and whether this is the engine's first connection.
+  /// - Returns: The outputs, and whether this is the engine's first connection.
   mutating func greeted(
     _ hello: ServerHello,
     at time: RepoTime
   ) -> (outputs: [RepoOutput], isFirst: Bool)? {
     guard case .connecting(let attempt) = phase else { return nil }
-    // A server that took too long to answer is given more time, or it would be asked again for ever.
+    // A server that was too slow gets more time; otherwise no connection to it would ever last.
     let life = LifeSigns(
       configuration,
       patience: configuration.patience << Int64(min(silences, Self.longestPatience)),
@@ -322,7 +323,7 @@ struct ConnectionMachine: Sendable {
     return (outputs, isFirst)
   }
 
-  /// Numbers a request and remembers what its answer is for; does nothing without a connection.
+  /// Numbers a request and remembers its purpose; does nothing without a connection.
   mutating func send(
     _ request: ClientRequest,
     for purpose: RequestPurpose,
@@ -339,20 +340,20 @@ struct ConnectionMachine: Sendable {
     } ?? []
   }
 
-  /// A whole message arrived; false if it is not from the current connection or attempt.
+  /// A whole message arrived; returns false if it is not from the current connection or attempt.
   mutating func received(from id: ConnectionID, at time: RepoTime) -> Bool {
     guard current == id else { return false }
     modifySession { $0.life.received(at: time.monotonic) }
     return true
   }
 
-  /// Part of a long message arrived, or went out.
+  /// Part of a long message was received or sent.
   mutating func progressed(_ id: ConnectionID, at time: RepoTime) {
     guard current == id else { return }
     modifySession { $0.life.progressed(at: time.monotonic) }
   }
 
-  /// Asks for a sign of life, unless one has just come or is awaited anyway.
+  /// Asks for a sign of life, unless one has just arrived or is expected anyway.
   mutating func probe(at time: RepoTime) -> [RepoOutput] {
     modifySession { session in
       guard session.life.probed(at: time.monotonic) else { return [] }
@@ -360,25 +361,25 @@ struct ConnectionMachine: Sendable {
     } ?? []
   }
 
-  /// The server answered a request (or, with nil, a ping).
+  /// The server answered a request or, if the number is nil, a ping.
   ///
-  /// - Returns: What the answer is for, or nil if nothing waits for it.
+  /// - Returns: The purpose of the request, or nil if none waits for this answer.
   mutating func answered(_ number: Int64?, at time: RepoTime) -> RequestPurpose? {
     let purpose = modifySession { $0.answered(number, at: time.monotonic) } ?? nil
     if session?.requests.isEmpty == true { silences = 0 }
     return purpose
   }
 
-  /// Keeps revoked listens until the answer to a credential, if one is awaited.
+  /// Holds revoked listens back until a credential is answered, if one was sent.
   ///
-  /// - Returns: Whether they are kept.
+  /// - Returns: Whether they are held back.
   mutating func deferRevocation(of targets: [ListenTarget]) -> Bool {
     guard isAuthenticating else { return false }
     modifySession { $0.unsettledTargets += targets }
     return true
   }
 
-  /// Takes the revoked listens that waited for the answer to a credential.
+  /// Removes and returns the revoked listens that waited for the answer to a credential.
   mutating func takeUnsettledTargets() -> [ListenTarget] {
     modifySession { session in
       defer { session.unsettledTargets = [] }
@@ -399,7 +400,7 @@ struct ConnectionMachine: Sendable {
     }
   }
 
-  /// Changes the session in place: it is taken out of the phase so that nothing is copied.
+  /// Changes the session in place; taking it out of the phase avoids a copy.
   @discardableResult
   private mutating func modifySession<Result>(
     _ body: (inout ServerSession) -> Result
@@ -411,13 +412,13 @@ struct ConnectionMachine: Sendable {
   }
 }
 
-/// The spare beside a silent server.
+/// The spare attempt beside a silent server.
 extension ConnectionMachine {
-  /// Begins to look for another server if this one is silent.
+  /// Starts looking for another server if this one is silent.
   private mutating func beginSpare(at time: RepoTime) -> [RepoOutput] {
     guard configuration.opensSpares, spare == nil, let silentSince else { return [] }
     spare = SpareConnection()
-    // Who was greeted and then left without an answer waits longer each time, as with its patience.
+    // If servers greeted and then fell silent, the wait doubles each time, like the patience.
     let due = configuration.noticeableSilence << Int64(min(silences, Self.longestPatience))
     let rest = silentSince + due - time.monotonic
     return rest > 0 ? [.schedule(.spare, after: rest)] : trySpare(host: nil, at: time)
@@ -434,16 +435,16 @@ extension ConnectionMachine {
     return trySpare(host: nil, at: time)
   }
 
-  /// A server sends the spare on to another host.
+  /// A server redirected the spare attempt to another host.
   mutating func spareRedirected(to host: String, at time: RepoTime) -> [RepoOutput] {
     let isFollowed = configuration.followsServerHost && !host.isEmpty && spare?.mayLeap == true
     return isFollowed ? trySpare(host: host, at: time) : spareFailed(at: time)
   }
 
-  /// The spare was refused, or its socket has closed.
+  /// The spare attempt was refused, or its socket closed.
   mutating func spareFailed(at time: RepoTime) -> [RepoOutput] { spare?.rests(at: time) ?? [] }
 
-  /// Gives the spare up once the server has spoken, or nothing is to be connected.
+  /// Drops the spare attempt once the server has answered, or when there is nothing to connect.
   mutating func dropNeedlessSpare() -> [RepoOutput] {
     spare == nil || silentSince != nil ? [] : dropSpare()
   }
@@ -454,9 +455,9 @@ extension ConnectionMachine {
     return spare.leave() + [.cancelTimer(.spare)]
   }
 
-  /// The spare is greeted before the silent server has spoken: it is the connection from now on.
+  /// The spare attempt was greeted before the silent server answered, and becomes the connection.
   ///
-  /// - Returns: The end of the silent one. The greeting comes next.
+  /// - Returns: The end of the silent connection. The caller passes the greeting on next.
   mutating func promoteSpare(at time: RepoTime) -> Loss {
     guard let attempt = spare?.attempt else { return Loss() }
     spare = nil
@@ -467,7 +468,7 @@ extension ConnectionMachine {
     return loss
   }
 
-  /// Goes on with the spare after the end of what was silent.
+  /// Continues with the spare attempt after the silent connection or attempt has ended.
   private mutating func adopt(_ attempt: SpareConnection.Attempt, at time: RepoTime) -> [RepoOutput]
   {
     spare = nil
@@ -481,10 +482,10 @@ extension ConnectionMachine {
   }
 }
 
-/// A greeted connection: the requests under way, and the signs of life.
+/// A greeted connection: its unanswered requests and its signs of life.
 private struct ServerSession: Sendable {
   let id: ConnectionID
-  /// When the server greeted.
+  /// When the server greeted, on the monotonic clock.
   let since: Int64
   let extensions: Set<ServerHello.Extension>
   var life: LifeSigns
@@ -492,8 +493,8 @@ private struct ServerSession: Sendable {
   private var pendingAuthentications = 0
   /// The listens that the server revoked while a credential was under way.
   ///
-  /// It may have done so because the previous credential expired, so they are sent again once the
-  /// new one is accepted.
+  /// The server may have revoked them because the previous credential expired, so they are sent
+  /// again once the new one is accepted.
   var unsettledTargets: [ListenTarget] = []
 
   init(id: ConnectionID, since: Int64, extensions: Set<ServerHello.Extension>, life: LifeSigns) {
@@ -527,7 +528,7 @@ private struct ServerSession: Sendable {
     return next?.serial
   }
 
-  /// Sets the timer for the next look at the signs of life, if it is not early enough.
+  /// Sets the timer for the next liveness check, unless it is due early enough already.
   mutating func nextLook(at time: Int64) -> RepoOutput? {
     life.pause(at: time, isOwed: !requests.isEmpty).map { .schedule(.keepalive, after: $0) }
   }
@@ -545,28 +546,27 @@ private struct ServerSession: Sendable {
   }
 }
 
-/// The pauses between attempts to connect.
+/// The pauses between connection attempts.
 private struct Backoff: Sendable {
   /// The last pause before jitter; nil makes the next attempt immediate.
   private var delay: Double?
-  /// How often an attempt was immediate since the host had changed, since a connection last proved
-  /// stable.
+  /// How many attempts since the last stable connection were immediate after a change of host.
   private var leaps = 0
-  /// Servers of which one has died, and which learn of it one after the other, send a client on a few
-  /// times; servers that send it in circles would keep it running.
+  /// When a server dies and the others notice one after another, they redirect a client a few
+  /// times; servers that redirect in a circle must not do so forever.
   private static let mostLeaps = 4
 
   mutating func reset() {
     delay = nil
   }
 
-  /// The connection proved stable, so the history of failures no longer counts.
+  /// The connection proved stable, so earlier failures no longer count.
   mutating func settle() {
     reset()
     leaps = 0
   }
 
-  /// Makes the attempt at another host immediate, but only a few times until a connection is stable.
+  /// Makes the attempt at another host immediate, a few times at most until a connection is stable.
   mutating func hostChanged() {
     guard leaps < Self.mostLeaps else { return }
     leaps += 1

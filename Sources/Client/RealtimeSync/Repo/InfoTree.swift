@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// The locations that describe the client itself.
+/// Locations that describe the client itself.
 enum InfoPath {
   static let root = ChildKey(".info")
   static let connected = Path([root, "connected"])
@@ -12,7 +12,7 @@ extension Path {
   var isInfo: Bool { first == InfoPath.root }
 }
 
-/// The data below `.info`, which never leave the client.
+/// The data below `.info`, which never leaves the client.
 struct InfoTree: Sendable {
   private var tree = SyncTree()
   private var node = Node.empty

@@ -1,35 +1,36 @@
-/// The signs of life of a server that has greeted, and when to look for the next one.
+/// Tracks a greeted server's signs of life, and when to check for the next one.
 ///
-/// Who waits for nothing asks rarely. Who waits for an answer asks directly after a moment, since a
-/// server may owe an answer and still be alive; one that says nothing at all is given up. Only answers
-/// and parts of long messages count: pushes also arrive over a connection that carries nothing out.
+/// A client that waits for nothing asks rarely. A client that waits for an answer soon pings,
+/// because a server can be alive and still owe an answer; a server that stays silent is given up.
+/// Only answers and parts of long messages count: pushes also arrive on a connection that transmits
+/// nothing in the other direction.
 struct LifeSigns: Sendable {
-  /// What a look leads to.
+  /// The result of a check.
   enum Verdict: Sendable {
-    /// Nothing is to be done.
+    /// Nothing needs to be done.
     case alive
-    /// The server is to be asked for a sign of life.
+    /// Ask the server for a sign of life.
     case ask
-    /// The server is to be told that this end is alive, and need not answer.
+    /// Tell the server that this end is alive; it need not answer.
     case tell
-    /// The server has not answered for too long.
+    /// The server has been silent for too long.
     case gone
   }
 
   private let configuration: RepoConfiguration
-  /// How long the server may leave everything unanswered.
+  /// How long the server may leave everything unanswered, in milliseconds.
   private let patience: Int64
   private var lastSent: Int64
   private var lastReceived: Int64
   private var lastSign: Int64
-  /// When something was asked that has had no sign of life since.
+  /// The time of the earliest request since the last sign of life, or nil if there was none.
   private var askedAt: Int64?
   private var isPinging = false
-  /// How long an answer may be due before the server is asked directly; longer each time it only
-  /// says that it is alive.
+  /// How long an answer may be overdue before the client pings; longer each time the server only
+  /// answers the ping.
   private var probeDelay: Int64
   private var nextLook: Int64?
-  /// Since when the server has left everything unanswered; nil until that is worth a word.
+  /// When the server fell silent; nil while the silence is not yet noticeable.
   private(set) var silentSince: Int64?
 
   init(_ configuration: RepoConfiguration, patience: Int64, at time: Int64) {
@@ -50,10 +51,10 @@ struct LifeSigns: Sendable {
     if askedAt == nil { askedAt = time }
   }
 
-  /// A message arrived, be it an answer or not.
+  /// A message arrived, whether or not it was an answer.
   mutating func received(at time: Int64) { lastReceived = time }
 
-  /// Part of a long message arrived, or went out.
+  /// Part of a long message was received or sent.
   mutating func progressed(at time: Int64) {
     lastReceived = time
     isAlive(at: time)
@@ -78,7 +79,7 @@ struct LifeSigns: Sendable {
     silentSince = nil
   }
 
-  /// Whether to ask for a sign of life, as somebody has come who would like to know.
+  /// Whether to ping on request: not if an answer is expected or a message has just arrived.
   mutating func probed(at time: Int64) -> Bool {
     guard askedAt == nil, time - lastReceived >= configuration.probeDelay else { return false }
     ask(since: time, at: time)
@@ -93,14 +94,14 @@ struct LifeSigns: Sendable {
 
   // MARK: Looking
 
-  /// The time to look has come.
+  /// Checks the server's signs of life.
   ///
   /// - Parameters:
   ///   - time: The time.
-  ///   - isOwed: Whether requests are without an answer.
-  /// - Returns: What is to be done.
+  ///   - isOwed: Whether there are unanswered requests.
+  /// - Returns: What to do.
   mutating func look(at time: Int64, isOwed: Bool) -> Verdict {
-    // A look that comes far too late says that this program stood still, not that the server did.
+    // A check that comes much too late means that this program was stopped, not the server.
     let isLate = nextLook.map { time - $0 > configuration.probeDelay } ?? false
     nextLook = nil
     if isLate, askedAt != nil { askedAt = time }
@@ -125,10 +126,10 @@ struct LifeSigns: Sendable {
     return .ask
   }
 
-  /// The pause before the next look, unless one comes early enough anyway.
+  /// The pause before the next check, or nil if one is due early enough already.
   ///
-  /// A running look is only ever put earlier, so that a client in a hurry does not set a timer for
-  /// each request.
+  /// A scheduled check is only ever moved to an earlier time, so that a busy client does not set a
+  /// timer for each request.
   mutating func pause(at time: Int64, isOwed: Bool) -> Int64? {
     let due = max(time + 1, dueLook(isOwed: isOwed))
     if let nextLook, nextLook <= due { return nil }

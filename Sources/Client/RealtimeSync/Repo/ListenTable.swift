@@ -1,8 +1,8 @@
 import RealtimeCore
 
-/// Something to tell the server about the listens.
+/// A command about listens for the server.
 enum ListenCommand: Sendable {
-  /// Listen; what is known already is not sent again.
+  /// Listen; the server does not resend data that is known already.
   case listen(serial: Int64, ListenTarget, known: Node)
   /// Stop listening.
   case unlisten(ListenTarget)
@@ -28,7 +28,7 @@ enum ListenCommand: Sendable {
     }
   }
 
-  /// What the answer is for.
+  /// The purpose of the request.
   var purpose: RequestPurpose {
     switch self {
     case .listen(let serial, let target, _): .listen(serial: serial, target)
@@ -37,20 +37,20 @@ enum ListenCommand: Sendable {
   }
 }
 
-/// The listens that the server should have, in the order they were started.
+/// The listens that the server should have, in the order in which they were started.
 struct ListenTable: Sendable {
   private(set) var targets = SortedMap<Int64, ListenTarget>()
   private var serials: [ListenTarget: Int64] = [:]
   private var lastSerial: Int64 = 0
   /// The listens whose data the server has sent or confirmed on this connection.
   private var current: Set<ListenTarget> = []
-  /// The listens that have data of a store and none from a server yet.
+  /// The listens that have data from a store, but none from a server yet.
   private var unconfirmed: Set<ListenTarget> = []
 
-  /// The serial number of a listen, or nil if it does not run.
+  /// The serial number of a listen, or nil if it is not active.
   func serial(of target: ListenTarget) -> Int64? { serials[target] }
 
-  /// Adds a listen and returns its serial number; one that already runs starts anew.
+  /// Adds a listen and returns its serial number; an active one is restarted.
   mutating func start(_ target: ListenTarget) -> Int64 {
     stop(target)
     lastSerial += 1
@@ -62,10 +62,10 @@ struct ListenTable: Sendable {
   /// Whether the server has sent or confirmed the data of a listen on this connection.
   func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
 
-  /// Whether the data of a listen come from a store and no server has confirmed them.
+  /// Whether the data of a listen comes from a store and no server has confirmed it.
   func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
 
-  /// A listen starts from the data of a store.
+  /// A listen starts with data from a store.
   mutating func startedFromStore(_ target: ListenTarget) {
     unconfirmed.insert(target)
   }
@@ -77,12 +77,12 @@ struct ListenTable: Sendable {
     unconfirmed.remove(target)
   }
 
-  /// The connection has ended: no data are known to be current any more.
+  /// The connection has ended: no data is known to be current any more.
   mutating func connectionLost() {
     current = []
   }
 
-  /// Removes a listen; returns whether it ran.
+  /// Removes a listen; returns whether it was active.
   @discardableResult
   mutating func stop(_ target: ListenTarget) -> Bool {
     guard let serial = serials.removeValue(forKey: target) else { return false }
@@ -92,7 +92,7 @@ struct ListenTable: Sendable {
     return true
   }
 
-  /// The listens at a path with these queries; without queries the default one, or else all.
+  /// The listens at a path with these queries; if nil, the default listen or, without one, all.
   func targets(at path: Path, queries: [Query]?) -> [ListenTarget] {
     let here = targets.map(\.value).filter { $0.path == path }
     if let queries {

@@ -1,24 +1,24 @@
 import RealtimeCore
 
-/// What a change of the data leads to.
+/// The result of a change to the data.
 struct DataChange: Sendable {
   /// The events for listeners.
   var outputs: [RepoOutput] = []
-  /// Whether anyone saw a difference, transactions included.
+  /// Whether any registration saw a difference, including those of transactions.
   var hasEvents = false
 }
 
-/// What a change of registrations leads to: first the commands, then the outputs.
+/// The result of a change to registrations: first perform the commands, then the outputs.
 struct RegistrationChange: Sendable {
   var commands: [ListenCommand] = []
   var outputs: [RepoOutput] = []
 }
 
-/// What the client knows of the database: the views of everyone who looks at it, the listens that
-/// feed these views, and what a store keeps of them.
+/// The client's knowledge of the database: the views of all registrations, the listens that feed
+/// these views, and what a store keeps of them.
 ///
-/// Also numbers everything that needs an order: writes (and so their keys), waiting requests,
-/// transactions.
+/// It also issues the numbers that put things in order: writes (and so their keys), waiting
+/// requests and transactions.
 struct ObservedData: Sendable {
   private(set) var sync = SyncTree()
   private(set) var listens = ListenTable()
@@ -35,7 +35,7 @@ struct ObservedData: Sendable {
     return lastNumber
   }
 
-  /// The server's time as far as it is known.
+  /// The server's time, as estimated locally.
   func serverTime(at time: RepoTime) -> Int64 { time.wall &+ serverTimeOffset }
 
   // MARK: Registrations
@@ -55,12 +55,13 @@ struct ObservedData: Sendable {
     return unregister(.listener(listener), spec: spec, at: time)
   }
 
-  /// The listeners of a query, in the order in which they should be stopped.
+  /// The listeners of a query, in the order in which to stop them.
   func listeners(of spec: QuerySpec) -> [ListenerID] {
     let found =
       spec.path.isInfo
       ? info.registrations(of: spec) : sync.registrations(at: spec.path, query: spec.query)
-    // Those of all data come last, so that the others do not need a listen in between.
+    // Listeners of all data go last; stopped earlier, they would leave the others in need of
+    // listens of their own for a moment.
     return found.sorted { !$0.query.loadsAllData && $1.query.loadsAllData }.compactMap {
       if case .listener(let listener) = $0.owner { listener } else { nil }
     }
@@ -101,7 +102,7 @@ struct ObservedData: Sendable {
     let loaded = stored.map { (spec: spec.normalized, node: $0.node, isExact: $0.isExact) }
     let commands = carryOut(result.actions, loaded: loaded, at: time)
     if stored != nil, result.actions.isEmpty, let target = sync.covering(spec) {
-      // The listen above has yet to confirm these data.
+      // The listen above has yet to confirm this data.
       listens.startedFromStore(target)
     }
     return RegistrationChange(commands: commands, outputs: raised(result.events).outputs)
@@ -120,7 +121,7 @@ struct ObservedData: Sendable {
     return RegistrationChange(commands: carryOut(result.actions, at: time))
   }
 
-  /// Starts and stops listens; one of them may start with data of the store.
+  /// Starts and stops listens; one of them may start with data from the store.
   private mutating func carryOut(
     _ actions: [ListenAction],
     loaded: (spec: QuerySpec, node: Node, isExact: Bool)? = nil,
@@ -147,14 +148,14 @@ struct ObservedData: Sendable {
 
   // MARK: Listens
 
-  /// The commands that give a new connection all listens, in the order they were started.
+  /// The commands that give a new connection all listens, in the order in which they were started.
   var allListenCommands: [ListenCommand] {
     listens.targets.map { serial, target in
       .listen(serial: serial, target, known: sync.serverNode(of: target))
     }
   }
 
-  /// The command that starts a listen anew; nil if it has ended.
+  /// The command that restarts a listen; nil if it has ended.
   func listenCommand(for target: ListenTarget) -> ListenCommand? {
     listens.serial(of: target).map { serial in
       .listen(serial: serial, target, known: sync.serverNode(of: target))
@@ -169,7 +170,7 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// The server rejected a listen: everyone who relies on it is told and removed.
+  /// The server rejected a listen: removes and reports all registrations that depend on it.
   mutating func cancel(
     _ target: ListenTarget,
     with outcome: Outcome,
@@ -191,18 +192,18 @@ struct ObservedData: Sendable {
     return change
   }
 
-  /// The connection has ended: no data are known to be current any more.
+  /// The connection has ended: no data is known to be current any more.
   mutating func connectionLost() {
     listens.connectionLost()
   }
 
-  // MARK: Data of the server
+  // MARK: Data from the server
 
   mutating func applyServerOverwrite(at path: Path, with node: Node, tag: Int64?) -> DataChange {
     let events = sync.applyServerOverwrite(at: path, with: node, tag: tag)
     offline?.follow([path], tag: tag, in: sync)
     if let target = sync.target(at: path, tag: tag) {
-      // All data of a listen, even if its answer is still to come.
+      // This is all data of a listen, even if its answer is still to come.
       listens.markCurrent(target)
       offline?.complete(target, with: sync.serverNode(of: target))
     }
@@ -218,13 +219,13 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// The server answers a compound hash with the ranges that differ.
+  /// The server answered a compound hash with the ranges that differ.
   ///
   /// - Parameters:
   ///   - ranges: The ranges.
   ///   - path: The location.
   ///   - tag: The tag of the listen, or nil for the default one.
-  ///   - isAwaited: Whether a listen (a target and its serial) waits for its answer.
+  ///   - isAwaited: Whether a listen (a target and its serial number) is still unanswered.
   /// - Returns: The change.
   mutating func applyServerRanges(
     _ ranges: [RangeMerge],
@@ -249,7 +250,7 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// The server writes what it was asked to write at the end of the connection.
+  /// The connection has ended, so the server performs the write that was scheduled for its end.
   mutating func applyDisconnectWrite(_ change: Change, at time: RepoTime) -> DataChange {
     let node = resolve(change.node, at: change.path, time: time)
     let events = sync.applyServerOverwrite(at: change.path, with: node)
@@ -264,8 +265,8 @@ struct ObservedData: Sendable {
   /// - Parameters:
   ///   - request: The write, server values unresolved.
   ///   - number: Its number.
-  ///   - owner: The user who makes it.
-  ///   - key: Its key, evaluated only if it is kept.
+  ///   - owner: The user who made it.
+  ///   - key: Its key, evaluated only if the write is stored.
   ///   - time: The time.
   /// - Returns: The change.
   mutating func applyUserWrite(
@@ -293,7 +294,7 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// The server answered a write, or the write was given up.
+  /// The server answered a write, or the write was discarded.
   mutating func ackUserWrite(_ number: Int64, isAccepted: Bool, at time: RepoTime) -> DataChange {
     offline?.append(.removeWrite(number))
     if isAccepted, offline != nil, let parts = sync.parts(of: number) {
@@ -303,7 +304,7 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// Shows the output of a transaction, in place of an earlier one if it had one.
+  /// Shows the output of a transaction, in place of its earlier output if it had one.
   mutating func applyTransaction(_ write: PendingWrite, replacing earlier: Int64?) -> DataChange {
     var events = sync.applyUserWrite(write)
     if let earlier { events += sync.ackUserWrite(earlier, isAccepted: false) }
@@ -316,7 +317,7 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// Takes all writes back at once, so that nothing in between is shown.
+  /// Reverts all writes at once, so that no intermediate state is shown.
   mutating func revertAllWrites() -> DataChange {
     let events = sync.removeAllWrites()
     return raised(events)
@@ -341,7 +342,7 @@ struct ObservedData: Sendable {
     }
   }
 
-  /// Estimates the values that the server will decide, from what this client would see.
+  /// Estimates the server values in a node, based on the data that this client would see.
   private mutating func resolve(_ node: Node, at path: Path, time: RepoTime) -> Node {
     guard node.hasDeferredValues else { return node }
     let isUnknown = sync.isUnknown(at: path, query: .all)
@@ -355,13 +356,13 @@ struct ObservedData: Sendable {
 
   // MARK: Reading
 
-  /// The data that an observer of a query would see now, or nil while they are not complete.
+  /// The data that an observer of a query would see now, or nil while it is incomplete.
   func cachedValue(of spec: QuerySpec) -> Node? {
     spec.path.isInfo
       ? info.value(of: spec) : sync.cachedValue(at: spec.path, query: spec.query)
   }
 
-  /// As ``cachedValue(of:)``, but nil for data of a store that no server has confirmed.
+  /// Like ``cachedValue(of:)``, but nil for data from a store that no server has confirmed.
   func confirmedValue(of spec: QuerySpec) -> (node: Node, metadata: DataMetadata)? {
     if !spec.path.isInfo, let target = sync.covering(spec), listens.isUnconfirmed(target) {
       return nil
@@ -369,7 +370,7 @@ struct ObservedData: Sendable {
     return cachedValue(of: spec).map { ($0, metadata(of: $0, spec: spec)) }
   }
 
-  /// What an observer of a query would see of everything known here, however old.
+  /// What an observer of a query would see of all locally known data, however old.
   mutating func knownValue(
     of spec: QuerySpec,
     at time: RepoTime
@@ -380,7 +381,7 @@ struct ObservedData: Sendable {
     return (node, metadata(of: node, spec: spec))
   }
 
-  /// The result of a read that the server does not answer, or nil when nothing is known.
+  /// The result of a read that the server does not answer, or nil if nothing is known.
   mutating func knownResult(of spec: QuerySpec, at time: RepoTime) -> GetResult? {
     knownValue(of: spec, at: time).map { .value($0.node, $0.metadata) }
   }
@@ -393,15 +394,15 @@ struct ObservedData: Sendable {
     )
   }
 
-  /// Whether the data of a query are those of the server of this connection.
+  /// Whether the data of a query is the server's, on this connection.
   private func isCurrent(_ spec: QuerySpec) -> Bool {
     sync.covering(spec).map { listens.isCurrent($0) } ?? false
   }
 
-  /// Addresses events to their listeners and says where the data come from.
+  /// Addresses events to their listeners, and adds metadata on where the data comes from.
   ///
-  /// The events must be in a variable: if a call that changes the data were the argument, `self`
-  /// would be copied before that change.
+  /// Callers must pass the events in a variable: if the argument were a call that changes the data,
+  /// `self` would be copied before that change.
   private func raised(_ events: [ViewEvent]) -> DataChange {
     var change = DataChange(hasEvents: !events.isEmpty)
     var source: (spec: QuerySpec, isCurrent: Bool)?
@@ -437,7 +438,7 @@ struct ObservedData: Sendable {
 
   // MARK: The store
 
-  /// Continues with what previous processes kept; changes are collected for the store from now on.
+  /// Restores what previous processes stored; from then on, changes are collected for the store.
   mutating func restore(_ state: OfflineState, read: @escaping @Sendable (Int64) -> Node?) {
     assert(lastNumber == 0, "the engine has been used")
     offline = OfflineCache(state.queries, read: read)
@@ -453,10 +454,10 @@ struct ObservedData: Sendable {
     }
   }
 
-  /// Takes what the store is to be told since the last call.
+  /// Removes and returns the changes for the store since the last call.
   mutating func takeStoreChanges() -> [OfflineChange] { offline?.takeChanges() ?? [] }
 
-  /// Drops data of the store that were not used for a long time, if it has grown too large.
+  /// Drops the least recently used data from the store, if it has grown too large.
   mutating func pruneStore(ofSize size: Int64, configuration: RepoConfiguration) {
     offline?.prune(
       size: size,

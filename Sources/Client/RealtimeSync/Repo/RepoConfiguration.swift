@@ -1,61 +1,61 @@
 import RealtimeCore
 
-/// The settings of an engine, which never change.
+/// The constant settings of an engine.
 package struct RepoConfiguration: Sendable {
-  /// Names the writes of this client; unique among all clients that ever connect.
+  /// Identifies this client's writes; unique among all clients that ever connect.
   ///
-  /// It is a secret: whoever knows it can find out the result of writes made while signed out.
+  /// It is a secret: anyone who knows it can find out the result of writes made while signed out.
   package var clientID: String
   /// The name and version for the server's statistics, with dashes for dots: `sdk.swift.1-0-0`.
   package var statisticsName: String
-  /// How often a transaction is sent before it gives up.
+  /// How often a transaction is sent before it fails.
   package var transactionTries = Limits.transactionTries
-  /// The longest pause before a transaction is sent a third time, in milliseconds.
+  /// The longest pause before a transaction is sent for the third time, in milliseconds.
   ///
   /// There is no pause before the second time; after the third, the limit doubles each time.
   package var transactionRetryDelay: Int64 = 20
-  /// The limit of the pauses between two tries of a transaction, in milliseconds.
+  /// The upper limit of the pauses between a transaction's tries, in milliseconds.
   package var maximumTransactionRetryDelay: Int64 = 1_000
-  /// The second pause between attempts to connect, in milliseconds; there is no first one.
+  /// The second pause between connection attempts, in milliseconds; the first attempt is immediate.
   package var minimumReconnectDelay: Int64 = 1_000
-  /// The longest pause between attempts to connect, in milliseconds.
+  /// The longest pause between connection attempts, in milliseconds.
   package var maximumReconnectDelay: Int64 = 30_000
-  /// The factor by which each pause is longer than the one before.
+  /// The factor by which each pause grows.
   package var reconnectFactor = 1.3
-  /// The part of a pause that is random, from 0 through 1.
+  /// The fraction of a pause that is random, from 0 through 1.
   package var reconnectJitter = 0.7
-  /// How long a connection must last for the pauses to start from none again, in milliseconds.
+  /// How long a connection must last before the pauses start from zero again, in milliseconds.
   package var stableConnectionTime: Int64 = 30_000
-  /// How long a connection that nothing is asked of may be silent before the server is asked for a
+  /// How long an otherwise idle connection may be silent before the client asks the server for a
   /// sign of life, in milliseconds.
   package var keepaliveInterval: Int64 = 45_000
-  /// How long an answer may be due before the server is asked for a sign of life, in milliseconds.
+  /// How long an answer may be overdue before the client pings the server, in milliseconds.
   package var probeDelay: Int64 = 1_000
-  /// The silence of a server that was asked for something that users are told of, in milliseconds.
+  /// How long requests must be unanswered before users are told of the silence, in milliseconds.
   package var noticeableSilence: Int64 = 3_000
-  /// The silence of a server that was asked for something that ends a connection, in milliseconds.
+  /// How long requests may be unanswered before the connection is closed, in milliseconds.
   ///
-  /// It doubles, up to eight times, while the server leaves requests unanswered on one connection
-  /// after the other.
+  /// The limit doubles, at most to eight times, while connection after connection leaves requests
+  /// unanswered.
   package var patience: Int64 = 10_000
-  /// The time from the start of an attempt to the server's greeting, in milliseconds.
+  /// The time limit from the start of an attempt to the server's greeting, in milliseconds.
   package var connectTimeout: Int64 = 30_000
-  /// Whether the database's own host is asked for another server, with a second connection, while one that
-  /// was asked for something is noticeably silent.
+  /// Whether to open a second connection to the database's own host, in search of another server,
+  /// while a server leaves requests unanswered for a noticeable time.
   package var opensSpares = false
   /// How long a read waits for a connection before it falls back to older data, in milliseconds.
   ///
-  /// Nil waits forever.
+  /// Nil means forever.
   package var getDeadline: Int64?
-  /// Whether later connections go to the host that the server names in its greeting.
+  /// Whether later connections go to the host that the server named in its greeting.
   package var followsServerHost = false
 
-  /// The size in bytes above which a store is pruned; what is in use always stays.
+  /// The size in bytes above which a store is pruned; data in use is never dropped.
   package var offlineBytes: Int64 = 10 * 1_024 * 1_024
-  /// How many queries that are not in use a store keeps at most.
+  /// The maximum number of unused queries that a store keeps.
   package var offlineQueries = 1_000
 
-  /// Makes a configuration with the defaults of the official clients.
+  /// Makes a configuration with the official clients' defaults.
   package init(clientID: String, statisticsName: String) {
     self.clientID = clientID
     self.statisticsName = statisticsName

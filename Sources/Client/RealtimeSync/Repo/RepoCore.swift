@@ -1,14 +1,14 @@
 package import RealtimeCore
 
-/// The client engine of a database: inputs go in, and what is to be done comes out.
+/// The client engine of a database: takes inputs and returns the work to do as outputs.
 ///
-/// Pure: it holds no clock, no socket and no lock, and calls out only to the update functions of
-/// transactions. One owner feeds it inputs one after another and performs the outputs in order.
+/// Pure: it has no clock, socket or lock, and only calls out to the update functions of
+/// transactions. Its owner feeds it one input after another and performs the outputs in order.
 ///
-/// It only routes between four machines, each of which keeps its state to itself: the connection,
-/// the requests that wait for answers, the data with its listens and store, and the transactions.
+/// It only routes between four machines, each of which keeps its state private: the connection, the
+/// requests that wait for answers, the data with its listens and store, and the transactions.
 package struct RepoCore: Sendable {
-  /// What the engine was told when it was made.
+  /// The settings that the engine was made with.
   package let configuration: RepoConfiguration
 
   private(set) var connection: ConnectionMachine
@@ -27,10 +27,11 @@ package struct RepoCore: Sendable {
     transactions = TransactionMachine(configuration: configuration)
   }
 
-  /// Continues where previous processes ended; to be called before anything else.
+  /// Restores what previous processes stored; must be called before anything else.
   ///
-  /// Their writes are pending again and are sent, under their old keys, before all later ones.
-  /// Changes are emitted for the store from now on; `read` is called only while an input is handled.
+  /// Their writes become pending again and are sent, under their old keys, before all later ones.
+  /// From then on, the engine outputs changes for the store; it calls `read` only while it handles
+  /// an input.
   package mutating func restore(
     _ state: OfflineState,
     read: @escaping @Sendable (_ query: Int64) -> Node?
@@ -44,36 +45,36 @@ package struct RepoCore: Sendable {
   /// Whether the server has greeted and the connection is open.
   package var isConnected: Bool { connection.isConnected }
 
-  /// How far the connection is.
+  /// The phase of the connection.
   package var phase: ConnectionPhase { connection.publicPhase }
 
-  /// Whether an attempt to connect is under way, be it the only one or one beside a silent server.
+  /// Whether this attempt to connect is under way, whether the only one or a spare one.
   package func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
 
-  /// The connection, or the attempt at one, of which ``phase`` tells.
+  /// The connection or attempt that ``phase`` is about.
   package var currentConnection: ConnectionID? { connection.current }
 
-  /// Since when, by the monotonic clock, the server has left everything unanswered that it was asked,
-  /// the greeting included; nil while that is not worth a word.
+  /// When the server fell silent, on the monotonic clock: it has since answered no request and sent
+  /// no greeting; nil while the silence is not yet noticeable.
   package var silentSince: Int64? { connection.silentSince }
 
-  /// The reasons not to be connected.
+  /// The reasons not to connect.
   package var interruptReasons: Set<InterruptReason> { connection.interrupts }
 
-  /// The number of writes (transactions among them) that wait for their acknowledgement.
+  /// The number of writes, including those of transactions, that wait for an acknowledgement.
   package var pendingWriteCount: Int { data.sync.pendingWriteCount }
 
   /// The server's clock minus the local one, in milliseconds.
   package var serverTimeOffset: Int64 { data.serverTimeOffset }
 
-  /// The data that an observer of a query would see now, or nil while they are not complete.
+  /// The data that an observer of a query would see now, or nil while it is incomplete.
   package func cachedValue(at path: Path, query: Query) -> Node? {
     data.cachedValue(of: QuerySpec(path: path, query: query))
   }
 
-  /// What an observer of a query would see of everything known here, however old.
+  /// What an observer of a query would see of all locally known data, however old.
   ///
-  /// Asking changes nothing that anyone could notice.
+  /// The call has no observable effect.
   package mutating func knownValue(
     at path: Path,
     query: Query
@@ -83,7 +84,7 @@ package struct RepoCore: Sendable {
 
   // MARK: Inputs
 
-  /// Takes an input and returns what is to be done, to be performed one after another.
+  /// Handles an input and returns the resulting outputs, to be performed in order.
   package mutating func handle(_ input: RepoInput, at time: RepoTime) -> [RepoOutput] {
     now = time
     outputs = []
@@ -122,7 +123,7 @@ package struct RepoCore: Sendable {
     return result
   }
 
-  /// Does what a caller asks for, and connects if that needs the server.
+  /// Carries out a caller's request, and connects if the request needs the server.
   private mutating func request(_ input: RepoInput) {
     switch input {
     case .observe(let listener, let path, let query, let events):
@@ -206,7 +207,7 @@ package struct RepoCore: Sendable {
     }
   }
 
-  /// Brings a new connection to where the last one was, in the order that the protocol asks for.
+  /// Restores the previous state on a new connection, in the order that the protocol requires.
   private mutating func greeted(_ hello: ServerHello) {
     guard let greeting = connection.greeted(hello, at: now) else { return }
     outputs += greeting.outputs
@@ -224,7 +225,7 @@ package struct RepoCore: Sendable {
     outputs += data.setConnected(true).outputs
   }
 
-  /// Deals with what arrives beside a silent server.
+  /// Handles a message of the spare attempt beside a silent server.
   private mutating func receiveOnSpare(_ message: ServerMessage) {
     switch message {
     case .hello(let hello):
@@ -237,7 +238,7 @@ package struct RepoCore: Sendable {
     }
   }
 
-  /// Deals with the end of a connection or an attempt, and goes on to the next.
+  /// Handles the end of a connection or attempt, and starts the next one.
   private mutating func lost(_ loss: ConnectionMachine.Loss) {
     ended(loss)
     outputs += connection.reconnect(at: now)
@@ -302,12 +303,12 @@ package struct RepoCore: Sendable {
     }
   }
 
-  // MARK: Who uses the database
+  // MARK: The user
 
-  /// Changes the user to whom writes belong.
+  /// Changes the user who owns new writes.
   ///
-  /// Unacknowledged writes of the user before are kept and still shown, but never sent under
-  /// another name. Transactions, and what is scheduled for the end of the connection, cannot wait.
+  /// Unacknowledged writes of the previous user are kept and still shown, but are never sent as
+  /// another user. Transactions and onDisconnect operations cannot wait; they are cancelled.
   private mutating func act(as user: String?) {
     let hadUser = requests.user != nil
     guard requests.setUser(user), hadUser else { return }
@@ -334,7 +335,7 @@ package struct RepoCore: Sendable {
     outputs += requests.sendWaiting(on: &connection, at: now)
   }
 
-  /// Drops the credential and the connection, until the caller presents another or does without.
+  /// Drops the credential and the connection, until the caller authenticates or unauthenticates.
   private mutating func rejectCredential(with outcome: Outcome) {
     requests.dropCredential()
     outputs.append(.credentialRejected(outcome.status, reason: outcome.reason))
@@ -355,7 +356,7 @@ package struct RepoCore: Sendable {
     }
   }
 
-  /// Takes the answer to a listen; one that ended in the meantime does not count.
+  /// Handles the answer to a listen, unless the listen has ended in the meantime.
   private mutating func listenAnswered(_ serial: Int64, with response: ServerMessage.Response) {
     guard let target = data.listens.targets[serial] else { return }
     guard response.status == .ok else {
@@ -374,7 +375,7 @@ package struct RepoCore: Sendable {
     if let (node, metadata) = data.confirmedValue(of: get.spec) {
       return outputs.append(.getCompleted(get.token, .value(node, metadata)))
     }
-    // No connection will come before the caller goes online again.
+    // There will be no connection before the caller goes online again.
     if connection.interrupts.contains(.user) {
       return outputs.append(.getCompleted(get.token, known(get) ?? PendingGet.offline))
     }
@@ -385,7 +386,7 @@ package struct RepoCore: Sendable {
     guard let get = requests.removeGet(token) else { return }
     guard response.status == .ok else {
       let failure = GetResult.failure(response.status, reason: response.outcome.reason)
-      // What the rules forbid is not shown from a store either.
+      // Data that the rules forbid must not be shown from a store either.
       let result = response.status == .permissionDenied ? nil : known(get)
       return outputs.append(.getCompleted(token, result ?? failure))
     }
@@ -402,7 +403,7 @@ package struct RepoCore: Sendable {
     outputs.append(.getCompleted(token, .value(node, DataMetadata())))
   }
 
-  /// What is known here of the data of a read, unless it is about what the server has.
+  /// The result of a read from locally known data, or nil if the read must come from the server.
   private mutating func known(_ get: PendingGet) -> GetResult? {
     get.isKept ? data.knownResult(of: get.spec, at: now) : nil
   }
@@ -440,7 +441,7 @@ package struct RepoCore: Sendable {
     for changed in raw.paths(at: path) { overrideTransactions(at: changed) }
   }
 
-  /// A write was answered, or is given up.
+  /// A write was answered or is discarded.
   private mutating func writeEnded(_ number: Int64, with outcome: Outcome) {
     guard let write = requests.removeWrite(number) else { return }
     let path = write.request.path
@@ -497,9 +498,9 @@ package struct RepoCore: Sendable {
     }
   }
 
-  /// Raises the events of a change, and runs transactions there again if there were any.
+  /// Raises the events of a change, and reruns the transactions there if it had events.
   private mutating func apply(_ change: DataChange, changedAt path: Path) {
-    // As a rule nothing precedes them, and a hundred events need not be copied.
+    // Usually nothing precedes them, so up to a hundred events need not be copied.
     if outputs.isEmpty { outputs = change.outputs } else { outputs += change.outputs }
     if change.hasEvents { rerunTransactions(at: path) }
   }
@@ -508,7 +509,7 @@ package struct RepoCore: Sendable {
     perform(transactions.rerun(at: path, in: &data, time: now))
   }
 
-  /// Ends the transactions that a write overrides, and runs what depended on them again.
+  /// Ends the transactions that a write overrides, and reruns those that depended on them.
   private mutating func overrideTransactions(at path: Path) {
     guard !transactions.isEmpty else { return }
     let top = transactions.topmost(on: path) ?? path
@@ -526,7 +527,7 @@ package struct RepoCore: Sendable {
     perform(transactions.abort(overlapping: path, with: outcome, in: &data, time: now))
   }
 
-  /// Ends transactions whose write may or may not have been applied and cannot be sent again.
+  /// Ends the transactions whose write may have been applied and cannot be resent.
   private mutating func failSentTransactions(where isLost: (OutstandingWrite) -> Bool) {
     let lost = Outcome(.disconnect, reason: "the connection was lost before the answer came")
     for number in requests.sentTransactions(where: isLost) { writeEnded(number, with: lost) }

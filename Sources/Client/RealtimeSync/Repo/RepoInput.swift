@@ -1,65 +1,65 @@
 package import RealtimeCore
 
-/// Something that happened, which an engine has to deal with.
+/// An event that an engine handles.
 ///
-/// Paths and data must be legal (see `Validation`); the engine does not check them again.
+/// Paths and data must be valid (see `Validation`); the engine does not check them again.
 package enum RepoInput: Sendable {
-  // From the caller. The first of these also starts connecting.
+  // From the caller. Those that need the server also start connecting on the first use.
 
   /// Raises events of these kinds for a query from now on.
   case observe(ListenerID, path: Path, query: Query, events: Set<EventKind>)
-  /// Ends one listener; nothing is raised for it any more.
+  /// Removes one listener; no more events are raised for it.
   case stopObserving(ListenerID)
-  /// Ends all listeners of a query; with the default query, all listeners of the location.
+  /// Removes all listeners of a query or, with the default query, all listeners at the location.
   case stopObservingAll(path: Path, query: Query)
   /// Keeps the data of a query up to date without listeners, or stops doing so.
   case keepSynced(path: Path, query: Query, Bool)
-  /// Reads the data of a query once, and keeps what it finds for later unless told otherwise.
+  /// Reads the data of a query once, and by default keeps the result.
   case get(RequestToken, path: Path, query: Query, isKept: Bool = true)
   /// Writes; server values are passed unresolved.
   case write(RequestToken, path: Path, WriteOperation)
-  /// Replaces the data at a location by a function of the present data.
+  /// Replaces the data at a location with the result of a function of the current data.
   case transaction(RequestToken, path: Path, appliesLocally: Bool, update: TransactionUpdate)
   /// Schedules a write for the end of the connection.
   case onDisconnect(RequestToken, path: Path, WriteOperation)
-  /// Withdraws what is scheduled at a path and below.
+  /// Cancels the operations that are scheduled at and below a path.
   case cancelOnDisconnect(RequestToken, path: Path)
-  /// Gives up every write that is not acknowledged, transactions included.
+  /// Discards all unacknowledged writes, including transactions.
   case purgeOutstandingWrites
-  /// Changes the user to whom writes belong; those of another user wait until that user is back.
+  /// Changes the user who owns new writes; another user's pending writes wait for that user.
   ///
-  /// Comes before the credential of the user. Transactions of the previous user are given up.
+  /// It must precede the user's credential. Transactions of the previous user are cancelled.
   case actAs(user: String?)
   /// Presents a credential now and on every later connection.
   case authenticate(ClientRequest.Authentication)
-  /// Gives up the credential.
+  /// Drops the credential.
   case unauthenticate
-  /// Removes a reason not to be connected.
+  /// Removes a reason not to connect.
   case goOnline(InterruptReason)
-  /// Adds a reason not to be connected.
+  /// Adds a reason not to connect.
   case goOffline(InterruptReason)
-  /// Somebody would like to know whether the server is alive.
+  /// Asks whether the server is alive.
   case probe
 
   // From the transport and the clock.
 
-  /// The socket of an attempt is open; the server's greeting is awaited.
+  /// The socket of an attempt is open; the server's greeting comes next.
   case transportOpened(ConnectionID)
   /// A whole message arrived.
   case message(ConnectionID, ServerMessage)
-  /// Part of a long message arrived, or went out.
+  /// Part of a long message was received or sent.
   case transportProgress(ConnectionID)
-  /// The socket closed, or never opened.
+  /// The socket closed, or could not be opened.
   case transportClosed(ConnectionID, reason: String)
   /// The store now has this size in bytes.
   case storeSize(Int64)
-  /// A timer came due.
+  /// A timer fired.
   case timerFired(RepoTimer)
 }
 
-/// Identifies one attempt to connect; reports about an older attempt are ignored.
+/// Identifies one connection attempt; reports about an earlier attempt are ignored.
 package struct ConnectionID: Hashable, Sendable {
-  /// Numbers the attempts of one engine, from 1.
+  /// The number of the attempt, counted from 1 in each engine.
   package let number: Int64
 
   /// Makes an identifier.
@@ -68,25 +68,25 @@ package struct ConnectionID: Hashable, Sendable {
   }
 }
 
-/// A reason not to be connected; the engine connects only while there is none.
+/// A reason not to connect; the engine connects only while there is none.
 package enum InterruptReason: Hashable, Sendable {
-  /// Nothing has asked for data yet; the first use of the engine ends it.
+  /// The engine has not been used yet; its first use removes this reason.
   case waitingForOpen
   /// The caller has gone offline.
   case user
-  /// The server rejected the credential; presenting another, or giving it up, ends this.
+  /// The server rejected the credential; presenting another, or dropping it, removes this reason.
   case tokenRefresh
-  /// The server asked not to be connected to again.
+  /// The server asked the client not to reconnect.
   case serverKill
 }
 
-/// The outside world at the moment of an input: two clocks and a random number.
+/// The environment at the time of an input: two clocks and a random number.
 package struct RepoTime: Hashable, Sendable {
   /// Milliseconds since 1970 by the local clock, which may jump.
   package var wall: Int64
-  /// Milliseconds of a clock that only moves forward.
+  /// Milliseconds on a clock that only moves forward.
   package var monotonic: Int64
-  /// A random number from 0 up to but not including 1, which spreads reconnects.
+  /// A random number from 0 up to but not including 1, which spreads reconnection attempts.
   package var random: Double
 
   /// Makes a moment.
@@ -97,15 +97,15 @@ package struct RepoTime: Hashable, Sendable {
   }
 }
 
-/// What the update function of a transaction decides about the data it was given.
+/// The decision of a transaction's update function about the data it was given.
 package enum TransactionDecision: Sendable {
-  /// Write these data, with exactly the priorities that they have.
+  /// Write this data, with exactly the priorities that it has.
   case commit(Node)
   /// Write nothing.
   case abort
 }
 
-/// Computes the new data of a transaction from the present ones; runs again when those change.
+/// Computes a transaction's new data from the current data; runs again when that changes.
 ///
-/// It runs inside the engine, so it must be quick and must not call back into it.
+/// It runs inside the engine, so it must be quick and must not call back into the engine.
 package typealias TransactionUpdate = @Sendable (Node) -> TransactionDecision

@@ -16,45 +16,45 @@ struct Outcome: Sendable, Equatable, CustomStringConvertible {
   static let readOnly = Outcome(.permissionDenied, reason: "nothing can be written below /.info")
 }
 
-/// A write that the server has not answered; it is sent again on every new connection.
+/// A write that the server has not answered; it is resent on every new connection.
 struct OutstandingWrite: Sendable {
-  /// Who waits for the answer.
+  /// What waits for the answer.
   enum Purpose: Sendable, Equatable {
-    /// The caller, or nobody if a previous process made the write; it shows as the pending write of
-    /// the same number.
+    /// The caller, or nothing if a previous process made the write; the write is shown as the
+    /// pending write with the same number.
     case caller(RequestToken?)
-    /// The transactions that went into it.
+    /// The transactions whose outputs the write contains.
     case transactions
   }
 
-  /// The message, server values unresolved, with the key it was first sent with.
+  /// The message, with server values unresolved and the key that it was first sent with.
   var request: WriteRequest
   let purpose: Purpose
-  /// The user who made it, or nil if nobody was signed in; it is never sent as anyone else.
+  /// The user who made it, or nil if no user was signed in; it is never sent as another user.
   let owner: String?
-  /// Whether it ever left, so that the server may have applied it.
+  /// Whether it was ever sent, so that the server may have applied it.
   var wasSent = false
 
-  /// Whether it must wait because someone other than its owner is signed in.
+  /// Whether it must wait because its owner is not the signed-in user.
   func isHeld(from user: String?) -> Bool {
     owner.map { $0 != user } ?? false
   }
 }
 
-/// A read that has not been answered.
+/// A read that the server has not answered.
 struct PendingGet: Sendable {
   let token: RequestToken
   let spec: QuerySpec
-  /// Whether its data are kept, and those kept earlier may take their place.
+  /// Whether its data is kept, and whether older data may take its place.
   let isKept: Bool
 
   var message: ClientRequest { .get(path: spec.path, query: spec.query) }
 
-  /// How it ends without a connection if nothing is known, in the words of official clients.
+  /// The result if there is no connection and nothing is known, in the official clients' words.
   static let offline = GetResult.failure(.unavailable, reason: "Client is offline.")
 }
 
-/// A change of what the server does when the connection ends, not answered yet.
+/// A change to the operations for the end of the connection that the server has not answered.
 struct DisconnectAction: Sendable {
   enum Kind: Sendable {
     case schedule(WriteOperation)
@@ -73,26 +73,26 @@ struct DisconnectAction: Sendable {
   }
 }
 
-/// The requests that wait for an answer, across connections, and the user who makes them.
+/// The unanswered requests, across connections, and the user who makes them.
 ///
-/// An entry is added when the caller asks for something, may be sent on many connections, and is
-/// removed by its answer or when it is given up. Each kind keeps its order.
+/// An entry is added when the caller makes a request, may be sent on several connections, and is
+/// removed when it is answered or discarded. Each kind keeps its order.
 struct RequestMachine: Sendable {
   private let configuration: RepoConfiguration
   private(set) var writes = SortedMap<Int64, OutstandingWrite>()
   private var gets = SortedMap<Int64, PendingGet>()
   private var disconnectActions = SortedMap<Int64, DisconnectAction>()
-  /// What the server will write when this connection ends.
+  /// The writes that the server will perform when this connection ends.
   private var scheduled = Overlay.none
   private var credential: ClientRequest.Authentication?
-  /// The user to whom new writes belong, or nil while nobody is signed in.
+  /// The user who owns new writes, or nil while no user is signed in.
   private(set) var user: String?
 
   init(configuration: RepoConfiguration) {
     self.configuration = configuration
   }
 
-  /// Sends what waited for a connection, for its user, or for the answer to a credential.
+  /// Sends the requests that waited for a connection, their user or the answer to a credential.
   mutating func sendWaiting(
     on connection: inout ConnectionMachine,
     at time: RepoTime
@@ -115,7 +115,7 @@ struct RequestMachine: Sendable {
 
   // MARK: The user
 
-  /// Changes the user to whom writes belong; false if it was the same already.
+  /// Changes the user who owns new writes; returns false if it is the same user.
   mutating func setUser(_ user: String?) -> Bool {
     defer { self.user = user }
     return self.user != user
@@ -140,7 +140,7 @@ struct RequestMachine: Sendable {
     return connection.send(.authenticate(credential), for: .authenticate(credential), at: time)
   }
 
-  /// Gives the credential up.
+  /// Drops the credential.
   mutating func unauthenticate(
     on connection: inout ConnectionMachine,
     at time: RepoTime
@@ -151,7 +151,7 @@ struct RequestMachine: Sendable {
     return outputs + sendWaiting(on: &connection, at: time)
   }
 
-  /// Whether an answer is about the credential of now, rather than an earlier one.
+  /// Whether an answer is about the current credential and not an earlier one.
   func isCurrent(_ authentication: ClientRequest.Authentication) -> Bool {
     credential == authentication
   }
@@ -162,7 +162,7 @@ struct RequestMachine: Sendable {
 
   // MARK: Writes
 
-  /// Adds the writes of previous processes, before all others.
+  /// Restores the writes of previous processes, which precede all others.
   mutating func restore(_ stored: [StoredWrite]) {
     for write in stored {
       let request = WriteRequest(path: write.path, operation: write.operation, key: write.key)
@@ -175,7 +175,7 @@ struct RequestMachine: Sendable {
     }
   }
 
-  /// Queues a write behind all others, whose numbers are lower, and sends it if possible.
+  /// Queues a write after all others, whose numbers are lower, and sends it if possible.
   mutating func enqueue(
     _ request: WriteRequest,
     number: Int64,
@@ -188,16 +188,17 @@ struct RequestMachine: Sendable {
     return sendWrite(number, on: &connection, at: time)
   }
 
-  /// The key of a write for servers that apply a write only once.
+  /// The key of a write, for servers that apply each write only once.
   ///
-  /// Keys are numbered as writes are, since writes are sent in the order of their numbers. A write
-  /// made while nobody was signed in may be sent as different users and keeps one name for all.
+  /// Keys have the numbers of their writes, because writes are sent in the order of their numbers.
+  /// A write made while signed out may be sent as different users, and keeps one client name for
+  /// all.
   func key(of number: Int64, ownedBy owner: String?) -> WriteKey {
     let client = configuration.clientID
     return WriteKey(client: owner == nil ? WriteKey.bearerName(client) : client, number: number)
   }
 
-  /// Sends a write; if the server supports keys it gets one the first time, and keeps it.
+  /// Sends a write; if the server supports keys, the write gets its key when it is first sent.
   private mutating func sendWrite(
     _ number: Int64,
     on connection: inout ConnectionMachine,
@@ -207,7 +208,7 @@ struct RequestMachine: Sendable {
       return []
     }
     let isOnce = connection.offers(.writeOnce)
-    // A transaction that may have been applied is not sent again without its key.
+    // A transaction that may have been applied must not be resent without its key.
     if write.wasSent, write.request.hash != nil, !isOnce { return [] }
     if isOnce, write.request.key == nil {
       write.request.key = key(of: number, ownedBy: write.owner)
@@ -222,14 +223,14 @@ struct RequestMachine: Sendable {
     writes.removeValue(forKey: number)
   }
 
-  /// Removes a write if it never left; returns its path then.
+  /// Removes a write if it was never sent; returns its path in that case.
   mutating func withdrawWrite(_ number: Int64) -> Path? {
     guard let write = writes[number], !write.wasSent else { return nil }
     writes.removeValue(forKey: number)
     return write.request.path
   }
 
-  /// The writes of transactions that left and to which a condition applies.
+  /// The transaction writes that were sent and meet a condition.
   func sentTransactions(where isIncluded: (OutstandingWrite) -> Bool) -> [Int64] {
     writes.compactMap { number, write in
       write.wasSent && write.purpose == .transactions && isIncluded(write) ? number : nil
@@ -238,7 +239,7 @@ struct RequestMachine: Sendable {
 
   // MARK: Reads
 
-  /// Asks the server, or waits for a connection as long as the configuration says.
+  /// Asks the server, or waits for a connection as long as the configuration allows.
   mutating func add(
     _ get: PendingGet,
     number: Int64,
@@ -252,7 +253,7 @@ struct RequestMachine: Sendable {
     return connection.isConnected ? [] : deadline(of: get)
   }
 
-  /// Starts the deadlines of all reads, since the connection was lost.
+  /// Starts the deadlines of all reads, because the connection was lost.
   func getDeadlines() -> [RepoOutput] { gets.flatMap { deadline(of: $0.value) } }
 
   private func deadline(of get: PendingGet) -> [RepoOutput] {
@@ -278,7 +279,7 @@ struct RequestMachine: Sendable {
     return connection.send(action.message, for: .onDisconnect(number: number), at: time)
   }
 
-  /// The server answered an action; what it accepted is remembered until the connection ends.
+  /// The server answered an action; accepted ones are remembered until the connection ends.
   mutating func disconnectActionAnswered(_ number: Int64, isAccepted: Bool) -> RequestToken? {
     guard let action = disconnectActions.removeValue(forKey: number) else { return nil }
     guard isAccepted else { return action.token }
@@ -293,7 +294,7 @@ struct RequestMachine: Sendable {
     return action.token
   }
 
-  /// Gives up the actions that are not under way; returns their callers.
+  /// Discards the actions that are not under way on this connection; returns their tokens.
   mutating func dropDisconnectActions(
     besides sent: some Sequence<RequestPurpose>
   ) -> [RequestToken] {
@@ -306,14 +307,14 @@ struct RequestMachine: Sendable {
     return tokens
   }
 
-  /// Takes what the server writes now that the connection has ended.
+  /// Removes and returns the writes that the server performs, because the connection has ended.
   mutating func takeScheduledWrites() -> [Change] {
     defer { scheduled = .none }
     return scheduled.changes
   }
 }
 
-/// The requests that were sent on the present connection.
+/// The requests that were sent on the current connection.
 private struct UnderWay {
   private(set) var writes: Set<Int64> = []
   private(set) var disconnectActions: Set<Int64> = []
@@ -332,13 +333,13 @@ private struct UnderWay {
 }
 
 extension WriteOperation {
-  /// The same with priorities after the data they belong to.
+  /// The same operation, with priorities after the data that they belong to.
   var withPrioritiesLast: WriteOperation {
     guard case .merge(let changes) = self else { return self }
     return .merge(changes.filter { !$0.path.isPriority } + changes.filter { $0.path.isPriority })
   }
 
-  /// The locations that it replaces when it is applied at a path.
+  /// The locations that the operation replaces when it is applied at a path.
   func paths(at path: Path) -> [Path] {
     switch self {
     case .set: [path]
@@ -348,18 +349,18 @@ extension WriteOperation {
 }
 
 extension ServerMessage.Response {
-  /// The JSON of the answer, or nil when it carries data of the tree.
+  /// The JSON of the answer, or nil if it contains tree data.
   var json: JSONValue? {
     if case .json(let json) = payload { json } else { nil }
   }
 
-  /// The reason for a rejection, empty when there is none.
+  /// The reason for a rejection; empty if there is none.
   private var reason: String { json?.string ?? "" }
 
-  /// How the request ended.
+  /// The status of the request and its reason.
   var outcome: Outcome { Outcome(status, reason: reason) }
 
-  /// The data of the tree.
+  /// The tree data of the answer.
   var node: Node {
     get throws(NodeError) {
       switch payload {

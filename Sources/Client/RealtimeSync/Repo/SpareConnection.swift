@@ -1,10 +1,11 @@
-/// A second attempt to connect, beside a server that says nothing.
+/// A second connection attempt beside a silent server.
 ///
-/// A machine that hangs keeps its connections open, so nobody is told that another has taken its place. The
-/// spare goes to the database's own host, which may lead to another machine, and on to where it is sent.
-/// If it is greeted before the silent server speaks, it becomes the connection.
+/// A hung machine keeps its connections open, so its clients do not notice when another has
+/// replaced it. The spare attempt goes to the database's own host, which may lead to another
+/// machine, and follows redirects. If it is greeted before the silent server answers, it becomes
+/// the connection.
 ///
-/// State: waiting ⇄ trying. There is one at a time, and none unless something has been silent.
+/// State: waiting ⇄ trying. There is at most one, and only while a server is silent.
 struct SpareConnection: Sendable {
   /// An attempt that is under way.
   struct Attempt: Sendable {
@@ -16,29 +17,30 @@ struct SpareConnection: Sendable {
 
   /// The attempt, or nil between two of them.
   private(set) var attempt: Attempt?
-  /// How many attempts at the database's own host have been given up without an answer.
+  /// How many attempts at the database's own host were given up without an answer.
   private var unanswered = 0
-  /// How often the attempts were sent on since the last one at the database's own host.
+  /// How many redirects the attempts have followed since the last one at the database's own host.
   private var leaps = 0
 
-  /// How long the first attempt may take, in milliseconds; each further one has twice as long.
+  /// The time limit of the first attempt, in milliseconds; it doubles with each further one.
   ///
-  /// A server that holds the handshake until a leader is found is asked again, and knows it by then.
+  /// A server may hold the handshake until a leader is found; when it is asked again, it knows the
+  /// leader.
   private static let patience: Int64 = 2_000
-  /// How often the patience doubles at most.
+  /// How many times the time limit doubles at most.
   private static let longestPatience = 3
-  /// The shortest pause between two attempts, in milliseconds; the longest one is twice as long.
+  /// The shortest pause between attempts, in milliseconds; the longest is twice as long.
   private static let pause: Int64 = 1_000
-  /// How often servers may send an attempt on.
+  /// How many redirects an attempt may follow.
   private static let mostLeaps = 4
 
-  /// Begins an attempt, which takes the place of the one before.
+  /// Starts an attempt, which replaces the previous one.
   ///
   /// - Parameters:
-  ///   - id: The name of the attempt.
+  ///   - id: The identifier of the attempt.
   ///   - host: The host that a server named, or nil for the database's own.
   ///   - time: The time.
-  /// - Returns: What is to be done.
+  /// - Returns: The outputs.
   mutating func tries(_ id: ConnectionID, host: String?, at time: Int64) -> [RepoOutput] {
     let given = leave()
     if host == nil { leaps = 0 } else { leaps += 1 }
@@ -47,24 +49,24 @@ struct SpareConnection: Sendable {
     return given + [.connect(id, host: host), .schedule(.spare, after: patience)]
   }
 
-  /// Whether an attempt may go on to a host that a server has named.
+  /// Whether the attempt may follow another redirect.
   var mayLeap: Bool { leaps < Self.mostLeaps }
 
-  /// Waits a little before the next attempt.
+  /// Waits briefly before the next attempt.
   ///
-  /// - Parameter time: The time, whose chance spreads the attempts of many clients.
-  /// - Returns: What is to be done.
+  /// - Parameter time: The time, whose random number spreads the attempts of many clients.
+  /// - Returns: The outputs.
   mutating func rests(at time: RepoTime) -> [RepoOutput] {
     let pause = Self.pause + Int64(Double(Self.pause) * time.random)
     return leave() + [.schedule(.spare, after: pause)]
   }
 
-  /// Notes that the attempt has had no answer for too long.
+  /// Records that the attempt was not answered in time.
   mutating func wentUnanswered() {
     if attempt != nil { unanswered += 1 }
   }
 
-  /// Gives the attempt up, if there is one.
+  /// Gives up the attempt, if there is one.
   mutating func leave() -> [RepoOutput] {
     defer { attempt = nil }
     return attempt.map { [.disconnect($0.id, .intended)] } ?? []

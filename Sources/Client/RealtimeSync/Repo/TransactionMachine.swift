@@ -1,20 +1,20 @@
 import RealtimeCore
 
-/// What the caller wants of a transaction.
+/// A caller's request for a transaction.
 struct TransactionRequest: Sendable {
   let token: RequestToken
   let path: Path
   let appliesLocally: Bool
   let update: TransactionUpdate
 
-  /// The registration that keeps the data of the location up to date.
+  /// The registration that keeps the location's data up to date.
   var registration: Registration {
     Registration(owner: .transaction(token), kinds: [.value])
   }
 
   var spec: QuerySpec { QuerySpec(path: path, query: .all) }
 
-  /// The report of its end.
+  /// The step that reports the transaction's end.
   func completed(_ outcome: Outcome, committed: Bool = false, node: Node) -> TransactionStep {
     .output(
       .transactionCompleted(
@@ -30,18 +30,18 @@ struct TransactionRequest: Sendable {
 
 /// A transaction under way.
 struct Transaction: Sendable {
-  /// How far it is: `ready` → `sent` → done; a stale answer leads back to `ready`.
+  /// The progress of a transaction: `ready` → `sent` → done; a stale answer leads back to `ready`.
   ///
-  /// A local write over a sent one makes it `sentNeedsAbort`; a rejection makes it `needsAbort`,
-  /// which the next run carries out.
+  /// A local write over a sent transaction makes it `sentNeedsAbort`; a rejection makes it
+  /// `needsAbort`, which the next run carries out.
   enum Status: Sendable, Equatable {
-    /// Its output is computed and waits to be sent, until this time of the monotonic clock at least.
+    /// Its output is computed and may be sent from this time of the monotonic clock on.
     case ready(notBefore: Int64)
-    /// Its output is on the way, in the write of this number.
+    /// Its output was sent, in the write with this number.
     case sent(put: Int64)
-    /// As sent, but a stale answer ends it with this status.
+    /// Like `sent`, but a stale answer ends the transaction with this outcome.
     case sentNeedsAbort(put: Int64, Outcome)
-    /// It ends with this status when the queue is run again.
+    /// The transaction ends with this outcome when the queue is next run.
     case needsAbort(Outcome)
 
     var isReady: Bool {
@@ -58,36 +58,36 @@ struct Transaction: Sendable {
   }
 
   let request: TransactionRequest
-  /// Counts the transactions of an engine.
+  /// The position of the transaction among all of the engine's transactions.
   let order: Int64
   var status = Status.ready(notBefore: .min)
   /// How often it was sent.
   var tries = 0
-  /// The pending write that it shows as.
+  /// The pending write that shows its output.
   var writeID: Int64
-  /// What its function was last given.
+  /// The last input of its function.
   var input: Node
-  /// What its function made of that, server values unresolved.
+  /// The function's output for that input, server values unresolved.
   var output: Node
-  /// The output with those values estimated.
+  /// The output with server values estimated.
   var estimate: Node
 
   var path: Path { request.path }
 }
 
-/// Something that transactions want done, in order.
+/// Work that transactions request, in order.
 enum TransactionStep: Sendable {
   case output(RepoOutput)
-  /// Tells the server about listens.
+  /// Sends commands about listens to the server.
   case tell([ListenCommand])
-  /// Queues the write of some transactions under a number.
+  /// Queues a write with the outputs of some transactions, under a number.
   case put(WriteRequest, number: Int64)
 }
 
-/// Runs the transactions of a client: when their functions run, and what is sent when.
+/// Runs a client's transactions: when to run their functions, and when to send their outputs.
 ///
-/// All transactions at and below the topmost location that has any form one queue, which is sent as
-/// one write that applies only to the data its outputs were computed from.
+/// All transactions at and below the topmost location that has any form one queue. It is sent as a
+/// single write, which applies only to the data from which the outputs were computed.
 struct TransactionMachine: Sendable {
   private let configuration: RepoConfiguration
   private var queue = TransactionQueue()
@@ -128,7 +128,7 @@ struct TransactionMachine: Sendable {
     return steps
   }
 
-  /// Takes the output of a transaction's function; returns the pending write that shows it.
+  /// Adopts the output of a transaction's function; returns the pending write that shows it.
   private func adopt(
     _ output: Node,
     of input: Node,
@@ -143,7 +143,7 @@ struct TransactionMachine: Sendable {
       timestamp: data.serverTime(at: time)
     )
     transaction.writeID = data.makeNumber()
-    // A function that leaves nothing as it is says nothing about data that may turn up later.
+    // A function that turns no data into no data says nothing about data that may arrive later.
     let leavesNothing = input.isEmpty && transaction.estimate.isEmpty
     return PendingWrite(
       id: transaction.writeID,
@@ -155,7 +155,7 @@ struct TransactionMachine: Sendable {
 
   // MARK: Sending
 
-  /// Sends the queues that a path lies in or above, if nothing in them is under way or pausing.
+  /// Sends the queues at, above or below a path whose transactions are all ready and not pausing.
   mutating func sendReady(
     around path: Path,
     in data: inout ObservedData,
@@ -187,7 +187,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// The time before which a queue is not to be sent; nil while one of its members is not ready.
+  /// The time before which a queue must not be sent; nil while one of its members is not ready.
   private static func start(of members: [Transaction]) -> Int64? {
     var start = Int64.min
     for member in members {
@@ -197,11 +197,11 @@ struct TransactionMachine: Sendable {
     return start
   }
 
-  /// Whether all outputs of a queue were computed from the present data.
+  /// Whether all outputs of a queue were computed from the current data.
   ///
-  /// They may not have been, even if no event reported a change: the pending writes of the queue
-  /// hide what arrived while another transaction was under way. The hash that is sent would match
-  /// all the same.
+  /// They may be outdated even if no event reported a change: the queue's pending writes hide data
+  /// that arrived while another transaction was under way. The hash that is sent would match
+  /// anyway.
   private func isCurrent(_ members: [Transaction], in data: ObservedData) -> Bool {
     var excluded = Set(members.map(\.writeID))
     for member in members {
@@ -211,7 +211,7 @@ struct TransactionMachine: Sendable {
     return true
   }
 
-  /// Sends the outputs of a queue in one write that applies only to the data they were made of.
+  /// Sends the outputs of a queue in one write that applies only to the data they are based on.
   private mutating func put(
     _ members: [Transaction],
     at path: Path,
@@ -237,7 +237,7 @@ struct TransactionMachine: Sendable {
 
   // MARK: Answers
 
-  /// The write of some transactions was answered, or is given up.
+  /// The write of some transactions was answered or is discarded.
   mutating func putEnded(
     _ number: Int64,
     at path: Path,
@@ -266,9 +266,9 @@ struct TransactionMachine: Sendable {
     return steps
   }
 
-  /// The pause before a transaction that lost a race is sent once more.
+  /// The pause before a transaction that lost a race is resent, in milliseconds.
   ///
-  /// It is random, so that clients that change the same data do not collide again and again.
+  /// It is random, so that clients that change the same data do not keep colliding.
   private func pause(afterTries tries: Int, random: Double) -> Int64 {
     guard tries > 1 else { return 0 }
     let longest = min(
@@ -307,9 +307,9 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  // MARK: Running again
+  // MARK: Rerunning
 
-  /// Runs the transactions at a path again on the present data, and ends those that must end.
+  /// Reruns the transactions at a path on the current data, and ends those that must end.
   mutating func rerun(
     at path: Path,
     in data: inout ObservedData,
@@ -394,14 +394,14 @@ struct TransactionMachine: Sendable {
     steps.append(data.unregister(request.registration.owner, spec: request.spec, at: time))
   }
 
-  // MARK: Giving up
+  // MARK: Ending
 
-  /// The transactions' writes at, above and below a path, answered or not.
+  /// The writes of transactions at, above and below a path, answered or not.
   func puts(overlapping path: Path) -> [Int64] {
     queue.all(overlapping: path).compactMap(\.status.put)
   }
 
-  /// The write of some transactions below a path was taken back before it left.
+  /// The write of some transactions below a path was withdrawn before it was sent.
   mutating func putWithdrawn(_ number: Int64, below path: Path) {
     for var transaction in queue.all(below: path) where transaction.status.put == number {
       transaction.status = .ready(notBefore: .min)
@@ -410,14 +410,14 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// Ends transactions, those under way as soon as a stale answer says that they came too late.
+  /// Ends transactions; those already sent end only if the answer says that they came too late.
   ///
   /// - Parameters:
   ///   - path: The location; transactions at, above and below it end.
-  ///   - outcome: What they end with.
+  ///   - outcome: The outcome that they end with.
   ///   - data: The data.
   ///   - time: The time.
-  /// - Returns: What is to be done.
+  /// - Returns: The steps to perform.
   mutating func abort(
     overlapping path: Path,
     with outcome: Outcome,
@@ -440,7 +440,7 @@ struct TransactionMachine: Sendable {
     return steps
   }
 
-  /// Whether there are any.
+  /// Whether there are no transactions under way.
   var isEmpty: Bool { queue.isEmpty }
 
   /// The highest location at or above a path with transactions, or nil.

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// The transactions under way by location, those of one location in the order they began.
+/// The transactions under way by location; those at one location in the order they began.
 struct TransactionQueue: Sendable {
   private var queues = SortedMap<Path, [Transaction]>()
 
@@ -10,7 +10,7 @@ struct TransactionQueue: Sendable {
     queues.updateValue((queues[transaction.path] ?? []) + [transaction], forKey: transaction.path)
   }
 
-  /// Replaces a transaction by a later version of it.
+  /// Replaces a transaction with a later version of it.
   mutating func update(_ transaction: Transaction) {
     _ = queues.modify(transaction.path) { queue in
       if let index = queue.firstIndex(where: { $0.order == transaction.order }) {
@@ -37,7 +37,7 @@ struct TransactionQueue: Sendable {
     return nil
   }
 
-  /// The topmost locations at and below a path with transactions, none above another.
+  /// The topmost locations at and below a path with transactions, none of them above another.
   func topmost(below path: Path) -> [Path] {
     var result: [Path] = []
     for (location, _) in entries(below: path) {

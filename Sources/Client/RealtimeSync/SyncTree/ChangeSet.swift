@@ -1,16 +1,16 @@
 import RealtimeCore
 
-/// What one operation did to one child of a view.
+/// The effect of one operation on one child of a view.
 enum ChildChange: Sendable {
-  /// It was not there before.
+  /// The child was added.
   case added(Node)
-  /// It is no longer there.
+  /// The child was removed.
   case removed(Node)
-  /// It has other data.
+  /// The child's data changed.
   case changed(from: Node, to: Node)
 }
 
-/// What one operation did to the children of a view, with the changes of one child combined.
+/// The effect of one operation on the children of a view; several changes of a child are combined.
 struct ChangeSet: Sendable {
   private(set) var changes: [ChildKey: ChildChange] = [:]
 

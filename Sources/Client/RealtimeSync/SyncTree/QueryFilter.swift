@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// Keeps the data of a view cut to what its query selects, and tracks which children change.
+/// Restricts the data of a view to what its query selects, and tracks which children change.
 struct QueryFilter: Sendable {
   let query: Query
 
@@ -10,21 +10,21 @@ struct QueryFilter: Sendable {
   /// The same order, but with every child.
   var unfiltered: QueryFilter { QueryFilter(query: Query(index: query.index)) }
 
-  /// What the query selects of a node.
+  /// The part of a node that the query selects.
   ///
   /// - Complexity: O(n log n)
   func window(of node: Node) -> IndexedNode {
     IndexedNode(query.evaluate(node), by: query.index)
   }
 
-  /// Replaces a child, cutting to the query, and tracks what that changed.
+  /// Replaces a child, restricted to the query, and tracks the resulting changes.
   ///
   /// - Parameters:
   ///   - key: The child.
   ///   - child: Its new data.
   ///   - affected: The only path below the child at which its data may differ from before.
   ///   - cache: The data to change.
-  ///   - source: Where to find a child that fills a gap; nil leaves the gap.
+  ///   - source: Where to find a child that fills a gap; nil leaves the gap open.
   ///   - changes: Collects the changes.
   /// - Complexity: O(log n), plus the cost of finding another child
   func set(
@@ -64,7 +64,7 @@ struct QueryFilter: Sendable {
     cache.set(key, to: new)
   }
 
-  /// A child outside a full window: it enters if it lies before the boundary.
+  /// A child outside a full window; it enters if it lies before the boundary.
   private func insert(
     _ key: ChildKey,
     node new: Node,
@@ -84,7 +84,7 @@ struct QueryFilter: Sendable {
     cache.set(key, to: new)
   }
 
-  /// A child inside a full window: it stays unless a child outside is now nearer.
+  /// A child inside a full window; it stays unless a child outside is nearer after the change.
   private func update(
     _ key: ChildKey,
     from old: Node,
@@ -120,19 +120,19 @@ struct QueryFilter: Sendable {
   }
 }
 
-/// Where a limited view finds the children that it does not show.
+/// A source of children that a limited view does not show.
 struct ChildSource: Sendable {
   /// The pending writes over the view's location.
   let overlay: Overlay
-  /// The data that events were raised for.
+  /// The data for which events were raised.
   let event: KnownData
-  /// The server's data, as far as the view knows them.
+  /// The server's data, as far as the view knows it.
   let server: CacheNode
-  /// The complete data of the server if another view has them, or nil.
+  /// The complete server data if another view has it, or nil.
   let covering: Node?
   let index: Index
 
-  /// The child with pending writes on top, or nil if it is not known.
+  /// The child with pending writes applied, or nil if it is not known.
   func completeChild(_ key: ChildKey) -> Node? {
     if event.isComplete(for: key) { return event.node[key] }
     let hidden = overlay[key]
@@ -141,7 +141,7 @@ struct ChildSource: Sendable {
     return server.isComplete(for: key) ? hidden.applied(to: server.node[key]) : nil
   }
 
-  /// The complete data of the server in order, from the cheapest source that has them.
+  /// The complete server data in order, from the cheapest source that has it.
   private var base: IndexedNode? {
     if case .node(let node) = overlay { return IndexedNode(node, by: index) }
     if server.isComplete, !server.isFiltered { return server.indexed }
@@ -149,7 +149,7 @@ struct ChildSource: Sendable {
     return server.isComplete ? server.indexed : nil
   }
 
-  /// The nearest child beyond a position, away from the side that the limit keeps.
+  /// The nearest child beyond a position, in the direction away from the side that the limit keeps.
   ///
   /// - Parameters:
   ///   - position: Where to start; a child at this position does not count.

@@ -1,20 +1,20 @@
 import RealtimeCore
 
-/// A location and those below it, with their views in the order they were made.
+/// A location and those below it, with their views in the order in which they were made.
 struct SyncPoint: Sendable {
   var views: [View] = []
   private var children = SortedMap<SiblingKey, SyncPoint>()
 
-  /// Whether there is no view here or below.
+  /// Whether there are no views here or below.
   var isEmpty: Bool { views.isEmpty && children.isEmpty }
 
-  /// The first view of all data of this location, whatever its order, or nil.
+  /// The first view of all data at this location, whatever its order, or nil.
   var completeView: View? { views.first { $0.query.loadsAllData } }
 
   /// The position of the view of a query.
   func viewIndex(of query: Query) -> Int? { views.firstIndex { $0.query == query } }
 
-  /// The server's data at a path below, or nil if no view here knows them.
+  /// The server's data at a relative path, or nil if no view here knows it.
   func completeServerNode(at path: Path) -> Node? {
     for view in views {
       if let node = view.completeServerNode(at: path) { return node }
@@ -22,7 +22,7 @@ struct SyncPoint: Sendable {
     return nil
   }
 
-  /// The location below, or nil if there is no view at or below it.
+  /// The location at a relative path, or nil if there are no views at or below it.
   subscript(path: Path) -> SyncPoint? {
     var point = self
     for key in path.keys {
@@ -32,7 +32,7 @@ struct SyncPoint: Sendable {
     return point
   }
 
-  /// Visits the locations on the way to a path, and the path itself, until one gives a result.
+  /// Visits the locations from here to a path, including the path itself, until one gives a result.
   func firstResult<Result>(on path: Path, _ body: (SyncPoint, Path) -> Result?) -> Result? {
     var point = self
     for depth in 0...path.count {
@@ -45,12 +45,12 @@ struct SyncPoint: Sendable {
     return nil
   }
 
-  /// Visits the locations directly below.
+  /// Visits the child locations.
   func forEachChild(_ body: (ChildKey, SyncPoint) -> Void) {
     for (sibling, point) in children { body(sibling.key, point) }
   }
 
-  /// Changes the location at a path; creates it if necessary and drops it when it ends up empty.
+  /// Changes the location at a path; creates it if necessary, and removes it if it ends up empty.
   mutating func modify<Result>(
     _ keys: ArraySlice<ChildKey>,
     with body: (inout SyncPoint) -> Result
@@ -76,7 +76,7 @@ struct SyncPoint: Sendable {
   /// - Parameters:
   ///   - operation: The operation, as seen from here.
   ///   - overlay: The visible pending writes over this location.
-  ///   - covering: The complete data of the server here if a location above has them, or nil.
+  ///   - covering: The complete server data here if a location above has it, or nil.
   ///   - events: Collects the events.
   mutating func apply(
     _ operation: TreeOperation,
@@ -86,7 +86,7 @@ struct SyncPoint: Sendable {
   ) {
     var covering = covering ?? completeServerNode(at: .root)
     if case .listenComplete = operation.kind, operation.path.isRoot, covering == nil {
-      // Whatever the listen for all data has received by now is everything.
+      // What the listen for all data has received by this point is everything.
       covering = completeView?.cache.server.node
     }
     for sibling in reached(by: operation) {

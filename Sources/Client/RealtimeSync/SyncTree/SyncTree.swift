@@ -1,40 +1,40 @@
 import RealtimeCore
 
-/// What a change of registrations leads to.
+/// The result of a change to registrations.
 struct SyncResult: Sendable {
   /// The events to raise.
   var events: [ViewEvent] = []
-  /// What to ask of the server, in order.
+  /// The listens to start and stop, in order.
   var actions: [ListenAction] = []
-  /// The registrations that ended.
+  /// The registrations that were removed.
   var ended: [Registration.Owner] = []
 }
 
-/// Older data of the server that a store kept of a query.
+/// A query's older server data from a store.
 enum StoredData: Sendable {
-  /// All of them, cut to the query.
+  /// All of it, restricted to the query.
   case all(Node)
-  /// Some children of the location, each of them complete, without those that views know.
+  /// Some complete children of the location, other than those that views know.
   case some(Node)
 
-  /// None.
+  /// No data.
   static let nothing = StoredData.some(.empty)
 
-  /// All of them, or nil.
+  /// All data, or nil if it is not known.
   var whole: Node? {
     if case .all(let node) = self { node } else { nil }
   }
 
-  /// The children that are known though not all are.
+  /// The known children if not all are known.
   var children: Node {
     if case .some(let node) = self { node } else { .empty }
   }
 }
 
-/// The views of a client over a tree of data, with its pending writes.
+/// A client's views of a tree of data, with its pending writes.
 ///
-/// Every operation returns the events it raises and the listens to start and stop, and does nothing
-/// else.
+/// Every operation returns the events it raises and the listens to start and stop, and has no other
+/// effect.
 struct SyncTree: Sendable {
   private var root = SyncPoint()
   private var writes = WriteTree()
@@ -42,7 +42,7 @@ struct SyncTree: Sendable {
   private var tagged: [Int64: QuerySpec] = [:]
   private var lastTag: Int64 = 0
 
-  /// The number of writes without an answer.
+  /// The number of unanswered writes.
   var pendingWriteCount: Int { writes.count }
 
   // MARK: Writes of this client
@@ -72,9 +72,9 @@ struct SyncTree: Sendable {
     return apply(.revert(.node(.empty)), from: .user, at: .root)
   }
 
-  // MARK: Data of the server
+  // MARK: Data from the server
 
-  /// The server replaces the data at a path; with a tag, for that query only.
+  /// The server replaced the data at a path or, with a tag, for that query only.
   mutating func applyServerOverwrite(
     at path: Path,
     with node: Node,
@@ -83,7 +83,7 @@ struct SyncTree: Sendable {
     applyPush(.overwrite(node), at: path, tag: tag)
   }
 
-  /// The server replaces the data at several paths below a path.
+  /// The server replaced the data at several paths below a path.
   mutating func applyServerMerge(
     at path: Path,
     changes: [Change],
@@ -97,33 +97,33 @@ struct SyncTree: Sendable {
     }
   }
 
-  /// The server replaces ranges of the data that a listen has.
+  /// The server replaced ranges of a listen's data.
   mutating func applyServerRanges(_ ranges: [RangeMerge], to target: ListenTarget) -> [ViewEvent] {
     var node = serverNode(of: target)
     for range in ranges { node = range.applied(to: node) }
     return applyServerOverwrite(at: target.path, with: node, tag: target.tag)
   }
 
-  /// The listen that a push at a path is meant for, or nil if it has ended.
+  /// The listen that a push at a path belongs to, or nil if it has ended.
   func target(at path: Path, tag: Int64?) -> ListenTarget? {
     guard let tag else { return ListenTarget(path: path, query: .all, tag: nil) }
     guard let spec = tagged[tag], spec.path == path else { return nil }
     return ListenTarget(path: path, query: spec.query, tag: tag)
   }
 
-  /// The listen that pushes with a tag are meant for, or nil if it has ended.
+  /// The listen that pushes with a tag belong to, or nil if it has ended.
   func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
 
   /// The server has sent all data of a listen.
   mutating func applyListenComplete(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
-    // Whatever no push has brought does not exist, even if an observer below knew it before.
+    // Data that no push has brought does not exist, even if an observer below knew it before.
     if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
       return applyPush(.overwrite(view.cache.server.node), at: path, tag: nil)
     }
     return applyPush(.listenComplete, at: path, tag: tag)
   }
 
-  /// The server sent data of a query without a listen: they go to its view if that is incomplete.
+  /// The server sent data of a query without a listen; a view that is incomplete takes it.
   mutating func applyServerOverwrite(of spec: QuerySpec, with node: Node) -> [ViewEvent] {
     guard let point = root[spec.path], let index = point.viewIndex(of: spec.query),
       point.views[index].completeEventNode == nil
@@ -137,7 +137,7 @@ struct SyncTree: Sendable {
     tag: Int64?
   ) -> [ViewEvent] {
     guard let tag else { return apply(kind, from: .server, at: path) }
-    // A late push of a listen that was replaced by one for all data would narrow what is known.
+    // A late push, for a listen since replaced by one of all data, would narrow the known data.
     guard let spec = tagged[tag], spec.path.contains(path), !hasAllData(at: spec.path) else {
       return []
     }
@@ -173,7 +173,7 @@ struct SyncTree: Sendable {
 
   // MARK: Reading
 
-  /// What an observer of a query would see, or nil while it is not complete.
+  /// The data that an observer of a query would see, or nil while it is incomplete.
   func cachedValue(at path: Path, query: Query) -> Node? {
     if let point = root[path], let index = point.viewIndex(of: query) {
       return point.views[index].completeEventNode
@@ -184,12 +184,12 @@ struct SyncTree: Sendable {
     return query.evaluate(overlay.applied(to: server))
   }
 
-  /// The data at a path with all pending writes, hidden ones too; empty as far as not known.
+  /// The data at a path with all pending writes, including hidden ones; empty where unknown.
   ///
   /// - Parameters:
   ///   - path: The location.
   ///   - excluded: Writes to leave out.
-  ///   - stored: Older data of the server, used if no view knows any.
+  ///   - stored: Older server data, used if no view has any.
   /// - Returns: The data.
   func latest(
     at path: Path,
@@ -203,7 +203,7 @@ struct SyncTree: Sendable {
     )
   }
 
-  /// What an observer of a query would see on top of data of the server that no view has.
+  /// The data that an observer of a query would see over server data that no view has.
   func value(of spec: QuerySpec, over stored: Node) -> Node {
     let overlay = writes.overlay[spec.path]
     if spec.query.loadsAllData || overlay.completeNode != nil {
@@ -213,7 +213,7 @@ struct SyncTree: Sendable {
     return spec.query.evaluate(known)
   }
 
-  /// The server's data that a listen has already.
+  /// The server data that a listen already has.
   func serverNode(of target: ListenTarget) -> Node {
     guard let point = root[target.path] else { return .empty }
     if target.tag == nil { return point.completeView?.cache.server.node ?? .empty }
@@ -229,7 +229,7 @@ struct SyncTree: Sendable {
     return tags[spec] == nil ? nil : target(spec)
   }
 
-  /// Whether visible pending writes affect what a query selects, or one child of it.
+  /// Whether visible pending writes affect the result of a query, or one child of it.
   func hasPendingWrites(_ spec: QuerySpec, child key: ChildKey?, in node: Node) -> Bool {
     let overlay = writes.overlay[spec.path]
     if let key { return !overlay[key].isTransparent }
@@ -240,7 +240,7 @@ struct SyncTree: Sendable {
     return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
   }
 
-  /// What a pending write does at each path, with estimated server values; nil if it has ended.
+  /// The changes of a pending write by path, with estimated server values; nil if it has ended.
   func parts(of write: Int64) -> [Change]? { writes.parts(of: write) }
 
   private func hasAllData(at path: Path) -> Bool {
@@ -255,22 +255,22 @@ struct SyncTree: Sendable {
     root.firstResult(on: path) { $0.completeServerNode(at: $1) }
   }
 
-  /// Whether a new registration would find no view of its query and no view above with the data.
+  /// Whether a new registration finds neither a view of its query nor a view above with the data.
   ///
-  /// A view above that still waits for its data does not count: a store may know more.
+  /// A view above that still waits for its data does not count, because a store may know more.
   func isUnknown(at path: Path, query: Query) -> Bool {
     root[path]?.viewIndex(of: query) == nil && completeServerNode(at: path) == nil
   }
 
   // MARK: Registrations
 
-  /// Adds a registration, and a view and a listen for it where there are none.
+  /// Adds a registration, with a view and a listen for it if there are none yet.
   ///
   /// - Parameters:
-  ///   - registration: Who follows.
+  ///   - registration: The registration.
   ///   - path: The location.
   ///   - query: The query.
-  ///   - stored: Older data of the server for a new view about which nothing is known.
+  ///   - stored: Older server data for a new view that has none.
   /// - Returns: The events of the registration, and the listens to start and stop.
   mutating func add(
     _ registration: Registration,
@@ -309,7 +309,7 @@ struct SyncTree: Sendable {
     return result
   }
 
-  /// The children of a location that views below it know completely, and the rest from a store.
+  /// The children of a location that views below it know completely, over those from a store.
   private func knownChildren(at path: Path, over stored: Node) -> Node {
     var node = stored
     root[path]?.forEachChild { key, child in
@@ -320,7 +320,7 @@ struct SyncTree: Sendable {
     return node
   }
 
-  /// The registrations of a query; with the default query, all of the location.
+  /// The registrations of a query or, with the default query, all of the location.
   func registrations(
     at path: Path,
     query: Query
@@ -330,7 +330,7 @@ struct SyncTree: Sendable {
     }
   }
 
-  /// Ends a registration, or with nil all of a query; with the default query, of the location.
+  /// Removes a registration or, if nil, all of a query; with the default query, of the location.
   mutating func remove(
     _ owner: Registration.Owner?,
     at path: Path,
@@ -339,7 +339,7 @@ struct SyncTree: Sendable {
     remove(owner, at: path, query: query, isCancelled: false)
   }
 
-  /// Ends all registrations that depend on a listen that the server rejected.
+  /// Removes all registrations that depend on a listen that the server rejected.
   mutating func cancel(_ target: ListenTarget) -> SyncResult {
     if target.tag != nil {
       return remove(nil, at: target.path, query: target.query, isCancelled: true)
@@ -392,7 +392,7 @@ struct SyncTree: Sendable {
     )
   }
 
-  /// The listens that a new one for all data of a location makes superfluous.
+  /// The listens that a new one for all data of a location makes redundant.
   private func superseded(at path: Path) -> [ListenTarget] {
     var result: [ListenTarget] = []
     guard let point = root[path] else { return result }
@@ -403,7 +403,7 @@ struct SyncTree: Sendable {
     return result
   }
 
-  /// The listens that are needed at and below a location if there is none for all of it.
+  /// The listens that are needed at and below a location without a listen for all of it.
   private func uncovered(at path: Path) -> [ListenTarget] {
     var result: [ListenTarget] = []
     if let point = root[path] { collect(point, at: path, into: &result) }

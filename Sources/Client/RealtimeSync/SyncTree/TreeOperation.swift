@@ -1,8 +1,8 @@
 import RealtimeCore
 
-/// A change that views apply, with paths relative to the location that it is seen from.
+/// A change that views apply; its paths are relative to the location that it is seen from.
 struct TreeOperation: Sendable {
-  /// Where a change comes from.
+  /// The origin of a change.
   enum Source: Sendable, Equatable {
     /// A write of this client.
     case user
@@ -12,25 +12,25 @@ struct TreeOperation: Sendable {
     case query(Query)
   }
 
-  /// What a change does.
+  /// The kind of change.
   enum Kind: Sendable {
     /// Replaces the data.
     case overwrite(Node)
-    /// Replaces the data at paths below.
+    /// Replaces the data at relative paths.
     case merge(Overlay)
     /// A write to these paths was accepted and is no longer pending.
     case acknowledge(Overlay)
     /// A write to these paths was rejected and is no longer pending.
     case revert(Overlay)
-    /// The server has sent all it has.
+    /// The server has sent all of its data.
     case listenComplete
   }
 
-  /// Where it comes from.
+  /// The origin of the change.
   let source: Source
-  /// Where it happens, relative to the location that it is seen from.
+  /// The location of the change, relative to the location that it is seen from.
   let path: Path
-  /// What it does.
+  /// The kind of change.
   let kind: Kind
 
   /// The operation as seen from a child, or nil if it does not reach that child.
@@ -58,7 +58,7 @@ struct TreeOperation: Sendable {
     return TreeOperation(source: source, path: .root, kind: below)
   }
 
-  /// The only children that it reaches, or nil if it reaches all of them.
+  /// The only children that the operation reaches, or nil if it reaches all of them.
   var reachedKeys: [ChildKey]? {
     if let first = path.first { return [first] }
     switch kind {

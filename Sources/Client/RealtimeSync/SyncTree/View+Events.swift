@@ -1,7 +1,7 @@
 import RealtimeCore
 
 extension View {
-  /// The events of an operation: by kind, and within a kind in the order of the query.
+  /// The events of an operation, by kind; within a kind, in the order of the query.
   func events(since old: KnownData, changes: ChangeSet) -> [ViewEvent] {
     guard !registrations.isEmpty else { return [] }
     var events: [ViewEvent] = []
@@ -10,7 +10,7 @@ extension View {
     if !changes.isEmpty, kinds.contains(where: { $0 != .value }) {
       let changes = Array(changes.changes)
       let entries = changes.map { query.index.entry(for: $0.key, node: $0.value.node) }
-      // Indices are sorted because a change is large and would be moved at each step.
+      // Sorting indices is cheaper, because changes are large and would be moved at each step.
       let order = entries.indices.sorted { entries[$0] < entries[$1] }
       for kind in EventKind.allCases where kind != .value && kinds.contains(kind) {
         for index in order where isRaised(kind, for: changes[index].value) {

@@ -16,7 +16,7 @@ extension View {
     } else if serverFilter.filters, !old.isFiltered {
       cache.server.indexed = serverFilter.window(of: old.node.setting(path, to: node))
     } else if let key = path.first {
-      // Deep data of a child that is not known belong to another listen.
+      // Data deep inside an unknown child belongs to another listen.
       if path.count > 1, !old.isComplete(for: path) || key == .priority { return }
       if key == .priority {
         if !serverFilter.filters { cache.server.indexed.setPriority(node.leafValue) }
@@ -38,15 +38,16 @@ extension View {
     refreshEvent(at: location, source: source(in: context), in: context, changes: &changes)
   }
 
-  /// Where the event data may differ after the server's data changed at the end of a path.
+  /// The path at which the event data may differ after the server's data changed at a path.
   ///
-  /// That is above the end if a leaf was on the way, which pending writes may have hidden, or if
-  /// nothing is left there: then the priority is gone too, although pending writes still show.
+  /// It lies above the given path if a leaf was on the way, which pending writes may have hidden,
+  /// or if a node on the way has become empty: its priority is then gone as well, although pending
+  /// writes still show.
   private func affectedPath(on path: Path, since old: Node) -> Path {
     var before = old
     var after = cache.server.node
     for depth in 0..<path.count where !before.isEmpty {
-      // The end of the refresh takes care of the view's own location when it becomes empty.
+      // For the view's own location becoming empty, the end of the refresh takes care of that.
       let hasGone = depth > 0 && after.isEmpty
       if hasGone || before.leafValue != nil { return Path(path.keys.prefix(depth)) }
       before = before[path.keys[depth]]
@@ -110,7 +111,7 @@ extension View {
     }
   }
 
-  /// The server has sent everything that the listen at or above this view asks for.
+  /// The server has sent all data that the listen at or above this view requests.
   mutating func complete(
     at path: Path,
     isOwnListen: Bool,
@@ -166,7 +167,7 @@ extension View {
     cache.event.isComplete = isComplete
   }
 
-  /// A location that was empty in between lost its priority, although events never saw it empty.
+  /// Restores the priority of a location that was empty in between, which events never saw.
   private mutating func alignPriority(under overlay: Overlay) {
     guard !filter.filters, cache.server.isComplete, overlay.completeNode == nil else { return }
     let hidden = overlay[.priority].completeNode
@@ -194,7 +195,7 @@ extension View {
     return completeChild(key, under: overlay)
   }
 
-  /// The server's child with pending writes on top, or nil if it is not known.
+  /// The server's child with pending writes applied, or nil if it is not known.
   func completeChild(_ key: ChildKey, under overlay: Overlay) -> Node? {
     let hidden = overlay[key]
     if let node = hidden.completeNode { return node }

@@ -59,7 +59,7 @@ extension View {
     }
   }
 
-  /// The server accepted a write: at the paths written, its own data count again.
+  /// The server accepted a write: the server's own data counts again at the written paths.
   mutating func acknowledge(
     at path: Path,
     touched: Overlay,
@@ -120,14 +120,14 @@ extension View {
     revertChild(key, at: path, in: context, changes: &changes)
   }
 
-  /// The server rejected a write: the path looks as it does without it.
+  /// The server rejected a write: the path returns to its state without the write.
   mutating func revert(at path: Path, in context: Context, changes: inout ChangeSet) {
     if context.overlay[path].completeNode != nil { return }
     let server = cache.server.known
     if let key = path.first, key != .priority {
       revertChild(key, at: path, in: context, changes: &changes)
       if cache.event.node.isEmpty, server.isComplete {
-        // The last written child is gone, and the server has a leaf there.
+        // The last written child is gone, and the server has a leaf at this location.
         let whole = context.overlay.applied(to: server.node)
         if whole.leafValue != nil { cache.event.indexed = filter.window(of: whole) }
       }

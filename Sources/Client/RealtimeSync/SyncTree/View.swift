@@ -2,15 +2,15 @@ import RealtimeCore
 
 /// The data of one query at one location, and the registrations that follow it.
 ///
-/// It keeps two versions: the server's data (cut to the query if the server sends no more than that),
-/// and the event data, which are the server's with visible pending writes on top, cut to the query.
-/// Events describe the changes of the event data.
+/// It keeps two versions: the server's data (restricted to the query if the server sends no more),
+/// and the event data, which is the server's data with visible pending writes applied, restricted
+/// to the query. Events describe the changes of the event data.
 struct View: Sendable {
   /// What a view needs to know while an operation is applied to it.
   struct Context: Sendable {
     /// The visible pending writes over the view's location, after the operation.
     let overlay: Overlay
-    /// The complete data of the server at this location if a view above has them, or nil.
+    /// The complete server data at this location if a view above has it, or nil.
     let covering: Node?
   }
 
@@ -20,14 +20,14 @@ struct View: Sendable {
   var cache: ViewCache
   private(set) var registrations: [Registration] = []
 
-  /// Makes a view from what is already known.
+  /// Makes a view from data that is already known.
   ///
   /// - Parameters:
   ///   - path: The location.
   ///   - query: The query.
-  ///   - server: The server's data there, as far as they are known.
-  ///   - isComplete: Whether those are all.
-  ///   - isFiltered: Whether those are only what the query selects.
+  ///   - server: The server's data at the location, as far as it is known.
+  ///   - isComplete: Whether that is all of it.
+  ///   - isFiltered: Whether that is only what the query selects.
   ///   - overlay: The visible pending writes over the location.
   init(
     path: Path,
@@ -60,13 +60,13 @@ struct View: Sendable {
     )
   }
 
-  /// Whether nobody follows the view.
+  /// Whether the view has no registrations.
   var isEmpty: Bool { registrations.isEmpty }
 
-  /// The event data, or nil while they are not complete.
+  /// The event data, or nil while it is incomplete.
   var completeEventNode: Node? { cache.event.isComplete ? cache.event.node : nil }
 
-  /// The server's data at a path below, or nil if this view does not know all of them.
+  /// The server's data at a relative path, or nil if this view does not know all of it.
   func completeServerNode(at path: Path) -> Node? {
     guard cache.server.isComplete else { return nil }
     let node = cache.server.node
@@ -75,7 +75,8 @@ struct View: Sendable {
     return node[path]
   }
 
-  /// The known children of a node with pending writes on top, and the children that only exist there.
+  /// The known children of a node with pending writes applied, and the children that only the
+  /// writes add.
   static func knownChildren(
     of node: Node,
     under overlay: Overlay,

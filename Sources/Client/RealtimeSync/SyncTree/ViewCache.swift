@@ -1,51 +1,51 @@
 import RealtimeCore
 
-/// The two versions of a view's data: what the server said, and what events were raised for.
+/// The two versions of a view's data: the server's, and the one for which events were raised.
 struct ViewCache: Sendable {
   var server: CacheNode
   var event: CacheNode
 }
 
-/// Data that a view knows, and how complete they are.
+/// Data that a view knows, and how complete it is.
 struct CacheNode: Sendable {
   /// The data, in the order of the view's query.
   var indexed: IndexedNode
-  /// Whether everything is known that the view may show.
+  /// Whether all data that the view may show is known.
   var isComplete: Bool
   /// Whether children were left out because the query does not select them.
   var isFiltered: Bool
 
   var node: Node { indexed.node }
 
-  /// The data without their order.
+  /// The data without the query's order.
   var known: KnownData { KnownData(node: node, isComplete: isComplete, isFiltered: isFiltered) }
 
-  /// Whether it is known what the child is, or that there is none.
+  /// Whether the child, or its absence, is known.
   func isComplete(for key: ChildKey) -> Bool { known.isComplete(for: key) }
 
-  /// Whether the data at a path are known.
+  /// Whether the data at a path is known.
   func isComplete(for path: Path) -> Bool { known.isComplete(for: path) }
 }
 
 /// Data that a view knows, without the order of the children.
 ///
-/// Code that compares with the data before a change holds these and not a ``CacheNode``. Versions of a
-/// node share everything but the changed path, whereas the order of a million children can be changed
-/// in place only while nobody else holds it.
+/// Code that compares with the data before a change holds this and not a ``CacheNode``. Versions of
+/// a node share everything except the changed path, whereas the order of a million children can be
+/// changed in place only while no other reference to it exists.
 struct KnownData: Sendable {
   /// The data.
   let node: Node
-  /// Whether everything is known that the view may show.
+  /// Whether all data that the view may show is known.
   let isComplete: Bool
   /// Whether children were left out because the query does not select them.
   let isFiltered: Bool
 
-  /// Whether it is known what the child is, or that there is none.
+  /// Whether the child, or its absence, is known.
   func isComplete(for key: ChildKey) -> Bool {
     (isComplete && !isFiltered) || node.hasChild(key)
   }
 
-  /// Whether the data at a path are known.
+  /// Whether the data at a path is known.
   func isComplete(for path: Path) -> Bool {
     guard let key = path.first else { return isComplete && !isFiltered }
     return isComplete(for: key)

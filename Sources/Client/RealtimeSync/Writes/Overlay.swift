@@ -1,15 +1,15 @@
 import RealtimeCore
 
-/// Data on top of other data: at each path nothing, a whole node, or something further below.
+/// Data laid over other data: at each path nothing, a whole node, or something further down.
 enum Overlay: Sendable {
-  /// Nothing here nor below.
+  /// Nothing, neither here nor below.
   case none
-  /// This node in place of whatever is below.
+  /// This node, which replaces the data underneath.
   case node(Node)
-  /// Something at or below at least one child; the others show through.
+  /// Something at or below at least one child; the data underneath shows through elsewhere.
   case children(SortedMap<ChildKey, Overlay>)
 
-  /// Lays the changes of a write, with paths relative to it.
+  /// Makes an overlay from the changes of a write, with paths relative to it.
   init(_ changes: [Change]) {
     self = .none
     for change in changes { set(change.path, to: change.node) }
@@ -20,18 +20,18 @@ enum Overlay: Sendable {
     if case .none = self { true } else { false }
   }
 
-  /// The node that hides everything below, or nil when something shows through.
+  /// The node that hides all data underneath, or nil if some of it shows through.
   var completeNode: Node? {
     if case .node(let node) = self { node } else { nil }
   }
 
-  /// The keys of children with something laid over them, without that of the priority.
+  /// The keys of the children that are overlaid at least in part, except the priority's.
   var touchedKeys: [ChildKey] {
     guard case .children(let children) = self else { return [] }
     return children.map(\.key).filter { $0 != .priority }
   }
 
-  /// What is laid over a child.
+  /// The overlay of a child.
   subscript(key: ChildKey) -> Overlay {
     switch self {
     case .none: .none
@@ -40,7 +40,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// What is laid over a path below.
+  /// The overlay of a relative path.
   subscript(path: Path) -> Overlay {
     var overlay = self
     for key in path.keys {
@@ -50,7 +50,7 @@ enum Overlay: Sendable {
     return overlay
   }
 
-  /// The data as they look through the overlay; a priority counts only where there are data.
+  /// The data as seen through the overlay; a priority counts only where there is data.
   ///
   /// - Complexity: O(paths touched · log children)
   func applied(to node: Node) -> Node {
@@ -64,7 +64,7 @@ enum Overlay: Sendable {
         let child = overlay.applied(to: node[key])
         if child.isEmpty { removed.append(key) } else { result.update(at: Path([key]), to: child) }
       }
-      // Last, so that the node is not empty in between and keeps its priority.
+      // Removals come last, so that the node is not empty in between and keeps its priority.
       for key in removed { result.update(at: Path([key]), to: .empty) }
       if let priority = children[.priority]?.completeNode {
         result = result.withPriority(priority.leafValue)
@@ -73,7 +73,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// Lays a node over a path, in place of what was laid there before.
+  /// Lays a node over a path, replacing what was there.
   mutating func set(_ path: Path, to node: Node) {
     set(path.keys[...], to: node)
   }
@@ -107,9 +107,9 @@ enum Overlay: Sendable {
     set(keys, to: node)
   }
 
-  /// Removes what is laid over a path and below it.
+  /// Removes the overlay at and below a path.
   ///
-  /// A whole node above the path is split into its children, so that the rest stays.
+  /// A whole node above the path is split into its children, so that the rest remains.
   mutating func clear(_ path: Path) {
     clear(path.keys[...])
   }
@@ -139,7 +139,7 @@ enum Overlay: Sendable {
     }
   }
 
-  /// Every path with a node laid over it, a priority after the other children of its node.
+  /// All paths with a node laid over them, with a priority after the other children of its node.
   var changes: [Change] {
     var result: [Change] = []
     collect(at: .root, into: &result)

@@ -2,16 +2,16 @@ import RealtimeCore
 
 /// A write of this client that the server has not answered, with server values estimated.
 struct PendingWrite: Sendable {
-  /// Counts the writes of an engine; a later write has a higher number.
+  /// The write's number in the engine; later writes have higher numbers.
   let id: Int64
   /// The location.
   let path: Path
-  /// What it does there.
+  /// The operation at the location.
   let operation: WriteOperation
-  /// Whether views show it; transactions may hide theirs.
+  /// Whether views show it; transactions may hide their writes.
   let isVisible: Bool
 
-  /// Everything that the write replaces, by absolute path.
+  /// All of the data that the write replaces, by absolute path.
   var parts: [Change] {
     switch operation {
     case .set(let node): [Change(path, to: node)]
@@ -19,7 +19,7 @@ struct PendingWrite: Sendable {
     }
   }
 
-  /// What the write lays over the data at its location.
+  /// The overlay that the write forms at its location.
   var overlay: Overlay {
     switch operation {
     case .set(let node): .node(node)
@@ -28,12 +28,12 @@ struct PendingWrite: Sendable {
   }
 }
 
-/// The pending writes of a client in their order, and what the visible ones lay over the data.
+/// A client's pending writes in order, and the overlay that the visible ones form.
 struct WriteTree: Sendable {
   private var writes: [Int64: PendingWrite] = [:]
   private var parts = WritePartTree()
   private var hiddenCount = 0
-  /// The visible writes, laid over the data of the server from the root down.
+  /// The overlay of the visible writes over the server's data, from the root down.
   private(set) var overlay = Overlay.none
 
   /// The number of pending writes.
@@ -70,7 +70,7 @@ struct WriteTree: Sendable {
     return (write, true)
   }
 
-  /// Rebuilds the overlay at and below a path; no visible write replaces anything above it.
+  /// Rebuilds the overlay at and below a path; no visible write may replace anything above it.
   private mutating func relay(_ location: Path) {
     overlay.clear(location)
     for part in parts.parts(overlapping: location) where part.isVisible {
@@ -78,11 +78,11 @@ struct WriteTree: Sendable {
     }
   }
 
-  /// The data at a path with all pending writes on top, hidden ones too, except those left out.
+  /// The data at a path with all pending writes applied, even hidden ones, except those excluded.
   ///
   /// - Parameters:
   ///   - path: The path.
-  ///   - server: The server's data there, empty as far as they are unknown.
+  ///   - server: The server's data there; empty where unknown.
   ///   - excluded: Writes to leave out.
   /// - Returns: The data.
   /// - Complexity: O(writes that overlap it)
@@ -96,9 +96,9 @@ struct WriteTree: Sendable {
   }
 }
 
-/// The parts of pending writes by the path that they replace.
+/// The parts of pending writes, by the path that they replace.
 struct WritePartTree: Sendable {
-  /// One part of a write, relative to the path that was asked about.
+  /// One part of a write, relative to the requested path.
   struct Part: Sendable {
     let id: Int64
     let path: Path
@@ -136,7 +136,7 @@ struct WritePartTree: Sendable {
     if children[key]?.isEmpty == true { children[key] = nil }
   }
 
-  /// Whether a visible write later than the given one replaces a path or one above it.
+  /// Whether a later visible write replaces a path, or a path above it.
   func isShadowed(_ id: Int64, at path: Path) -> Bool {
     var tree = self
     for key in path.keys {
@@ -155,7 +155,7 @@ struct WritePartTree: Sendable {
     return false
   }
 
-  /// The topmost path on the way that a visible write replaces; the path itself if there is none.
+  /// The topmost path at or above a path that a visible write replaces, or the path itself.
   func topmostVisiblePath(on path: Path) -> Path {
     var tree = self
     for (depth, key) in path.keys.enumerated() {
@@ -166,7 +166,7 @@ struct WritePartTree: Sendable {
     return path
   }
 
-  /// The parts that replace a path, one above it or one below it, in the order of their writes.
+  /// The parts that replace paths at, above and below a path, in the order of their writes.
   func parts(overlapping path: Path) -> [Part] {
     var result: [Part] = []
     var tree = self
