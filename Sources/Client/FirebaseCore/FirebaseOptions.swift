@@ -32,8 +32,7 @@ public final class FirebaseOptions {
     self.init(Values(googleAppID: googleAppID, gcmSenderID: gcmSenderID))
   }
 
-  /// Reads a file in the format of `GoogleService-Info.plist`; nil if the file is missing or
-  /// invalid.
+  /// Reads a file like `GoogleService-Info.plist`; nil if the file is missing or invalid.
   ///
   /// - Parameter plistPath: The path of the file.
   public convenience init?(contentsOfFile plistPath: String) {

@@ -27,7 +27,7 @@ struct Account: Hashable, Sendable {
     /// The token's lifetime from the time of issue, in milliseconds.
     var lifetime: Int64
 
-    /// When to refresh it: five minutes before it expires, or at half its lifetime if that is
+    /// When to refresh it: five minutes before it expires or at half its lifetime, if that is
     /// later.
     var refreshTime: Int64 { expires - min(Self.margin, lifetime / 2) }
 
@@ -118,8 +118,7 @@ struct IDTokenClaims: Sendable {
   /// How the user signed in, such as "password".
   var provider: String? { json["firebase"]?["sign_in_provider"]?.string }
 
-  /// The token's lifetime from the time of issue, in milliseconds, or nil if the token does not
-  /// say.
+  /// The token's lifetime from the time of issue, in milliseconds, or nil if it is unknown.
   var lifetime: Int64? {
     guard let issued = json["iat"]?.integer, let expires = json["exp"]?.integer, expires > issued
     else { return nil }

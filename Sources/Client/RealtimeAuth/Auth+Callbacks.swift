@@ -1,7 +1,6 @@
 internal import RealtimeDatabase
 
-/// Callback variants. A callback runs on ``callbackQueue``, after the listeners that the call
-/// triggers.
+/// Callback variants; callbacks run on ``callbackQueue``, after the listeners that a call triggers.
 extension Auth {
   /// Receives the outcome of a sign-in.
   public typealias AuthDataResultCallback = (AuthDataResult?, (any Error)?) -> Void

@@ -11,8 +11,7 @@ extension Auth {
     var opened: [String: Auth] = [:]
   }
 
-  // Programs written for the original look their instance up globally, which takes one table per
-  // process.
+  // Programs written for the original look instances up globally: one table serves the process.
   private static let instances = NIOLockedValueBox(Instances())
 
   /// Sets the configuration for ``auth()`` and for all later calls of ``auth(for:)``.

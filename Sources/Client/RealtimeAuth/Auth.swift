@@ -120,8 +120,7 @@ public final class Auth: Sendable {
 
   /// Signs out: removes the credentials; databases continue without a user.
   ///
-  /// Unacknowledged writes wait until the same user signs in again; they are never sent as another
-  /// user.
+  /// Unacknowledged writes wait until the same user is back; they are never sent as another user.
   ///
   /// - Throws: Nothing; it is declared as throwing for compatibility with the original.
   public func signOut() throws {
@@ -157,8 +156,7 @@ public final class Auth: Sendable {
     state.withLockedValue { state in
       let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
       guard !outputs.isEmpty else { return }
-      // Enqueued under the lock, so that outputs caused by two threads keep the order of their
-      // inputs.
+      // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
       queue.async { for output in outputs { self.perform(output) } }
     }
   }
@@ -312,8 +310,7 @@ extension Auth: DatabaseTokenProvider {
     }
   }
 
-  /// Calls a block with each new token; while it is observed, tokens are refreshed before they
-  /// expire.
+  /// Calls a block with each new token; while it observes, tokens are refreshed in time.
   public func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation {

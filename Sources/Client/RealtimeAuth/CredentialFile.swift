@@ -3,8 +3,7 @@ internal import Foundation
 internal import NIOCore
 internal import RealtimeCore
 
-/// Stores credentials in a file that only its owner can read, shared by all of that person's
-/// programs.
+/// Stores credentials in a file that only its owner can read, shared by that person's programs.
 ///
 /// The file is always replaced as a whole, so readers need no lock; writers lock a file beside it.
 /// A file that others can read or that belongs to another user is not used.

@@ -39,8 +39,7 @@ extension Database {
     var opened: [Key: Database] = [:]
   }
 
-  // Programs written for the original look databases up globally, which takes one table per
-  // process.
+  // Programs written for the original look databases up globally: one table serves the process.
   private static let instances = NIOLockedValueBox(Instances())
 
   static let notConfigured = """

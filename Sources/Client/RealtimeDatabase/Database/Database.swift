@@ -90,8 +90,7 @@ public final class Database: Sendable {
   /// After ``useEmulator(withHost:port:)``, both the emulator's URL and the URL that the database
   /// was opened with are accepted.
   ///
-  /// Passing text that is not a URL, or the URL of another database, is a programmer error and
-  /// traps.
+  /// Passing anything other than a URL of this database is a programmer error and traps.
   public func reference(fromURL databaseURL: String) -> DatabaseReference {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
@@ -143,8 +142,7 @@ public final class Database: Sendable {
 
   /// The queue on which callbacks run; the main queue by default.
   ///
-  /// Set it before the first use: events that were raised before a change are delivered on the old
-  /// queue.
+  /// Set it before the first use: events raised before a change are delivered on the old queue.
   ///
   /// It must be a serial queue, because blocks rely on not running concurrently. A program whose
   /// main thread does not serve the main queue (with `dispatchMain()`, a run loop or an `async`
@@ -223,8 +221,7 @@ public final class Database: Sendable {
   /// The server's current time, as estimated locally, in milliseconds since 1970.
   public var serverTime: Int64 { repo.serverTime }
 
-  /// Calls a block on ``callbackQueue`` with the connection's status, at once and after each
-  /// change.
+  /// Calls a block on ``callbackQueue`` with the connection status, at once and on each change.
   public func observeConnection(_ block: @escaping (ConnectionStatus) -> Void) {
     let callback = Callback(block)
     repo.observeStatus { callback.call($0) }

@@ -79,7 +79,7 @@ extension DatabaseQuery {
     starting(bound(value, key: key))
   }
 
-  /// Keeps the children after a value or, given a key, also those with that value and a later key.
+  /// Keeps the children after a value and, given a key, those with that value and a later key.
   public func queryStarting(afterValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     starting(bound(value, key: key, isInclusive: false))
   }
@@ -89,8 +89,7 @@ extension DatabaseQuery {
     ending(bound(value, key: key))
   }
 
-  /// Keeps the children before a value or, given a key, also those with that value and an earlier
-  /// key.
+  /// Keeps the children before a value and, given a key, those with that value and an earlier key.
   public func queryEnding(beforeValue value: Any?, childKey key: String? = nil) -> DatabaseQuery {
     ending(bound(value, key: key, isInclusive: false))
   }
@@ -174,8 +173,7 @@ extension DatabaseQuery {
 
 /// Observing.
 extension DatabaseQuery {
-  /// Calls a block for the present data and each later event of a kind, until the observer is
-  /// removed.
+  /// Calls a block for the present data and each later event, until the observer is removed.
   ///
   /// - Parameters:
   ///   - eventType: The kind of event.
@@ -189,8 +187,7 @@ extension DatabaseQuery {
     observe(eventType, with: block, withCancel: nil)
   }
 
-  /// Calls a block for the present data and each later event of a kind, and another on
-  /// cancellation.
+  /// Calls a block for the present data and each later event, and another on cancellation.
   ///
   /// - Parameters:
   ///   - eventType: The kind of event.

@@ -67,8 +67,7 @@ public final class MutableData {
     MutableData(root: root, path: self.path.appending(Path(wire: path)))
   }
 
-  /// The children in priority order, as `MutableData`; children that are added later are not
-  /// included.
+  /// The children in priority order, as `MutableData`; children added later are not included.
   ///
   /// - Complexity: O(n)
   public var children: NSEnumerator { ChildEnumerator(childData) }

@@ -109,8 +109,7 @@ extension Repo {
     if let block = options.onPersistenceProblem { deliver { block(error) } }
   }
 
-  /// Calls a block once all writes up to this call are on disk, or with the reason why they are
-  /// not.
+  /// Calls a block once all earlier writes are on disk, or with the reason why they are not.
   nonisolated func flush(_ block: @escaping @Sendable (DatabaseError?) -> Void) {
     submit { repo in
       guard let store = repo.store else {

@@ -244,8 +244,7 @@ extension Repo {
     block: @escaping @Sendable (MutableData) -> TransactionResult,
     completion: @escaping TransactionCompletion
   ) {
-    // Assigning a value that cannot be stored aborts the transaction and completes it with an
-    // error.
+    // Assigning a value that cannot be stored ends the transaction with an error of its own.
     let problem = NIOLockedValueBox<DatabaseError?>(nil)
     let finish: TransactionCompletion = { error, committed, snapshot in
       completion(error ?? problem.withLockedValue { $0 }, committed, snapshot)

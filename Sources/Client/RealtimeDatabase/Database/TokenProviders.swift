@@ -15,8 +15,7 @@ package enum TokenProviders {
     weak var repo: Repo?
   }
 
-  // Databases and providers are created independently of each other, so one table serves the
-  // process.
+  // Databases and providers are created independently of each other: one table serves the process.
   private static let table = NIOLockedValueBox(Table())
 
   /// Makes all databases at an address, present and future, use a provider.

@@ -46,8 +46,7 @@ package struct OfflineFile: Sendable {
     return (home ?? NSHomeDirectory()) + "/.local/state/realtime-database"
   }
 
-  /// Creates the directory and the file if they are missing, durably and accessible only to the
-  /// owner.
+  /// Creates the directory and the file if they are missing, durably and for the owner only.
   func create() throws(OfflineStoreError) {
     do {
       try PrivateDirectory.create((path as NSString).deletingLastPathComponent)

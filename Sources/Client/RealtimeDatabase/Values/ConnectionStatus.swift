@@ -67,8 +67,7 @@ public struct ConnectionStatus: Hashable, Sendable {
   public var address: String
   /// Why the last connection ended or could not be made; nil while connected.
   public var problem: Problem?
-  /// The time since which the server has answered no request, where the greeting counts as an
-  /// answer.
+  /// The start of a silence in which the server answered no request and sent no greeting.
   ///
   /// Nil until the silence has lasted three seconds. The connection is closed after ten.
   public var silentSince: Date?

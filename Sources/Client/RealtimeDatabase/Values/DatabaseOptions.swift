@@ -20,16 +20,14 @@ public struct DatabaseOptions: Sendable {
   public var writeDeadline: Duration? = .seconds(60)
   /// How often a transaction is sent before it fails with `maxretry` because others were faster.
   public var transactionTries = 25
-  /// The longest pause before a transaction's third try; for each later try, it may be twice as
-  /// long.
+  /// The longest pause before a transaction's third try; it doubles with each later try.
   ///
   /// The second try follows at once. The pauses are random, so that programs that change the same
   /// data get out of each other's way, and never longer than a second.
   public var transactionRetryDelay: Duration = .milliseconds(20)
   /// Provides the tokens; nil means the `Auth` for the database's address, if there is one.
   public var tokenProvider: (any DatabaseTokenProvider)?
-  /// The user to act as on a server's private socket, where the server requires no proof of
-  /// identity.
+  /// The user to act as on a server's private socket, which requires no proof of identity.
   package var localUser: String?
   /// The trusted certificate authorities, for URLs that require encryption.
   public var trustRoots = TrustRoots.system

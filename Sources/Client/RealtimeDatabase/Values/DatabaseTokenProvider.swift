@@ -1,5 +1,4 @@
-/// Identifies the user of a database and proves it, as `Auth` does for the databases of its
-/// project.
+/// Identifies a database's user with proof, as `Auth` does for the databases of its project.
 ///
 /// A database asks for a token before each connection attempt. It presents new tokens on the open
 /// connection; observers do not notice.

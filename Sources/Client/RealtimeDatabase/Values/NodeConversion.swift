@@ -69,8 +69,7 @@ package enum NodeConversion {
     }
   }
 
-  /// Converts data to values: `NSNumber`, `String`, `[Any]`, `[String: Any]`, and `NSNull` for
-  /// none.
+  /// Converts data to `NSNumber`, `String`, `[Any]` and `[String: Any]`, and no data to `NSNull`.
   ///
   /// Numbers are boxed, because only a box can be cast to every numeric type. Containers are not,
   /// because casts reach the elements of Swift containers at every depth.
