@@ -341,9 +341,9 @@ struct ClusterSimulation {
     case .announce: send(.announce, from: index)
     case .acquire(let name): send(.acquire(name), from: index)
     case .release(let lease, let successor): send(.release(lease, successor), from: index)
-    case .answer(let request, let place):
+    case .answer(let request, let leader):
       if let client = servers[index].asking.removeValue(forKey: request) {
-        answer(client, place, at: index)
+        answer(client, leader, at: index)
       }
     case .open(let lease, let until):
       if let old = servers[index].open[lease.database], !old.isLeaving {
@@ -367,8 +367,8 @@ struct ClusterSimulation {
     }
   }
 
-  private mutating func answer(_ client: Client, _ place: Leadership.Place, at index: Int) {
-    switch place {
+  private mutating func answer(_ client: Client, _ leader: Leadership.Leader, at index: Int) {
+    switch leader {
     case .here:
       guard servers[index].open[client.database] != nil else { return retry(client) }
       serve(client, at: index)

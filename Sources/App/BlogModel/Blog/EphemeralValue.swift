@@ -9,7 +9,7 @@ package import RealtimeDatabase
 /// then never be removed. A request that the server cannot store is retried while the connection
 /// lasts. All methods are called on the callback queue of the database.
 package final class EphemeralValue: @unchecked Sendable {
-  private let place: DatabaseReference
+  private let reference: DatabaseReference
   private let queue: DispatchQueue
   private var value: [String: Any]?
   private var isArranged = false
@@ -25,10 +25,10 @@ package final class EphemeralValue: @unchecked Sendable {
   /// Makes a value that has not been written yet.
   ///
   /// - Parameters:
-  ///   - place: The location of the value; nothing else in this client writes there.
+  ///   - reference: The location of the value; nothing else in this client writes there.
   ///   - queue: The callback queue of the database.
-  package init(at place: DatabaseReference, queue: DispatchQueue) {
-    self.place = place
+  package init(at reference: DatabaseReference, queue: DispatchQueue) {
+    self.reference = reference
     self.queue = queue
   }
 
@@ -61,7 +61,7 @@ package final class EphemeralValue: @unchecked Sendable {
   }
 
   private func arrange() {
-    place.onDisconnectRemoveValue(
+    reference.onDisconnectRemoveValue(
       completionBlock: answer { [self] in
         isArranged = true
         write()
@@ -72,7 +72,7 @@ package final class EphemeralValue: @unchecked Sendable {
   }
 
   private func write() {
-    place.setValue(
+    reference.setValue(
       value,
       withCompletionBlock: answer {
       } orAgain: { [self] in
@@ -83,10 +83,10 @@ package final class EphemeralValue: @unchecked Sendable {
 
   /// The removal on disconnect stays in place until there is no value left for it to remove.
   private func takeAway() {
-    place.removeValue(
+    reference.removeValue(
       completionBlock: answer { [self] in
         isArranged = false
-        place.cancelDisconnectOperations()
+        reference.cancelDisconnectOperations()
       } orAgain: { [self] in
         takeAway()
       }
@@ -118,17 +118,17 @@ package final class EphemeralValue: @unchecked Sendable {
 final class Pulse: @unchecked Sendable {
   private static let seconds = 30
 
-  private let place: DatabaseReference
+  private let reference: DatabaseReference
   private let queue: DispatchQueue
   private let tell: @Sendable (Int) -> Void
   private var timer: (any DispatchSourceTimer)?
 
   init(
-    _ place: DatabaseReference,
+    _ reference: DatabaseReference,
     queue: DispatchQueue,
     tell: @escaping @Sendable (Int) -> Void
   ) {
-    self.place = place
+    self.reference = reference
     self.queue = queue
     self.tell = tell
   }
@@ -150,9 +150,9 @@ final class Pulse: @unchecked Sendable {
 
   private func measure() {
     // Uses the database's clock: where that clock is frozen, so is the measurement.
-    let database = place.database
+    let database = reference.database
     let start = database.serverTime
-    place.getData { [tell] error, _ in
+    reference.getData { [tell] error, _ in
       guard error == nil else { return }
       tell(Int(max(0, database.serverTime - start)))
     }

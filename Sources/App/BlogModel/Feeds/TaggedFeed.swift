@@ -29,7 +29,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   /// How much of the index is kept; each entry costs an observer.
   private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
 
-  private struct Place {
+  private struct Entry {
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
     var isKnown = false
@@ -45,7 +45,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   private var index: FollowedFeed?
   /// The keys that the index reported, newest first, and the loaded extent of the index.
   private var told: (keys: [PostID], extent: FeedExtent)?
-  private var places: [PostID: Place] = [:]
+  private var entries: [PostID: Entry] = [:]
   private var isPublishing = false
 
   init(
@@ -82,14 +82,14 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   func stop() {
     index?.stop()
     index = nil
-    for key in places.keys { forget(key) }
+    for key in entries.keys { forget(key) }
   }
 
   func read(at post: PostID) { index?.read(at: post) }
 
   func showHighest() { index?.showHighest() }
 
-  func post(_ id: PostID) -> Post? { places[id]?.post }
+  func post(_ id: PostID) -> Post? { entries[id]?.post }
 
   // MARK: Places
 
@@ -97,15 +97,15 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
     guard index != nil else { return }
     told = (keys, extent)
     let wanted = Set(keys)
-    for key in places.keys where !wanted.contains(key) { forget(key) }
-    for key in keys where places[key] == nil { watch(key) }
+    for key in entries.keys where !wanted.contains(key) { forget(key) }
+    for key in keys where entries[key] == nil { watch(key) }
     publish()
   }
 
   private func watch(_ key: PostID) {
     let query = paths.post(key)
-    places[key] = Place(query: query)
-    places[key]?.handle = query.observe(
+    entries[key] = Entry(query: query)
+    entries[key]?.handle = query.observe(
       .value,
       with: { [weak self] snapshot in self?.take(snapshot, at: key) },
       withCancel: { [weak self] _ in self?.take(nil, at: key) }
@@ -113,18 +113,18 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   }
 
   private func forget(_ key: PostID) {
-    guard let place = places.removeValue(forKey: key) else { return }
-    place.query.removeObserver(withHandle: place.handle)
+    guard let entry = entries.removeValue(forKey: key) else { return }
+    entry.query.removeObserver(withHandle: entry.handle)
   }
 
   private func take(_ snapshot: DataSnapshot?, at key: PostID) {
-    guard places[key] != nil else { return }
+    guard entries[key] != nil else { return }
     // An entry in the index may be out of date.
-    places[key]?.post = snapshot.flatMap(Post.init).flatMap { post in
+    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { post in
       TextMarks(of: post.title, post.body).tags.contains(tag) ? post : nil
     }
-    places[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
-    places[key]?.isKnown = true
+    entries[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
+    entries[key]?.isKnown = true
     publish()
   }
 
@@ -137,14 +137,14 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
     queue.async { [weak self] in
       guard let self else { return }
       isPublishing = false
-      guard index != nil, let told, places.values.allSatisfy(\.isKnown) else { return }
-      let pending = places.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
+      guard index != nil, let told, entries.values.allSatisfy(\.isKnown) else { return }
+      let pending = entries.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
       let extent = FeedExtent(
         hasOlder: told.extent.hasOlder,
         hasNewer: told.extent.hasNewer,
         pending: Set(pending)
       )
-      tell(told.keys.compactMap { self.places[$0]?.post }, extent)
+      tell(told.keys.compactMap { self.entries[$0]?.post }, extent)
     }
   }
 }

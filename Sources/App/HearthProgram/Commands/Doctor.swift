@@ -60,11 +60,11 @@ struct Doctor: AsyncParsableCommand {
       Self.links(),
     ]
     do throws(CommandFailure) {
-      let places = try options.places()
-      findings.append(Self.emoji(TerminalMemory(directory: places.state)))
+      let paths = try options.paths()
+      findings.append(Self.emoji(TerminalMemory(directory: paths.state)))
       findings += [
-        Self.directory("data", at: places.data), Self.directory("state", at: places.state),
-        Self.disk(at: places.data), Self.server(at: places.socket),
+        Self.directory("data", at: paths.data), Self.directory("state", at: paths.state),
+        Self.disk(at: paths.data), Self.server(at: paths.socket),
       ]
     } catch {
       findings.append(Finding("home", grade: .fault, text: error.description))
@@ -356,10 +356,10 @@ struct Info: ParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let places = try options.places()
+    let paths = try options.paths()
     let me = try options.author()
     var server = "not running"
-    if case .process(let process) = UnixSocketProbe.look(at: places.socket) {
+    if case .process(let process) = UnixSocketProbe.look(at: paths.socket) {
       server = "process \(process)"
     }
     let facts = [
@@ -367,11 +367,11 @@ struct Info: ParsableCommand {
       ("user", me.name),
       ("uid", me.uid),
       ("database", try options.databaseURL()),
-      ("data", places.isEphemeral ? "in memory only" : places.data),
-      ("socket", places.socket),
+      ("data", paths.isEphemeral ? "in memory only" : paths.data),
+      ("socket", paths.socket),
       ("server", server),
-      ("log", places.log),
-      ("applog", places.ownLog),
+      ("log", paths.log),
+      ("applog", paths.ownLog),
     ]
     if options.json {
       Output.line(.object(facts.map { JSONMember($0.0, .string($0.1)) }))

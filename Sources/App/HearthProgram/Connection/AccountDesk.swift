@@ -113,7 +113,7 @@ extension CommonOptions {
     guard let database, !database.hasPrefix("unix:") else { return nil }
     var configuration = AuthConfiguration(databaseURL: database, apiKey: apiKey)
     configuration.trustRoots = trustRoots
-    configuration.persistence = .file("\(try places().state)/\(AuthConfiguration.fileName)")
+    configuration.persistence = .file("\(try paths().state)/\(AuthConfiguration.fileName)")
     configuration.account = account
     return configuration
   }

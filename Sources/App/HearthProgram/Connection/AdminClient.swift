@@ -10,7 +10,7 @@ import RealtimeTransport
 /// Requests go through the server that owns the accounts or, if none is running, directly to the
 /// files.
 struct AdminClient {
-  private let places: ProgramPaths
+  private let paths: ProgramPaths
   private let database: String
   private let timeout: Duration
 
@@ -27,9 +27,9 @@ struct AdminClient {
     guard options.timeout > 0, options.timeout.isFinite else {
       throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
     }
-    places = try options.places()
+    paths = try options.paths()
     timeout = .seconds(options.timeout)
-    _ = try choice.database(in: places)
+    _ = try choice.database(in: paths)
     database = choice.name
   }
 
@@ -82,7 +82,7 @@ struct AdminClient {
       request.contentType = "application/json"
     }
     let answer: (status: Int, json: JSONValue)
-    if case .process = UnixSocketProbe.look(at: places.socket) {
+    if case .process = UnixSocketProbe.look(at: paths.socket) {
       answer = try await sendToServer(request)
     } else {
       answer = try await answerHere(request)
@@ -104,7 +104,7 @@ struct AdminClient {
       let answer = try await client.send(
         HTTPClientRequest(
           request.method,
-          to: ConnectionTarget(unixSocket: places.socket),
+          to: ConnectionTarget(unixSocket: paths.socket),
           path: request.target,
           headerLines: [type].compactMap(\.self),
           body: request.body
@@ -118,7 +118,7 @@ struct AdminClient {
 
   private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
     let service = try await AccountService.open(
-      { try Storage.accounts(in: places.identities) },
+      { try Storage.accounts(in: paths.identities) },
       settings: IdentitySettings(),
       clock: { Int64(Date().timeIntervalSince1970 * 1_000) },
       logger: Logger(label: "hearth.users") { _ in SwiftLogNoOpLogHandler() }

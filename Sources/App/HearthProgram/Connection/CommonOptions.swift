@@ -81,13 +81,13 @@ struct CommonOptions: ParsableArguments {
   }
 
   /// The paths that the options name.
-  func places() throws(CommandFailure) -> ProgramPaths {
+  func paths() throws(CommandFailure) -> ProgramPaths {
     try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)
   }
 
   /// The local server; nil if the database is remote.
   func localServer() throws(CommandFailure) -> LocalServer? {
-    database == nil ? LocalServer(try places(), ownsSocketDirectory: socket == nil) : nil
+    database == nil ? LocalServer(try paths(), ownsSocketDirectory: socket == nil) : nil
   }
 
   /// The user that `--user` names, or else the user of this system.
@@ -104,7 +104,7 @@ struct CommonOptions: ParsableArguments {
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
     if let database { return database }
-    let path = try places().socket
+    let path = try paths().socket
     let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     return "unix:\(encoded)?ns=\(namespace)"
   }
@@ -126,7 +126,7 @@ struct StoreChoice: ParsableArguments {
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func databases(_ options: CommonOptions) throws -> any StoredDatabases {
     if let store { return Storage.shared(at: store) }
-    return try options.places().databases()
+    return try options.paths().databases()
   }
 }
 
@@ -140,19 +140,19 @@ struct DatabaseChoice: ParsableArguments {
   )
   var ns: String?
 
-  @OptionGroup var place: StoreChoice
+  @OptionGroup var storage: StoreChoice
 
   /// The name of the database.
   var name: String { ns ?? DatabaseName.standard }
 
   /// Finds the database.
   ///
-  /// - Parameter places: The paths of the data.
+  /// - Parameter paths: The paths of the data.
   /// - Returns: The database; if no name was given, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database with this name; it lists the existing
   ///   ones.
-  func database(in places: ProgramPaths) throws -> any StoredDatabase {
-    let databases = databases(in: places)
+  func database(in paths: ProgramPaths) throws -> any StoredDatabase {
+    let databases = databases(in: paths)
     guard let ns else { return databases.database(name) }
     let names = try databases.names()
     guard names.contains(ns) else {
@@ -160,7 +160,7 @@ struct DatabaseChoice: ParsableArguments {
       throw CommandFailure(
         .notFound,
         description:
-          "there is no database \"\(ns)\" in \(place.store.map(Storage.name) ?? places.data); "
+          "there is no database \"\(ns)\" in \(storage.store.map(Storage.name) ?? paths.data); "
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
     }
@@ -168,15 +168,15 @@ struct DatabaseChoice: ParsableArguments {
   }
 
   /// All databases of the chosen storage.
-  func databases(in places: ProgramPaths) -> any StoredDatabases {
-    place.store.map { Storage.shared(at: $0) } ?? places.databases()
+  func databases(in paths: ProgramPaths) -> any StoredDatabases {
+    storage.store.map { Storage.shared(at: $0) } ?? paths.databases()
   }
 
   /// Ensures that `--ns` and `--store` are not combined with a database elsewhere.
   ///
   /// - Throws: ``CommandFailure`` when they are.
   func refuse(with options: CommonOptions) throws(CommandFailure) {
-    if place.store != nil, options.database != nil || options.ephemeral {
+    if storage.store != nil, options.database != nil || options.ephemeral {
       throw CommandFailure(
         .usage,
         description: "--store names a place of databases, and so does the URL; choose one"

@@ -22,20 +22,20 @@ package struct LocalServer: Sendable {
   /// Describes the server for a set of paths.
   ///
   /// - Parameters:
-  ///   - places: The paths of its data, socket and log.
+  ///   - paths: The paths of its data, socket and log.
   ///   - ownsSocketDirectory: Whether this program creates the directory of the socket.
   ///   - program: The `hearth` executable to run as the server.
   package init(
-    _ places: ProgramPaths,
+    _ paths: ProgramPaths,
     ownsSocketDirectory: Bool,
     program: String = "/proc/self/exe"
   ) {
     self.program = program
-    socket = places.socket
-    dataDirectory = places.data
-    socketDirectory = places.socketDirectory
-    log = places.log
-    isEphemeral = places.isEphemeral
+    socket = paths.socket
+    dataDirectory = paths.data
+    socketDirectory = paths.socketDirectory
+    log = paths.log
+    isEphemeral = paths.isEphemeral
     self.ownsSocketDirectory = ownsSocketDirectory
   }
 

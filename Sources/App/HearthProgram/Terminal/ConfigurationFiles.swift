@@ -137,7 +137,7 @@ enum DebugInformation {
 
   /// The lines to print.
   static func lines(
-    places: ProgramPaths,
+    paths: ProgramPaths,
     files: ConfigurationFiles,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> [String] {
@@ -150,8 +150,8 @@ enum DebugInformation {
       lines.append("\(name): \(name == "TMUX" || name == "SSH_TTY" ? "set" : value)")
     }
     lines.append("configuration: \(files.path)")
-    lines.append("data: \(places.data)")
-    lines.append("state: \(places.state)")
+    lines.append("data: \(paths.data)")
+    lines.append("state: \(paths.state)")
     for setting in Setting.allCases {
       let origin = configuration.settings.origin(of: setting)
       guard origin != .standard else { continue }

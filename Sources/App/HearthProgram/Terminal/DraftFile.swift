@@ -140,8 +140,8 @@ final class DraftFile {
       for member in members {
         let answered = json["answered"]?[member.name]?.elements ?? []
         comments[member.name] = member.value.elements?.enumerated().compactMap { number, text in
-          let place = answered.indices.contains(number) ? answered[number] : nil
-          return text.string.map { CommentDraft($0, answering: comment(place)) }
+          let index = answered.indices.contains(number) ? answered[number] : nil
+          return text.string.map { CommentDraft($0, answering: comment(index)) }
         }
       }
     }

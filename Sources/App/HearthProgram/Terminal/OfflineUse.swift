@@ -13,12 +13,12 @@ final class OfflineUse: Sendable {
   /// Claims a slot for this terminal.
   ///
   /// - Parameters:
-  ///   - places: The paths of the program; an ephemeral database is not stored here either.
+  ///   - paths: The paths of the program; an ephemeral database is not stored here either.
   ///   - uid: The user; writes are sent only as the user who made them.
-  init(_ places: ProgramPaths, uid: String) {
+  init(_ paths: ProgramPaths, uid: String) {
     let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
-    directory = places.state + "/offline/" + Self.hexadecimal(digest)
-    slot = places.isEphemeral ? nil : OfflineSlot.claim(in: directory)
+    directory = paths.state + "/offline/" + Self.hexadecimal(digest)
+    slot = paths.isEphemeral ? nil : OfflineSlot.claim(in: directory)
   }
 
   /// The name under which others see this terminal; the next program in this slot has the same key.
@@ -28,8 +28,8 @@ final class OfflineUse: Sendable {
     let host = Self.hostName
     let name = ttyname(STDIN_FILENO).map { String(cString: $0) } ?? "terminal"
     let text = name.hasPrefix("/dev/") ? String(name.dropFirst(5)) : name
-    let place = slot.map { "\(directory)/\($0.number)" } ?? "process \(getpid())"
-    let digest = SHA1.digest(of: Array("\(host) \(place)".utf8)).prefix(8)
+    let device = slot.map { "\(directory)/\($0.number)" } ?? "process \(getpid())"
+    let digest = SHA1.digest(of: Array("\(host) \(device)".utf8)).prefix(8)
     let letter = Character(Unicode.Scalar(UInt8(ascii: "a") + digest[0] % 26))
     return TerminalName(key: "\(letter)\(digest[1] % 100)", text: "\(text) on \(host)")
   }

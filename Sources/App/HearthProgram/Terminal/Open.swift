@@ -89,13 +89,13 @@ struct Open: AsyncParsableCommand {
     configuration.readDeadline = nil
     configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
-    let places = try options.places()
-    let offline = OfflineUse(places, uid: me.uid)
+    let paths = try options.paths()
+    let offline = OfflineUse(paths, uid: me.uid)
     let url = try options.databaseURL()
     let stars = starring.method(at: url, for: me, &configuration)
     try offline.sendLeftovers(url: url, options: configuration, as: me)
     offline.prepare(&configuration)
-    let logger = try makeLogger(places)
+    let logger = try makeLogger(paths)
     let database = try Database(url: url, options: configuration, logger: logger)
     database.observeConnection(ConnectionLog(logger).note)
     logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
@@ -103,7 +103,7 @@ struct Open: AsyncParsableCommand {
     offline.enable(database)
     let blog = LiveBlog(
       database: database,
-      name: databaseName(places),
+      name: databaseName(paths),
       me: me,
       stars: stars,
       terminal: offline.terminal
@@ -114,7 +114,7 @@ struct Open: AsyncParsableCommand {
       : try runScreen(
         blog,
         database: database,
-        places: places,
+        paths: paths,
         me: me,
         tokens: configuration.tokenProvider,
         recording: recording
@@ -127,22 +127,22 @@ struct Open: AsyncParsableCommand {
   private func runScreen(
     _ blog: LiveBlog,
     database: Database,
-    places: ProgramPaths,
+    paths: ProgramPaths,
     me: Author,
     tokens: (any DatabaseTokenProvider)?,
     recording: RecordingFile?
   ) throws -> Ending {
-    let drafts = DraftFile(directory: places.state, uid: me.uid)
-    let history = CommandHistory(directory: places.state)
+    let drafts = DraftFile(directory: paths.state, uid: me.uid)
+    let history = CommandHistory(directory: paths.state)
     let files = screen.files
     let configuration = files.read()
-    let memory = TerminalMemory(directory: places.state)
+    let memory = TerminalMemory(directory: paths.state)
     var abilities = TerminalOptions(configuration.settings)
     abilities.joinsEmoji = memory.joinsEmoji
     let terminal = try TerminalScreen(abilities)
     terminal.whenMeasured(memory.keep(joinsEmoji:))
     var environment = Environment.system(
-      places,
+      paths,
       files: files,
       drafts: drafts,
       history: history
@@ -193,7 +193,7 @@ struct Open: AsyncParsableCommand {
       return true
     }
     if screen.debugInfo {
-      let lines = DebugInformation.lines(places: try options.places(), files: screen.files)
+      let lines = DebugInformation.lines(paths: try options.paths(), files: screen.files)
       for line in lines { Output.line(untrusted: line) }
       return true
     }
@@ -201,19 +201,19 @@ struct Open: AsyncParsableCommand {
   }
 
   /// The log of this terminal; if its default file cannot be opened, nothing is logged.
-  private func makeLogger(_ places: ProgramPaths) throws(CommandFailure) -> Logger {
+  private func makeLogger(_ paths: ProgramPaths) throws(CommandFailure) -> Logger {
     if let log { return logging.logger("hearth", to: try LogFile(log, size: logging.logSize)) }
-    guard let file = try? LogFile(places.ownLog, size: logging.logSize) else {
+    guard let file = try? LogFile(paths.ownLog, size: logging.logSize) else {
       return Logger(label: "hearth") { _ in SwiftLogNoOpLogHandler() }
     }
     return logging.logger("hearth", to: file)
   }
 
-  func databaseName(_ places: ProgramPaths) -> String {
+  func databaseName(_ paths: ProgramPaths) -> String {
     if let databaseName { return databaseName }
     if let name = options.profile ?? options.database { return name }
     if options.ephemeral { return "in memory" }
-    return options.dataDir == nil ? "local" : (places.data as NSString).lastPathComponent
+    return options.dataDir == nil ? "local" : (paths.data as NSString).lastPathComponent
   }
 }
 
@@ -268,7 +268,7 @@ extension Open {
       let desk = SignInDesk(
         terminal: terminal,
         configuration: accounts,
-        databaseName: try databaseName(options.places()),
+        databaseName: try databaseName(options.paths()),
         visitor: resident?.visitor,
         theme: settings.theme,
         glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs

@@ -5,19 +5,19 @@ extension Environment {
   /// The environment of a program on a person's terminal.
   ///
   /// - Parameters:
-  ///   - places: The paths of the program.
+  ///   - paths: The paths of the program.
   ///   - files: The configuration files.
   ///   - drafts: The file in which drafts are stored.
   ///   - history: The file in which commands are stored.
   /// - Returns: The environment without the diagnostics, which belong to a database.
   static func system(
-    _ places: ProgramPaths,
+    _ paths: ProgramPaths,
     files: ConfigurationFiles,
     drafts: DraftFile,
     history: CommandHistory
   ) -> Environment {
     var environment = Environment()
-    let editor = ExternalEditor(directory: places.state)
+    let editor = ExternalEditor(directory: paths.state)
     environment.keep = { drafts.save($0, isDurable: false) }
     environment.edit = { editor.edit($0) }
     environment.editText = { editor.edit(text: $0) }

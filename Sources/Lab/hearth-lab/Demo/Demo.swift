@@ -27,12 +27,12 @@ struct Demo: AsyncParsableCommand {
       throw CommandFailure(.usage, description: "--seconds is a number above 0")
     }
     try TerminalScreen.check()
-    let place = try DemoFolder.make()
-    let post = try DemoGuard(place)
-    let result = await show(in: place)
-    let figures = (try? Data(contentsOf: URL(fileURLWithPath: place.figures)))
+    let folder = try DemoFolder.make()
+    let post = try DemoGuard(folder)
+    let result = await show(in: folder)
+    let figures = (try? Data(contentsOf: URL(fileURLWithPath: folder.figures)))
       .flatMap { try? JSONParser.parse(Array($0)) }
-    place.clear()
+    folder.clear()
     await post.dismiss()
     let signal = try result.get()
     if let signal { throw ExitCode(128 + signal) }
@@ -40,7 +40,7 @@ struct Demo: AsyncParsableCommand {
   }
 
   @MainActor
-  private func show(in place: DemoFolder) async -> Result<Int32?, any Error> {
+  private func show(in folder: DemoFolder) async -> Result<Int32?, any Error> {
     let wishes = DemoStage.Wishes(
       terminals: options.panes,
       user: options.user,
@@ -52,11 +52,11 @@ struct Demo: AsyncParsableCommand {
     )
     do {
       if options.usesOneScreen || TmuxServer.program == nil {
-        let stage = try VirtualStage(in: place, wishes: wishes)
+        let stage = try VirtualStage(in: folder, wishes: wishes)
         try await stage.run()
         return .success(stage.signal)
       }
-      return .success(try await DemoStage(in: place, wishes: wishes).run())
+      return .success(try await DemoStage(in: folder, wishes: wishes).run())
     } catch {
       return .failure(error)
     }

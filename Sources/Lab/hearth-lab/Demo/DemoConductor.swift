@@ -9,15 +9,15 @@ import RealtimeTransport
 /// The program of the live pane: it directs the actors, measures, and shows the results.
 @MainActor
 struct DemoConductor {
-  private let place: DemoFolder
+  private let folder: DemoFolder
   private let plan: DemoPlan
 
   /// Reads the plan.
   ///
   /// - Throws: The system's error when there is no plan.
-  init(_ place: DemoFolder) throws {
-    self.place = place
-    plan = try DemoPlan(from: place.plan)
+  init(_ folder: DemoFolder) throws {
+    self.folder = folder
+    plan = try DemoPlan(from: folder.plan)
   }
 
   /// Runs until the demonstration is over.
@@ -25,10 +25,10 @@ struct DemoConductor {
   /// - Throws: ``CommandFailure`` when there is no terminal.
   func run() throws {
     let board = DemoBoard()
-    let cable = plan.database == nil ? DemoCable(to: place.socket) : nil
-    try cable?.lay(at: place.cable)
-    let url = plan.database ?? DemoFolder.url(place.socket)
-    let meter = DemoMeter(try Self.target(url), board: board, figuresFile: place.figures)
+    let cable = plan.database == nil ? DemoCable(to: folder.socket) : nil
+    try cable?.lay(at: folder.cable)
+    let url = plan.database ?? DemoFolder.url(folder.socket)
+    let meter = DemoMeter(try Self.target(url), board: board, figuresFile: folder.figures)
     let crowd = DemoCrowd(url: url, board: board)
     // This thread belongs to the terminal.
     Task.detached { await meter.run() }
@@ -38,7 +38,7 @@ struct DemoConductor {
     show(board, on: terminal)
     board.with { $0.hasEnded = true }
     terminal.close()
-    TmuxServer(place).run(["kill-server"])
+    TmuxServer(folder).run(["kill-server"])
   }
 
   /// The target of a URL.
@@ -50,11 +50,11 @@ struct DemoConductor {
 
   /// Runs the director on a thread of its own.
   private func start(with board: DemoBoard, meter: DemoMeter, cable: DemoCable?) {
-    Thread.detachNewThread { [plan, place] in
+    Thread.detachNewThread { [plan, folder] in
       let director = DemoDirector(
         plan,
-        place: place,
-        terminals: TmuxServer(place),
+        folder: folder,
+        terminals: TmuxServer(folder),
         board: board,
         meter: meter,
         cable: cable

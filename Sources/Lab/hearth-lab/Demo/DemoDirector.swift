@@ -14,7 +14,7 @@ final class DemoDirector {
   static let patience: Int64 = 60_000
 
   let plan: DemoPlan
-  let place: DemoFolder
+  let folder: DemoFolder
   let terminals: any DemoTerminals
   let board: DemoBoard
   let meter: DemoMeter
@@ -25,14 +25,14 @@ final class DemoDirector {
   /// Makes a director.
   init(
     _ plan: DemoPlan,
-    place: DemoFolder,
+    folder: DemoFolder,
     terminals: any DemoTerminals,
     board: DemoBoard,
     meter: DemoMeter,
     cable: DemoCable?
   ) {
     self.plan = plan
-    self.place = place
+    self.folder = folder
     self.terminals = terminals
     self.board = board
     self.meter = meter
@@ -331,7 +331,7 @@ extension DemoDirector {
   // MARK: Server
 
   private func killServer() -> DemoFigures.Outcome {
-    guard let server = place.serverProcess, let before = root(), let actor = plan.actors.first
+    guard let server = folder.serverProcess, let before = root(), let actor = plan.actors.first
     else {
       return Outcome(text: "there is no server", isRight: false)
     }
@@ -345,7 +345,7 @@ extension DemoDirector {
     let arrived = appears(title, in: other, within: 60_000)
     let after = Set((root()?["posts"]?.members ?? []).map(\.name))
     let kept = posts.intersection(after).count
-    let next = place.serverProcess ?? 0
+    let next = folder.serverProcess ?? 0
     return Outcome(
       text:
         "server \(server) was killed, \(next) went on: \(kept) of \(ProgressLine.count(posts.count, "post")) kept",

@@ -109,14 +109,14 @@ struct DemoProcesses {
   private var others: [pid_t] = []
 
   /// Finds the processes with the demonstration's directory in their arguments or environment.
-  init(of place: DemoFolder) {
+  init(of folder: DemoFolder) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
       guard let process = pid_t(name), process != getpid(),
         let words = Self.texts("/proc/\(name)/cmdline"), !words.contains("--guard")
       else { continue }
       // The variables of another user's process cannot be read, and do not matter.
       let variables = Self.texts("/proc/\(name)/environ") ?? []
-      guard (words + variables).contains(where: { $0.contains(place.directory) }) else { continue }
+      guard (words + variables).contains(where: { $0.contains(folder.directory) }) else { continue }
       if words.dropFirst().first == "serve" {
         servers.append(process)
       } else {
@@ -147,8 +147,8 @@ struct DemoGuard {
   /// Starts a guard for a demonstration.
   ///
   /// - Throws: `ChildProcess.Problem` when no process can be started.
-  init(_ place: DemoFolder) throws {
-    process = try ChildProcess(["demo", "--guard", place.directory], errors: "/dev/null")
+  init(_ folder: DemoFolder) throws {
+    process = try ChildProcess(["demo", "--guard", folder.directory], errors: "/dev/null")
   }
 
   /// Ends the guard, once everything has been cleaned up.
@@ -158,7 +158,7 @@ struct DemoGuard {
   }
 
   /// Runs the guard: waits, and cleans up.
-  static func stand(at place: DemoFolder) {
+  static func stand(at folder: DemoFolder) {
     // Whatever ends the demonstration's terminal or its process group must not end the guard.
     setsid()
     for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number, SIG_IGN) }
@@ -167,6 +167,6 @@ struct DemoGuard {
       let count = read(STDIN_FILENO, &byte, 1)
       if count == 0 || count < 0 && errno != EINTR { break }
     }
-    place.clear()
+    folder.clear()
   }
 }

@@ -30,13 +30,13 @@ struct DemoStage {
     var pace = 1.0
   }
 
-  private let place: DemoFolder
+  private let folder: DemoFolder
   private let wishes: Wishes
   private let program: String
 
   /// Makes a stage in an empty directory.
-  init(in place: DemoFolder, wishes: Wishes) {
-    self.place = place
+  init(in folder: DemoFolder, wishes: Wishes) {
+    self.folder = folder
     self.wishes = wishes
     program = ChildProcess.hearth
   }
@@ -45,13 +45,13 @@ struct DemoStage {
   ///
   /// - Returns: Its port for clients that are not administrators.
   /// - Throws: ``CommandFailure`` when it does not start.
-  static func startServer(in place: DemoFolder) async throws -> Int {
-    let rules = "\(place.directory)/rules.json"
+  static func startServer(in folder: DemoFolder) async throws -> Int {
+    let rules = "\(folder.directory)/rules.json"
     try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
     let server = try ChildProcess(
       [
-        "serve", "--data-dir", place.data, "--socket", place.socket, "--port", "0", "--rules",
-        rules, "--log", "\(place.directory)/server.log", "--idle-exit", "10",
+        "serve", "--data-dir", folder.data, "--socket", folder.socket, "--port", "0", "--rules",
+        rules, "--log", "\(folder.directory)/server.log", "--idle-exit", "10",
       ],
       of: ChildProcess.hearth,
       errors: "/dev/null"
@@ -71,7 +71,7 @@ struct DemoStage {
   /// - Returns: The signal that ended it, if one did.
   func run() async throws -> Int32? {
     let asked = NIOLockedValueBox<Int32?>(nil)
-    let tmux = TmuxServer(place)
+    let tmux = TmuxServer(folder)
     let watches = [SIGTERM, SIGINT, SIGHUP].map { number in
       SignalWatch(number) {
         asked.withLockedValue { $0 = number }
@@ -79,7 +79,7 @@ struct DemoStage {
       }
     }
     defer { for watch in watches { watch.cancel() } }
-    let port = wishes.database == nil ? try await Self.startServer(in: place) : nil
+    let port = wishes.database == nil ? try await Self.startServer(in: folder) : nil
     try setUp(port: port)
     // Obeys a signal that arrived before there was a tmux server.
     if let number = asked.withLockedValue({ $0 }) { return number }
@@ -97,7 +97,7 @@ struct DemoStage {
   }
 
   private func setUp(port: Int?) throws {
-    let tmux = TmuxServer(place)
+    let tmux = TmuxServer(folder)
     let size = Self.terminalSize
     func open(_ words: [String], isFirst: Bool) throws(CommandFailure) -> TmuxServer.Pane {
       try tmux.open(
@@ -107,7 +107,7 @@ struct DemoStage {
         rows: size.rows
       )
     }
-    let own = try open([program] + reach(place.socket) + ["--user", wishes.user], isFirst: true)
+    let own = try open([program] + reach(folder.socket) + ["--user", wishes.user], isFirst: true)
     adorn(tmux)
     var plan = DemoPlan(
       own: own,
@@ -122,8 +122,8 @@ struct DemoStage {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
       let words =
         isAtCable
-        ? ["--database", DemoFolder.url(place.cable), "--database-name", "demo, by a cable"]
-        : reach(place.socket)
+        ? ["--database", DemoFolder.url(folder.cable), "--database-name", "demo, by a cable"]
+        : reach(folder.socket)
       plan.actors.append(
         DemoPlan.Actor(
           name: name,
@@ -141,9 +141,9 @@ struct DemoStage {
         pane: try open([program] + words, isFirst: false)
       )
     }
-    try plan.write(to: place.plan)
+    try plan.write(to: folder.plan)
     let live = try open(
-      [ChildProcess.program, "demo", "--conduct", place.directory],
+      [ChildProcess.program, "demo", "--conduct", folder.directory],
       isFirst: false
     )
     if wishes.presents { tmux.run(["bind", "-n", "F8", "send-keys", "-t", live.id, "Space"]) }
@@ -153,7 +153,7 @@ struct DemoStage {
   /// The options with which a terminal reaches the database.
   private func reach(_ socket: String) -> [String] {
     if let database = wishes.database { return ["--database", database] }
-    return ["--data-dir", place.data, "--socket", socket, "--database-name", "demo"]
+    return ["--data-dir", folder.data, "--socket", socket, "--database-name", "demo"]
   }
 
   private func adorn(_ tmux: TmuxServer) {

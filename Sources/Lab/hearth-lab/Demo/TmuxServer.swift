@@ -10,11 +10,11 @@ struct TmuxServer: Sendable {
     let id: String
   }
 
-  private let place: DemoFolder
+  private let folder: DemoFolder
 
   /// Names the server of a demonstration, which need not be running yet.
-  init(_ place: DemoFolder) {
-    self.place = place
+  init(_ folder: DemoFolder) {
+    self.folder = folder
   }
 
   /// The path of tmux, if it is installed.
@@ -24,7 +24,7 @@ struct TmuxServer: Sendable {
   }
 
   /// The arguments after `tmux` that select this server.
-  var prefix: [String] { ["-S", place.tmux, "-f", "/dev/null"] }
+  var prefix: [String] { ["-S", folder.tmux, "-f", "/dev/null"] }
 
   /// Runs a tmux command, or several separated by `;`.
   ///
@@ -32,7 +32,7 @@ struct TmuxServer: Sendable {
   @discardableResult
   func run(_ arguments: [String]) -> String? {
     guard let program = Self.program else { return nil }
-    return Tool.output(of: [program] + prefix + arguments, environment: place.environment)
+    return Tool.output(of: [program] + prefix + arguments, environment: folder.environment)
   }
 
   /// Opens a terminal that runs a program; the first one starts the session.

@@ -10,7 +10,7 @@ import RealtimeDatabase
 /// client.
 @MainActor
 final class VirtualStage {
-  private let place: DemoFolder
+  private let folder: DemoFolder
   private let wishes: DemoStage.Wishes
   private let terminal: TerminalScreen
   private let terminals: VirtualTerminals
@@ -22,8 +22,8 @@ final class VirtualStage {
   /// Takes over the terminal.
   ///
   /// - Throws: ``CommandFailure`` when the terminal cannot be used.
-  init(in place: DemoFolder, wishes: DemoStage.Wishes) throws {
-    self.place = place
+  init(in folder: DemoFolder, wishes: DemoStage.Wishes) throws {
+    self.folder = folder
     self.wishes = wishes
     terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
     terminals = VirtualTerminals(wake: terminal.wake)
@@ -34,23 +34,23 @@ final class VirtualStage {
   /// - Throws: ``CommandFailure`` when it cannot be set up.
   func run() async throws {
     defer { terminal.close() }
-    let port = wishes.database == nil ? try await DemoStage.startServer(in: place) : nil
+    let port = wishes.database == nil ? try await DemoStage.startServer(in: folder) : nil
     let plan = try setUp(port: port)
-    let url = wishes.database ?? DemoFolder.url(place.socket)
+    let url = wishes.database ?? DemoFolder.url(folder.socket)
     let meter = DemoMeter(
       try DemoConductor.target(url),
       board: board,
-      figuresFile: place.figures
+      figuresFile: folder.figures
     )
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
     // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
-    Thread.detachNewThread { [place, terminals, board] in
+    Thread.detachNewThread { [folder, terminals, board] in
       DemoDirector(
         plan,
-        place: place,
+        folder: folder,
         terminals: terminals,
         board: board,
         meter: meter,
@@ -64,8 +64,8 @@ final class VirtualStage {
 
   private func layCable() throws -> DemoCable? {
     guard wishes.database == nil else { return nil }
-    let cable = DemoCable(to: place.socket)
-    try cable.lay(at: place.cable)
+    let cable = DemoCable(to: folder.socket)
+    try cable.lay(at: folder.cable)
     return cable
   }
 
@@ -76,13 +76,13 @@ final class VirtualStage {
     let sizes = DemoTiles(terminal.size, count: names.count + 1).insides.map(\.size)
     var restart: (@Sendable () -> Void)?
     if wishes.database == nil {
-      let places = try ProgramPaths(
-        dataDirectory: place.data,
-        socket: place.socket,
+      let paths = try ProgramPaths(
+        dataDirectory: folder.data,
+        socket: folder.socket,
         isEphemeral: false
       )
       let server = LocalServer(
-        places,
+        paths,
         ownsSocketDirectory: false,
         program: ChildProcess.hearth
       )
@@ -90,7 +90,7 @@ final class VirtualStage {
     }
     for (name, size) in zip(names, sizes) {
       let isAtCable = name == atCable
-      let socket = isAtCable ? place.cable : place.socket
+      let socket = isAtCable ? folder.cable : folder.socket
       let entrance = port.flatMap { name == DemoStage.stranger ? DemoFolder.url(port: $0) : nil }
       parts.append(
         try VirtualTerminal(

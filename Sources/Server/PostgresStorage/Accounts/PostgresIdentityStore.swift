@@ -9,7 +9,7 @@ package import RealtimeServer
 /// be allowed to.
 package final class PostgresIdentityStore: MovableIdentityStore {
   private let port: PostgresPort
-  private let place: String
+  private let origin: String
   private let options: PostgresStoreOptions
 
   /// Opens the accounts, and creates their tables if they are missing.
@@ -23,7 +23,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     options: PostgresStoreOptions = PostgresStoreOptions()
   ) throws(StoreError) {
     port = PostgresPort(to: address, options: options)
-    place = address.description
+    origin = address.description
     self.options = options
     try port.prepare()
   }
@@ -102,14 +102,14 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   private func json(_ rows: PostgresRows, row: Int, column: Int) throws(StoreError) -> JSONValue {
     guard let json = try? JSONParser.parse(rows.bytes(row, column: column)) else {
-      throw .damaged(place, because: "a row of the accounts cannot be read")
+      throw .damaged(origin, because: "a row of the accounts cannot be read")
     }
     return json
   }
 
   private func account(_ rows: PostgresRows, row: Int) throws(StoreError) -> Account {
     guard let account = Account(json: try json(rows, row: row, column: 0)) else {
-      throw .damaged(place, because: "an account cannot be read")
+      throw .damaged(origin, because: "an account cannot be read")
     }
     return account
   }
@@ -120,7 +120,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     column: Int
   ) throws(StoreError) -> SignInSession {
     guard let session = SignInSession(json: try json(rows, row: row, column: column)) else {
-      throw .damaged(place, because: "a session cannot be read")
+      throw .damaged(origin, because: "a session cannot be read")
     }
     return session
   }
@@ -131,7 +131,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     column: Int
   ) throws(StoreError) -> OneTimeCode {
     guard let code = OneTimeCode(json: try json(rows, row: row, column: column)) else {
-      throw .damaged(place, because: "a code cannot be read")
+      throw .damaged(origin, because: "a code cannot be read")
     }
     return code
   }
@@ -161,7 +161,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     guard let known = try secret(file) else {
       throw StoreError(
         .failed,
-        description: "\(place): \(file.rawValue) was removed while it was made"
+        description: "\(origin): \(file.rawValue) was removed while it was made"
       )
     }
     return known
@@ -205,7 +205,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, description: "\(place): there are accounts or keys already")
+      throw StoreError(.failed, description: "\(origin): there are accounts or keys already")
     }
     let limit = options.leaseLimit
     try port.transact { connection throws(PostgresFailure) in

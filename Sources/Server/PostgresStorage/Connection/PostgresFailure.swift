@@ -45,37 +45,37 @@ extension StoreError {
   ///
   /// - Parameters:
   ///   - error: The error.
-  ///   - place: The name that errors use: the address without its password.
-  init(_ error: any Error, at place: String) {
+  ///   - origin: The name that errors use: the address without its password.
+  init(_ error: any Error, at origin: String) {
     switch error {
     case let error as StoreError: self = error
     case let error as PostgresFailure:
-      self.init(error.kind, description: "\(place): \(error.description)")
-    case let error as DamagedRow: self = .damaged(place, because: error.description)
-    case let error as BinaryReader.Failure: self = .damaged(place, because: error.reason)
-    default: self.init(.failed, description: "\(place): \(error)")
+      self.init(error.kind, description: "\(origin): \(error.description)")
+    case let error as DamagedRow: self = .damaged(origin, because: error.description)
+    case let error as BinaryReader.Failure: self = .damaged(origin, because: error.reason)
+    default: self.init(.failed, description: "\(origin): \(error)")
     }
   }
 
   /// Describes data that differs from what was written.
-  static func damaged(_ place: String, because detail: String) -> StoreError {
+  static func damaged(_ origin: String, because detail: String) -> StoreError {
     StoreError(
       .damaged,
       description:
-        "\(place): \(detail). Nothing was changed; \"hearth fsck\" lists what is damaged;"
+        "\(origin): \(detail). Nothing was changed; \"hearth fsck\" lists what is damaged;"
         + " restore a backup"
     )
   }
 
   /// Runs a closure that uses PostgreSQL, and translates its errors.
   static func translating<Result>(
-    at place: String,
+    at origin: String,
     _ body: () throws -> Result
   ) throws(StoreError) -> Result {
     do {
       return try body()
     } catch {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     }
   }
 }

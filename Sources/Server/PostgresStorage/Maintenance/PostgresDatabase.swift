@@ -21,7 +21,7 @@ package struct PostgresDatabase: StoredDatabase {
     self.options = options
   }
 
-  private var place: String { "\(address.description), database \"\(name)\"" }
+  private var origin: String { "\(address.description), database \"\(name)\"" }
 
   package var exists: Bool { get throws(StoreError) { try stores.number(of: name) != nil } }
 
@@ -29,19 +29,19 @@ package struct PostgresDatabase: StoredDatabase {
 
   private func read<Result>(_ body: (SnapshotReader) throws -> Result) throws(StoreError) -> Result
   {
-    try StoreError.translating(at: place) { try readAny(body) }
+    try StoreError.translating(at: origin) { try readAny(body) }
   }
 
   private func readAny<Result>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
     guard let number = try stores.number(of: name) else {
-      throw StoreError(.failed, description: "\(place): there is no such database")
+      throw StoreError(.failed, description: "\(origin): there is no such database")
     }
     let connection = try PostgresConnection(to: address)
     defer { connection.close() }
     return try SnapshotReader.read(
       connection,
       database: number,
-      place: place,
+      origin: origin,
       silence: options.silenceLimit,
       body: body
     )
@@ -72,14 +72,14 @@ package struct PostgresDatabase: StoredDatabase {
         try walk.finish().finish()
       }
     } catch let error as PostgresFailure {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     } catch let error as DamagedRow {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     }
   }
 
   package func check() throws(StoreError) -> StoreCheck {
-    try read { try StoreChecker(place: place).check($0) }
+    try read { try StoreChecker(origin: origin).check($0) }
   }
 
   /// Copies everything that is committed at one moment, with the copy function of the options.
@@ -87,7 +87,7 @@ package struct PostgresDatabase: StoredDatabase {
     guard let copy = options.copy else {
       throw StoreError(
         .failed,
-        description: "\(place): this program does not know how to write a copy"
+        description: "\(origin): this program does not know how to write a copy"
       )
     }
     return try read { try copy(try $0.rows(), path) }
@@ -112,7 +112,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   package func restore(_ tree: StoredTree) throws {
     guard try !exists || load() == StoredTree() else {
-      throw StoreError(.failed, description: "\(place): it is there already, and is not empty")
+      throw StoreError(.failed, description: "\(origin): it is there already, and is not empty")
     }
     let side = SessionUpdate.whole(tree.sessions)
     _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
@@ -147,7 +147,7 @@ package struct PostgresDatabase: StoredDatabase {
     try folder.fold()
     folder.close()
     let silence = options.silenceLimit
-    let connection = try StoreError.translating(at: place) { try PostgresConnection(to: address) }
+    let connection = try StoreError.translating(at: origin) { try PostgresConnection(to: address) }
     defer { connection.close() }
     do {
       return try Transaction.run(connection, within: silence) {
@@ -182,14 +182,14 @@ package struct PostgresDatabase: StoredDatabase {
           within: silence
         )
         guard stored.bool(0, column: 0) else {
-          throw StoreError(.superseded, description: "\(place): a server has taken it meanwhile")
+          throw StoreError(.superseded, description: "\(origin): a server has taken it meanwhile")
         }
         return revision
       }
     } catch let error as PostgresFailure {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     } catch let error as DamagedRow {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     }
   }
 

@@ -3,10 +3,10 @@ import TreeStorage
 
 /// Verifies every byte of a database.
 struct StoreChecker {
-  private let place: String
+  private let origin: String
 
-  /// - Parameter place: The name of the database in faults.
-  init(place: String) { self.place = place }
+  /// - Parameter origin: The name of the database in faults.
+  init(origin: String) { self.origin = origin }
 
   /// Reads everything, and lists all damage.
   ///
@@ -22,13 +22,13 @@ struct StoreChecker {
         do {
           try walk.add(try NodeRow.decode(value, key: key), at: key)
         } catch {
-          check.add("\(place): \(DamagedRow(key: key, by: error).description)")
+          check.add("\(origin): \(DamagedRow(key: key, by: error).description)")
         }
       }
     }
-    if try walk.finish().hasBarePriority { check.add("\(place): a priority belongs to nothing") }
+    if try walk.finish().hasBarePriority { check.add("\(origin): a priority belongs to nothing") }
     if count != position.rows {
-      check.add("\(place): it has \(count) rows of data where \(position.rows) were written")
+      check.add("\(origin): it has \(count) rows of data where \(position.rows) were written")
     }
     try report(in: &check) { check in
       var last = position.fold.revision
@@ -36,7 +36,7 @@ struct StoreChecker {
         check.batchCount += 1
         last = commits.last?.revision ?? last
       }
-      if last != position.revision { check.add("\(place): commit \(last + 1) is missing") }
+      if last != position.revision { check.add("\(origin): commit \(last + 1) is missing") }
     }
     try report(in: &check) { _ in _ = try reader.ledger() }
     try report(in: &check) { _ in _ = try reader.sessions() }

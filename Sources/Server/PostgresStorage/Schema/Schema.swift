@@ -10,8 +10,8 @@ enum Schema {
   /// Several processes may call this at the same time: one waits for the other.
   ///
   /// - Throws: `StoreError` when a newer program created the schema, or ``PostgresFailure``.
-  static func prepare(_ connection: PostgresConnection, at place: String) throws {
-    if try version(connection, at: place) == SchemaStatements.migrations.count { return }
+  static func prepare(_ connection: PostgresConnection, at origin: String) throws {
+    if try version(connection, at: origin) == SchemaStatements.migrations.count { return }
     try connection.run("BEGIN", within: .seconds(5))
     do {
       try connection.query("SELECT set_config('lock_timeout', '30s', true)", within: .seconds(5))
@@ -20,7 +20,7 @@ enum Schema {
         with: [.integer(lock)],
         within: .seconds(35)
       )
-      let version = try version(connection, at: place)
+      let version = try version(connection, at: origin)
       if version == 0 {
         try connection.run("CREATE SCHEMA IF NOT EXISTS hearth", within: .seconds(5))
       }
@@ -40,7 +40,7 @@ enum Schema {
   }
 
   /// The version of the schema; 0 if it does not exist.
-  private static func version(_ connection: PostgresConnection, at place: String) throws -> Int {
+  private static func version(_ connection: PostgresConnection, at origin: String) throws -> Int {
     // Not `to_regclass`: within a transaction it keeps reporting a table as missing, while another
     // program may create the table while this one waits for the lock.
     let known = try connection.query(
@@ -53,14 +53,14 @@ enum Schema {
     guard known.bool(0, column: 0) else { return 0 }
     let rows = try connection.query("SELECT version FROM hearth.format", within: .seconds(10))
     guard rows.count == 1 else {
-      throw StoreError.damaged(place, because: "the schema hearth is not one of this program")
+      throw StoreError.damaged(origin, because: "the schema hearth is not one of this program")
     }
     let version = Int(rows.integer(0, column: 0))
     guard version <= SchemaStatements.migrations.count else {
       throw StoreError(
         .damaged,
         description:
-          "\(place): the schema hearth was made by a newer version of this program (format"
+          "\(origin): the schema hearth was made by a newer version of this program (format"
           + " \(version), here \(SchemaStatements.migrations.count))"
       )
     }

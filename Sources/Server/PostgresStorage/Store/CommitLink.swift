@@ -41,8 +41,8 @@ final class CommitLink {
     self.database = database
     self.epoch = epoch
     self.options = options
-    let place = address.description
-    head = try StoreError.translating(at: place) {
+    let origin = address.description
+    head = try StoreError.translating(at: origin) {
       let found = try take(until: .now + options.commitLimit)
       guard found.epoch == epoch else { throw superseded }
       return found.head
@@ -203,13 +203,13 @@ final class CommitLink {
 
   // MARK: Failures
 
-  private var place: String { "\(address.description), database \"\(database.name)\"" }
+  private var origin: String { "\(address.description), database \"\(database.name)\"" }
 
   private var superseded: StoreError {
     StoreError(
       .superseded,
       description:
-        "\(place): another server leads it now; the lease with the epoch \(epoch) does not"
+        "\(origin): another server leads it now; the lease with the epoch \(epoch) does not"
         + " count any more"
     )
   }
@@ -217,7 +217,7 @@ final class CommitLink {
   private func unknown(_ reason: PostgresFailure?) -> StoreError {
     StoreError(
       .failed,
-      description: "\(place): it is unknown whether the last writes were stored"
+      description: "\(origin): it is unknown whether the last writes were stored"
         + (reason.map { " (\($0.description))" } ?? "; another server leads it now")
         + "; nothing that was acknowledged is lost"
     )
@@ -226,7 +226,7 @@ final class CommitLink {
   private func refusal(_ reason: PostgresFailure) -> StoreError {
     // Whatever was wrong, nothing had been stored yet.
     let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
-    return StoreError(kind, description: "\(place): \(reason.description)")
+    return StoreError(kind, description: "\(origin): \(reason.description)")
   }
 
   private func moved(to found: Head) -> StoreError {
@@ -234,13 +234,13 @@ final class CommitLink {
       return StoreError(
         .locked,
         description:
-          "\(place): another process has written under the lease of this one (epoch \(epoch))"
+          "\(origin): another process has written under the lease of this one (epoch \(epoch))"
       )
     }
     return StoreError(
       .damaged,
       description:
-        "\(place): PostgreSQL has gone back from commit \(head.revision) to commit"
+        "\(origin): PostgreSQL has gone back from commit \(head.revision) to commit"
         + " \(found.revision), though what is missing was acknowledged: perhaps a standby was"
         + " promoted that did not have it (see synchronous_standby_names)"
     )

@@ -68,7 +68,7 @@ final class PostgresFolder {
     try SnapshotReader.read(
       connection,
       database: database.id,
-      place: address.description,
+      origin: address.description,
       silence: options.silenceLimit,
       body: body
     )

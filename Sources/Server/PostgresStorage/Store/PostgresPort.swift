@@ -21,7 +21,7 @@ final class PostgresPort: @unchecked Sendable {
   }
 
   /// The name that errors use for the server.
-  var place: String { address.description }
+  var origin: String { address.description }
 
   /// Closes the connection; the next query opens another.
   func close() {
@@ -62,7 +62,7 @@ final class PostgresPort: @unchecked Sendable {
       }
       return try body(try opened())
     } catch {
-      throw Self.unavailable(error, at: place)
+      throw Self.unavailable(error, at: origin)
     }
   }
 
@@ -114,22 +114,22 @@ final class PostgresPort: @unchecked Sendable {
         guard doubtful == nil else {
           throw StoreError(
             .failed,
-            description: "\(place): it is unknown whether the changes are stored: \(error)"
+            description: "\(origin): it is unknown whether the changes are stored: \(error)"
           )
         }
         throw StoreError(
           error.isLost ? .busy : error.kind,
-          description: "\(place): \(error.description)"
+          description: "\(origin): \(error.description)"
         )
       }
     }
   }
 
-  private static func unavailable(_ error: any Error, at place: String) -> StoreError {
+  private static func unavailable(_ error: any Error, at origin: String) -> StoreError {
     guard let failure = error as? PostgresFailure, failure.isLost else {
-      return StoreError(error, at: place)
+      return StoreError(error, at: origin)
     }
-    return StoreError(.failed, description: "\(place): \(failure.description)")
+    return StoreError(.failed, description: "\(origin): \(failure.description)")
   }
 
   private func opened() throws(PostgresFailure) -> PostgresConnection {
@@ -146,8 +146,8 @@ final class PostgresPort: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     guard !isPrepared else { return }
-    try StoreError.translating(at: place) {
-      try Schema.prepare(try opened(), at: place)
+    try StoreError.translating(at: origin) {
+      try Schema.prepare(try opened(), at: origin)
       isPrepared = true
     }
   }
@@ -217,7 +217,7 @@ final class PostgresPort: @unchecked Sendable {
       with: [.text(database), .text(server.description), .integer(duration.milliseconds)]
     )
     guard rows.count == 1 else {
-      throw StoreError(.failed, description: "\(place): there is no database \"\(database)\"")
+      throw StoreError(.failed, description: "\(origin): there is no database \"\(database)\"")
     }
     return Lease(
       database: database,

@@ -41,13 +41,13 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   /// - Throws: `StoreError` when something is damaged or cannot be read.
   /// - Complexity: O(size)
   package func load() throws(StoreError) -> StoredTree {
-    try StoreError.translating(at: place) {
+    try StoreError.translating(at: origin) {
       let connection = try PostgresConnection(to: address)
       defer { connection.close() }
       let tree = try SnapshotReader.read(
         connection,
         database: database.id,
-        place: place,
+        origin: origin,
         silence: options.silenceLimit
       ) { reader in
         try reader.load { options.report(.loading(database: database.name, rows: $0)) }
@@ -57,7 +57,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  private var place: String { "\(address.description), database \"\(database.name)\"" }
+  private var origin: String { "\(address.description), database \"\(database.name)\"" }
 
   // MARK: Committing
 
@@ -71,7 +71,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   ///   error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
     let parameters = try BatchParameters(batch)
-    try StoreError.translating(at: place) {
+    try StoreError.translating(at: origin) {
       try turns.sync {
         let link = try opened()
         guard batch != CommitBatch(commits: []) else { return try link.requireReady() }
@@ -96,7 +96,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func opened() throws(StoreError) -> CommitLink {
-    guard let link else { throw StoreError(.failed, description: "\(place) has been closed") }
+    guard let link else { throw StoreError(.failed, description: "\(origin) has been closed") }
     return link
   }
 

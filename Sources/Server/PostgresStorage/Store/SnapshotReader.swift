@@ -6,7 +6,7 @@ import TreeStorage
 struct SnapshotReader {
   private let connection: PostgresConnection
   private let database: Int64
-  private let place: String
+  private let origin: String
   private let silence: Duration
 
   /// Runs a closure on one snapshot.
@@ -15,7 +15,7 @@ struct SnapshotReader {
   static func read<Result>(
     _ connection: PostgresConnection,
     database: Int64,
-    place: String,
+    origin: String,
     silence: Duration,
     body: (SnapshotReader) throws -> Result
   ) throws -> Result {
@@ -32,7 +32,7 @@ struct SnapshotReader {
       let reader = SnapshotReader(
         connection: connection,
         database: database,
-        place: place,
+        origin: origin,
         silence: silence
       )
       let result = try body(reader)
@@ -57,7 +57,7 @@ struct SnapshotReader {
       within: silence
     )
     guard rows.count == 1 else {
-      throw StoreError(.failed, description: "\(place): there is no such database")
+      throw StoreError(.failed, description: "\(origin): there is no such database")
     }
     return (
       rows.integer(0, column: 0),
@@ -142,14 +142,14 @@ struct SnapshotReader {
     do {
       try body()
     } catch let error as PostgresFailure {
-      throw StoreError(error, at: place)
+      throw StoreError(error, at: origin)
     }
   }
 
   private func requireRows(_ count: Int64, expected: Int64) throws(StoreError) {
     guard count != expected else { return }
     throw StoreError.damaged(
-      place,
+      origin,
       because: "it has \(count) rows of data where \(expected) were written"
     )
   }
@@ -169,7 +169,7 @@ struct SnapshotReader {
     var expected: Int64? = revision + 1
     try forEachStoredBatch(after: revision, through: last) { commits in
       if let first = commits.first, let next = expected, first.revision != next {
-        throw StoreError.damaged(place, because: "commit \(next) is missing")
+        throw StoreError.damaged(origin, because: "commit \(next) is missing")
       }
       expected = commits.last.map { $0.revision + 1 }
       try body(commits)
@@ -196,11 +196,11 @@ struct SnapshotReader {
       do throws(BinaryReader.Failure) {
         commits = try BatchCoding.decode(Array(payload), revision: row)
       } catch {
-        throw StoreError.damaged(place, because: "commit \(row) is damaged: \(error.reason)")
+        throw StoreError.damaged(origin, because: "commit \(row) is damaged: \(error.reason)")
       }
       for (commit, next) in zip(commits, commits.dropFirst())
       where next.revision != commit.revision + 1 {
-        throw StoreError.damaged(place, because: "commit \(commit.revision + 1) is missing")
+        throw StoreError.damaged(origin, because: "commit \(commit.revision + 1) is missing")
       }
       try body(commits)
     }
@@ -231,7 +231,7 @@ struct SnapshotReader {
       last = commits.last?.revision ?? last
     }
     guard last == revision else {
-      throw StoreError.damaged(place, because: "commit \(last + 1) is missing")
+      throw StoreError.damaged(origin, because: "commit \(last + 1) is missing")
     }
   }
 
@@ -278,7 +278,7 @@ struct SnapshotReader {
     for row in 0..<rows.count {
       guard let owner = WriteOwner(text: rows.text(row, column: 0)),
         let refused = LedgerCoding.refusals(rows.text(row, column: 3))
-      else { throw StoreError.damaged(place, because: "the ledger is damaged") }
+      else { throw StoreError.damaged(origin, because: "the ledger is damaged") }
       entries.append(
         LedgerEntry(
           owner: owner,
@@ -329,7 +329,7 @@ struct SnapshotReader {
       return try body()
     } catch {
       throw StoreError.damaged(
-        place,
+        origin,
         because: "what session \(session) has scheduled is damaged: \(error)"
       )
     }
@@ -341,7 +341,7 @@ struct SnapshotReader {
     do throws(BinaryReader.Failure) {
       return try RulesCoding.decode(rows.bytes(0, column: 0))
     } catch {
-      throw StoreError.damaged(place, because: "the security rules are damaged: \(error.reason)")
+      throw StoreError.damaged(origin, because: "the security rules are damaged: \(error.reason)")
     }
   }
 

@@ -43,7 +43,7 @@ package struct Leadership: Sendable {
     /// Release a lease; the storage's answer becomes an input.
     case release(Lease, to: ServerID?)
     /// Answer a request for a database.
-    case answer(request: Int, Place)
+    case answer(request: Int, Leader)
     /// Open a database, which this server leads until the given time.
     case open(Lease, until: Duration)
     /// A lease is valid until a later time.
@@ -57,7 +57,7 @@ package struct Leadership: Sendable {
   }
 
   /// Which server leads a database.
-  package enum Place: Sendable, Equatable {
+  package enum Leader: Sendable, Equatable {
     /// This server.
     case here
     /// Another server.
@@ -377,13 +377,13 @@ package struct Leadership: Sendable {
     databases[name]?.isOrphan = true
   }
 
-  private mutating func send(_ name: String, to place: Place) {
-    answer((databases[name]?.waiting ?? []).map(\.number), with: place)
+  private mutating func send(_ name: String, to leader: Leader) {
+    answer((databases[name]?.waiting ?? []).map(\.number), with: leader)
     databases[name] = nil
   }
 
-  private mutating func answer(_ requests: [Int], with place: Place) {
-    for request in requests { outputs.append(.answer(request: request, place)) }
+  private mutating func answer(_ requests: [Int], with leader: Leader) {
+    for request in requests { outputs.append(.answer(request: request, leader)) }
   }
 
   // MARK: Announcements

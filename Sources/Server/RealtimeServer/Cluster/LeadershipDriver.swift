@@ -23,7 +23,7 @@ final class LeadershipDriver: DatabaseLeaders {
   private let clock: @Sendable () -> Duration
   private var machine: Leadership
   private var terms: [String: LeaseTerm] = [:]
-  private var requests: [Int: (database: String, promise: EventLoopPromise<DatabasePlace>)] = [:]
+  private var requests: [Int: (database: String, promise: EventLoopPromise<DatabaseLeader>)] = [:]
   private var watch = LeaderWatch()
   private var nextLook: Scheduled<Void>?
   /// Checks whether a server can be reached at the host that clients are redirected to.
@@ -114,8 +114,8 @@ final class LeadershipDriver: DatabaseLeaders {
 
   // MARK: DatabaseLeaders
 
-  func find(_ name: String) -> EventLoopFuture<DatabasePlace> {
-    let promise = eventLoop.makePromise(of: DatabasePlace.self)
+  func find(_ name: String) -> EventLoopFuture<DatabaseLeader> {
+    let promise = eventLoop.makePromise(of: DatabaseLeader.self)
     guard isRunning else {
       promise.succeed(.nowhere("the server is not ready"))
       return promise.futureResult
@@ -138,7 +138,7 @@ final class LeadershipDriver: DatabaseLeaders {
     return promise.futureResult
   }
 
-  private func ask(_ name: String, for promise: EventLoopPromise<DatabasePlace>) {
+  private func ask(_ name: String, for promise: EventLoopPromise<DatabaseLeader>) {
     lastRequest += 1
     requests[lastRequest] = (name, promise)
     handle(.asked(name, request: lastRequest))
@@ -219,7 +219,7 @@ final class LeadershipDriver: DatabaseLeaders {
       } then: { driver, _ in
         driver.handle(.released(lease.database))
       }
-    case .answer(let request, let place): answer(request, with: place)
+    case .answer(let request, let leader): answer(request, with: leader)
     case .open(let lease, let until): open(lease, until: until)
     case .extend(let lease, let until):
       if let term = terms[lease.database], term.epoch == lease.epoch, term.until > .zero {
@@ -231,9 +231,9 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  private func answer(_ request: Int, with place: Leadership.Place) {
+  private func answer(_ request: Int, with leader: Leadership.Leader) {
     guard let (database, promise) = requests.removeValue(forKey: request) else { return }
-    switch place {
+    switch leader {
     case .here: promise.succeed(.here)
     case .there(let server):
       promise.succeed(.there(host: server.host, server: server.id.description))

@@ -14,7 +14,7 @@ protocol DatabaseLeaders: AnyObject {
   /// Finds out which server leads a database.
   ///
   /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
-  func find(_ name: String) -> EventLoopFuture<DatabasePlace>
+  func find(_ name: String) -> EventLoopFuture<DatabaseLeader>
 
   /// Reports that nothing can be served under a lease any more, and that its database will be
   /// closed.
@@ -39,7 +39,7 @@ protocol LedDatabases: AnyObject {
 }
 
 /// Which server leads a database.
-enum DatabasePlace: Equatable {
+enum DatabaseLeader: Equatable {
   /// This server.
   case here
   /// Another server: its host, and the name of its run.

@@ -247,8 +247,8 @@ extension DatabaseRegistry: LedDatabases {
     guard DatabaseName.isValid(name) else {
       return context.eventLoop.makeFailedFuture(Self.absence)
     }
-    return leaders.find(name).flatMapThrowing { place in
-      if place == .absent { throw Self.absence }
+    return leaders.find(name).flatMapThrowing { leader in
+      if leader == .absent { throw Self.absence }
     }
   }
 

@@ -189,16 +189,18 @@ struct Inspection: ~Copyable {
       // Children whose names are not in the table would have to be visited as well.
       var count = 0
       for child in named {
-        if let place = child.place, !table[names.count + place].isEmpty { count += 1 }
+        if let nameIndex = child.nameIndex, !table[names.count + nameIndex].isEmpty { count += 1 }
       }
       if count < childCount { return nil }
     }
     for child in named {
       // Looked up again, since adding tables may move this one.
-      guard let place = child.place, let table = evaluator.table(of: depth, names) else { continue }
-      let value = table[names.count + place]
+      guard let nameIndex = child.nameIndex, let table = evaluator.table(of: depth, names) else {
+        continue
+      }
+      let value = table[names.count + nameIndex]
       if value.isEmpty { continue }
-      let below = RuleFrame(key: child.name, node: table[place], newNode: value)
+      let below = RuleFrame(key: child.name, node: table[nameIndex], newNode: value)
       if !isValid(child.plan, in: below, depth: depth + 1) { return false }
     }
     return true

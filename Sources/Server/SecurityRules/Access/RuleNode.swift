@@ -48,7 +48,7 @@ final class RuleNode: Sendable {
         RulePlan.Child(
           name: LeafText($0.elements),
           plan: $1.value.plan,
-          place: names[$1.key.text].map { Int($0) }
+          nameIndex: names[$1.key.text].map { Int($0) }
         )
       }
     )
@@ -97,7 +97,7 @@ struct RulePlan {
     let name: LeafText
     let plan: UnsafePointer<RulePlan>
     /// The position of the child among the names of the location; nil if there are no names.
-    let place: Int?
+    let nameIndex: Int?
   }
 
   /// Up to this many children, a linear search is faster than a binary one.

@@ -126,13 +126,13 @@ struct Evaluator: ~Copyable {
   }
 
   /// A child of the current rule's frame.
-  private mutating func child(isNew: Bool, at place: RuleNames.Place) -> NodeView {
+  private mutating func child(isNew: Bool, at nameIndex: RuleNames.Index) -> NodeView {
     let frame = program.pointee.frame
     let names = program.pointee.names
     if let table = table(of: frame, names) {
-      return table[Int(place) + (isNew ? names.count : 0)]
+      return table[Int(nameIndex) + (isNew ? names.count : 0)]
     }
-    let name = names[Int(place)]
+    let name = names[Int(nameIndex)]
     return isNew ? frames[frame].newNode.child(name) : frames[frame].node.child(name)
   }
 
@@ -217,9 +217,9 @@ struct Evaluator: ~Copyable {
       for slot in children.indices {
         let path = program.pointee.paths[slot]
         try budget.spend(Int(path.cost))
-        if let place = path.place {
+        if let nameIndex = path.nameIndex {
           // The name belongs to the frame of the rule, which is also the location.
-          if child(isNew: isNew(location), at: place).isEmpty { return false }
+          if child(isNew: isNew(location), at: nameIndex).isEmpty { return false }
         } else if path.keys.count == 1,
           case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
         {
@@ -320,7 +320,7 @@ struct Evaluator: ~Copyable {
     case .frame(let isNew, let frame):
       let frame = frames.pointer(to: Int(frame))
       return isNew ? frame.pointee.newNode : frame.pointee.node
-    case .named(let isNew, let place): return child(isNew: isNew, at: place)
+    case .named(let isNew, let nameIndex): return child(isNew: isNew, at: nameIndex)
     case .child, .path, .choice, .detour, .aboveRoot: return try distantNode(at: location)
     }
   }

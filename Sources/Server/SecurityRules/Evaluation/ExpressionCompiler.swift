@@ -130,7 +130,7 @@ struct ExpressionCompiler {
         return RuleProgram.ChildPath(
           keys: addKeys(of: chain),
           cost: Int32(clamping: chain.cost),
-          place: isOwnFrame(location) ? place(of: chain) : nil
+          nameIndex: isOwnFrame(location) ? nameIndex(of: chain) : nil
         )
       }
       paths += children
@@ -325,9 +325,9 @@ struct ExpressionCompiler {
   }
 
   /// A path, or a choice between two.
-  private indirect enum Place {
+  private indirect enum Location {
     case chain(Chain)
-    case choice(Int32, Place, Place)
+    case choice(Int32, Location, Location)
 
     mutating func change(_ body: (inout Chain) -> Void) {
       switch self {
@@ -342,7 +342,7 @@ struct ExpressionCompiler {
     }
   }
 
-  private mutating func location(_ expression: Expression) -> Place {
+  private mutating func location(_ expression: Expression) -> Location {
     switch expression {
     case .root: return .chain(Chain(frame: 0, isNew: false, cost: 1, depth: 0))
     case .data: return .chain(Chain(frame: depth, isNew: false, cost: 1, depth: depth))
@@ -350,15 +350,15 @@ struct ExpressionCompiler {
     case .ternary(let condition, let first, let second):
       return .choice(compile(condition), location(first), location(second))
     case .snapshotCall(.parent, let base, _, let offset):
-      var place = location(base)
-      place.change { $0.ascend(at: offset) }
-      return place
+      var result = location(base)
+      result.change { $0.ascend(at: offset) }
+      return result
     case .snapshotCall(.child, let base, let arguments, let offset):
-      var place = location(base)
+      var result = location(base)
       var path = Chain(frame: 0, isNew: false, cost: 1, depth: 0)
       for argument in arguments { extend(&path, by: argument, for: .child, at: offset) }
-      place.change { $0.append(path.keys, cost: path.cost + $0.depth) }
-      return place
+      result.change { $0.append(path.keys, cost: path.cost + $0.depth) }
+      return result
     case .literal, .auth, .now, .capture, .query, .member, .index, .not, .negate, .binary, .all,
       .any, .snapshotCall, .stringCall, .matches:
       // The checker allows only snapshots here.
@@ -393,7 +393,7 @@ struct ExpressionCompiler {
   }
 
   /// The index of a path of one literal key among the names of the rule's frame.
-  private mutating func place(of chain: Chain) -> RuleNames.Place? {
+  private mutating func nameIndex(of chain: Chain) -> RuleNames.Index? {
     guard chain.keys.count == 1, case .literal(let key)? = chain.keys.first else { return nil }
     asked.insert(key.string)
     return names[key.string]
@@ -405,10 +405,10 @@ struct ExpressionCompiler {
   }
 
   /// Adds a location, and returns its index and the steps that it takes.
-  private mutating func add(_ place: Place) -> (index: Int32, cost: Int) {
+  private mutating func add(_ location: Location) -> (index: Int32, cost: Int) {
     let added: RuleLocation
     let cost: Int
-    switch place {
+    switch location {
     case .choice(let entry, let first, let second):
       added = .choice(entry, branches(first: add(first), second: add(second)))
       cost = 1
@@ -419,8 +419,8 @@ struct ExpressionCompiler {
         added = .aboveRoot(at: Int32(failure))
       } else if chain.keys.isEmpty {
         added = .frame(isNew: chain.isNew, frame)
-      } else if chain.frame == depth, let place = self.place(of: chain) {
-        added = .named(isNew: chain.isNew, place)
+      } else if chain.frame == depth, let nameIndex = self.nameIndex(of: chain) {
+        added = .named(isNew: chain.isNew, nameIndex)
       } else if chain.keys.count == 1, case .literal(let key)? = chain.keys.first {
         added = .child(isNew: chain.isNew, frame: frame, key)
       } else {

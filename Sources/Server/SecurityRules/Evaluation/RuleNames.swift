@@ -5,7 +5,7 @@ internal import RealtimeCore
 /// They include the children that the rules of the location use, and those that have rules.
 final class RuleNames: Sendable {
   /// The index of a name.
-  typealias Place = Int32
+  typealias Index = Int32
 
   /// The maximum number of names; looking up more at once costs more than it saves.
   private static let most = 16
@@ -13,7 +13,7 @@ final class RuleNames: Sendable {
   /// No names, so that every child is looked up separately.
   static let none = RuleNames([])
 
-  private let places: [String: Place]
+  private let indices: [String: Index]
   private let keys: [Lent<UInt8>]
   private let lent: Lent<LeafText>
 
@@ -22,8 +22,8 @@ final class RuleNames: Sendable {
     let sorted =
       names.count > Self.most ? [] : names.map { ($0, ChildKey($0)) }.sorted { $0.1 < $1.1 }
     let keys = sorted.map { Lent($0.0.utf8) }
-    places = Dictionary(
-      uniqueKeysWithValues: sorted.enumerated().map { ($1.0, Place($0)) }
+    indices = Dictionary(
+      uniqueKeysWithValues: sorted.enumerated().map { ($1.0, Index($0)) }
     )
     self.keys = keys
     lent = Lent(keys.map { LeafText($0.elements) })
@@ -33,5 +33,5 @@ final class RuleNames: Sendable {
   var texts: UnsafeBufferPointer<LeafText> { lent.elements }
 
   /// The index of a name, or nil.
-  subscript(name: String) -> Place? { places[name] }
+  subscript(name: String) -> Index? { indices[name] }
 }

@@ -81,7 +81,7 @@ enum RuleLocation {
   /// The data of a frame.
   case frame(isNew: Bool, Int32)
   /// A child of the rule's frame, by its index among the names of the frame.
-  case named(isNew: Bool, RuleNames.Place)
+  case named(isNew: Bool, RuleNames.Index)
   /// The child of any other frame under a literal key.
   case child(isNew: Bool, frame: Int32, LeafText)
   /// A path below a frame.
@@ -138,7 +138,7 @@ final class RuleProgram: @unchecked Sendable {
     let keys: Slice
     let cost: Int32
     /// Its index among the names of the rule's frame, if it is one of them.
-    let place: RuleNames.Place?
+    let nameIndex: RuleNames.Index?
   }
 
   /// The lists as borrowed buffers, valid while the program is retained.

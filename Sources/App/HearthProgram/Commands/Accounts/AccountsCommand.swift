@@ -15,8 +15,8 @@ struct AccountsCommand: ParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let places = try options.places()
-    let file = "\(places.state)/\(AuthConfiguration.fileName)"
+    let paths = try options.paths()
+    let file = "\(paths.state)/\(AuthConfiguration.fileName)"
     let accounts = try options.accounts()?.keptAccounts() ?? AuthConfiguration.keptAccounts(file)
     for account in accounts {
       if options.json {

@@ -36,8 +36,8 @@ struct Backup: ParsableCommand {
         description: "only a local database can be copied; see \"hearth export\""
       )
     }
-    let source = try choice.database(in: options.places())
-    let path = try place()
+    let source = try choice.database(in: options.paths())
+    let path = try destination()
     let file = try OutputFile(path)
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
     let check = try progress.following(file.partialPath) {
@@ -64,8 +64,8 @@ struct Backup: ParsableCommand {
 
   /// The size of the database in bytes, which is about that of the copy; nil if unknown.
   private func sourceSize() throws -> Int64? {
-    guard choice.place.store == nil else { return nil }
-    let data = try options.places().data
+    guard choice.storage.store == nil else { return nil }
+    let data = try options.paths().data
     let directory = choice.name == DatabaseName.standard ? data : "\(data)/databases/\(choice.name)"
     var status = stat()
     guard stat("\(directory)/\(Storage.fileName)", &status) == 0 else { return nil }
@@ -73,7 +73,7 @@ struct Backup: ParsableCommand {
   }
 
   /// The path of the copy; it must not be the path of a database that a server may use.
-  private func place() throws(CommandFailure) -> String {
+  private func destination() throws(CommandFailure) -> String {
     var status = stat()
     let exists = stat(target, &status) == 0
     let isDirectory = exists && status.st_mode & S_IFMT == S_IFDIR

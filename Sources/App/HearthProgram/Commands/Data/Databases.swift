@@ -22,7 +22,7 @@ struct Databases: ParsableCommand {
   /// The databases of the data directory or shared store that the options name.
   private static func stores(
     _ options: CommonOptions,
-    at place: StoreChoice
+    in storage: StoreChoice
   ) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
       throw CommandFailure(
@@ -30,7 +30,7 @@ struct Databases: ParsableCommand {
         description: "databases are made in a data directory (--data-dir)"
       )
     }
-    return try place.databases(options)
+    return try storage.databases(options)
   }
 }
 
@@ -42,11 +42,11 @@ extension Databases {
       abstract: "Print the names of the databases, one a line."
     )
 
-    @OptionGroup var place: StoreChoice
+    @OptionGroup var storage: StoreChoice
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      for name in try Databases.stores(options, at: place).names() {
+      for name in try Databases.stores(options, in: storage).names() {
         options.json ? Output.line(.string(name)) : Output.line(untrusted: name)
       }
     }
@@ -61,7 +61,7 @@ extension Databases {
     @Argument(help: "Its name: \(DatabaseName.rule).", transform: DashedWord.restore)
     var name: String
 
-    @OptionGroup var place: StoreChoice
+    @OptionGroup var storage: StoreChoice
     @OptionGroup var options: CommonOptions
 
     func run() throws {
@@ -71,7 +71,7 @@ extension Databases {
           description: "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
         )
       }
-      guard try Databases.stores(options, at: place).create(name) else {
+      guard try Databases.stores(options, in: storage).create(name) else {
         throw CommandFailure(.conflict, description: "there is a database \"\(name)\" already")
       }
     }
@@ -95,12 +95,12 @@ extension Databases {
     @Argument(help: "The host of the server, as \"hearth cluster\" shows it.")
     var host: String
 
-    @OptionGroup var place: StoreChoice
+    @OptionGroup var storage: StoreChoice
 
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try place.cluster()
+      let store = try storage.cluster()
       let view = try store.view()
       guard let server = view.servers.first(where: { $0.host == host }) else {
         let hosts = view.servers.map(\.host).joined(separator: ", ")

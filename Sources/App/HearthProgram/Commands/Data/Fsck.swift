@@ -51,7 +51,7 @@ struct Fsck: AsyncParsableCommand {
         description: "only the blog can be repaired, and not a file or another database"
       )
     }
-    if repair, choice.place.store != nil {
+    if repair, choice.storage.store != nil {
       throw CommandFailure(
         .usage,
         description:
@@ -73,13 +73,13 @@ struct Fsck: AsyncParsableCommand {
     if options.database == nil, !options.ephemeral { try checkFiles() }
     // The blog is checked through a server; in a shared storage it is only read.
     guard choice.name == DatabaseName.standard else { return }
-    if choice.place.store == nil { try await checkBlog() } else { try checkStoredBlog() }
+    if choice.storage.store == nil { try await checkBlog() } else { try checkStoredBlog() }
   }
 
   /// Checks the blog in a shared storage.
   private func checkStoredBlog() throws {
     let progress = ProgressLine("reading the blog", counting: .things("rows"))
-    let tree = try choice.databases(in: try options.places()).database(choice.name).load()
+    let tree = try choice.databases(in: try options.paths()).database(choice.name).load()
     let check = BlogCheck(tree.root)
     progress.finish()
     let report = FsckReport(isJSON: options.json)
@@ -96,8 +96,8 @@ struct Fsck: AsyncParsableCommand {
         description: "--accept-loss is for a database of the data directory"
       )
     }
-    let places = try options.places()
-    guard let loss = try choice.databases(in: places).database(choice.name).acceptLoss() else {
+    let paths = try options.paths()
+    guard let loss = try choice.databases(in: paths).database(choice.name).acceptLoss() else {
       throw CommandFailure(
         .conflict,
         description: "nothing is missing in the database \"\(choice.name)\""
@@ -123,11 +123,11 @@ struct Fsck: AsyncParsableCommand {
   ///
   /// If one cannot be read, the others are still checked.
   private func checkFiles() throws {
-    let places = try options.places()
+    let paths = try options.paths()
     // Fails with the existing names if there is no database with this name.
-    if choice.ns != nil { _ = try choice.database(in: places) }
+    if choice.ns != nil { _ = try choice.database(in: paths) }
     var worst = ExitStatus.ok
-    let databases = choice.databases(in: places)
+    let databases = choice.databases(in: paths)
     for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
         let check = try Self.check(databases.database(name), called: name)

@@ -41,12 +41,12 @@ struct Import: AsyncParsableCommand {
     guard options.database == nil, !options.ephemeral else {
       return try await send(try source.wholeText(upTo: .max) ?? [], from: source.name)
     }
-    let places = try options.places()
-    let database = try choice.database(in: places)
-    if choice.place.store != nil {
+    let paths = try options.paths()
+    let database = try choice.database(in: paths)
+    if choice.storage.store != nil {
       return try importInto(database, from: source, patience: .seconds(options.timeout))
     }
-    guard case .process(let server) = UnixSocketProbe.look(at: places.socket), server > 0 else {
+    guard case .process(let server) = UnixSocketProbe.look(at: paths.socket), server > 0 else {
       return try importInto(database, from: source, patience: .zero)
     }
     let isShared = Self.belongsToTerminals(server)

@@ -27,7 +27,7 @@ struct Migrate: ParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let (source, target) = (try MigrationPlace(source), try MigrationPlace(target))
+    let (source, target) = (try MigrationStorage(source), try MigrationStorage(target))
     let databases = source.databases
     let names = try databases.names()
     guard !names.isEmpty || source.hasAccounts else {
@@ -71,7 +71,7 @@ struct Migrate: ParsableCommand {
     )
   }
 
-  private func moveAccounts(from source: MigrationPlace, to target: MigrationPlace) throws {
+  private func moveAccounts(from source: MigrationStorage, to target: MigrationStorage) throws {
     let old = try source.accounts()
     defer { try? old.close() }
     let contents = try old.contents()
@@ -98,7 +98,7 @@ struct Migrate: ParsableCommand {
 }
 
 /// A storage that data is moved from or to.
-private enum MigrationPlace {
+private enum MigrationStorage {
   case directory(ProgramPaths)
   case shared(String)
 
@@ -115,14 +115,14 @@ private enum MigrationPlace {
   /// The name of the storage in messages.
   var name: String {
     switch self {
-    case .directory(let places): places.data
+    case .directory(let paths): paths.data
     case .shared(let address): Storage.name(of: address)
     }
   }
 
   var databases: any StoredDatabases {
     switch self {
-    case .directory(let places): places.databases()
+    case .directory(let paths): paths.databases()
     case .shared(let address): Storage.shared(at: address)
     }
   }
@@ -130,14 +130,14 @@ private enum MigrationPlace {
   /// Whether the storage may contain accounts.
   var hasAccounts: Bool {
     switch self {
-    case .directory(let places): Storage.hasAccounts(in: places.identities)
+    case .directory(let paths): Storage.hasAccounts(in: paths.identities)
     case .shared: true
     }
   }
 
   func accounts() throws -> any MovableIdentityStore {
     switch self {
-    case .directory(let places): try Storage.movableAccounts(in: places.identities)
+    case .directory(let paths): try Storage.movableAccounts(in: paths.identities)
     case .shared(let address): try Storage.sharedAccounts(at: address)
     }
   }

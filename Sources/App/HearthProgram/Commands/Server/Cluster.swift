@@ -13,12 +13,12 @@ struct Cluster: ParsableCommand {
       """
   )
 
-  @OptionGroup var place: StoreChoice
+  @OptionGroup var storage: StoreChoice
 
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let view = try place.cluster().view()
+    let view = try storage.cluster().view()
     guard !options.json else { return Output.line(Self.json(of: view)) }
     for line in Self.lines(of: view) { Output.line(untrusted: line) }
   }

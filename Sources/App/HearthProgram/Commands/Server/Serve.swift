@@ -33,7 +33,7 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var serving: ServeOptions
 
-  @OptionGroup var place: StoreChoice
+  @OptionGroup var storage: StoreChoice
 
   @OptionGroup var logging: LogOptions
 
@@ -68,32 +68,32 @@ struct Serve: AsyncParsableCommand {
 
   /// Whether to store the data; an emulator does so only if a data directory is named.
   private var keepsData: Bool {
-    place.store == nil && !options.ephemeral && (!serving.emulator || options.dataDir != nil)
+    storage.store == nil && !options.ephemeral && (!serving.emulator || options.dataDir != nil)
   }
 
   /// Whether to open a socket; an emulator or a server with a shared store does so only if one is
   /// named.
   private var hasSocket: Bool {
-    !serving.emulator && place.store == nil || options.socket != nil
+    !serving.emulator && storage.store == nil || options.socket != nil
   }
 
   private func serve() async throws {
-    if place.store != nil, serving.emulator || options.ephemeral {
+    if storage.store != nil, serving.emulator || options.ephemeral {
       throw CommandFailure(
         .usage,
         description: "--store keeps data, and --emulator and --ephemeral keep none"
       )
     }
-    let places = try options.places()
-    var serverOptions = try serving.serverOptions(socket: hasSocket ? places.socket : nil)
+    let paths = try options.paths()
+    var serverOptions = try serving.serverOptions(socket: hasSocket ? paths.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
     try network.apply(to: &serverOptions)
     try pages.apply(to: &serverOptions)
-    try identities.apply(to: &serverOptions, keptIn: keepsData ? places : nil)
-    if let store = place.store {
+    try identities.apply(to: &serverOptions, keptIn: keepsData ? paths : nil)
+    if let store = storage.store {
       serverOptions.identities.openStore = { try Storage.sharedAccounts(at: store) }
     }
-    if hasSocket, options.socket == nil { try PrivateDirectory.prepare(places.socketDirectory) }
+    if hasSocket, options.socket == nil { try PrivateDirectory.prepare(paths.socketDirectory) }
     if serving.emulator { warnOfEmulator() }
     if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
     let file = try serving.log.map { path throws(CommandFailure) in
@@ -101,30 +101,30 @@ struct Serve: AsyncParsableCommand {
     }
     let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
-    let stores = stores(in: places, logger: logger)
+    let stores = stores(in: paths, logger: logger)
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
     let signals = watchSignals(for: server, logger: logger)
     defer { for watch in signals { watch.cancel() } }
-    if keepsData, hasSocket { ServerRecord.write(socket: places.socket, in: places.data) }
+    if keepsData, hasSocket { ServerRecord.write(socket: paths.socket, in: paths.data) }
     if server.port != nil, server.rulesState == .locked {
       logger.notice(
         "the port refuses everything because there are no rules (set them with --rules)"
       )
     }
     // Also runs when the server ends on its own, which is reported as a failure.
-    defer { if keepsData, hasSocket { ServerRecord.remove(from: places.data) } }
-    try announce(server, at: places, names: stores.names(), startTime: startTime)
+    defer { if keepsData, hasSocket { ServerRecord.remove(from: paths.data) } }
+    try announce(server, at: paths, names: stores.names(), startTime: startTime)
     try await server.waitUntilStopped()
   }
 
-  private func stores(in places: ProgramPaths, logger: Logger) -> any TreeStores {
-    if let store = place.store {
+  private func stores(in paths: ProgramPaths, logger: Logger) -> any TreeStores {
+    if let store = storage.store {
       return Storage.shared(at: store, logger: logger, logMark: serving.logMark)
     }
     guard keepsData else { return MemoryTreeStores() }
-    return Storage.databases(in: places.data, logger: logger, logMark: serving.logMark)
+    return Storage.databases(in: paths.data, logger: logger, logMark: serving.logMark)
   }
 
   private func warnOfEmulator() {
@@ -174,19 +174,19 @@ struct Serve: AsyncParsableCommand {
 
   private func announce(
     _ server: DatabaseServer,
-    at places: ProgramPaths,
+    at paths: ProgramPaths,
     names: [String],
     startTime: Duration
   ) {
-    let socket: JSONValue = hasSocket ? .string(places.socket) : .null
+    let socket: JSONValue = hasSocket ? .string(paths.socket) : .null
     Output.line(
       .object(
         ("ready", .bool(true)),
         ("urls", .array(server.urls.map { .string($0) })),
         ("port", server.port.map { .integer(Int64($0)) } ?? .null),
         ("socket", socket),
-        ("data", keepsData ? .string(places.data) : .null),
-        ("store", place.store.map { .string(Storage.name(of: $0)) } ?? .null),
+        ("data", keepsData ? .string(paths.data) : .null),
+        ("store", storage.store.map { .string(Storage.name(of: $0)) } ?? .null),
         ("databases", .array(names.map { .string($0) })),
         ("rules", .string(server.rulesState.rawValue)),
         ("emulator", .bool(serving.emulator)),
@@ -208,9 +208,9 @@ struct Stop: ParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let places = try options.places()
-    guard case .process(let process) = UnixSocketProbe.look(at: places.socket), process > 0 else {
-      Output.message("no server answers at \(places.socket)")
+    let paths = try options.paths()
+    guard case .process(let process) = UnixSocketProbe.look(at: paths.socket), process > 0 else {
+      Output.message("no server answers at \(paths.socket)")
       return
     }
     guard kill(process, SIGTERM) == 0 || errno == ESRCH else {

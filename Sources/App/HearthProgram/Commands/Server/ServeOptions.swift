@@ -292,9 +292,9 @@ struct IdentityOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - options: The options of the server.
-  ///   - places: The paths of its data; nil if nothing is stored.
+  ///   - paths: The paths of its data; nil if nothing is stored.
   /// - Throws: `CommandFailure` for a value that cannot be used.
-  func apply(to options: inout DatabaseServer.Options, keptIn places: ProgramPaths?) throws {
+  func apply(to options: inout DatabaseServer.Options, keptIn paths: ProgramPaths?) throws {
     guard (1...86_400).contains(tokenSeconds) else {
       throw CommandFailure(.usage, description: "--token-seconds must be from 1 to 86400")
     }
@@ -303,8 +303,8 @@ struct IdentityOptions: ParsableArguments {
     if let adminKeyFile {
       options.identities.administratorKey = try AdministratorKeyFile.secret(adminKeyFile)
     }
-    if let places {
-      options.identities.openStore = { [directory = places.identities] in
+    if let paths {
+      options.identities.openStore = { [directory = paths.identities] in
         try Storage.accounts(in: directory)
       }
     }
