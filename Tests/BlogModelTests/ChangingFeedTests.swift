@@ -50,8 +50,8 @@ struct ChangingFeedTests {
     try await alice.wait("old and new ones") { screen in
       screen.posts(.recent).map { Array($0.map(\.id).prefix(expected.count)) == expected } == true
     }
-    let witness = FeedWitness(.recent, untouched: stride(from: 2, through: 800, by: 2))
-    #expect(witness.fault(in: alice) == nil)
+    let observer = FeedObserver(.recent, untouched: stride(from: 2, through: 800, by: 2))
+    #expect(observer.fault(in: alice) == nil)
     let lowest = BlogServer.key(802 - pages * 200)
     for list in alice.lists(.recent).drop(while: { $0.count < pages * 100 }) {
       #expect(list.contains { $0.id == lowest })
@@ -83,7 +83,7 @@ struct ChangingFeedTests {
       $0.posts(.recent)?.map(\.id) == Self.keys(now.sorted(by: >))
     }
     let untouched = Set(left).subtracting([gone.lowerBound - 2, gone.upperBound + 2])
-    #expect(FeedWitness(.recent, untouched: untouched).fault(in: alice) == nil)
+    #expect(FeedObserver(.recent, untouched: untouched).fault(in: alice) == nil)
   }
 
   @Test("By stars, posts that change places are there once, and those around them stay")
@@ -108,6 +108,6 @@ struct ChangingFeedTests {
     let order = stars.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.map(\.key)
     try await alice.wait("the new order") { $0.posts(.top)?.map(\.id) == Self.keys(order) }
     let untouched = Set(0..<400).subtracting(moved)
-    #expect(FeedWitness(.top, untouched: untouched).fault(in: alice) == nil)
+    #expect(FeedObserver(.top, untouched: untouched).fault(in: alice) == nil)
   }
 }

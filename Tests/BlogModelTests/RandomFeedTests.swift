@@ -94,8 +94,8 @@ struct RandomFeedTests {
       }
     }
     try await Self.waitForPart(of: blog.order.map(BlogServer.key), kind, alice)
-    let witness = FeedWitness(kind, untouched: blog.untouched)
-    #expect(witness.fault(in: alice) == nil)
+    let observer = FeedObserver(kind, untouched: blog.untouched)
+    #expect(observer.fault(in: alice) == nil)
     try await Self.readToEnd(of: blog.order.map(BlogServer.key), kind, alice)
   }
 

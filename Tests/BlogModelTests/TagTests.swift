@@ -95,7 +95,7 @@ struct TagTests {
   /// duplicated or out of order.
   private func readAll(_ list: FeedKind, of count: Int, on screen: ScreenProbe) async throws {
     screen.blog.follow(list)
-    let witness = FeedWitness(list, untouched: 0..<count)
+    let observer = FeedObserver(list, untouched: 0..<count)
     try await screen.wait("the first page") { $0.posts(list)?.isEmpty == false }
     #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
     while screen.extent(list)?.hasOlder == true {
@@ -115,7 +115,7 @@ struct TagTests {
       }
     }
     #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
-    #expect(witness.fault(in: screen) == nil)
+    #expect(observer.fault(in: screen) == nil)
     // And to the beginning at once, from the end.
     screen.blog.stopFollowing(list)
   }

@@ -5,25 +5,25 @@ extension EndToEnd {
   /// Accounts at a remote database, through commands and through the screens of two terminals.
   @Suite("Accounts")
   struct AccountTests {
-    private static let rules = Place.package + "/assets/rules/blog.json"
+    private static let rules = Sandbox.package + "/assets/rules/blog.json"
     private let password = "correct horse"
 
-    private func serve(_ place: Place) throws -> (server: ServerProcess, url: String) {
-      let server = try place.serve(
+    private func serve(_ sandbox: Sandbox) throws -> (server: ServerProcess, url: String) {
+      let server = try sandbox.serve(
         "--port",
         "0",
         "--socket",
-        place.directory + "/run/blog.sock",
+        sandbox.directory + "/run/blog.sock",
         "--data-dir",
-        place.directory + "/blog",
+        sandbox.directory + "/blog",
         "--rules",
         Self.rules
       )
       return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
     }
 
-    private func signUp(_ place: Place, _ name: String, _ url: String) throws {
-      let outcome = try place.hearth(
+    private func signUp(_ sandbox: Sandbox, _ name: String, _ url: String) throws {
+      let outcome = try sandbox.hearth(
         "sign-up",
         "--email",
         "\(name)@example.org",
@@ -40,68 +40,69 @@ extension EndToEnd {
 
     @Test("Two people post, star and comment as themselves, and nobody without an account does")
     func commands() throws {
-      let place = try Place()
-      let (server, url) = try serve(place)
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
       defer { server.process.terminate() }
       #expect(
-        try place.hearth("post", "--title", "t", "--body", "b", "--database", url).status == 4
+        try sandbox.hearth("post", "--title", "t", "--body", "b", "--database", url).status == 4
       )
-      try signUp(place, "ann", url)
-      let id = try place.hearth("post", "--title", "Hello", "--body", "b", "--database", url).lines[
-        0
-      ]
-      try signUp(place, "bob", url)
-      #expect(try place.hearth("star", id, "--database", url).status == 0)
-      #expect(try place.hearth("comment", id, "Hi", "--database", url).status == 0)
-      #expect(try place.hearth("delete", id, "--database", url).status == 4)
-      let shown = try object(place.hearth("show", id, "--json", "--database", url).output)
+      try signUp(sandbox, "ann", url)
+      let id = try sandbox.hearth("post", "--title", "Hello", "--body", "b", "--database", url)
+        .lines[
+          0
+        ]
+      try signUp(sandbox, "bob", url)
+      #expect(try sandbox.hearth("star", id, "--database", url).status == 0)
+      #expect(try sandbox.hearth("comment", id, "Hi", "--database", url).status == 0)
+      #expect(try sandbox.hearth("delete", id, "--database", url).status == 4)
+      let shown = try object(sandbox.hearth("show", id, "--json", "--database", url).output)
       #expect(shown["author"] as? String == "ann")
       #expect(shown["starCount"] as? Int == 1)
-      let accounts = try place.hearth("accounts", "--json").lines.map(object)
+      let accounts = try sandbox.hearth("accounts", "--json").lines.map(object)
       #expect(accounts.map { $0["name"] as? String } == ["bob", "ann"])
       #expect(shown["uid"] as? String == accounts[1]["uid"] as? String)
       #expect(
-        try place.hearth("delete", id, "--database", url, "--account", "ann").status == 0
+        try sandbox.hearth("delete", id, "--database", url, "--account", "ann").status == 0
       )
-      #expect(try place.hearth("sign-out", "--database", url).status == 0)
+      #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
       #expect(
-        try place.hearth("accounts").output.split(separator: "\n").map { $0.prefix(3) } == ["ann"]
+        try sandbox.hearth("accounts").output.split(separator: "\n").map { $0.prefix(3) } == ["ann"]
       )
     }
 
     @Test("Who signs in again is who they were, and a wrong password is refused")
     func signIn() throws {
-      let place = try Place()
-      let (server, url) = try serve(place)
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
       defer { server.process.terminate() }
-      try signUp(place, "ann", url)
-      #expect(try place.hearth("sign-out", "--database", url).status == 0)
+      try signUp(sandbox, "ann", url)
+      #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
       let arguments = ["sign-in", "--email", "ann@example.org", "--password-stdin"]
-      let wrong = try place.run(
+      let wrong = try sandbox.run(
         arguments + ["--database", url],
         input: "wrong horse\n",
-        environment: place.environment
+        environment: sandbox.environment
       )
       #expect(wrong.status == 4)
       #expect(!wrong.errors.contains("wrong horse"))
-      let right = try place.run(
+      let right = try sandbox.run(
         arguments + ["--database", url],
         input: password + "\n",
-        environment: place.environment
+        environment: sandbox.environment
       )
       #expect(right.output == "signed in as ann\n")
-      let file = place.directory + "/state/hearth/credentials.json"
+      let file = sandbox.directory + "/state/hearth/credentials.json"
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
       #expect(mode.map { $0 & 0o777 } == 0o600)
     }
 
     @Test("Who has forgotten the password sets another with a code, once")
     func resetPassword() throws {
-      let place = try Place()
-      let (server, url) = try serve(place)
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
       defer { server.process.terminate() }
-      try signUp(place, "ann", url)
-      let asked = try place.hearth(
+      try signUp(sandbox, "ann", url)
+      let asked = try sandbox.hearth(
         "reset-password",
         "--email",
         "ann@example.org",
@@ -110,20 +111,21 @@ extension EndToEnd {
       )
       #expect(asked.status == 0, "\(asked.errors)")
       #expect(asked.output.contains("if ann@example.org has an account there"))
-      let code = try place.hearth(
+      let code = try sandbox.hearth(
         "users",
         "reset",
         "ann@example.org",
         "--data-dir",
-        place.directory + "/blog",
+        sandbox.directory + "/blog",
         "--socket",
-        place.directory + "/run/blog.sock"
+        sandbox.directory + "/run/blog.sock"
       ).lines[0]
-      func reset(_ code: String, _ arguments: String..., password: String) throws -> Place.Outcome {
-        try place.run(
+      func reset(_ code: String, _ arguments: String..., password: String) throws -> Sandbox.Outcome
+      {
+        try sandbox.run(
           ["reset-password", "--code", code, "--password-stdin", "--database", url] + arguments,
           input: password + "\n",
-          environment: place.environment
+          environment: sandbox.environment
         )
       }
       #expect(try reset(code, "--email", "bob@example.org", password: "x").status == 2)
@@ -132,12 +134,12 @@ extension EndToEnd {
       #expect(done.status == 0, "\(done.errors)")
       #expect(try reset(code, password: "another one").status == 4)
       func signIn(_ password: String) throws -> Int32 {
-        try place.run(
+        try sandbox.run(
           [
             "sign-in", "--email", "ann@example.org", "--password-stdin", "--database", url,
           ],
           input: password + "\n",
-          environment: place.environment
+          environment: sandbox.environment
         ).status
       }
       #expect(try signIn(password) == 4)
@@ -146,22 +148,22 @@ extension EndToEnd {
 
     @Test("A profile stands for a URL, and the local database has no accounts")
     func profiles() throws {
-      let place = try Place()
-      let (server, url) = try serve(place)
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
       defer { server.process.terminate() }
-      #expect(try place.hearth("profile", "add", "team", "--database", url).status == 0)
-      #expect(try place.hearth("profile", "add", "team", "--database", url).status == 6)
-      #expect(try place.hearth("profile", "list").output == "team  \(url)\n")
-      try signUp(place, "ann", url)
+      #expect(try sandbox.hearth("profile", "add", "team", "--database", url).status == 0)
+      #expect(try sandbox.hearth("profile", "add", "team", "--database", url).status == 6)
+      #expect(try sandbox.hearth("profile", "list").output == "team  \(url)\n")
+      try signUp(sandbox, "ann", url)
       #expect(
-        try place.hearth("post", "--title", "t", "--body", "b", "--profile", "team").status == 0
+        try sandbox.hearth("post", "--title", "t", "--body", "b", "--profile", "team").status == 0
       )
-      #expect(try place.hearth("list", "--profile", "team").lines.count == 1)
-      #expect(try place.hearth("list", "--profile", "other").status == 2)
-      #expect(try place.hearth("profile", "remove", "team").status == 0)
-      #expect(try place.hearth("profile", "list").output.isEmpty)
-      #expect(try place.hearth("sign-out").status == 3)
-      #expect(try place.hearth("list", "--account", "ann").status == 2)
+      #expect(try sandbox.hearth("list", "--profile", "team").lines.count == 1)
+      #expect(try sandbox.hearth("list", "--profile", "other").status == 2)
+      #expect(try sandbox.hearth("profile", "remove", "team").status == 0)
+      #expect(try sandbox.hearth("profile", "list").output.isEmpty)
+      #expect(try sandbox.hearth("sign-out").status == 3)
+      #expect(try sandbox.hearth("list", "--account", "ann").status == 2)
     }
 
     @Test(
@@ -169,15 +171,15 @@ extension EndToEnd {
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func screens() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let (server, url) = try serve(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let (server, url) = try serve(sandbox)
       defer { server.process.terminate() }
-      let ann = try tmux.open("\(Place.program) --database '\(url)'")
+      let ann = try tmux.open("\(Sandbox.program) --database '\(url)'")
       try ann.waitFor("Who are you?", within: 30)
       try signUp(ann, "ann")
       // The next terminal starts as the same user, and becomes another one.
-      let bob = try tmux.open("\(Place.program) --database '\(url)'")
+      let bob = try tmux.open("\(Sandbox.program) --database '\(url)'")
       try bob.waitFor("online", within: 30)
       try bob.press("F6")
       try bob.waitFor("ann, ann@example.org")
@@ -211,10 +213,10 @@ extension EndToEnd {
       try ann.press("Enter")
       try ann.waitFor("I am here.", within: 30)
       try waitUntil("everything is stored") {
-        try place.hearth("list", "--json", "--database", url).lines.count == 1
+        try sandbox.hearth("list", "--json", "--database", url).lines.count == 1
       }
-      let post = try object(place.hearth("list", "--json", "--database", url).lines[0])
-      let accounts = try place.hearth("accounts", "--json").lines.map(object)
+      let post = try object(sandbox.hearth("list", "--json", "--database", url).lines[0])
+      let accounts = try sandbox.hearth("accounts", "--json").lines.map(object)
       #expect(post["author"] as? String == "ann")
       #expect(post["starCount"] as? Int == 1)
       let annsID = accounts.first { $0["name"] as? String == "ann" }?["uid"] as? String

@@ -49,9 +49,9 @@ extension EndToEnd {
 
     @Test("A backup that is taken during traffic is whole, and can be gone back to")
     func online() throws {
-      let place = try Place()
-      let (socket, data) = (place.directory + "/s", place.directory + "/db")
-      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      let sandbox = try Sandbox()
+      let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
+      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
       try waitUntil("the server answers") {
         guard let descriptor = WireClient.connect(to: socket) else { return false }
         close(descriptor)
@@ -64,12 +64,12 @@ extension EndToEnd {
         writer.write(to: socket)
         group.leave()
       }
-      let copies = (0..<3).map { place.directory + "/copy\($0).sqlite" }
+      let copies = (0..<3).map { sandbox.directory + "/copy\($0).sqlite" }
       for copy in copies + [copies[0]] {
-        let outcome = try place.hearth("backup", copy, "--data-dir", data, "--json")
+        let outcome = try sandbox.hearth("backup", copy, "--data-dir", data, "--json")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try object(outcome.output)["file"] as? String == copy)
-        #expect(try place.hearth("fsck", copy).status == 0)
+        #expect(try sandbox.hearth("fsck", copy).status == 0)
       }
       kill(server.processIdentifier, SIGKILL)
       server.wait()
@@ -78,104 +78,104 @@ extension EndToEnd {
         let restored = copy + ".d"
         mkdir(restored, 0o700)
         try FileManager.default.copyItem(atPath: copy, toPath: restored + "/database.sqlite")
-        let json = try object(place.hearth("get", "/", "--data-dir", restored).output)
+        let json = try object(sandbox.hearth("get", "/", "--data-dir", restored).output)
         let left = (json["left"] as? [String: Any])?["w0"] as? [String: Int]
         #expect(left == (json["right"] as? [String: Any])?["w0"] as? [String: Int])
         #expect(json["counters"] != nil)
-        try place.hearth("stop", "--data-dir", restored)
+        try sandbox.hearth("stop", "--data-dir", restored)
       }
-      #expect(try !names(in: place.directory).contains { $0.hasSuffix(".partial") })
+      #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
     }
 
     @Test("A backup goes where it destroys nothing")
     func places() throws {
-      let place = try Place()
-      #expect(try place.hearth("backup", place.directory + "/none").status != 0)
-      try place.hearth("set", "/a", "1")
-      let data = place.directory + "/data/hearth"
-      #expect(try place.hearth("backup", data).status == 6)
-      #expect(try place.hearth("backup", data + "/database.sqlite").status == 6)
-      let other = place.directory + "/notes"
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("backup", sandbox.directory + "/none").status != 0)
+      try sandbox.hearth("set", "/a", "1")
+      let data = sandbox.directory + "/data/hearth"
+      #expect(try sandbox.hearth("backup", data).status == 6)
+      #expect(try sandbox.hearth("backup", data + "/database.sqlite").status == 6)
+      let other = sandbox.directory + "/notes"
       try "mine".write(toFile: other, atomically: true, encoding: .utf8)
-      #expect(try place.hearth("backup", other).status == 6)
+      #expect(try sandbox.hearth("backup", other).status == 6)
       #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
-      #expect(try place.hearth("backup", place.directory + "/no/such").status != 0)
-      let empty = place.directory + "/empty"
+      #expect(try sandbox.hearth("backup", sandbox.directory + "/no/such").status != 0)
+      let empty = sandbox.directory + "/empty"
       mkdir(empty, 0o700)
-      #expect(try place.hearth("backup", empty).status == 0)
+      #expect(try sandbox.hearth("backup", empty).status == 0)
       #expect(try names(in: empty) == ["database.sqlite"])
-      #expect(try place.hearth("get", "/a", "--data-dir", empty).output == "1\n")
-      try place.hearth("stop", "--data-dir", empty)
-      #expect(try place.hearth("backup", "x", "--ephemeral").status == 2)
+      #expect(try sandbox.hearth("get", "/a", "--data-dir", empty).output == "1\n")
+      try sandbox.hearth("stop", "--data-dir", empty)
+      #expect(try sandbox.hearth("backup", "x", "--ephemeral").status == 2)
     }
 
     @Test("An export to a file is what stdout gets, and appears as a whole")
     func export() throws {
-      let place = try Place()
-      #expect(try place.hearth("export").output == "null\n")
-      try place.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("export").output == "null\n")
+      try sandbox.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
       for options in [[], ["--json"]] as [[String]] {
-        let file = place.directory + "/out.json"
-        let output = try place.run(["export"] + options, environment: place.environment).output
-        try place.run(["export", file] + options, environment: place.environment)
+        let file = sandbox.directory + "/out.json"
+        let output = try sandbox.run(["export"] + options, environment: sandbox.environment).output
+        try sandbox.run(["export", file] + options, environment: sandbox.environment)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == output)
         #expect(output.contains("\\u202e"))
         #expect(try object(output)["b"] as? String == "é\u{202e}")
       }
-      try place.hearth("stop")
-      #expect(try object(place.hearth("export").output)["b"] as? String == "é\u{202e}")
-      #expect(try place.hearth("export", place.directory).status != 0)
-      #expect(try !names(in: place.directory).contains { $0.hasSuffix(".partial") })
+      try sandbox.hearth("stop")
+      #expect(try object(sandbox.hearth("export").output)["b"] as? String == "é\u{202e}")
+      #expect(try sandbox.hearth("export", sandbox.directory).status != 0)
+      #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
     }
 
     @Test("An import that is killed changes nothing, and one that is not takes everything in")
     func killedImport() throws {
-      let place = try Place()
-      try place.hearth("set", "/posts/old", #"{"title":"old"}"#)
-      try place.hearth("stop")
-      let before = try place.hearth("export", "--json").output
-      let file = place.directory + "/posts.json"
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
+      try sandbox.hearth("stop")
+      let before = try sandbox.hearth("export", "--json").output
+      let file = sandbox.directory + "/posts.json"
       try writePosts(20_000, to: file)
       // The number of bytes written shows that the import is under way, whatever the speed of the
       // machine.
       for bytes in [1, 300_000, 1_500_000] {
-        let process = try place.start("import", file)
+        let process = try sandbox.start("import", file)
         try waitUntil("the import has written \(bytes) bytes") { process.writtenBytes >= bytes }
         kill(process.processIdentifier, SIGKILL)
         try #require(process.wait() == 128 + SIGKILL, "the import was over before it was killed")
-        #expect(try place.hearth("export", "--json").output == before)
-        #expect(try place.hearth("fsck", place.directory + "/data/hearth").status == 0)
+        #expect(try sandbox.hearth("export", "--json").output == before)
+        #expect(try sandbox.hearth("fsck", sandbox.directory + "/data/hearth").status == 0)
       }
-      #expect(try place.hearth("import", file).status == 0)
-      let posts = try object(place.hearth("export").output)["posts"] as? [String: Any]
+      #expect(try sandbox.hearth("import", file).status == 0)
+      let posts = try object(sandbox.hearth("export").output)["posts"] as? [String: Any]
       #expect(posts?.count == 20_001)
-      #expect(try place.hearth("get", "/posts/-N10019999/n").output == "19999\n")
-      #expect(try place.hearth("get", "/posts/old/title").output == "\"old\"\n")
+      #expect(try sandbox.hearth("get", "/posts/-N10019999/n").output == "19999\n")
+      #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
     @Test("A long import takes the place of the terminals' server for its time")
     func handOver() throws {
-      let place = try Place()
-      try place.hearth("set", "/posts/old", #"{"title":"old"}"#)
-      #expect(try place.serverProcess() != nil)
-      let file = place.directory + "/posts.json"
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
+      #expect(try sandbox.serverProcess() != nil)
+      let file = sandbox.directory + "/posts.json"
       try writePosts(15_000, to: file)
-      let outcome = try place.hearth("import", file)
+      let outcome = try sandbox.hearth("import", file)
       #expect(outcome.status == 0, "\(outcome.errors)")
-      #expect(try place.hearth("get", "/posts/-N10014999/n").output == "14999\n")
-      #expect(try place.hearth("get", "/posts/old/title").output == "\"old\"\n")
+      #expect(try sandbox.hearth("get", "/posts/-N10014999/n").output == "14999\n")
+      #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
     @Test("A long import leaves a server alone that someone else has started")
     func foreignServer() throws {
-      let place = try Place()
-      let (socket, data) = (place.directory + "/s", place.directory + "/db")
-      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      let sandbox = try Sandbox()
+      let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
+      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
       defer { server.terminate() }
       try waitUntil("the server answers") { WireClient(socket: socket) != nil }
-      let file = place.directory + "/posts.json"
+      let file = sandbox.directory + "/posts.json"
       try writePosts(60_000, to: file)
-      let outcome = try place.hearth("import", file, "--socket", socket, "--data-dir", data)
+      let outcome = try sandbox.hearth("import", file, "--socket", socket, "--data-dir", data)
       #expect(outcome.status == 6)
       #expect(outcome.errors.contains("process \(server.processIdentifier)"))
       #expect(WireClient(socket: socket) != nil)
@@ -183,15 +183,15 @@ extension EndToEnd {
 
     @Test("Import and export need no more memory for a longer file")
     func memory() throws {
-      let place = try Place()
-      let file = place.directory + "/posts.json"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/posts.json"
       var peaks: [[Int]] = []
       for count in [8_000, 40_000] {
         try writePosts(count, to: file)
-        let importing = try place.start("import", file, "--replace")
+        let importing = try sandbox.start("import", file, "--replace")
         let importPeak = peak(of: importing)
         #expect(importing.wait() == 0)
-        let exporting = try place.start("export", place.directory + "/out.json")
+        let exporting = try sandbox.start("export", sandbox.directory + "/out.json")
         let exportPeak = peak(of: exporting)
         #expect(exporting.wait() == 0)
         peaks.append([importPeak, exportPeak])
@@ -204,24 +204,24 @@ extension EndToEnd {
 
     @Test("fsck names the place of a damage, and a server does not start on it")
     func damage() throws {
-      let place = try Place()
-      try place.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)
-      try place.hearth("stop")
-      let file = place.directory + "/data/hearth/database.sqlite"
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)
+      try sandbox.hearth("stop")
+      let file = sandbox.directory + "/data/hearth/database.sqlite"
       var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
       let wanted = Array("unmistakable".utf8)
       for position in bytes.indices where bytes[position...].starts(with: wanted) {
         bytes[position] ^= 1
       }
       try Data(bytes).write(to: URL(fileURLWithPath: file))
-      let check = try place.hearth("fsck")
+      let check = try sandbox.hearth("fsck")
       #expect(check.status == 1)
       #expect(check.output.contains("/posts/p1"))
       #expect(check.output.contains(file))
-      let outcome = try place.hearth("get", "/posts")
+      let outcome = try sandbox.hearth("get", "/posts")
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains(file) && outcome.errors.contains("hearth fsck"))
-      #expect(try place.hearth("fsck").output == check.output)
+      #expect(try sandbox.hearth("fsck").output == check.output)
     }
   }
 }

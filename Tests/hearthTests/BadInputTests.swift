@@ -6,7 +6,7 @@ extension EndToEnd {
   @Suite("Bad input")
   struct BadInputTests {
     private func expect(
-      _ outcome: Place.Outcome,
+      _ outcome: Sandbox.Outcome,
       status: Int32,
       says text: String,
       sourceLocation: SourceLocation = #_sourceLocation
@@ -18,30 +18,34 @@ extension EndToEnd {
 
     @Test("An unknown id is not found")
     func unknownID() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       for command in ["show", "star", "unstar", "delete"] {
-        expect(try place.hearth(command, "-Nope"), status: 3, says: "there is no post -Nope")
-        expect(try place.hearth(command, "nope"), status: 3, says: "there is no post nope")
+        expect(try sandbox.hearth(command, "-Nope"), status: 3, says: "there is no post -Nope")
+        expect(try sandbox.hearth(command, "nope"), status: 3, says: "there is no post nope")
       }
-      expect(try place.hearth("comment", "nope", "text"), status: 3, says: "there is no post nope")
-      expect(try place.hearth("show", "a.b"), status: 3, says: "there is no post a.b")
-      expect(try place.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
+      expect(
+        try sandbox.hearth("comment", "nope", "text"),
+        status: 3,
+        says: "there is no post nope"
+      )
+      expect(try sandbox.hearth("show", "a.b"), status: 3, says: "there is no post a.b")
+      expect(try sandbox.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }
 
     @Test("Malformed JSON is refused with its place")
     func malformedJSON() throws {
-      let place = try Place()
-      expect(try place.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
-      let file = place.directory + "/bad.json"
+      let sandbox = try Sandbox()
+      expect(try sandbox.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
+      let file = sandbox.directory + "/bad.json"
       try "{\n \"a\": 1,\n oops\n}".write(toFile: file, atomically: true, encoding: .utf8)
-      expect(try place.hearth("import", file), status: 2, says: "line 3")
+      expect(try sandbox.hearth("import", file), status: 2, says: "line 3")
       expect(
-        try place.hearth("import", "-", input: "[1]"),
+        try sandbox.hearth("import", "-", input: "[1]"),
         status: 2,
         says: "must be a JSON object"
       )
       expect(
-        try place.hearth("import", "/no/such/file"),
+        try sandbox.hearth("import", "/no/such/file"),
         status: 2,
         says: "No such file or directory"
       )
@@ -49,30 +53,30 @@ extension EndToEnd {
 
     @Test("Forbidden characters in a path are named")
     func forbiddenPath() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       for (path, character) in [("/a.b", "."), ("/a#b", "#"), ("/$x", "$"), ("/a[0]", "[")] {
-        expect(try place.hearth("get", path), status: 2, says: "'\(character)'")
-        expect(try place.hearth("set", path, "1"), status: 2, says: "'\(character)'")
+        expect(try sandbox.hearth("get", path), status: 2, says: "'\(character)'")
+        expect(try sandbox.hearth("set", path, "1"), status: 2, says: "'\(character)'")
       }
-      expect(try place.hearth("get", "/.info/a.b"), status: 2, says: "'.'")
-      expect(try place.hearth("get", "/a\u{7}"), status: 2, says: "control characters")
-      expect(try place.hearth("set", "/x", "{\"a.b\":1}"), status: 2, says: "'.'")
+      expect(try sandbox.hearth("get", "/.info/a.b"), status: 2, says: "'.'")
+      expect(try sandbox.hearth("get", "/a\u{7}"), status: 2, says: "control characters")
+      expect(try sandbox.hearth("set", "/x", "{\"a.b\":1}"), status: 2, says: "'.'")
     }
 
     @Test("Empty texts and names are refused")
     func emptyTexts() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let sentence = "neither title nor body can be empty"
-      expect(try place.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
-      expect(try place.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
-      expect(try place.hearth("list", "--user", ""), status: 2, says: "cannot be empty")
-      expect(try place.hearth("list", "--user", "a\u{202E}b"), status: 2, says: "U+202E")
+      expect(try sandbox.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
+      expect(try sandbox.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
+      expect(try sandbox.hearth("list", "--user", ""), status: 2, says: "cannot be empty")
+      expect(try sandbox.hearth("list", "--user", "a\u{202E}b"), status: 2, says: "U+202E")
     }
 
     @Test("A file that is no database is refused and left as it is")
     func notADatabase() throws {
-      let place = try Place()
-      let directory = place.directory + "/broken"
+      let sandbox = try Sandbox()
+      let directory = sandbox.directory + "/broken"
       try FileManager.default.createDirectory(
         atPath: directory,
         withIntermediateDirectories: true,
@@ -81,18 +85,18 @@ extension EndToEnd {
       let file = directory + "/database.sqlite"
       let content = String(repeating: "this is not a database\n", count: 100)
       try content.write(toFile: file, atomically: true, encoding: .utf8)
-      expect(try place.hearth("list", "--data-dir", directory), status: 2, says: file)
+      expect(try sandbox.hearth("list", "--data-dir", directory), status: 2, says: file)
       #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
     }
 
     @Test("A data directory that cannot be written is named")
     func unwritable() throws {
-      let place = try Place()
-      let file = place.directory + "/file"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/file"
       try "x".write(toFile: file, atomically: true, encoding: .utf8)
-      expect(try place.hearth("list", "--data-dir", file + "/below"), status: 2, says: file)
+      expect(try sandbox.hearth("list", "--data-dir", file + "/below"), status: 2, says: file)
       expect(
-        try place.hearth("list", "--data-dir", "/proc/nothing"),
+        try sandbox.hearth("list", "--data-dir", "/proc/nothing"),
         status: 2,
         says: "/proc/nothing"
       )
@@ -100,53 +104,53 @@ extension EndToEnd {
 
     @Test("A socket held by something else is told apart from a server")
     func foreignSocket() throws {
-      let place = try Place()
-      let file = place.directory + "/plain"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/plain"
       try "x".write(toFile: file, atomically: true, encoding: .utf8)
-      expect(try place.hearth("list", "--socket", file), status: 2, says: "is not a socket")
+      expect(try sandbox.hearth("list", "--socket", file), status: 2, says: "is not a socket")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
 
-      let path = place.directory + "/foreign.sock"
+      let path = sandbox.directory + "/foreign.sock"
       let listener = try ForeignListener(path)
       defer { listener.close() }
-      let outcome = try place.hearth("list", "--socket", path, "--timeout", "5")
+      let outcome = try sandbox.hearth("list", "--socket", path, "--timeout", "5")
       expect(outcome, status: 5, says: "not a database server")
     }
 
     @Test("A second server on the same data is refused by name")
     func secondServer() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       // This server stays: one started by a command may have ended before the second one checks.
-      let server = try place.serve()
+      let server = try sandbox.serve()
       defer { server.process.terminate() }
-      let first = try #require(try place.serverProcess())
-      let second = try place.hearth("serve", "--socket", place.directory + "/second.sock")
+      let first = try #require(try sandbox.serverProcess())
+      let second = try sandbox.hearth("serve", "--socket", sandbox.directory + "/second.sock")
       expect(second, status: 1, says: "\(first)")
     }
 
     @Test("A terminal that is none is refused with advice")
     func noTerminal() throws {
-      let place = try Place()
-      expect(try place.hearth(), status: 2, says: "hearth list recent")
-      let tmux = Tmux(place)
-      let pane = try tmux.open("TERM=dumb \(Place.program); echo \"status $?\"; exec cat")
+      let sandbox = try Sandbox()
+      expect(try sandbox.hearth(), status: 2, says: "hearth list recent")
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open("TERM=dumb \(Sandbox.program); echo \"status $?\"; exec cat")
       try pane.waitFor("status 2")
       #expect(try pane.screen().contains("dumb"))
-      let piped = try tmux.open("\(Place.program) | cat; exec cat")
+      let piped = try tmux.open("\(Sandbox.program) | cat; exec cat")
       try piped.waitFor("standard output is not a terminal")
-      #expect(try place.serverProcess() == nil)
+      #expect(try sandbox.serverProcess() == nil)
     }
 
     @Test("Nothing of the command line steers the terminal that shows what is wrong with it")
     func steering() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let evil = "\u{1B}[2Jx\u{7}\u{9B}31m\u{202E}y\nError: z"
       for arguments in [
         ["--\(evil)"], ["--\(evil)=v"], [evil], ["list", evil], ["list", "--timeout", evil],
         ["list", "--timeout=\(evil)"], ["list", "--\(evil)=\(evil)"], ["list", "-\(evil)"],
         ["--\(evil)", "list"], ["--data-dir", "x", evil], ["completions", evil],
       ] {
-        let outcome = try place.run(arguments, environment: place.environment)
+        let outcome = try sandbox.run(arguments, environment: sandbox.environment)
         let shown = outcome.errors + outcome.output
         let bad = shown.unicodeScalars.filter {
           $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}")
@@ -159,40 +163,44 @@ extension EndToEnd {
 
     @Test("Options before a command are its own, or it is said whose they are")
     func leadingOptions() throws {
-      let place = try Place()
-      let directory = place.directory + "/elsewhere"
+      let sandbox = try Sandbox()
+      let directory = sandbox.directory + "/elsewhere"
       // This server stays, as above.
-      let server = try place.serve("--data-dir", directory)
+      let server = try sandbox.serve("--data-dir", directory)
       defer { server.process.terminate() }
-      try place.hearth("set", "/a", "1", "--data-dir", directory)
-      #expect(try place.hearth("--data-dir", directory, "get", "/a").output == "1\n")
-      #expect(try place.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
-      let made = try place.hearth("--data-dir", directory, "databases", "create", "second")
+      try sandbox.hearth("set", "/a", "1", "--data-dir", directory)
+      #expect(try sandbox.hearth("--data-dir", directory, "get", "/a").output == "1\n")
+      #expect(try sandbox.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
+      let made = try sandbox.hearth("--data-dir", directory, "databases", "create", "second")
       #expect(made.status == 0, "\(made.errors)")
-      #expect(try place.hearth("--data-dir", directory, "databases").output == "hearth\nsecond\n")
+      #expect(try sandbox.hearth("--data-dir", directory, "databases").output == "hearth\nsecond\n")
       expect(
-        try place.hearth("--data-dir", directory, "serve"),
+        try sandbox.hearth("--data-dir", directory, "serve"),
         status: 1,
         says: "in use by another server"
       )
       expect(
-        try place.hearth("--port", "0", "list"),
+        try sandbox.hearth("--port", "0", "list"),
         status: 2,
         says: "--port is not an option of \"hearth list\", but of \"hearth serve\""
       )
-      expect(try place.hearth("--nonsense", "list"), status: 2, says: "--nonsense")
+      expect(try sandbox.hearth("--nonsense", "list"), status: 2, says: "--nonsense")
       // A value that looks like a command is still a value.
-      expect(try place.hearth("--user", "list", "post", "--title", "x"), status: 2, says: "--body")
-      #expect(try place.hearth("--version", "list").status == 0)
+      expect(
+        try sandbox.hearth("--user", "list", "post", "--title", "x"),
+        status: 2,
+        says: "--body"
+      )
+      #expect(try sandbox.hearth("--version", "list").status == 0)
     }
 
     @Test("Unknown options and commands are usage errors")
     func usage() throws {
-      let place = try Place()
-      #expect(try place.hearth("--nonsense").status == 2)
-      #expect(try place.hearth("list", "sideways").status == 2)
-      #expect(try place.hearth("post", "--title", "x").status == 2)
-      let help = try place.hearth("--help")
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("--nonsense").status == 2)
+      #expect(try sandbox.hearth("list", "sideways").status == 2)
+      #expect(try sandbox.hearth("post", "--title", "x").status == 2)
+      let help = try sandbox.hearth("--help")
       #expect(help.status == 0)
       #expect(help.output.contains("Exit status"))
       for word in ["--user NAME", "--profile NAME", "THE BLOG:", "SERVERS:"] {
@@ -218,8 +226,8 @@ extension EndToEnd {
       ]
     )
     func mistyped(words: [String], reason: String) throws {
-      let place = try Place()
-      let outcome = try place.run(words, environment: place.environment)
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.run(words, environment: sandbox.environment)
       #expect(outcome.status == 2)
       #expect(outcome.errors.hasPrefix("hearth: \(reason)\n"), "\(outcome.errors)")
       #expect(outcome.output.isEmpty)
@@ -227,13 +235,17 @@ extension EndToEnd {
 
     @Test("When the reader of a pipe has gone, a command ends quietly and by the signal")
     func brokenPipe() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       // More than a pipe's buffer: not all of it can be written before the reader has exited.
       let text = String(repeating: "x", count: 1_000)
       let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
-      try place.hearth("set", "/a", "{\(members)}")
-      let script = "set -o pipefail; \(Place.program) watch /a | head -n 1"
-      let outcome = try place.run(["-c", script], of: "/bin/bash", environment: place.environment)
+      try sandbox.hearth("set", "/a", "{\(members)}")
+      let script = "set -o pipefail; \(Sandbox.program) watch /a | head -n 1"
+      let outcome = try sandbox.run(
+        ["-c", script],
+        of: "/bin/bash",
+        environment: sandbox.environment
+      )
       #expect(outcome.output.hasPrefix("child_added /a/100 \"xxx"))
       #expect(outcome.output.filter { $0 == "\n" }.count == 1)
       #expect(outcome.errors.isEmpty, "\(outcome.errors)")

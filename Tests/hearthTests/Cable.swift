@@ -12,30 +12,30 @@ final class Cable {
   static let nearAddress = "10.77.0.1"
   private static let farAddresses = ["10.77.0.2", "10.77.0.3"]
 
-  private let place: Place
+  private let sandbox: Sandbox
   private let near: Spawned
   private let far: Spawned
   private var hasMoved = false
 
   /// Whether this system lets users create namespaces, and has the tools.
   static let isPossible: Bool = {
-    guard let place = try? Place() else { return false }
-    return (try? Cable(place)) != nil
+    guard let sandbox = try? Sandbox() else { return false }
+    return (try? Cable(sandbox)) != nil
   }()
 
   struct Failed: Error {
     let command: String
   }
 
-  init(_ place: Place) throws {
-    self.place = place
-    let near = try Self.holder(place, ["unshare", "-rn"], marked: "near")
+  init(_ sandbox: Sandbox) throws {
+    self.sandbox = sandbox
+    let near = try Self.holder(sandbox, ["unshare", "-rn"], marked: "near")
     self.near = near
     let inside = [
       "nsenter", "-t", "\(near.processIdentifier)", "-U", "-n", "--preserve-credentials",
     ]
     do {
-      far = try Self.holder(place, inside + ["unshare", "-n"], marked: "far")
+      far = try Self.holder(sandbox, inside + ["unshare", "-n"], marked: "far")
     } catch {
       Self.end(near)
       throw error
@@ -60,16 +60,16 @@ final class Cable {
 
   /// A process that keeps a namespace open, returned once it is inside it.
   private static func holder(
-    _ place: Place,
+    _ sandbox: Sandbox,
     _ words: [String],
     marked mark: String
   ) throws -> Spawned {
-    let output = place.directory + "/" + mark
+    let output = sandbox.directory + "/" + mark
     let script = ["sh", "-c", "echo in; exec sleep 600"]
     let process = try Spawned(
       "/usr/bin/env",
       words + script,
-      environment: place.environment,
+      environment: sandbox.environment,
       output: output
     )
     // The process ends immediately if the namespace cannot be created; that is not recorded as a
@@ -97,9 +97,9 @@ final class Cable {
     let process = try Spawned(
       "/usr/bin/env",
       // The network tools are not in every user's `PATH`.
-      ["PATH=\(place.environment["PATH"] ?? ""):/usr/sbin:/sbin"] + words(end)
+      ["PATH=\(sandbox.environment["PATH"] ?? ""):/usr/sbin:/sbin"] + words(end)
         + command.split(separator: " ").map(String.init),
-      environment: place.environment
+      environment: sandbox.environment
     )
     guard process.wait() == 0 else { throw Failed(command: command) }
   }

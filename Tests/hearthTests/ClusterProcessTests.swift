@@ -15,15 +15,15 @@ import Testing
 struct ClusterProcessTests {
   /// The servers of a test.
   final class Cluster {
-    let place: Place
+    let sandbox: Sandbox
     let url: String
     private(set) var servers: [ServerProcess] = []
 
     init(_ count: Int, at url: String) throws {
-      place = try Place()
+      sandbox = try Sandbox()
       self.url = url
       try #"{"rules":{".read":true,".write":true}}"#
-        .write(toFile: place.directory + "/rules.json", atomically: true, encoding: .utf8)
+        .write(toFile: sandbox.directory + "/rules.json", atomically: true, encoding: .utf8)
       for _ in 0..<count { try add() }
     }
 
@@ -38,12 +38,12 @@ struct ClusterProcessTests {
     /// Starts a server, which may reach PostgreSQL through an address of its own.
     func add(at url: String? = nil, advertise: String? = nil) throws {
       let options = [
-        "--store", url ?? self.url, "--port", "0", "--rules", place.directory + "/rules.json",
-        "--socket", "\(place.directory)/\(servers.count).sock", "--data-dir",
-        "\(place.directory)/data-\(servers.count)",
+        "--store", url ?? self.url, "--port", "0", "--rules", sandbox.directory + "/rules.json",
+        "--socket", "\(sandbox.directory)/\(servers.count).sock", "--data-dir",
+        "\(sandbox.directory)/data-\(servers.count)",
       ]
       servers.append(
-        try place.serve(options + (advertise.map { ["--advertise", $0] } ?? []))
+        try sandbox.serve(options + (advertise.map { ["--advertise", $0] } ?? []))
       )
     }
 

@@ -5,39 +5,39 @@ extension EndToEnd {
   /// The configuration file, drafts, editors and line mode, on a real terminal.
   @Suite("Configuration and writing", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct ConfigurationTests {
-    private func write(_ text: String, _ place: Place) throws {
-      let folder = place.directory + "/.config/hearth"
+    private func write(_ text: String, _ sandbox: Sandbox) throws {
+      let folder = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try text.write(toFile: folder + "/config.toml", atomically: true, encoding: .utf8)
     }
 
     @Test("What holds is printed with where it comes from; a wrong line stops nothing")
     func printing() throws {
-      let place = try Place()
-      try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n", place)
-      let outcome = try place.hearth("--print-config", "--ascii")
+      let sandbox = try Sandbox()
+      try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n", sandbox)
+      let outcome = try sandbox.hearth("--print-config", "--ascii")
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("theme = \"light\"  # config.toml:1"))
       #expect(outcome.output.contains("mouse = true  # default"))
       #expect(outcome.output.contains("ascii = true  # --ascii"))
       #expect(outcome.errors.contains("config.toml:2: mouse is true or false"))
       #expect(outcome.errors.contains("config.toml:3: this is not TOML"))
-      #expect(try place.hearth("--list-themes").lines.contains("high-contrast"))
-      let debug = try place.hearth("--debug-info")
+      #expect(try sandbox.hearth("--list-themes").lines.contains("high-contrast"))
+      let debug = try sandbox.hearth("--debug-info")
       #expect(debug.output.contains("theme: light (config.toml:1)"))
     }
 
     @Test("A change of the file is seen while the program runs, and a bad one keeps the old values")
     func liveReload() throws {
-      let place = try Place()
-      try write("ascii = false\n", place)
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      try write("ascii = false\n", sandbox)
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("online")
-      try write("ascii = true\n[keys.list]\n\"x\" = \"compose\"\n", place)
+      try write("ascii = true\n[keys.list]\n\"x\" = \"compose\"\n", sandbox)
       try alice.waitFor("config.toml:3")
       try alice.waitFor("+ online")
-      try write("ascii = \"?\"\n[keys.list]\n\"x\" = \"write\"\n", place)
+      try write("ascii = \"?\"\n[keys.list]\n\"x\" = \"write\"\n", sandbox)
       try alice.waitFor("config.toml:1")
       try alice.press("x")
       try alice.waitFor("New post")
@@ -45,18 +45,18 @@ extension EndToEnd {
 
     @Test("kill -9 in the middle of a word loses nothing that had reached the disk")
     func killed() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("online")
       try alice.press("c")
       try alice.type("Half a")
       try alice.press("Tab")
       try alice.type("word and mo")
       try alice.waitFor("word and mo")
-      try waitUntil("the draft is on disk") { try place.keeps("word and mo") }
+      try waitUntil("the draft is on disk") { try sandbox.keeps("word and mo") }
       kill(try alice.process(), SIGKILL)
-      let again = try tmux.open("\(Place.program) --user alice")
+      let again = try tmux.open("\(Sandbox.program) --user alice")
       try again.waitFor("online")
       try again.press("c")
       try again.waitFor("Half a")
@@ -65,14 +65,14 @@ extension EndToEnd {
 
     @Test("Another editor has the terminal, and gives text and terminal back")
     func editor() throws {
-      let place = try Place()
-      let script = place.directory + "/my editor"
+      let sandbox = try Sandbox()
+      let script = sandbox.directory + "/my editor"
       try "#!/bin/sh\n[ -t 1 ] || exit 1\nprintf 'From outside\\n\\nTwo\\nlines\\n' > \"$2\"\n"
         .write(toFile: script, atomically: true, encoding: .utf8)
       chmod(script, 0o700)
-      let tmux = Tmux(place)
+      let tmux = Tmux(sandbox)
       let alice = try tmux.open(
-        "env VISUAL=\"'\(script)' --wait\" \(Place.program) --user alice"
+        "env VISUAL=\"'\(script)' --wait\" \(Sandbox.program) --user alice"
       )
       try alice.waitFor("online")
       try alice.press("c")
@@ -81,15 +81,15 @@ extension EndToEnd {
       try alice.waitFor("From outside")
       try alice.press("C-s")
       try alice.waitFor("From outside")
-      let post = try object(try place.hearth("list", "--json").lines[0])
+      let post = try object(try sandbox.hearth("list", "--json").lines[0])
       #expect(post["body"] as? String == "Two\nlines")
     }
 
     @Test("An editor that fails changes nothing")
     func failingEditor() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let alice = try tmux.open("env VISUAL=false \(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("env VISUAL=false \(Sandbox.program) --user alice")
       try alice.waitFor("online")
       try alice.press("c")
       try alice.type("Draft")
@@ -100,14 +100,14 @@ extension EndToEnd {
 
     @Test("Line mode prints a line for each event and takes commands")
     func plain() throws {
-      let place = try Place()
-      let outcome = try place.hearth("--plain", "--user", "alice", input: "help\nquit\n")
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.hearth("--plain", "--user", "alice", input: "help\nquit\n")
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("quit: leave."))
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --plain --user alice")
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --plain --user alice")
       try alice.waitFor("0 posts. Type help")
-      try place.hearth("post", "--user", "bob", "--title", "News", "--body", "x")
+      try sandbox.hearth("post", "--user", "bob", "--title", "News", "--body", "x")
       try alice.waitFor("New post by bob: News.")
       try alice.type("star 1")
       try alice.press("Enter")
@@ -116,39 +116,39 @@ extension EndToEnd {
 
     @Test("Two terminals of one person keep their drafts apart")
     func twoTerminals() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let first = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let first = try tmux.open("\(Sandbox.program) --user alice")
       try first.waitFor("online")
       try first.press("c")
       try first.type("First of two")
-      try waitUntil("the first draft is on disk") { try place.keeps("First of two") }
-      let second = try tmux.open("\(Place.program) --user alice")
+      try waitUntil("the first draft is on disk") { try sandbox.keeps("First of two") }
+      let second = try tmux.open("\(Sandbox.program) --user alice")
       try second.waitFor("online")
       try second.press("c")
       try second.waitFor("New post")
       #expect(!(try second.screen()).contains("First of two"))
       try second.type("Second of two")
-      try waitUntil("the second draft is on disk") { try place.keeps("Second of two") }
+      try waitUntil("the second draft is on disk") { try sandbox.keeps("Second of two") }
       kill(try first.process(), SIGKILL)
       kill(try second.process(), SIGKILL)
-      let third = try tmux.open("\(Place.program) --user alice")
+      let third = try tmux.open("\(Sandbox.program) --user alice")
       try third.waitFor("2 drafts")
     }
 
     @Test("A link goes to the browser as one word, whatever a shell would make of it")
     func links() throws {
-      let place = try Place()
-      let file = place.directory + "/opened"
-      let browser = place.directory + "/browser"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/opened"
+      let browser = sandbox.directory + "/browser"
       try "#!/bin/sh\nprintf '%s' \"$#:$1\" > '\(file)'\n"
         .write(toFile: browser, atomically: true, encoding: .utf8)
       chmod(browser, 0o700)
       let link = "http://example.org/;touch%20x$(id)&y"
-      let tmux = Tmux(place)
-      let alice = try tmux.open("env BROWSER=\(browser) \(Place.program) --user alice")
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("env BROWSER=\(browser) \(Sandbox.program) --user alice")
       try alice.waitFor("online")
-      try place.hearth("post", "--user", "bob", "--title", "Link", "--body", "See \(link).")
+      try sandbox.hearth("post", "--user", "bob", "--title", "Link", "--body", "See \(link).")
       try alice.waitFor("Link")
       try alice.press("o")
       try alice.waitFor("example.org")

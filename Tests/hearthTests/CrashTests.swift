@@ -61,19 +61,19 @@ extension EndToEnd {
     }
 
     private func start(
-      _ place: Place,
+      _ sandbox: Sandbox,
       _ socket: String,
       _ fault: DiskFault?,
       _ note: String
     ) throws -> Spawned {
-      let paths = ["--socket", socket, "--data-dir", place.directory + "/db"]
+      let paths = ["--socket", socket, "--data-dir", sandbox.directory + "/db"]
       let faults = fault.map {
         ["--fault", $0.kind.rawValue, "--number", "\($0.number)", "--times", "\($0.times)"]
       }
       let server = try Spawned(
-        faults == nil ? Place.program : Place.built("FaultyServer"),
+        faults == nil ? Sandbox.program : Sandbox.built("FaultyServer"),
         faults.map { paths + $0 } ?? ["serve"] + paths,
-        environment: place.environment
+        environment: sandbox.environment
       )
       do {
         try waitUntil("the server answers, \(note)") {
@@ -144,8 +144,8 @@ extension EndToEnd {
       arguments: Disk.allCases
     )
     func rounds(disk: Disk) throws {
-      let place = try Place()
-      let socket = place.directory + "/s"
+      let sandbox = try Sandbox()
+      let socket = sandbox.directory + "/s"
       var random = SplitMix64(seed: Self.seed)
       let writers = (0..<3).map { CrashWriter("w\($0)", seed: Self.seed + UInt64($0)) }
       var last: DiskFault?
@@ -154,7 +154,7 @@ extension EndToEnd {
       for round in 1...Self.rounds {
         let fault = disk == .faulty ? fault(&random) : nil
         let note = "seed \(Self.seed), round \(round), after \(last?.description ?? "no fault")"
-        let server = try start(place, socket, fault, note)
+        let server = try start(sandbox, socket, fault, note)
         defer { server.terminate() }
         let stored = try data(socket)
         for writer in writers {
@@ -182,7 +182,7 @@ extension EndToEnd {
         #expect(endings > Self.rounds / 10, "and the server is to end where it does not work")
       }
       // The last server is the program itself.
-      let server = try start(place, socket, nil, "seed \(Self.seed), the last time")
+      let server = try start(sandbox, socket, nil, "seed \(Self.seed), the last time")
       defer { server.terminate() }
       let left = try data(socket)
       for writer in writers { #expect(writer.check(left) == []) }
@@ -192,7 +192,7 @@ extension EndToEnd {
       #expect(writers.allSatisfy { $0.pendingValues.isEmpty })
       #expect(checkShared(stored, writers) == nil)
       server.terminate()
-      #expect(try place.hearth("fsck", place.directory + "/db").status == 0)
+      #expect(try sandbox.hearth("fsck", sandbox.directory + "/db").status == 0)
     }
   }
 }

@@ -10,8 +10,8 @@ struct CrashTrace: Equatable {
 
   /// Extracts what a writer has left behind in a server's data.
   init(of name: String, in data: [String: Any]) {
-    func numbers(_ place: String) -> [String: Int] {
-      (data[place] as? [String: Any])?[name] as? [String: Int] ?? [:]
+    func numbers(_ sandbox: String) -> [String: Int] {
+      (data[sandbox] as? [String: Any])?[name] as? [String: Int] ?? [:]
     }
     increments = (data["counters"] as? [String: Any])?[name] as? Int ?? 0
     left = numbers("left")

@@ -37,12 +37,12 @@ extension EndToEnd {
     private static func start(
       _ arguments: String,
       in tmux: Tmux,
-      _ place: Place
+      _ sandbox: Sandbox
     ) throws -> (pane: Tmux.Pane, process: pid_t) {
-      let pidFile = place.directory + "/pid"
-      let status = place.directory + "/status"
+      let pidFile = sandbox.directory + "/pid"
+      let status = sandbox.directory + "/status"
       let pane = try tmux.open(
-        "sh -c 'echo $$ > \(pidFile); exec \(Place.program) demo \(arguments)'"
+        "sh -c 'echo $$ > \(pidFile); exec \(Sandbox.program) demo \(arguments)'"
           + "; echo \"status $?\" > \(status); sleep 1000",
         columns: 160,
         rows: 50
@@ -56,9 +56,11 @@ extension EndToEnd {
       return (pane, try #require(process))
     }
 
-    private static func waitForStatus(_ place: Place, within seconds: Double = 120) throws -> String
-    {
-      let file = place.directory + "/status"
+    private static func waitForStatus(
+      _ sandbox: Sandbox,
+      within seconds: Double = 120
+    ) throws -> String {
+      let file = sandbox.directory + "/status"
       try waitUntil("the demonstration has ended", within: seconds) {
         FileManager.default.fileExists(atPath: file)
       }
@@ -67,9 +69,9 @@ extension EndToEnd {
 
     @Test("Terminals show what others do, figures move, and a key ends it")
     func watching() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let (pane, process) = try Self.start("--panes 3", in: tmux, place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let (pane, process) = try Self.start("--panes 3", in: tmux, sandbox)
       let directory = try Self.directory(of: process)
       try pane.waitFor("the live pane measures", within: 60) { screen in
         let isMeasured = screen.contains(try! Regex(#"write to screen p50 \d+ ms, p99 \d+ ms"#))
@@ -87,7 +89,7 @@ extension EndToEnd {
         return Dictionary(grouping: titles) { $0 }.values.contains { $0.count >= 3 }
       }
       try pane.press("F10")
-      #expect(try Self.waitForStatus(place) == "status 0\n")
+      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
       try pane.waitFor("0 violations")
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
@@ -97,25 +99,25 @@ extension EndToEnd {
       arguments: [0, SIGTERM, SIGKILL]
     )
     func ending(signal: Int32) throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let time = signal == 0 ? " --seconds 2" : ""
-      let (pane, process) = try Self.start("--panes 2\(time)", in: tmux, place)
+      let (pane, process) = try Self.start("--panes 2\(time)", in: tmux, sandbox)
       let directory = try Self.directory(of: process)
       try pane.waitFor("violations", within: 60)
       if signal != 0 { kill(process, signal) }
       let status = signal == 0 ? 0 : 128 + signal
-      #expect(try Self.waitForStatus(place) == "status \(status)\n")
+      #expect(try Self.waitForStatus(sandbox) == "status \(status)\n")
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
     @Test("Each scene shows what it is about, on one screen too, and all goes well")
     func scenes() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: tmux, place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: tmux, sandbox)
       let directory = try Self.directory(of: process)
-      #expect(try Self.waitForStatus(place, within: 400) == "status 0\n")
+      #expect(try Self.waitForStatus(sandbox, within: 400) == "status 0\n")
       try pane.waitFor("ok: 2 stars at once", within: 30)
       let screen = try pane.screen()
       #expect(screen.contains("ok: carol wrote one post offline: it arrived once"))
@@ -128,14 +130,20 @@ extension EndToEnd {
 
     @Test("A database elsewhere gets all the posts, and its server is left alone")
     func elsewhere() throws {
-      let place = try Place()
-      let server = try place.serve("--emulator", "--port", "0", "--socket", place.directory + "/s")
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve(
+        "--emulator",
+        "--port",
+        "0",
+        "--socket",
+        sandbox.directory + "/s"
+      )
       defer { server.process.terminate() }
-      let tmux = Tmux(place)
+      let tmux = Tmux(sandbox)
       let (pane, process) = try Self.start(
         "--panes 3 --database http://127.0.0.1:\(server.port)?ns=hearth",
         in: tmux,
-        place
+        sandbox
       )
       let directory = try Self.directory(of: process)
       try pane.waitFor("the live pane measures", within: 120) { screen in
@@ -144,7 +152,7 @@ extension EndToEnd {
           && screen.contains(try! Regex(#"violations +0"#))
       }
       try pane.press("F10")
-      #expect(try Self.waitForStatus(place) == "status 0\n")
+      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
       #expect(!server.process.hasEnded)
       let posts = try server.request("GET", "/posts.json?ns=hearth", bearer: "owner")

@@ -6,27 +6,27 @@ extension EndToEnd {
   /// broken.
   @Suite("Demonstrations")
   struct DemonstrationTests {
-    private static let folder = Place.package + "/assets/demos"
+    private static let folder = Sandbox.package + "/assets/demos"
     private static let names =
       ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
       .filter { $0.hasSuffix(".txt") }.sorted()
 
     @Test("Each runs to its end", arguments: names)
     func runs(name: String) throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let script = try String(contentsOfFile: Self.folder + "/" + name, encoding: .utf8)
         // Files that a script writes go to the test's directory.
-        .replacing(":dump-screen ", with: ":dump-screen \(place.directory)/")
-      let file = place.directory + "/" + name
+        .replacing(":dump-screen ", with: ":dump-screen \(sandbox.directory)/")
+      let file = sandbox.directory + "/" + name
       try script.write(toFile: file, atomically: true, encoding: .utf8)
-      let outcome = try place.hearth("--script", file)
+      let outcome = try sandbox.hearth("--script", file)
       #expect(outcome.errors == "")
       #expect(outcome.status == 0)
     }
 
     @Test("A hundred runs of one script show the same, byte for byte")
     func hundredRuns() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let script = """
         size 60x12
         wait-for No posts yet
@@ -45,10 +45,10 @@ extension EndToEnd {
       // A few at a time: each waits more than it works.
       for batch in 0..<10 {
         let runs = try (0..<10).map { number in
-          let name = "\(place.directory)/\(batch)-\(number)"
+          let name = "\(sandbox.directory)/\(batch)-\(number)"
           try (script + " " + name + ".screen")
             .write(toFile: name, atomically: true, encoding: .utf8)
-          return (name, try place.start("--script", name))
+          return (name, try sandbox.start("--script", name))
         }
         for (name, process) in runs {
           try #require(process.wait() == 0)
@@ -61,13 +61,13 @@ extension EndToEnd {
 
     @Test("A script that is shown on a terminal does the same, and q ends it")
     func shown() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let file = Self.folder + "/comments.txt"
-      let whole = try TerminalSession(["--script", file, "--show", "--pace", "0"], in: place)
+      let whole = try TerminalSession(["--script", file, "--show", "--pace", "0"], in: sandbox)
       #expect(try whole.waitForEnd() == 0)
       let text = String(decoding: whole.output, as: UTF8.self)
       #expect(text.contains("Good to know.") && text.contains("bob is writing"))
-      let ended = try TerminalSession(["--script", file, "--show", "--pace", "60000"], in: place)
+      let ended = try TerminalSession(["--script", file, "--show", "--pace", "60000"], in: sandbox)
       try ended.wait(for: "No posts yet")
       ended.type("q")
       #expect(try ended.waitForEnd() == 0)

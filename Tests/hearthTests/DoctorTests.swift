@@ -7,12 +7,12 @@ extension EndToEnd {
   struct DoctorTests {
     /// The findings, by subject.
     private func findings(
-      _ place: Place,
+      _ sandbox: Sandbox,
       _ arguments: [String] = [],
       _ environment: [String: String] = [:]
     ) throws -> (status: Int32, [String: (grade: String, text: String)]) {
-      let merged = place.environment.merging(environment) { $1 }.filter { !$0.value.isEmpty }
-      let outcome = try place.run(["doctor", "--json"] + arguments, environment: merged)
+      let merged = sandbox.environment.merging(environment) { $1 }.filter { !$0.value.isEmpty }
+      let outcome = try sandbox.run(["doctor", "--json"] + arguments, environment: merged)
       var found: [String: (grade: String, text: String)] = [:]
       for line in outcome.lines {
         let finding = try object(line)
@@ -26,21 +26,21 @@ extension EndToEnd {
 
     @Test("Where nothing is wrong, it says so, starts nothing and creates nothing")
     func allIsWell() throws {
-      let place = try Place()
-      let (status, found) = try findings(place)
+      let sandbox = try Sandbox()
+      let (status, found) = try findings(sandbox)
       #expect(status == 0)
       #expect(!found.values.contains { $0.grade == "fault" })
       #expect(found["data"]?.text.hasSuffix("will be created") == true)
       #expect(found["text"]?.text == "UTF-8")
-      #expect(try place.serverProcess() == nil)
-      #expect(!FileManager.default.fileExists(atPath: place.directory + "/data/hearth"))
+      #expect(try sandbox.serverProcess() == nil)
+      #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/data/hearth"))
     }
 
     @Test("Without a home directory it names the variable and the option")
     func noHome() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let (status, found) = try findings(
-        place,
+        sandbox,
         [],
         ["HOME": "", "XDG_DATA_HOME": "", "XDG_STATE_HOME": ""]
       )
@@ -52,8 +52,8 @@ extension EndToEnd {
 
     @Test("A locale without UTF-8 is a warning")
     func noUnicode() throws {
-      let place = try Place()
-      let (status, found) = try findings(place, [], ["LANG": "C", "LC_ALL": "C"])
+      let sandbox = try Sandbox()
+      let (status, found) = try findings(sandbox, [], ["LANG": "C", "LC_ALL": "C"])
       #expect(status == 0)
       #expect(found["text"]?.grade == "warning")
       #expect(found["text"]?.text.contains("LANG=C.UTF-8") == true)
@@ -61,17 +61,17 @@ extension EndToEnd {
 
     @Test("Directories that are files, or that others may enter, are told apart")
     func directories() throws {
-      let place = try Place()
-      let file = place.directory + "/file"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/file"
       try "".write(toFile: file, atomically: true, encoding: .utf8)
-      let (status, found) = try findings(place, ["--data-dir", file])
+      let (status, found) = try findings(sandbox, ["--data-dir", file])
       #expect(status == 1)
       #expect(found["data"]?.text.contains("is not a directory") == true)
 
-      let shared = place.directory + "/shared"
+      let shared = sandbox.directory + "/shared"
       mkdir(shared, 0o755)
       chmod(shared, 0o755)
-      let (second, open) = try findings(place, ["--data-dir", shared])
+      let (second, open) = try findings(sandbox, ["--data-dir", shared])
       #expect(second == 0)
       #expect(open["data"]?.grade == "warning")
       #expect(open["data"]?.text.contains("chmod 700") == true)
@@ -79,10 +79,10 @@ extension EndToEnd {
 
     @Test("A socket path that is a file, and a mistake in the configuration, are found")
     func socketAndConfiguration() throws {
-      let place = try Place()
-      let file = place.directory + "/file"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/file"
       try "".write(toFile: file, atomically: true, encoding: .utf8)
-      let configuration = place.directory + "/.config/hearth"
+      let configuration = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(
         atPath: configuration,
         withIntermediateDirectories: true
@@ -92,7 +92,7 @@ extension EndToEnd {
         atomically: true,
         encoding: .utf8
       )
-      let (status, found) = try findings(place, ["--socket", file])
+      let (status, found) = try findings(sandbox, ["--socket", file])
       #expect(status == 1)
       #expect(found["local server"]?.grade == "fault")
       #expect(found["configuration"]?.grade == "warning")
@@ -101,11 +101,11 @@ extension EndToEnd {
 
     @Test("A port that is taken and a server that runs are seen")
     func portAndServer() throws {
-      let place = try Place()
-      try place.hearth("post", "--title", "Tea", "--body", "Come over")
+      let sandbox = try Sandbox()
+      try sandbox.hearth("post", "--title", "Tea", "--body", "Come over")
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
-      let (status, found) = try findings(place, ["--port", "\(taken.port)"])
+      let (status, found) = try findings(sandbox, ["--port", "\(taken.port)"])
       #expect(status == 0)
       #expect(found["port \(taken.port)"]?.grade == "warning")
       #expect(found["port \(taken.port)"]?.text.hasPrefix("in use") == true)
@@ -116,21 +116,21 @@ extension EndToEnd {
       "A database elsewhere that cannot be reached, hangs or is no URL is told of with its cause"
     )
     func database() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let (status, found) = try findings(
-        place,
+        sandbox,
         ["--database", "http://127.0.0.1:9?ns=hearth"]
       )
       #expect(status == 1)
       let text = try #require(found["database"]?.text)
       #expect(text.hasPrefix("cannot connect to 127.0.0.1:9: connection refused;"))
-      let (second, wrong) = try findings(place, ["--database", "nonsense"])
+      let (second, wrong) = try findings(sandbox, ["--database", "nonsense"])
       #expect(second == 1)
       #expect(wrong["database"]?.text.contains("is not the URL of a database") == true)
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
       let (third, mute) = try findings(
-        place,
+        sandbox,
         ["--database", "http://127.0.0.1:\(taken.port)?ns=hearth"]
       )
       #expect(third == 1)

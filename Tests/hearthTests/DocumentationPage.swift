@@ -10,10 +10,10 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
 
   /// README and the pages of `assets/docs`.
   static let all: [DocumentationPage] = {
-    let docs = Place.package + "/assets/docs"
+    let docs = Sandbox.package + "/assets/docs"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: docs)) ?? []
     let paths = names.filter { $0.hasSuffix(".md") }.sorted().map { docs + "/" + $0 }
-    return ([Place.package + "/README.md"] + paths).compactMap { path in
+    return ([Sandbox.package + "/README.md"] + paths).compactMap { path in
       guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
       return DocumentationPage(name: (path as NSString).lastPathComponent, text: text)
     }

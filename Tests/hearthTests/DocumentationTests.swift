@@ -32,7 +32,7 @@ extension EndToEnd {
         if page.name != "README.md" {
           #expect(readme.text.contains("(assets/docs/\(page.name))"), "\(page.name)")
         }
-        let folder = Place.package + (page.name == "README.md" ? "" : "/assets/docs")
+        let folder = Sandbox.package + (page.name == "README.md" ? "" : "/assets/docs")
         for link in page.text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
           #expect(
             FileManager.default.fileExists(atPath: "\(folder)/\(link.1)"),
@@ -44,11 +44,11 @@ extension EndToEnd {
 
     @Test("Each command exists and takes the options it is shown with")
     func commandsExist() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       var helps: [[String]: String] = [:]
       func help(_ command: [String]) throws -> String {
         if let known = helps[command] { return known }
-        let found = try place.run(command + ["--help"], environment: place.environment).output
+        let found = try sandbox.run(command + ["--help"], environment: sandbox.environment).output
         helps[command] = found
         return found
       }
@@ -93,7 +93,7 @@ extension EndToEnd {
       arguments: DocumentationPage.all.filter { !$0.runnableBlocks.isEmpty }
     )
     func commandsRun(page: DocumentationPage) throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       // Blocks that are not run say why, and most are run.
       #expect(page.runnableBlocks.count * 2 >= page.blocks.count)
       let authority = try CertificateAuthority()
@@ -101,10 +101,10 @@ extension EndToEnd {
       for (name, text) in [
         "ca.pem": authority.certificate, "chain.pem": issued.certificate, "key.pem": issued.key,
       ] {
-        try text.write(toFile: "\(place.directory)/\(name)", atomically: true, encoding: .utf8)
-        chmod("\(place.directory)/\(name)", 0o600)
+        try text.write(toFile: "\(sandbox.directory)/\(name)", atomically: true, encoding: .utf8)
+        chmod("\(sandbox.directory)/\(name)", 0o600)
       }
-      var environment = place.environment
+      var environment = sandbox.environment
       // The directories are those named on the pages.
       environment["XDG_DATA_HOME"] = nil
       environment["XDG_STATE_HOME"] = nil
@@ -115,13 +115,13 @@ extension EndToEnd {
         environment["EMPTY_STORE"] = try server.makeDatabase()
       }
       let script = """
-        program='\(Place.program)' assets='\(Place.package)/assets'
+        program='\(Sandbox.program)' assets='\(Sandbox.package)/assets'
         \(DocumentationPage.shell)
         \(Self.beforehand[page.name] ?? "")
         \(page.runnableBlocks.joined(separator: "\n"))
         echo "typed to the end"
         """
-      let outcome = try place.run(["-c", script], of: "/bin/bash", environment: environment)
+      let outcome = try sandbox.run(["-c", script], of: "/bin/bash", environment: environment)
       #expect(outcome.status == 0, "\(outcome.output)\n\(outcome.errors)")
       #expect(outcome.output.hasSuffix("typed to the end\n"))
       if page.name == "serving.md" {

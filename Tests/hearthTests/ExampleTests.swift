@@ -6,18 +6,18 @@ extension EndToEnd {
   /// The programs of `assets/examples`, each in a terminal, with one server for all.
   @Suite("Examples")
   struct ExampleTests {
-    let place: Place
+    let sandbox: Sandbox
     let server: ServerProcess
     let url: String
 
     init() throws {
-      place = try Place()
-      server = try place.serve("--emulator", "--port", "0")
+      sandbox = try Sandbox()
+      server = try sandbox.serve("--emulator", "--port", "0")
       url = "http://127.0.0.1:\(server.port)?ns=examples"
     }
 
     private func open(_ program: String, _ arguments: String...) throws -> TerminalSession {
-      try TerminalSession([url] + arguments, of: Place.built(program), in: place)
+      try TerminalSession([url] + arguments, of: Sandbox.built(program), in: sandbox)
     }
 
     private func stored(_ path: String) throws -> String {
@@ -57,11 +57,11 @@ extension EndToEnd {
     @Test("Errands that are written while there is no server are sent by a later run, once")
     func errands() throws {
       server.process.terminate()
-      let directory = place.directory + "/errands"
+      let directory = sandbox.directory + "/errands"
       let away = try open("Errands", directory, "Buy tea", "Post the letter")
       try away.wait(for: "There is no connection")
       #expect(try away.waitForEnd() == 0)
-      let next = try place.serve("--emulator", "--port", "\(server.port)")
+      let next = try sandbox.serve("--emulator", "--port", "\(server.port)")
       defer { next.process.terminate() }
       for _ in 1...2 {
         let later = try open("Errands", directory)

@@ -9,17 +9,17 @@ extension EndToEnd {
     /// The name of the data directory is on the screen as well.
     private static let folder = "evil\u{1B}[2J\u{202E}漢\u{9B}m"
 
-    private let place: Place
+    private let sandbox: Sandbox
 
     init() throws {
-      place = try Place()
-      let file = place.directory + "/hostile.json"
+      sandbox = try Sandbox()
+      let file = sandbox.directory + "/hostile.json"
       try HostileBlog.json(now: Date()).write(to: URL(fileURLWithPath: file))
-      let outcome = try place.hearth(
+      let outcome = try sandbox.hearth(
         "import",
         file,
         "--data-dir",
-        place.directory + "/" + Self.folder
+        sandbox.directory + "/" + Self.folder
       )
       try #require(outcome.status == 0, "\(outcome.errors)")
     }
@@ -30,10 +30,10 @@ extension EndToEnd {
     ) throws
       -> TerminalSession
     {
-      let directory = ["--data-dir", place.directory + "/" + Self.folder]
+      let directory = ["--data-dir", sandbox.directory + "/" + Self.folder]
       return try TerminalSession(
         directory + ["--user", "alice"] + arguments,
-        in: place,
+        in: sandbox,
         environment: ["TERM": kind]
       )
     }
@@ -57,7 +57,7 @@ extension EndToEnd {
     /// capture.
     private func differingRows(of session: TerminalSession) throws -> [String] {
       let name = "dump\(session.output.count)."
-      let file = place.directory + "/" + name
+      let file = sandbox.directory + "/" + name
       session.type(":dump-screen \(file)\r")
       // The file appears as a whole; by then the message about it on the bottom line may be gone.
       try session.wait(for: name + " is written") { _ in
@@ -142,8 +142,8 @@ extension EndToEnd {
     func notification() throws {
       let session = try open()
       try session.wait(for: "online")
-      let directory = place.directory + "/" + Self.folder
-      let outcome = try place.hearth(
+      let directory = sandbox.directory + "/" + Self.folder
+      let outcome = try sandbox.hearth(
         "post",
         "--title",
         "Mine \u{1B}]0;x\u{07}",
@@ -157,7 +157,7 @@ extension EndToEnd {
       let id = outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
       session.type(":set notifications true\r")
       session.settle()
-      try place.hearth(
+      try sandbox.hearth(
         "comment",
         id,
         "a\u{1B}]0;pwned\u{07}\u{9B}m\u{202E}b",

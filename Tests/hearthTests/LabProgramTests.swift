@@ -10,32 +10,34 @@ extension EndToEnd {
       arguments: ["swarm", "demo"]
     )
     func missing(command: String) throws {
-      let place = try Place()
-      let alone = place.directory + "/hearth"
-      try FileManager.default.copyItem(atPath: Place.program, toPath: alone)
-      let outcome = try place.run([command], of: alone, environment: place.environment)
+      let sandbox = try Sandbox()
+      let alone = sandbox.directory + "/hearth"
+      try FileManager.default.copyItem(atPath: Sandbox.program, toPath: alone)
+      let outcome = try sandbox.run([command], of: alone, environment: sandbox.environment)
       #expect(outcome.status == 1)
       #expect(outcome.errors.contains("swift build --product hearth-lab"))
-      #expect(outcome.errors.contains(place.directory))
+      #expect(outcome.errors.contains(sandbox.directory))
       // The command's options are documented even so.
-      let help = try place.run([command, "--help"], of: alone, environment: place.environment)
+      let help = try sandbox.run([command, "--help"], of: alone, environment: sandbox.environment)
       #expect(help.status == 0)
       #expect(help.output.contains("USAGE: hearth \(command)"))
     }
 
     @Test("Options are read as those of any other command")
     func options() throws {
-      let place = try Place()
-      #expect(try place.hearth("swarm", "--users", "many").status == 2)
-      #expect(try place.hearth("--users", "0", "swarm").errors.contains("--users takes 1 to 5000"))
-      #expect(try place.hearth("demo", "--panes", "1").errors.contains("--panes is a number"))
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("swarm", "--users", "many").status == 2)
+      #expect(
+        try sandbox.hearth("--users", "0", "swarm").errors.contains("--users takes 1 to 5000")
+      )
+      #expect(try sandbox.hearth("demo", "--panes", "1").errors.contains("--panes is a number"))
     }
 
     @Test("The help names every fault there is")
     func faults() throws {
-      let place = try Place()
-      let help = try place.hearth("swarm", "--help").output.split(whereSeparator: \.isWhitespace)
-      let refusal = try place.hearth("swarm", "--faults", "x").errors
+      let sandbox = try Sandbox()
+      let help = try sandbox.hearth("swarm", "--help").output.split(whereSeparator: \.isWhitespace)
+      let refusal = try sandbox.hearth("swarm", "--faults", "x").errors
       let list = try #require(refusal.split(separator: "there are ").last)
       let names = list.split(whereSeparator: { " ,\n".contains($0) }).filter { $0 != "and" }
       #expect(names.count > 10)

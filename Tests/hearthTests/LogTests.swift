@@ -16,12 +16,12 @@ extension EndToEnd {
 
     @Test("A running server begins a new file when one is full, and keeps three; no line is torn")
     func server() throws {
-      let place = try Place()
-      let log = place.directory + "/logs/server.log"
-      let server = try place.serve(
+      let sandbox = try Sandbox()
+      let log = sandbox.directory + "/logs/server.log"
+      let server = try sandbox.serve(
         "--ephemeral",
         "--socket",
-        place.directory + "/run/s.sock",
+        sandbox.directory + "/run/s.sock",
         "--log",
         log,
         "--log-size",
@@ -55,12 +55,12 @@ extension EndToEnd {
 
     @Test("Terminals that write to one log begin a new file together, and lose nothing of the last")
     func terminals() throws {
-      let place = try Place()
-      let log = place.directory + "/logs/own.log"
+      let sandbox = try Sandbox()
+      let log = sandbox.directory + "/logs/own.log"
       // Four at a time; their input is empty, so they exit immediately.
       for round in 0..<50 where files(log).count < 4 {
         let processes = try (0..<4).map { number in
-          try place.start(
+          try sandbox.start(
             "--plain",
             "--ephemeral",
             "--user",
@@ -90,18 +90,18 @@ extension EndToEnd {
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func secrets() throws {
-      let place = try Place()
-      let serverLog = place.directory + "/server.log"
-      let ownLog = place.directory + "/own.log"
-      let server = try place.serve(
+      let sandbox = try Sandbox()
+      let serverLog = sandbox.directory + "/server.log"
+      let ownLog = sandbox.directory + "/own.log"
+      let server = try sandbox.serve(
         "--port",
         "0",
         "--socket",
-        place.directory + "/run/blog.sock",
+        sandbox.directory + "/run/blog.sock",
         "--data-dir",
-        place.directory + "/blog",
+        sandbox.directory + "/blog",
         "--rules",
-        Place.package + "/assets/rules/blog.json",
+        Sandbox.package + "/assets/rules/blog.json",
         "--log",
         serverLog,
         "--log-level",
@@ -111,18 +111,18 @@ extension EndToEnd {
       let database = ["--database", "http://127.0.0.1:\(server.port)?ns=hearth"]
       let password = "correct horse battery"
       let signUp = ["sign-up", "--email", "ann@example.org", "--name", "ann", "--password-stdin"]
-      let signedUp = try place.run(
+      let signedUp = try sandbox.run(
         signUp + database,
         input: password + "\n",
-        environment: place.environment
+        environment: sandbox.environment
       )
       #expect(signedUp.status == 0, "\(signedUp.errors)")
-      try write(place, ["--log", ownLog, "--log-level", "trace"] + database)
+      try write(sandbox, ["--log", ownLog, "--log-level", "trace"] + database)
       // A token that the server refuses is not logged either.
       let forged = String(repeating: "forged-token-", count: 8)
       _ = try server.request("GET", "/posts.json?auth=\(forged)")
       _ = try server.request("GET", "/posts.json", bearer: forged)
-      _ = try place.hearth(
+      _ = try sandbox.hearth(
         "post",
         "--title",
         "x",
@@ -133,7 +133,7 @@ extension EndToEnd {
       )
 
       let credentials = try String(
-        contentsOfFile: place.directory + "/state/hearth/credentials.json",
+        contentsOfFile: sandbox.directory + "/state/hearth/credentials.json",
         encoding: .utf8
       )
       var secrets = [password, "A title nobody logs", "A body nobody logs", "forged-token"]
@@ -149,10 +149,10 @@ extension EndToEnd {
     }
 
     /// Writes a post in a terminal, as the user who is signed in.
-    private func write(_ place: Place, _ arguments: [String]) throws {
+    private func write(_ sandbox: Sandbox, _ arguments: [String]) throws {
       let quoted = arguments.map { "'\($0)'" }.joined(separator: " ")
-      let tmux = Tmux(place)
-      let pane = try tmux.open("\(Place.program) \(quoted)")
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open("\(Sandbox.program) \(quoted)")
       try pane.waitFor("online", within: 30)
       try pane.press("c")
       try pane.waitFor("New post")

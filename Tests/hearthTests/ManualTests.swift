@@ -17,10 +17,10 @@ extension EndToEnd {
 
     @Test("What is in assets is what the program prints", arguments: files)
     func fresh(arguments: [String], path: String) throws {
-      let place = try Place()
-      let printed = try place.run(arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let printed = try sandbox.run(arguments, environment: sandbox.environment)
       #expect(printed.status == 0)
-      let file = URL(fileURLWithPath: Place.package + "/assets/" + path)
+      let file = URL(fileURLWithPath: Sandbox.package + "/assets/" + path)
       if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
         let folder = file.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,9 +32,9 @@ extension EndToEnd {
 
     @Test("No option of any command is missing in the manual")
     func complete() throws {
-      let place = try Place()
-      let help = try place.hearth("--help").output
-      let manual = try place.hearth("manual").output.replacing("\\-", with: "-")
+      let sandbox = try Sandbox()
+      let help = try sandbox.hearth("--help").output
+      let manual = try sandbox.hearth("manual").output.replacing("\\-", with: "-")
       let sections = help.components(separatedBy: "\n\n")
       let groups = sections.drop { !$0.hasPrefix("OPTIONS:") }.dropFirst().joined(separator: "\n")
       let commands = groups.split(separator: "\n").compactMap { line -> String? in
@@ -44,7 +44,7 @@ extension EndToEnd {
       #expect(commands.count > 30)
       for command in commands where !["help", "See"].contains(command) {
         #expect(manual.contains("hearth \(command)"), "\(command)")
-        let text = try place.hearth(command, "--help").output
+        let text = try sandbox.hearth(command, "--help").output
         for option in text.matches(of: /(?m)^  (--[a-z-]+)/).map(\.output.1) {
           let isDocumented = manual.contains(String(option))
           #expect(isDocumented || ["--help", "--version"].contains(option), "\(command) \(option)")
@@ -57,7 +57,7 @@ extension EndToEnd {
       for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/groff")
-        process.arguments = ["-man", "-Tutf8", "-ww", Place.package + "/assets/man/" + name]
+        process.arguments = ["-man", "-Tutf8", "-ww", Sandbox.package + "/assets/man/" + name]
         let errors = Pipe()
         process.standardError = errors
         process.standardOutput = FileHandle.nullDevice
@@ -71,11 +71,11 @@ extension EndToEnd {
 
     @Test("One command installs everything, and nothing outside of its prefix")
     func installation() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let process = Process()
-      process.executableURL = URL(fileURLWithPath: Place.package + "/assets/scripts/install")
-      process.arguments = [place.directory + "/prefix"]
-      process.environment = place.environment.merging(["HEARTH": Place.program]) { $1 }
+      process.executableURL = URL(fileURLWithPath: Sandbox.package + "/assets/scripts/install")
+      process.arguments = [sandbox.directory + "/prefix"]
+      process.environment = sandbox.environment.merging(["HEARTH": Sandbox.program]) { $1 }
       process.standardOutput = FileHandle.nullDevice
       try process.run()
       process.waitUntilExit()
@@ -87,7 +87,7 @@ extension EndToEnd {
         "share/hearth/themes/light.toml",
       ] {
         #expect(
-          FileManager.default.fileExists(atPath: place.directory + "/prefix/" + file),
+          FileManager.default.fileExists(atPath: sandbox.directory + "/prefix/" + file),
           "\(file)"
         )
       }

@@ -6,55 +6,57 @@ extension EndToEnd {
   @Suite("A database with a name", .timeLimit(.minutes(5)))
   struct NamedDatabaseTests {
     /// A data directory with the blog's database and another one, optionally with a server.
-    private func place(isServed: Bool) throws -> (place: Place, server: Spawned?) {
-      let place = try Place()
-      try place.hearth("set", "/a", #""blog""#)
-      try place.hearth("stop")
-      #expect(try place.hearth("databases", "create", "team").status == 0)
-      guard isServed else { return (place, nil) }
-      let socket = place.directory + "/run/hearth/hearth.sock"
-      let server = try place.start("serve")
+    private func sandbox(isServed: Bool) throws -> (sandbox: Sandbox, server: Spawned?) {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/a", #""blog""#)
+      try sandbox.hearth("stop")
+      #expect(try sandbox.hearth("databases", "create", "team").status == 0)
+      guard isServed else { return (sandbox, nil) }
+      let socket = sandbox.directory + "/run/hearth/hearth.sock"
+      let server = try sandbox.start("serve")
       try waitUntil("the server answers", within: 60) { WireClient(socket: socket) != nil }
-      return (place, server)
+      return (sandbox, server)
     }
 
     @Test("is imported into, exported, copied and checked", arguments: [false, true])
     func maintenance(isServed: Bool) throws {
-      let (place, server) = try place(isServed: isServed)
+      let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.terminate() }
       let json = #"{"team":{"b":[1,2]}}"#
-      let taken = try place.hearth("import", "-", "--ns", "team", input: json)
+      let taken = try sandbox.hearth("import", "-", "--ns", "team", input: json)
       #expect(taken.status == 0, "\(taken.errors)")
-      #expect(try object(place.hearth("export", "--ns", "team").output).keys.sorted() == ["team"])
-      #expect(try object(place.hearth("export", "--ns", "hearth").output).keys.sorted() == ["a"])
-      #expect(try object(place.hearth("export").output).keys.sorted() == ["a"])
-      let copy = place.directory + "/copy.sqlite"
-      let backup = try place.hearth("backup", copy, "--ns", "team", "--json")
+      #expect(try object(sandbox.hearth("export", "--ns", "team").output).keys.sorted() == ["team"])
+      #expect(try object(sandbox.hearth("export", "--ns", "hearth").output).keys.sorted() == ["a"])
+      #expect(try object(sandbox.hearth("export").output).keys.sorted() == ["a"])
+      let copy = sandbox.directory + "/copy.sqlite"
+      let backup = try sandbox.hearth("backup", copy, "--ns", "team", "--json")
       #expect(try object(backup.output)["revision"] as? Int == 1, "\(backup.errors)")
       // The number of rows depends on how much of the log has been folded into rows by now.
-      #expect(try place.hearth("fsck", copy).output.hasPrefix("commit 1, "))
-      let check = try place.hearth("fsck", "--ns", "team")
+      #expect(try sandbox.hearth("fsck", copy).output.hasPrefix("commit 1, "))
+      let check = try sandbox.hearth("fsck", "--ns", "team")
       #expect(check.status == 0)
       #expect(check.lines.count == 1 && check.output.hasPrefix("team: commit 1, "))
       #expect(check.output.hasSuffix(": no fault\n"))
-      #expect(try place.hearth("import", "-", "--replace", "--ns", "team", input: "{}").status == 0)
-      #expect(try place.hearth("export", "--ns", "team").output == "null\n")
-      #expect(try object(place.hearth("export").output).keys.sorted() == ["a"])
-      #expect((try place.serverProcess() != nil) == isServed)
+      #expect(
+        try sandbox.hearth("import", "-", "--replace", "--ns", "team", input: "{}").status == 0
+      )
+      #expect(try sandbox.hearth("export", "--ns", "team").output == "null\n")
+      #expect(try object(sandbox.hearth("export").output).keys.sorted() == ["a"])
+      #expect((try sandbox.serverProcess() != nil) == isServed)
     }
 
     @Test("that is not there is told, with those that are", arguments: [false, true])
     func unknown(isServed: Bool) throws {
-      let (place, server) = try place(isServed: isServed)
+      let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.terminate() }
       for arguments in [
-        ["export"], ["backup", place.directory + "/copy"], ["import", "-"], ["fsck"],
+        ["export"], ["backup", sandbox.directory + "/copy"], ["import", "-"], ["fsck"],
       ] {
         for name in ["nobody", "../hearth", ""] {
-          let outcome = try place.run(
+          let outcome = try sandbox.run(
             arguments + ["--ns", name],
             input: "{}",
-            environment: place.environment
+            environment: sandbox.environment
           )
           #expect(outcome.status == 3, "\(arguments)")
           #expect(outcome.output.isEmpty)
@@ -62,30 +64,30 @@ extension EndToEnd {
           #expect(outcome.errors.contains(#""hearth", "team""#), "\(outcome.errors)")
         }
       }
-      #expect(!FileManager.default.fileExists(atPath: place.directory + "/copy"))
-      #expect(try place.hearth("databases").lines == ["hearth", "team"])
-      let empty = try Place()
+      #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/copy"))
+      #expect(try sandbox.hearth("databases").lines == ["hearth", "team"])
+      let empty = try Sandbox()
       #expect(try empty.hearth("export", "--ns", "team").errors.contains("none yet"))
     }
 
     @Test("belongs to a data directory: a URL names its own, and what keeps nothing has none")
     func elsewhere() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       for other in [["--ephemeral"], ["--database", "http://127.0.0.1:9?ns=x"]] {
         for command in [["export"], ["import", "-"], ["fsck"]] {
           let arguments = command + ["--ns", "team"] + other
-          let outcome = try place.run(arguments, environment: place.environment)
+          let outcome = try sandbox.run(arguments, environment: sandbox.environment)
           #expect(outcome.status == 2, "\(arguments)")
         }
       }
-      #expect(try place.hearth("fsck", place.directory, "--ns", "team").status == 2)
+      #expect(try sandbox.hearth("fsck", sandbox.directory, "--ns", "team").status == 2)
     }
 
     @Test("is checked with all others when none is named, and one that is damaged hides none")
     func allAreChecked() throws {
-      let (place, _) = try place(isServed: false)
-      #expect(try place.hearth("databases", "create", "second").status == 0)
-      let whole = try place.hearth("fsck")
+      let (sandbox, _) = try sandbox(isServed: false)
+      #expect(try sandbox.hearth("databases", "create", "second").status == 0)
+      let whole = try sandbox.hearth("fsck")
       #expect(whole.status == 0)
       #expect(
         whole.lines == [
@@ -93,15 +95,15 @@ extension EndToEnd {
           "0 posts, 0 comments, 0 stars: no fault",
         ]
       )
-      try place.hearth("stop")
-      let damaged = place.directory + "/data/hearth/databases/second/database.sqlite"
+      try sandbox.hearth("stop")
+      let damaged = sandbox.directory + "/data/hearth/databases/second/database.sqlite"
       try Data(repeating: 7, count: 8_192).write(to: URL(fileURLWithPath: damaged))
-      let check = try place.hearth("fsck")
+      let check = try sandbox.hearth("fsck")
       #expect(check.status == 2)
       #expect(check.errors.contains(damaged))
       #expect(check.lines == ["team: commit 0, 0 rows: no fault"])
-      #expect(try place.hearth("fsck", "--ns", "team").status == 0)
-      #expect(try place.hearth("fsck", "--ns", "second").status == 2)
+      #expect(try sandbox.hearth("fsck", "--ns", "team").status == 0)
+      #expect(try sandbox.hearth("fsck", "--ns", "second").status == 2)
     }
   }
 }

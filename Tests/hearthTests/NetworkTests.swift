@@ -12,17 +12,17 @@ extension EndToEnd {
     )
   )
   struct NetworkTests {
-    private static let rules = Place.package + "/assets/rules/blog.json"
+    private static let rules = Sandbox.package + "/assets/rules/blog.json"
 
     @Test("People post, star and comment over a cable that is cut, slow, lossy and one-way")
     func wholeWay() throws {
-      let place = try Place()
-      let cable = try Cable(place)
-      let server = try serve(place, cable)
+      let sandbox = try Sandbox()
+      let cable = try Cable(sandbox)
+      let server = try serve(sandbox, cable)
       defer { server.terminate() }
       let url = "http://\(Cable.nearAddress):9000?ns=hearth"
-      for name in ["ann", "bob"] { try signUp(place, cable, name, url) }
-      let tmux = Tmux(place)
+      for name in ["ann", "bob"] { try signUp(sandbox, cable, name, url) }
+      let tmux = Tmux(sandbox)
       let ann = try open(tmux, cable, "ann", url)
       let bob = try open(tmux, cable, "bob", url)
 
@@ -68,36 +68,36 @@ extension EndToEnd {
           $0.contains("online") && !$0.contains("not acknowledged")
         }
       }
-      try check(place, cable, url)
+      try check(sandbox, cable, url)
     }
 
     /// Checks that the posts have arrived once each and in order, and that the database has no
     /// fault.
-    private func check(_ place: Place, _ cable: Cable, _ url: String) throws {
-      let list = try far(place, cable, "list", "--json", "--database", url)
+    private func check(_ sandbox: Sandbox, _ cable: Cable, _ url: String) throws {
+      let list = try far(sandbox, cable, "list", "--json", "--database", url)
       let titles = try list.lines.map { try object($0)["title"] as? String }
       let expected = [
         "While it was one-way", "While it was lossy", "While it was slow", "While it was cut",
         "Over the cable",
       ]
       #expect(titles == expected)
-      let socket = "unix:\(place.directory)/run/blog.sock?ns=hearth"
-      let check = try place.hearth("fsck", "--database", socket)
+      let socket = "unix:\(sandbox.directory)/run/blog.sock?ns=hearth"
+      let check = try sandbox.hearth("fsck", "--database", socket)
       #expect(check.status == 0, "\(check.output)\(check.errors)")
     }
 
-    private func serve(_ place: Place, _ cable: Cable) throws -> Spawned {
-      let output = place.directory + "/server"
-      let words = cable.words(.near) + [Place.program, "serve"]
+    private func serve(_ sandbox: Sandbox, _ cable: Cable) throws -> Spawned {
+      let output = sandbox.directory + "/server"
+      let words = cable.words(.near) + [Sandbox.program, "serve"]
       let arguments = [
         "--address", Cable.nearAddress, "--port", "9000", "--allow-plaintext", "--rules",
-        Self.rules, "--socket", place.directory + "/run/blog.sock", "--data-dir",
-        place.directory + "/blog",
+        Self.rules, "--socket", sandbox.directory + "/run/blog.sock", "--data-dir",
+        sandbox.directory + "/blog",
       ]
       let server = try Spawned(
         "/usr/bin/env",
         words + arguments,
-        environment: place.environment,
+        environment: sandbox.environment,
         output: output,
         errors: output + ".log"
       )
@@ -113,22 +113,22 @@ extension EndToEnd {
 
     /// Runs the program on the far machine.
     private func far(
-      _ place: Place,
+      _ sandbox: Sandbox,
       _ cable: Cable,
       _ arguments: String...,
       input: String? = nil
-    ) throws -> Place.Outcome {
-      try place.run(
-        cable.words(.far) + [Place.program] + arguments,
+    ) throws -> Sandbox.Outcome {
+      try sandbox.run(
+        cable.words(.far) + [Sandbox.program] + arguments,
         of: "/usr/bin/env",
         input: input,
-        environment: place.environment
+        environment: sandbox.environment
       )
     }
 
-    private func signUp(_ place: Place, _ cable: Cable, _ name: String, _ url: String) throws {
+    private func signUp(_ sandbox: Sandbox, _ cable: Cable, _ name: String, _ url: String) throws {
       let outcome = try far(
-        place,
+        sandbox,
         cable,
         "sign-up",
         "--email",
@@ -151,7 +151,8 @@ extension EndToEnd {
       _ name: String,
       _ url: String
     ) throws -> Tmux.Pane {
-      let words = cable.words(.far) + [Place.program, "--database", "'\(url)'", "--account", name]
+      let words =
+        cable.words(.far) + [Sandbox.program, "--database", "'\(url)'", "--account", name]
       let pane = try tmux.open(words.joined(separator: " "))
       try pane.waitFor("online", within: 30)
       return pane

@@ -18,30 +18,30 @@ extension EndToEnd {
       "While the server is down some seconds no terminal ends; then all show what a new one does"
     )
     func views() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let socket = place.directory + "/run/own.sock"
-      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let socket = sandbox.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", sandbox.directory + "/own"]
       func serve() throws -> Spawned {
-        let server = try Spawned(Place.program, arguments, environment: place.environment)
+        let server = try Spawned(Sandbox.program, arguments, environment: sandbox.environment)
         try waitUntil("the server answers", within: 60) {
-          try place.hearth("list", "--database", "unix:\(socket)?ns=hearth").status == 0
+          try sandbox.hearth("list", "--database", "unix:\(socket)?ns=hearth").status == 0
         }
         return server
       }
       var server = try serve()
       defer { server.terminate() }
       let database = "--database 'unix:\(socket)?ns=hearth'"
-      let alice = try tmux.open("\(Place.program) --user alice \(database)")
-      let bob = try tmux.open("\(Place.program) --user bob \(database)")
+      let alice = try tmux.open("\(Sandbox.program) --user alice \(database)")
+      let bob = try tmux.open("\(Sandbox.program) --user bob \(database)")
       for pane in [alice, bob] { try pane.waitFor("online", within: 30) }
       for number in 1...5 {
-        try place.run(
+        try sandbox.run(
           [
             "post", "--title", "Post \(number)", "--body", "b", "--user", "carol", "--database",
             "unix:\(socket)?ns=hearth",
           ],
-          environment: place.environment
+          environment: sandbox.environment
         )
       }
       for pane in [alice, bob] { try pane.waitFor("Post 5", within: 30) }
@@ -54,7 +54,7 @@ extension EndToEnd {
           $0.contains("connection refused") && $0.contains("next try in")
         }
       }
-      let refused = try place.hearth(
+      let refused = try sandbox.hearth(
         "list",
         "--database",
         "unix:\(socket)?ns=hearth",
@@ -82,14 +82,14 @@ extension EndToEnd {
         }
       }
       try bob.waitFor("Post 6", within: 30)
-      let carol = try tmux.open("\(Place.program) --user carol \(database)")
+      let carol = try tmux.open("\(Sandbox.program) --user carol \(database)")
       try carol.waitFor("Post 1", within: 30)
       try waitUntil("all show the same", within: 30) {
         let fresh = try list(carol.screen())
         guard fresh.count == 6 else { return false }
         return try [alice, bob].allSatisfy { try list($0.screen()) == fresh }
       }
-      let check = try place.hearth("fsck", "--database", "unix:\(socket)?ns=hearth")
+      let check = try sandbox.hearth("fsck", "--database", "unix:\(socket)?ns=hearth")
       #expect(check.status == 0, "\(check.output)")
     }
 
@@ -97,29 +97,29 @@ extension EndToEnd {
       "A server that hangs is told of within seconds, counted, offline after ten, and back at once"
     )
     func hung() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let socket = place.directory + "/run/own.sock"
-      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
-      let server = try Spawned(Place.program, arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let socket = sandbox.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", sandbox.directory + "/own"]
+      let server = try Spawned(Sandbox.program, arguments, environment: sandbox.environment)
       defer {
         kill(server.processIdentifier, SIGCONT)
         server.terminate()
       }
       let database = "unix:\(socket)?ns=hearth"
       try waitUntil("the server answers", within: 60) {
-        try place.hearth("list", "--database", database).status == 0
+        try sandbox.hearth("list", "--database", database).status == 0
       }
-      let alice = try tmux.open("\(Place.program) --user alice --database '\(database)'")
+      let alice = try tmux.open("\(Sandbox.program) --user alice --database '\(database)'")
       try alice.waitFor("● online", within: 30)
       kill(server.processIdentifier, SIGSTOP)
       try alice.waitFor("◐ no answer for", within: 60)
       #expect(try !alice.screen().contains(" ms "))
       try alice.waitFor("○ offline: no answer", within: 30)
-      let carol = try tmux.open("\(Place.program) --user carol --database '\(database)'")
+      let carol = try tmux.open("\(Sandbox.program) --user carol --database '\(database)'")
       try carol.waitFor("Waiting for an answer from the local server", within: 30)
       // A read leaves no doubt about its outcome.
-      let list = try place.hearth("list", "--database", database, "--timeout", "2")
+      let list = try sandbox.hearth("list", "--database", database, "--timeout", "2")
       #expect(list.status == 5)
       #expect(list.errors.contains("no answer from the local server at \(socket) within 2 s"))
       #expect(!list.errors.contains("may or may not"))
@@ -129,14 +129,14 @@ extension EndToEnd {
 
     @Test(":net off cuts one terminal off, and :net on brings it what it missed")
     func network() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("online", within: 30)
       try alice.type(":net off")
       try alice.press("Enter")
       try alice.waitFor("offline by :net off")
-      try place.hearth("post", "--title", "Missed", "--body", "b", "--user", "bob")
+      try sandbox.hearth("post", "--title", "Missed", "--body", "b", "--user", "bob")
       #expect(try !alice.screen().contains("Missed"))
       try alice.type(":net on")
       try alice.press("Enter")
@@ -146,16 +146,16 @@ extension EndToEnd {
 
     @Test("A comment on my post notifies by OSC 9, and many at once notify once")
     func notifications() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let post = try place.hearth("post", "--title", "Mine", "--body", "b", "--user", "alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let post = try sandbox.hearth("post", "--title", "Mine", "--body", "b", "--user", "alice")
         .lines[0]
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("Mine", within: 30)
       try alice.type(":set notifications true")
       try alice.press("Enter")
       try alice.waitFor("notifications is now true")
-      let bytes = place.directory + "/bytes"
+      let bytes = sandbox.directory + "/bytes"
       try tmux.tmux(["pipe-pane", "-t", "pane1", "cat > \(bytes)"])
       let sequence = "\u{1B}]9;bob commented on \"Mine\".\u{07}"
       func count() -> Int {
@@ -165,10 +165,10 @@ extension EndToEnd {
       let start = Date()
       try waitUntil("a notification", within: 60) {
         // The first comments may count as those that existed when notifications were switched on.
-        try place.hearth("comment", post, "Hello", "--user", "bob")
+        try sandbox.hearth("comment", post, "Hello", "--user", "bob")
         return count() > 0
       }
-      for _ in 1...5 { try place.hearth("comment", post, "Again", "--user", "bob") }
+      for _ in 1...5 { try sandbox.hearth("comment", post, "Again", "--user", "bob") }
       try alice.waitFor("bob commented on")
       let text = FileManager.default.contents(atPath: bytes) ?? Data()
       #expect(text.contains(0x07))

@@ -7,11 +7,11 @@ extension EndToEnd {
   struct ReadingInTerminalsTests {
     @Test("Who is here is seen, and who was killed is removed by the server")
     func presence() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("online")
-      let bob = try tmux.open("\(Place.program) --user bob")
+      let bob = try tmux.open("\(Sandbox.program) --user bob")
       try alice.waitFor("2 here")
       try alice.press("w")
       try alice.waitFor("Who is here")
@@ -25,14 +25,14 @@ extension EndToEnd {
 
     @Test("What is read in one terminal is read in the other")
     func readState() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let first = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let first = try tmux.open("\(Sandbox.program) --user alice")
       try first.waitFor("online")
-      let second = try tmux.open("\(Place.program) --user alice")
+      let second = try tmux.open("\(Sandbox.program) --user alice")
       try second.waitFor("online")
-      try place.hearth("post", "--title", "Older", "--body", "text", "--user", "bob")
-      try place.hearth("post", "--title", "News", "--body", "text", "--user", "bob")
+      try sandbox.hearth("post", "--title", "Older", "--body", "text", "--user", "bob")
+      try sandbox.hearth("post", "--title", "News", "--body", "text", "--user", "bob")
       for terminal in [first, second] {
         try terminal.waitFor("Older")
         try terminal.waitFor("a dot") { $0.contains("•Older") }
@@ -44,18 +44,18 @@ extension EndToEnd {
 
     @Test("A post that is written without a server, in a program that is left, is stored once")
     func offlineStart() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let socket = place.directory + "/run/own.sock"
-      let data = place.directory + "/own"
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let socket = sandbox.directory + "/run/own.sock"
+      let data = sandbox.directory + "/own"
       let url = "unix:\(socket)?ns=hearth"
       func serve() throws -> Spawned {
-        let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+        let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
         try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
         return server
       }
       let server = try serve()
-      let command = "\(Place.program) --user alice --database '\(url)'"
+      let command = "\(Sandbox.program) --user alice --database '\(url)'"
       let early = try tmux.open(command)
       try early.waitFor("No posts yet")
       try early.waitUntilAtHome(as: "alice", in: url)
@@ -82,9 +82,9 @@ extension EndToEnd {
       try later.waitFor("everything is stored", within: 30) {
         $0.contains("Written offline") && $0.contains("online") && !$0.contains("not acknowledged")
       }
-      let list = try place.hearth("list", "--json", "--database", url)
+      let list = try sandbox.hearth("list", "--json", "--database", url)
       #expect(list.lines.count == 1)
-      #expect(try place.hearth("fsck", "--database", url).status == 0)
+      #expect(try sandbox.hearth("fsck", "--database", url).status == 0)
     }
   }
 }

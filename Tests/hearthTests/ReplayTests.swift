@@ -25,13 +25,13 @@ extension EndToEnd {
       """
 
     /// Records a script, and returns the recording and the final screen.
-    private func record(in place: Place) throws -> (file: String, screen: String) {
-      let script = place.directory + "/script.txt"
-      let dump = place.directory + "/screen"
+    private func record(in sandbox: Sandbox) throws -> (file: String, screen: String) {
+      let script = sandbox.directory + "/script.txt"
+      let dump = sandbox.directory + "/screen"
       try Self.script.replacing("SCREEN", with: dump)
         .write(toFile: script, atomically: true, encoding: .utf8)
-      let file = place.directory + "/session.jsonl"
-      let outcome = try place.hearth("--script", script, "--record", file)
+      let file = sandbox.directory + "/session.jsonl"
+      let outcome = try sandbox.hearth("--script", script, "--record", file)
       #expect(outcome.errors == "")
       try #require(outcome.status == 0)
       return (file, try String(contentsOfFile: dump, encoding: .utf8))
@@ -39,44 +39,44 @@ extension EndToEnd {
 
     @Test("A recorded script is replayed to the screens it had, the same every time")
     func golden() throws {
-      let place = try Place()
-      let (file, screen) = try record(in: place)
-      let golden = try place.hearth("replay", file, "--golden")
+      let sandbox = try Sandbox()
+      let (file, screen) = try record(in: sandbox)
+      let golden = try sandbox.hearth("replay", file, "--golden")
       #expect(golden.status == 0)
       #expect(golden.output.contains(screen.trimmingCharacters(in: .newlines)))
       #expect(golden.output.contains("alice starred “Hello from a recording”"))
-      #expect(try place.hearth("replay", file, "--golden").output == golden.output)
+      #expect(try sandbox.hearth("replay", file, "--golden").output == golden.output)
       var status = stat()
       #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
     @Test("What kill -9 has cut off is replayed; other files are named with what is wrong")
     func damaged() throws {
-      let place = try Place()
-      let (file, _) = try record(in: place)
+      let sandbox = try Sandbox()
+      let (file, _) = try record(in: sandbox)
       let data = try Data(contentsOf: URL(fileURLWithPath: file))
-      let cut = place.directory + "/cut.jsonl"
+      let cut = sandbox.directory + "/cut.jsonl"
       try data.dropLast(7).write(to: URL(fileURLWithPath: cut))
-      #expect(try place.hearth("replay", cut, "--golden").status == 0)
+      #expect(try sandbox.hearth("replay", cut, "--golden").status == 0)
       var lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
       lines[2] = "{"
       try lines.joined(separator: "\n").write(toFile: cut, atomically: true, encoding: .utf8)
-      let bad = try place.hearth("replay", cut, "--golden")
+      let bad = try sandbox.hearth("replay", cut, "--golden")
       #expect(bad.status == 2)
       #expect(bad.errors.contains("cut.jsonl: line 3: it is not JSON"))
-      let text = place.directory + "/notes.txt"
+      let text = sandbox.directory + "/notes.txt"
       try "mine".write(toFile: text, atomically: true, encoding: .utf8)
-      #expect(try place.hearth("replay", text).errors.contains("not a recording of hearth"))
-      let script = place.directory + "/script.txt"
-      #expect(try place.hearth("--script", script, "--record", text).status == 2)
+      #expect(try sandbox.hearth("replay", text).errors.contains("not a recording of hearth"))
+      let script = sandbox.directory + "/script.txt"
+      #expect(try sandbox.hearth("--script", script, "--record", text).status == 2)
       #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
     }
 
     @Test("The recording of the assets replays with one command")
     func asset() throws {
-      let place = try Place()
-      let file = Place.package + "/assets/demos/two-terminals.jsonl"
-      let golden = try place.hearth("replay", file, "--golden")
+      let sandbox = try Sandbox()
+      let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
+      let golden = try sandbox.hearth("replay", file, "--golden")
       #expect(golden.status == 0)
       #expect(golden.output.contains("bob starred"))
       #expect(golden.output.contains("bob commented"))
@@ -92,12 +92,12 @@ extension EndToEnd {
   struct ReplayInTerminalsTests {
     @Test("A film played in a terminal ends with the screen that the recorded one showed")
     func cast() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let file = place.directory + "/session.jsonl"
-      let alice = try tmux.open("\(Place.program) --user alice --record \(file)")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let file = sandbox.directory + "/session.jsonl"
+      let alice = try tmux.open("\(Sandbox.program) --user alice --record \(file)")
       try alice.waitFor("online")
-      try place.hearth("post", "--title", "漢字 title", "--body", "text", "--user", "bob")
+      try sandbox.hearth("post", "--title", "漢字 title", "--body", "text", "--user", "bob")
       try alice.waitFor("漢字 title")
       try alice.press("s")
       try alice.waitFor("★")
@@ -105,7 +105,7 @@ extension EndToEnd {
       try alice.waitFor("text")
       // The read mark is written automatically, and shown as pending until it is stored.
       try waitUntil("the mark is stored") {
-        try place.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
+        try sandbox.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
       }
       try alice.waitUntilAcknowledged()
       // A killed terminal leaves a recording that ends with its last line.
@@ -116,8 +116,8 @@ extension EndToEnd {
         return before == screens
       }
       kill(try alice.process(), SIGKILL)
-      let cast = place.directory + "/session.cast"
-      #expect(try place.hearth("replay", file, "--cast", cast).status == 0)
+      let cast = sandbox.directory + "/session.cast"
+      #expect(try sandbox.hearth("replay", file, "--cast", cast).status == 0)
       let lines = try String(contentsOfFile: cast, encoding: .utf8).split(separator: "\n")
       #expect(try object(String(lines[0]))["version"] as? Int == 2)
       let output = try lines.dropFirst().map { line -> String in
@@ -125,11 +125,11 @@ extension EndToEnd {
         return try #require(event?[2] as? String)
       }.joined()
       try output.write(
-        toFile: place.directory + "/bytes",
+        toFile: sandbox.directory + "/bytes",
         atomically: true,
         encoding: .utf8
       )
-      let viewer = try tmux.open("cat \(place.directory)/bytes; sleep 1000")
+      let viewer = try tmux.open("cat \(sandbox.directory)/bytes; sleep 1000")
       try viewer.waitFor("the film shows what the terminal showed") { shown in
         Self.withoutStatus(shown) == Self.withoutStatus(screens)
       }
@@ -143,10 +143,10 @@ extension EndToEnd {
 
     @Test("In the app, keys step forward and back, and the scrubber says who did what")
     func stepping() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let file = Place.package + "/assets/demos/two-terminals.jsonl"
-      let pane = try tmux.open("\(Place.program) replay \(file)", columns: 100, rows: 30)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
+      let pane = try tmux.open("\(Sandbox.program) replay \(file)", columns: 100, rows: 30)
       try pane.waitFor("The beginning.")
       try pane.press("s")
       try pane.waitFor("bob starred")
@@ -164,22 +164,22 @@ extension EndToEnd {
 
     @Test("A sign-in leaves neither password nor token in the recording")
     func secrets() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let server = try place.serve(
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let server = try sandbox.serve(
         "--port",
         "0",
         "--socket",
-        place.directory + "/run/blog.sock",
+        sandbox.directory + "/run/blog.sock",
         "--data-dir",
-        place.directory + "/blog",
+        sandbox.directory + "/blog",
         "--rules",
-        Place.package + "/assets/rules/blog.json"
+        Sandbox.package + "/assets/rules/blog.json"
       )
       defer { server.process.terminate() }
       let url = "http://127.0.0.1:\(server.port)?ns=hearth"
       let secret = "correct horse staple"
-      let signUp = try place.hearth(
+      let signUp = try sandbox.hearth(
         "sign-up",
         "--email",
         "ann@example.org",
@@ -191,9 +191,9 @@ extension EndToEnd {
         input: secret + "\n"
       )
       #expect(signUp.status == 0)
-      #expect(try place.hearth("sign-out", "--database", url).status == 0)
-      let file = place.directory + "/session.jsonl"
-      let pane = try tmux.open("\(Place.program) --database '\(url)' --record \(file)")
+      #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
+      let file = sandbox.directory + "/session.jsonl"
+      let pane = try tmux.open("\(Sandbox.program) --database '\(url)' --record \(file)")
       try pane.waitFor("Who are you?", within: 30)
       try pane.press("Enter")
       try pane.waitFor("Password")

@@ -10,11 +10,11 @@ extension EndToEnd {
       arguments: ["q", "TERM", "HUP", "INT", "QUIT", "SEGV", "ABRT", "TRAP"]
     )
     func restored(way: String) throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let pane = try tmux.open("sh")
       try pane.type(
-        "stty -g > before; cp before after; \(Place.program); stty -g > after; echo left"
+        "stty -g > before; cp before after; \(Sandbox.program); stty -g > after; echo left"
       )
       try pane.press("Enter")
       try pane.waitFor("online")
@@ -38,10 +38,10 @@ extension EndToEnd {
 
     @Test("^Z suspends and fg goes on where it was")
     func suspended() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let pane = try tmux.open("bash --norc")
-      try pane.type(Place.program)
+      try pane.type(Sandbox.program)
       try pane.press("Enter")
       try pane.waitFor("online")
       try pane.press("C-z")
@@ -55,9 +55,9 @@ extension EndToEnd {
 
     @Test("Any size works, and a small one recovers")
     func resizes() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let pane = try tmux.open(Place.program)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open(Sandbox.program)
       try pane.waitFor("online")
       for (columns, rows) in [(20, 6), (132, 43), (10, 3), (40, 10), (1, 1), (80, 24)] {
         try pane.resize(columns: columns, rows: rows)
@@ -71,13 +71,13 @@ extension EndToEnd {
 
     @Test("Without UTF-8 everything is ASCII, and NO_COLOR leaves colours out")
     func plainTerminals() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      try place.hearth("post", "--title", "Tea 茶", "--body", "b")
-      let pane = try tmux.open("LC_ALL=C LANG=C \(Place.program)")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      try sandbox.hearth("post", "--title", "Tea 茶", "--body", "b")
+      let pane = try tmux.open("LC_ALL=C LANG=C \(Sandbox.program)")
       try pane.waitFor("online")
       #expect(try pane.screen().allSatisfy(\.isASCII))
-      let plain = try tmux.open("NO_COLOR=1 \(Place.program)")
+      let plain = try tmux.open("NO_COLOR=1 \(Sandbox.program)")
       try plain.waitFor("online")
       let escapes = try tmux.tmux(["capture-pane", "-p", "-e", "-t", "pane2"])
       #expect(!escapes.contains(try Regex("\u{1B}\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38|48)[;m]")))
@@ -95,8 +95,8 @@ extension EndToEnd {
           let command = try? FileManager.default.destinationOfSymbolicLink(
             atPath: "/proc/\(name)/exe"
           ),
-          command == Place.program
-            || command == URL(fileURLWithPath: Place.program).resolvingSymlinksInPath().path,
+          command == Sandbox.program
+            || command == URL(fileURLWithPath: Sandbox.program).resolvingSymlinksInPath().path,
           let input = try? FileManager.default.destinationOfSymbolicLink(
             atPath: "/proc/\(name)/fd/0"
           ),

@@ -17,17 +17,17 @@ extension EndToEnd {
       }}
       """
 
-    private func makePlace() throws -> (Place, rules: String, data: String) {
-      let place = try Place()
-      let rules = place.directory + "/rules.json"
-      let data = place.directory + "/data.json"
+    private func makePlace() throws -> (Sandbox, rules: String, data: String) {
+      let sandbox = try Sandbox()
+      let rules = sandbox.directory + "/rules.json"
+      let data = sandbox.directory + "/data.json"
       try Self.rules.write(toFile: rules, atomically: true, encoding: .utf8)
       try #"{"users": {"ann": {"age": 3}}}"#.write(
         toFile: data,
         atomically: true,
         encoding: .utf8
       )
-      return (place, rules, data)
+      return (sandbox, rules, data)
     }
 
     @Test(
@@ -35,19 +35,19 @@ extension EndToEnd {
       arguments: ["blog.json", "blog-transactions.json", "quickstart.json"]
     )
     func assets(name: String) throws {
-      let place = try Place()
-      let file = Place.package + "/assets/rules/" + name
-      let outcome = try place.hearth("rules", "check", file)
+      let sandbox = try Sandbox()
+      let file = Sandbox.package + "/assets/rules/" + name
+      let outcome = try sandbox.hearth("rules", "check", file)
       #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
     }
 
     @Test("A mistake is told with file, line and column")
     func mistake() throws {
-      let (place, file, _) = try makePlace()
+      let (sandbox, file, _) = try makePlace()
       let wrong = Self.rules.replacing("auth.token", with: "auth..token")
       try wrong.write(toFile: file, atomically: true, encoding: .utf8)
       for command in [["check", file], ["explain", "--rules", file, "--read", "/admins"]] {
-        let outcome = try place.run(["rules"] + command, environment: place.environment)
+        let outcome = try sandbox.run(["rules"] + command, environment: sandbox.environment)
         #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains("\(file):7:"), "\(outcome.errors)")
@@ -56,11 +56,11 @@ extension EndToEnd {
 
     @Test("Who may do what, and which rule says so")
     func explanation() throws {
-      let (place, file, data) = try makePlace()
-      func explain(_ arguments: String...) throws -> Place.Outcome {
-        try place.run(
+      let (sandbox, file, data) = try makePlace()
+      func explain(_ arguments: String...) throws -> Sandbox.Outcome {
+        try sandbox.run(
           ["rules", "explain", "--rules", file, "--data", data] + arguments,
-          environment: place.environment
+          environment: sandbox.environment
         )
       }
       let own = try explain("--as", "ann", "--read", "/users/ann")
@@ -69,7 +69,7 @@ extension EndToEnd {
       #expect(own.output.contains("/users/$uid"), "\(own.output)")
       for stranger in [["--as", "bob"], []] {
         let arguments = ["rules", "explain", "--rules", file, "--read", "/users/ann"] + stranger
-        let other = try place.run(arguments, environment: place.environment)
+        let other = try sandbox.run(arguments, environment: sandbox.environment)
         #expect(other.status == 4)
         #expect(other.lines.first == "denied")
       }
@@ -85,14 +85,14 @@ extension EndToEnd {
 
     @Test("What is selected counts as well")
     func selection() throws {
-      let (place, file, _) = try makePlace()
-      func explain(_ arguments: String...) throws -> Place.Outcome {
-        try place.run(
+      let (sandbox, file, _) = try makePlace()
+      func explain(_ arguments: String...) throws -> Sandbox.Outcome {
+        try sandbox.run(
           ["rules", "explain", "--rules", file] + arguments,
-          environment: place.environment
+          environment: sandbox.environment
         )
       }
-      func query(_ text: String) throws -> Place.Outcome {
+      func query(_ text: String) throws -> Sandbox.Outcome {
         try explain("--read", "/posts", "--query", text)
       }
       #expect(try query(#"orderBy="date"&limitToLast=10"#).status == 0)
@@ -109,9 +109,9 @@ extension EndToEnd {
 
     @Test("Those of the blog are asked where no others are named")
     func blog() throws {
-      let place = try Place()
-      func explain(_ arguments: String...) throws -> Place.Outcome {
-        try place.run(["rules", "explain"] + arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      func explain(_ arguments: String...) throws -> Sandbox.Outcome {
+        try sandbox.run(["rules", "explain"] + arguments, environment: sandbox.environment)
       }
       #expect(try explain("--as", "ann", "--read", "/posts").status == 0)
       let denied = try explain("--as", "ann", "--write", "/posts/p", "1")
@@ -121,9 +121,9 @@ extension EndToEnd {
 
     @Test("Who asks may be all that rules see of a user")
     func claims() throws {
-      let (place, file, _) = try makePlace()
-      func explain(_ user: String) throws -> Place.Outcome {
-        try place.hearth("rules", "explain", "--rules", file, "--read", "/admins", "--as", user)
+      let (sandbox, file, _) = try makePlace()
+      func explain(_ user: String) throws -> Sandbox.Outcome {
+        try sandbox.hearth("rules", "explain", "--rules", file, "--read", "/admins", "--as", user)
       }
       #expect(try explain(#"{"uid": "ann", "token": {"admin": true}}"#).status == 0)
       #expect(try explain(#"{"uid": "ann", "token": {"admin": false}}"#).status == 4)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A home for one test: directories, environment, processes; everything ends with it.
-final class Place {
+final class Sandbox {
   let directory: String
   let environment: [String: String]
   private let folder: TemporaryDirectory
@@ -72,7 +72,7 @@ final class Place {
   @discardableResult
   func run(
     _ arguments: [String],
-    of program: String = Place.program,
+    of program: String = Sandbox.program,
     input: String? = nil,
     environment: [String: String]
   ) throws -> Outcome {

@@ -54,17 +54,17 @@ extension EndToEnd {
       arguments: ["vt220", "xterm", "xterm-256color", "xterm-direct"]
     )
     func attributes(kind: String) throws {
-      let place = try Place()
-      let file = place.directory + "/script.txt"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/script.txt"
       try Self.script.write(toFile: file, atomically: true, encoding: .utf8)
       var environment = ["TERM": kind]
       if kind == "xterm-direct" {
-        try Self.describe(in: place)
-        environment["TERMINFO_DIRS"] = place.directory + "/terminfo:"
+        try Self.describe(in: sandbox)
+        environment["TERMINFO_DIRS"] = sandbox.directory + "/terminfo:"
       }
       let session = try TerminalSession(
         ["--script", file, "--show", "--pace", "0"],
-        in: place,
+        in: sandbox,
         environment: environment
       )
       #expect(try session.waitForEnd() == 0)
@@ -88,7 +88,7 @@ extension EndToEnd {
     }
 
     private static func compare(_ text: String, _ name: String) throws {
-      let file = Place.package + "/Tests/BlogTUITests/Ncurses/Goldens/" + name
+      let file = Sandbox.package + "/Tests/BlogTUITests/Ncurses/Goldens/" + name
       if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
       }
@@ -97,7 +97,7 @@ extension EndToEnd {
     }
 
     /// Defines a terminal with direct colours, since few systems have its entry installed.
-    private static func describe(in place: Place) throws {
+    private static func describe(in sandbox: Sandbox) throws {
       let source = """
         xterm-direct|a terminal with direct colours,
         \tRGB, colors#0x1000000, pairs#0x7FFF, ccc@, initc@,
@@ -106,12 +106,12 @@ extension EndToEnd {
         \tuse=xterm-256color,
 
         """
-      let file = place.directory + "/direct.ti"
+      let file = sandbox.directory + "/direct.ti"
       try source.write(toFile: file, atomically: true, encoding: .utf8)
-      let outcome = try place.run(
-        ["-x", "-o", place.directory + "/terminfo", file],
+      let outcome = try sandbox.run(
+        ["-x", "-o", sandbox.directory + "/terminfo", file],
         of: "/usr/bin/tic",
-        environment: place.environment
+        environment: sandbox.environment
       )
       try #require(outcome.status == 0, "\(outcome.errors)")
     }

@@ -5,24 +5,24 @@ extension EndToEnd {
   /// Scripts: a user that is a file.
   @Suite("Script mode")
   struct ScriptTests {
-    private func run(_ script: String, in place: Place) throws -> Place.Outcome {
-      let file = place.directory + "/script.txt"
+    private func run(_ script: String, in sandbox: Sandbox) throws -> Sandbox.Outcome {
+      let file = sandbox.directory + "/script.txt"
       try script.write(toFile: file, atomically: true, encoding: .utf8)
-      return try place.hearth("--script", file)
+      return try sandbox.hearth("--script", file)
     }
 
     @Test("The demonstration of assets runs, and shows the same every time")
     func demonstration() throws {
       let demo = try String(
-        contentsOfFile: Place.package + "/assets/demos/first-steps.txt",
+        contentsOfFile: Sandbox.package + "/assets/demos/first-steps.txt",
         encoding: .utf8
       )
       var dumps: Set<String> = []
       for _ in 0..<5 {
-        let place = try Place()
-        let file = place.directory + "/screen"
+        let sandbox = try Sandbox()
+        let file = sandbox.directory + "/screen"
         let script = demo.replacing("first-steps.screen", with: file)
-        let outcome = try run(script, in: place)
+        let outcome = try run(script, in: sandbox)
         #expect(outcome.errors == "")
         try #require(outcome.status == 0)
         dumps.insert(try String(contentsOfFile: file, encoding: .utf8))
@@ -37,8 +37,8 @@ extension EndToEnd {
       arguments: ["key F12\nkey Esc\n", ""]
     )
     func inspector(first: String) throws {
-      let place = try Place()
-      let file = place.directory + "/screen"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/screen"
       let outcome = try run(
         """
         size 120x40
@@ -52,7 +52,7 @@ extension EndToEnd {
         key F12
         :dump-screen \(file)
         """,
-        in: place
+        in: sandbox
       )
       #expect(outcome.errors == "")
       #expect(outcome.status == 0)
@@ -64,11 +64,11 @@ extension EndToEnd {
     }
 
     /// Runs a script with an inspector, and returns the events that it showed, with their texts.
-    private func told(_ script: String, in place: Place) throws -> [String] {
-      let file = place.directory + "/script.txt"
-      let recording = place.directory + "/session.jsonl"
+    private func told(_ script: String, in sandbox: Sandbox) throws -> [String] {
+      let file = sandbox.directory + "/script.txt"
+      let recording = sandbox.directory + "/session.jsonl"
       try script.write(toFile: file, atomically: true, encoding: .utf8)
-      let outcome = try place.hearth("--script", file, "--record", recording)
+      let outcome = try sandbox.hearth("--script", file, "--record", recording)
       #expect(outcome.errors == "")
       #expect(outcome.status == 0)
       let lines = try String(contentsOfFile: recording, encoding: .utf8).split(separator: "\n")
@@ -87,7 +87,7 @@ extension EndToEnd {
         wait-for While it is closed
 
         """
-      let closed = try told(closing, in: Place())
+      let closed = try told(closing, in: Sandbox())
       #expect(!closed.isEmpty)
       #expect(!closed.contains { $0.contains("While it is closed") })
       let again = """
@@ -97,7 +97,7 @@ extension EndToEnd {
         as bob post While it is open | Text
         wait-for child_added
         """
-      let opened = try told(closing + again, in: Place())
+      let opened = try told(closing + again, in: Sandbox())
       let missed = opened.firstIndex { $0.contains("While it is closed") }
       let live = opened.firstIndex { $0.contains("While it is open") }
       #expect(try #require(missed) < #require(live))
@@ -107,8 +107,8 @@ extension EndToEnd {
     func missedEvents() throws {
       let looks = ["key F12\nexpect Inspector\nkey Esc\n", ""]
       let counts = try looks.map { look -> Substring? in
-        let place = try Place()
-        let file = place.directory + "/screen"
+        let sandbox = try Sandbox()
+        let file = sandbox.directory + "/screen"
         // The listeners of a post end while the inspector is closed, long before the events still
         // recorded at the end.
         let outcome = try run(
@@ -124,7 +124,7 @@ extension EndToEnd {
           key F12
           :dump-screen \(file)
           """,
-          in: place
+          in: sandbox
         )
         #expect(outcome.errors == "")
         #expect(outcome.status == 0)
@@ -139,11 +139,11 @@ extension EndToEnd {
 
     @Test("A step that fails is named with its line, and the exit status says so")
     func failing() throws {
-      let place = try Place()
-      let outcome = try run("# x\nwait-for No posts yet\nexpect Goodbye\n", in: place)
+      let sandbox = try Sandbox()
+      let outcome = try run("# x\nwait-for No posts yet\nexpect Goodbye\n", in: sandbox)
       #expect(outcome.status == 1)
       #expect(outcome.errors.contains("line 3: \"Goodbye\" is not on the screen"))
-      let bad = try run("dance\n", in: place)
+      let bad = try run("dance\n", in: sandbox)
       #expect(bad.status == 2)
       #expect(bad.errors.contains("line 1: there is no step \"dance\""))
     }

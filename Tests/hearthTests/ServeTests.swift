@@ -6,41 +6,41 @@ extension EndToEnd {
   /// `hearth serve` as an operator uses it.
   @Suite("Serving")
   struct ServeTests {
-    private func write(_ text: String, to file: String, in place: Place) throws -> String {
-      let path = place.directory + "/" + file
+    private func write(_ text: String, to file: String, in sandbox: Sandbox) throws -> String {
+      let path = sandbox.directory + "/" + file
       try text.write(toFile: path, atomically: true, encoding: .utf8)
       return path
     }
 
     @Test("A port without rules allows nothing, which the server says")
     func locked() throws {
-      let place = try Place()
-      let server = try place.serve("--port", "0")
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve("--port", "0")
       defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "locked")
       #expect(server.ready["emulator"] as? Bool == false)
       #expect(server.ready["databases"] as? [String] == ["hearth"])
-      #expect(server.ready["data"] as? String == place.directory + "/data/hearth")
+      #expect(server.ready["data"] as? String == sandbox.directory + "/data/hearth")
       #expect(try server.request("GET", "/x.json").status == 401)
       #expect(try server.request("GET", "/x.json", bearer: "owner").status == 401)
-      #expect(try place.hearth("set", "/x", "1").status == 0)
+      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
       #expect(try server.text().contains("the port refuses everything"))
     }
 
     @Test("Rules come from a file, which SIGHUP reads again; a mistake leaves the old ones")
     func rules() throws {
-      let place = try Place()
-      let file = try write(#"{"rules":{".read":true}}"#, to: "rules.json", in: place)
-      let server = try place.serve("--port", "0", "--rules", file)
+      let sandbox = try Sandbox()
+      let file = try write(#"{"rules":{".read":true}}"#, to: "rules.json", in: sandbox)
+      let server = try sandbox.serve("--port", "0", "--rules", file)
       defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "document")
       #expect(try server.request("GET", "/x.json").status == 200)
       #expect(try server.request("PUT", "/x.json", "1").status == 401)
-      _ = try write(#"{"rules":{".write":true}}"#, to: "rules.json", in: place)
+      _ = try write(#"{"rules":{".write":true}}"#, to: "rules.json", in: sandbox)
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the rules are read again") { try server.text().contains("reloaded the rules") }
       #expect(try server.request("PUT", "/x.json", "1").status == 200)
-      _ = try write("{\n  \"rules\": oops }", to: "rules.json", in: place)
+      _ = try write("{\n  \"rules\": oops }", to: "rules.json", in: sandbox)
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the mistake is told") { try server.text().contains("\(file):2:") }
       #expect(try server.request("PUT", "/x.json", "2").status == 200)
@@ -48,8 +48,8 @@ extension EndToEnd {
 
     @Test("What cannot be used is told, with status 2, before anything is served")
     func usage() throws {
-      let place = try Place()
-      let bad = try write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json", in: place)
+      let sandbox = try Sandbox()
+      let bad = try write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json", in: sandbox)
       for (arguments, text) in [
         (["--rules", bad], "\(bad):2:"), (["--rules", "/no/such/file"], "No such file"),
         (["--limit", "listens"], "NAME=NUMBER"), (["--limit", "listens=0"], "from 1"),
@@ -58,7 +58,7 @@ extension EndToEnd {
         (["--allow-origin", "localhost"], "origin of a web page"),
         (["--log-format", "xml"], "xml"),
       ] {
-        let outcome = try place.run(["serve"] + arguments, environment: place.environment)
+        let outcome = try sandbox.run(["serve"] + arguments, environment: sandbox.environment)
         #expect(outcome.status == 2, "\(arguments)")
         #expect(outcome.output.isEmpty, "\(arguments)")
         #expect(outcome.errors.contains(text), "\(outcome.errors)")
@@ -67,8 +67,8 @@ extension EndToEnd {
 
     @Test("The emulator warns, keeps nothing, leaves the local socket alone, and believes everyone")
     func emulator() throws {
-      let place = try Place()
-      let server = try place.serve("--emulator", "--port", "0")
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve("--emulator", "--port", "0")
       #expect(server.ready["emulator"] as? Bool == true)
       #expect(server.ready["rules"] as? String == "open")
       #expect(server.ready["socket"] is NSNull && server.ready["data"] is NSNull)
@@ -79,15 +79,15 @@ extension EndToEnd {
       #expect(try server.request("PUT", settings, rules, bearer: "owner").status == 200)
       #expect(try server.request("GET", "/x.json?ns=demo").status == 401)
       #expect(try server.request("GET", "/x.json?ns=demo", bearer: "owner").body == "1")
-      #expect(try place.serverProcess() == nil)
+      #expect(try sandbox.serverProcess() == nil)
       server.process.terminate()
-      #expect(!FileManager.default.fileExists(atPath: place.directory + "/data/hearth"))
+      #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/data/hearth"))
     }
 
     @Test("A log of objects can be read line by line, the numbers among them, and no data")
     func log() throws {
-      let place = try Place()
-      let server = try place.serve(
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve(
         "--emulator",
         "--port",
         "0",
@@ -122,48 +122,48 @@ extension EndToEnd {
 
     @Test("It stops at SIGTERM with status 0 when the last write is stored")
     func stop() throws {
-      let place = try Place()
-      let server = try place.serve()
-      #expect(try place.hearth("set", "/x", "1").status == 0)
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve()
+      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
       kill(server.process.processIdentifier, SIGTERM)
       #expect(server.process.wait() == 0)
-      #expect(try place.hearth("get", "/x").output == "1\n")
+      #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
     @Test("Databases are listed and made by who may write to the directory")
     func databases() throws {
-      let place = try Place()
-      #expect(try place.hearth("databases", "list").output.isEmpty)
-      let server = try place.serve("--port", "0")
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("databases", "list").output.isEmpty)
+      let server = try sandbox.serve("--port", "0")
       defer { server.process.terminate() }
       let socket = try #require(server.ready["socket"] as? String)
       let url = "unix:\(socket)?ns=team"
-      #expect(try place.hearth("set", "/x", "1", "--database", url).status == 5)
-      #expect(try place.hearth("databases", "create", "team").status == 0)
-      #expect(try place.hearth("set", "/x", "1", "--database", url).status == 0)
-      #expect(try place.hearth("get", "/x").output == "null\n")
+      #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 5)
+      #expect(try sandbox.hearth("databases", "create", "team").status == 0)
+      #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 0)
+      #expect(try sandbox.hearth("get", "/x").output == "null\n")
       #expect(try server.request("GET", "/x.json?ns=team").status == 401)
       #expect(try server.request("GET", "/x.json?ns=other").status == 404)
-      #expect(try place.hearth("databases").lines == ["hearth", "team"])
-      let again = try place.hearth("databases", "create", "team")
+      #expect(try sandbox.hearth("databases").lines == ["hearth", "team"])
+      let again = try sandbox.hearth("databases", "create", "team")
       #expect(again.status == 6 && again.errors.contains("already"))
       for name in ["Team", "a/b", "..", ""] {
-        #expect(try place.hearth("databases", "create", name).status == 2)
+        #expect(try sandbox.hearth("databases", "create", name).status == 2)
       }
     }
 
     @Test("The service file and the example use only options that there are")
     func serviceFile() throws {
-      let place = try Place()
-      let help = try place.hearth("serve", "--help").output
+      let sandbox = try Sandbox()
+      let help = try sandbox.hearth("serve", "--help").output
       let options = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
       let limits = Set(help.matches(of: /(?m)^  ([a-z-]+)  +/).map { String($0.output.1) })
       let service = try String(
-        contentsOfFile: Place.package + "/assets/systemd/hearth.service",
+        contentsOfFile: Sandbox.package + "/assets/systemd/hearth.service",
         encoding: .utf8
       )
       let example = try String(
-        contentsOfFile: Place.package + "/assets/config/hearth-serve.example",
+        contentsOfFile: Sandbox.package + "/assets/config/hearth-serve.example",
         encoding: .utf8
       )
       let starts = service.split(separator: "\n").filter { $0.hasPrefix("ExecStart=") }

@@ -10,21 +10,21 @@ struct ServerProcess {
   /// Starts `hearth serve` and waits for its readiness line.
   ///
   /// - Parameters:
-  ///   - place: The home and directories of the server.
+  ///   - sandbox: The home and directories of the server.
   ///   - arguments: The arguments after `serve`.
   ///   - fileLimit: The maximum number of open files of the process, or nil for the test's own
   ///     limit.
   /// - Throws: ``Waited`` when it does not become ready.
-  init(_ place: Place, _ arguments: [String], fileLimit: Int? = nil) throws {
-    let name = place.directory + "/" + UUID().uuidString
-    let command = [Place.program, "serve"] + arguments
+  init(_ sandbox: Sandbox, _ arguments: [String], fileLimit: Int? = nil) throws {
+    let name = sandbox.directory + "/" + UUID().uuidString
+    let command = [Sandbox.program, "serve"] + arguments
     // The shell becomes the server, so that the signals of the test reach it.
     let limited = fileLimit.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$@\"", "sh"] } ?? []
     let words = limited + command
     process = try Spawned(
       words[0],
       Array(words.dropFirst()),
-      environment: place.environment,
+      environment: sandbox.environment,
       output: name + ".out",
       errors: name + ".err"
     )
@@ -79,7 +79,7 @@ struct ServerProcess {
   }
 }
 
-extension Place {
+extension Sandbox {
   /// Starts a server and waits until it is ready.
   func serve(_ arguments: String...) throws -> ServerProcess {
     try serve(arguments)

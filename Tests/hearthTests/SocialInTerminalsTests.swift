@@ -6,18 +6,26 @@ extension EndToEnd {
   /// Interactions between users, and what their terminals can do, on real terminals.
   @Suite("Social in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct SocialInTerminalsTests {
-    private static let program = Place.program
+    private static let program = Sandbox.program
 
     @Test("A notice leads to the comment, an answer to whom it answers, and show tells both")
     func answers() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let post = try place.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "ann")
-        .lines[0]
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let post = try sandbox.hearth(
+        "post",
+        "--title",
+        "Tea",
+        "--body",
+        "Come over",
+        "--user",
+        "ann"
+      )
+      .lines[0]
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("Tea")
       try ann.waitUntilAtHome(as: "ann")
-      let comment = try place.hearth("comment", post, "On my way", "--user", "bob").lines[0]
+      let comment = try sandbox.hearth("comment", post, "On my way", "--user", "bob").lines[0]
       try ann.press("F3")
       try ann.waitFor("Notices")
       try ann.waitFor("On my way")
@@ -39,31 +47,31 @@ extension EndToEnd {
       #expect(try !bob.screen().contains("Bring milk"))
       try bob.press("z")
       try bob.waitFor("Bring milk")
-      let shown = try place.hearth("show", post, "--user", "bob")
+      let shown = try sandbox.hearth("show", post, "--user", "bob")
       #expect(shown.lines.contains { $0.hasSuffix("answering bob (\(comment))") })
-      let json = try place.hearth("show", post, "--json")
+      let json = try sandbox.hearth("show", post, "--json")
       #expect(json.output.contains(#""parent":"\#(comment)""#))
       // Scripts can answer, too.
-      try place.hearth("comment", post, "--answer", comment, "Me too", "--user", "carol")
+      try sandbox.hearth("comment", post, "--answer", comment, "Me too", "--user", "carol")
       try bob.waitFor("Me too")
-      #expect(try place.hearth("comment", post, "--answer", "nope", "x").status == 3)
+      #expect(try sandbox.hearth("comment", post, "--answer", "nope", "x").status == 3)
       #expect(
-        try place.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n"
+        try sandbox.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n"
       )
     }
 
     @Test("A tag and those one follows are lists of their own, live")
     func lists() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      try place.hearth("post", "--title", "Oolong", "--body", "About #tea", "--user", "bob")
-      try place.hearth("post", "--title", "Trams", "--body", "Late again", "--user", "carol")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      try sandbox.hearth("post", "--title", "Oolong", "--body", "About #tea", "--user", "bob")
+      try sandbox.hearth("post", "--title", "Trams", "--body", "Late again", "--user", "carol")
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("Oolong")
       try ann.waitFor("Trams")
       try ann.press("j", "#")
       try ann.waitFor("Oolong alone") { $0.contains("#tea") && !$0.contains("Trams") }
-      try place.hearth("post", "--title", "Sencha", "--body", "More #Tea", "--user", "carol")
+      try sandbox.hearth("post", "--title", "Sencha", "--body", "More #Tea", "--user", "carol")
       try ann.waitFor("Sencha")
       try ann.press("Escape")
       try ann.waitFor("Trams")
@@ -77,9 +85,9 @@ extension EndToEnd {
 
     @Test("What is not sent is a list, and one goes on with it")
     func drafts() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      try place.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "bob")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      try sandbox.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "bob")
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("Tea")
       try ann.press("Enter")
@@ -100,12 +108,12 @@ extension EndToEnd {
 
     @Test("Links of a post are links of the terminal, and lead where the screen says")
     func links() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let body = "See [bank.example](https://evil.example/x) and https://me@a.example/y."
-      try place.hearth("post", "--title", "Links", "--body", body, "--user", "bob")
+      try sandbox.hearth("post", "--title", "Links", "--body", body, "--user", "bob")
       let session = try TerminalSession(
         ["--user", "ann"],
-        in: place,
+        in: sandbox,
         environment: ["TERM": "xterm-256color", "VTE_VERSION": "7200"]
       )
       try session.wait(for: "Links")
@@ -130,12 +138,12 @@ extension EndToEnd {
 
     @Test("A terminal is asked once how it draws families, and shows them so from then on")
     func families() throws {
-      let place = try Place()
-      try place.hearth("post", "--title", "We 👨‍👩‍👧 and 👋🏽", "--body", "b", "--user", "bob")
+      let sandbox = try Sandbox()
+      try sandbox.hearth("post", "--title", "We 👨‍👩‍👧 and 👋🏽", "--body", "b", "--user", "bob")
       for round in 1...2 {
         let session = try TerminalSession(
           ["--user", "ann"],
-          in: place,
+          in: sandbox,
           environment: ["TERM": "xterm-256color"],
           joinsEmoji: true
         )

@@ -7,37 +7,37 @@ extension EndToEnd {
   struct StarDurabilityTests {
     @Test("A star of a terminal that is killed before the server has it is sent by the next one")
     func killedTerminal() throws {
-      let place = try Place()
-      let written = try place.hearth("post", "--user", "bob", "--title", "t", "--body", "b")
+      let sandbox = try Sandbox()
+      let written = try sandbox.hearth("post", "--user", "bob", "--title", "t", "--body", "b")
       let id = try #require(written.lines.first)
-      let tmux = Tmux(place)
-      let pane = try tmux.open("\(Place.program) --user alice")
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open("\(Sandbox.program) --user alice")
       try pane.waitFor("bob")
       try pane.waitUntilAtHome(as: "alice")
-      let server = try #require(try place.serverProcess())
+      let server = try #require(try sandbox.serverProcess())
       kill(server, SIGSTOP)
       try pane.press("s")
       try pane.waitFor("the star is shown") { $0.contains(try! Regex("★ +1")) }
       kill(try pane.process(), SIGKILL)
       // The server no longer reads anything that it was sent.
       kill(server, SIGKILL)
-      let before = try object(place.hearth("export").output)
+      let before = try object(sandbox.hearth("export").output)
       #expect(Self.counts(of: id, in: before) == [0, 0])
-      _ = try tmux.open("\(Place.program) --user alice")
+      _ = try tmux.open("\(Sandbox.program) --user alice")
       try waitUntil("both places have the star", within: 60) {
-        Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1]
+        Self.counts(of: id, in: try object(sandbox.hearth("export").output)) == [1, 1]
       }
-      #expect(try place.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
+      #expect(try sandbox.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
     @Test("One user in many places at once counts as one")
     func oneUser() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       let id = try #require(
-        try place.hearth("post", "--user", "bob", "--title", "t", "--body", "b").lines.first
+        try sandbox.hearth("post", "--user", "bob", "--title", "t", "--body", "b").lines.first
       )
       let hands = try (0..<6).map { number in
-        try place.start(
+        try sandbox.start(
           "star",
           id,
           "--times",
@@ -49,26 +49,26 @@ extension EndToEnd {
         )
       }
       #expect(hands.map { $0.wait() } == Array(repeating: 0, count: hands.count))
-      let end = try place.hearth("star", id, "--user", "alice")
+      let end = try sandbox.hearth("star", id, "--user", "alice")
       #expect(end.status == 0, "\(end.errors)")
-      #expect(Self.counts(of: id, in: try object(place.hearth("export").output)) == [1, 1])
-      #expect(try place.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
+      #expect(Self.counts(of: id, in: try object(sandbox.hearth("export").output)) == [1, 1])
+      #expect(try sandbox.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
     @Test("Both ways to write a star count alike", arguments: ["increment", "transaction"])
     func strategies(strategy: String) throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       // A post as older versions and other programs have written it: without counts or a copy.
       let post = #"{"uid": "bob", "author": "bob", "title": "t", "body": "b"}"#
-      try place.hearth("set", "/posts/old", post)
-      let star = try place.hearth("star", "old", "--stars", strategy, "--user", "alice")
+      try sandbox.hearth("set", "/posts/old", post)
+      let star = try sandbox.hearth("star", "old", "--stars", strategy, "--user", "alice")
       #expect(star.status == 0, "\(star.errors)")
-      #expect(try place.hearth("get", "/posts/old/starCount").output == "1\n")
-      #expect(try place.hearth("get", "/posts/old/stars/alice").output == "true\n")
-      #expect(try place.hearth("get", "/user-posts").output == "null\n")
-      let unstar = try place.hearth("unstar", "old", "--stars", strategy, "--user", "alice")
+      #expect(try sandbox.hearth("get", "/posts/old/starCount").output == "1\n")
+      #expect(try sandbox.hearth("get", "/posts/old/stars/alice").output == "true\n")
+      #expect(try sandbox.hearth("get", "/user-posts").output == "null\n")
+      let unstar = try sandbox.hearth("unstar", "old", "--stars", strategy, "--user", "alice")
       #expect(unstar.status == 0, "\(unstar.errors)")
-      #expect(try place.hearth("get", "/posts/old/starCount").output == "0\n")
+      #expect(try sandbox.hearth("get", "/posts/old/starCount").output == "0\n")
     }
 
     /// The counts of a post and of its author's copy.

@@ -7,14 +7,15 @@ extension EndToEnd {
   struct StarRaceTests {
     @Test("20 processes star and unstar one post 50 times each, and the count is exact")
     func exactCount() throws {
-      let place = try Place()
-      let id = try place.hearth("post", "--title", "Race", "--body", "Go", "--user", "owner").lines[
-        0
-      ]
+      let sandbox = try Sandbox()
+      let id = try sandbox.hearth("post", "--title", "Race", "--body", "Go", "--user", "owner")
+        .lines[
+          0
+        ]
       let racers = try (1...20).map { number in
         // Half of the processes end with a star: an odd number of turns ends starred.
         let turns = number.isMultiple(of: 2) ? "50" : "51"
-        return try place.start(
+        return try sandbox.start(
           "star",
           id,
           "--times",
@@ -27,40 +28,48 @@ extension EndToEnd {
       }
       #expect(racers.map { $0.wait() } == Array(repeating: 0, count: 20))
 
-      let post = try object(place.hearth("show", id, "--json").output)
+      let post = try object(sandbox.hearth("show", id, "--json").output)
       let stars = try #require(post["stars"] as? [String: Bool])
       let expected = Set((1...20).filter { !$0.isMultiple(of: 2) }.map { "racer\($0)" })
       #expect(Set(stars.keys) == expected)
       #expect(post["starCount"] as? Int == 10)
-      let check = try place.hearth("fsck")
+      let check = try sandbox.hearth("fsck")
       #expect(check.output == "1 post, 0 comments, 10 stars: no fault\n")
     }
 
     @Test("Acknowledged posts outlive a server that is killed again and again")
     func killedServer() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       var written: [String] = []
       for round in 1...5 {
         for number in 1...4 {
-          let outcome = try place.hearth("post", "--title", "\(round).\(number)", "--body", "kept")
+          let outcome = try sandbox.hearth(
+            "post",
+            "--title",
+            "\(round).\(number)",
+            "--body",
+            "kept"
+          )
           #expect(outcome.status == 0)
           written += outcome.lines
         }
-        if let server = try place.serverProcess() { kill(server, SIGKILL) }
+        if let server = try sandbox.serverProcess() { kill(server, SIGKILL) }
       }
-      let listed = try place.hearth("list", "--json").lines.map { try object($0)["id"] as? String }
+      let listed = try sandbox.hearth("list", "--json").lines.map {
+        try object($0)["id"] as? String
+      }
       #expect(listed == written.reversed())
-      #expect(try place.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
+      #expect(try sandbox.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
     }
 
     @Test("Posts that are written while the server is killed are stored once, whoever acknowledges")
     func killedWhileWriting() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       var acknowledged: [String] = []
       for round in 1...4 {
-        let outputs = (1...8).map { "\(place.directory)/\(round).\($0)" }
+        let outputs = (1...8).map { "\(sandbox.directory)/\(round).\($0)" }
         let writers = try outputs.map { output in
-          try place.start(
+          try sandbox.start(
             "post",
             "--title",
             "t",
@@ -72,7 +81,7 @@ extension EndToEnd {
           )
         }
         for _ in 1...3 {
-          if let server = try place.serverProcess() { kill(server, SIGKILL) }
+          if let server = try sandbox.serverProcess() { kill(server, SIGKILL) }
         }
         #expect(writers.map { $0.wait() } == Array(repeating: 0, count: 8))
         for output in outputs {
@@ -80,10 +89,10 @@ extension EndToEnd {
           acknowledged += text.split(separator: "\n").map(String.init)
         }
       }
-      let stored = try object(place.hearth("get", "/posts").output)
+      let stored = try object(sandbox.hearth("get", "/posts").output)
       #expect(Set(stored.keys) == Set(acknowledged))
       #expect(acknowledged.count == 32)
-      #expect(try place.hearth("fsck").output == "32 posts, 0 comments, 0 stars: no fault\n")
+      #expect(try sandbox.hearth("fsck").output == "32 posts, 0 comments, 0 stars: no fault\n")
     }
   }
 }

@@ -12,9 +12,9 @@ extension EndToEnd {
 
     @Test("comes at once with a second signal, with the documented status, and loses nothing")
     func secondSignal() throws {
-      let place = try Place()
-      #expect(try place.hearth("serve", "--help").output.contains("status 143"))
-      let server = try place.serve()
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("serve", "--help").output.contains("status 143"))
+      let server = try sandbox.serve()
       let client = try silentClient(server)
       #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
       #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
@@ -22,28 +22,28 @@ extension EndToEnd {
       let process = server.process.processIdentifier
       for signal in [SIGSTOP, SIGTERM, SIGINT, SIGCONT] { kill(process, signal) }
       #expect(server.process.wait() == 143)
-      #expect(try place.hearth("get", "/x").output == "1\n")
+      #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
     @Test("comes in good order with one signal, though a client does not answer")
     func firstSignal() throws {
       for signal in [SIGTERM, SIGINT] {
-        let place = try Place()
-        let server = try place.serve()
+        let sandbox = try Sandbox()
+        let server = try sandbox.serve()
         let client = try silentClient(server)
         #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
         #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
         kill(server.process.processIdentifier, signal)
         #expect(server.process.wait() == 0)
-        #expect(try place.hearth("get", "/x").output == "1\n")
+        #expect(try sandbox.hearth("get", "/x").output == "1\n")
       }
     }
 
     @Test("does not come with more connections than the system allows: those beyond are refused")
     func fileLimit() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       // 64 connections that are only refused and 128 files are reserved.
-      let server = try ServerProcess(place, ["--port", "0"], fileLimit: 222)
+      let server = try ServerProcess(sandbox, ["--port", "0"], fileLimit: 222)
       #expect(try server.text().contains("30 connections only (RLIMIT_NOFILE)"))
       var clients = (0..<30).compactMap { _ in WireClient(socket: server.socket) }
       #expect(clients.count == 30)
@@ -66,17 +66,17 @@ extension EndToEnd {
 
     @Test("and the start tell how long a large database takes to be read")
     func opening() throws {
-      let place = try Place()
-      let file = place.directory + "/large.json"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/large.json"
       let values = (0..<100_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
       try "{\"many\":{\(values)}}".write(toFile: file, atomically: true, encoding: .utf8)
-      let small = try place.serve()
+      let small = try sandbox.serve()
       let quick = try #require(small.ready["startSeconds"] as? Double)
       #expect(quick > 0)
       #expect(try !small.text().contains("reading the database"))
       small.process.terminate()
-      #expect(try place.hearth("import", file).status == 0)
-      let large = try place.serve()
+      #expect(try sandbox.hearth("import", file).status == 0)
+      let large = try sandbox.serve()
       #expect(try #require(large.ready["startSeconds"] as? Double) > quick)
       let log = try large.text()
       #expect(log.contains("reading the database takes about 0.1 seconds"), "\(log)")

@@ -12,41 +12,41 @@ import Testing
 struct StoreCommandTests {
   @Test("A blog is imported, checked, exported, backed up and moved, and stays the same")
   func wholeWay() throws {
-    let place = try Place()
+    let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
     let store = try postgres.makeDatabase()
-    let sample = Place.package + "/assets/sample/blog.json"
-    #expect(try place.hearth("import", sample, "--store", store).status == 0)
-    let check = try place.hearth("fsck", "--store", store)
+    let sample = Sandbox.package + "/assets/sample/blog.json"
+    #expect(try sandbox.hearth("import", sample, "--store", store).status == 0)
+    let check = try sandbox.hearth("fsck", "--store", store)
     #expect(check.status == 0, "\(check.output)\(check.errors)")
     #expect(check.output.contains("no fault"))
-    let export = try place.hearth("export", "--store", store)
+    let export = try sandbox.hearth("export", "--store", store)
     #expect(export.status == 0 && export.output.count > 1_000)
-    let copy = place.directory + "/copy.sqlite"
-    #expect(try place.hearth("backup", copy, "--store", store).status == 0)
-    #expect(try place.hearth("fsck", copy).status == 0)
+    let copy = sandbox.directory + "/copy.sqlite"
+    #expect(try sandbox.hearth("backup", copy, "--store", store).status == 0)
+    #expect(try sandbox.hearth("fsck", copy).status == 0)
     let second = try postgres.makeDatabase()
-    let data = place.directory + "/moved"
-    #expect(try place.hearth("migrate", store, data).status == 0)
-    #expect(try place.hearth("migrate", data, second).status == 0)
-    #expect(try place.hearth("export", "--store", second).output == export.output)
-    let cluster = try place.hearth("cluster", "--store", second)
+    let data = sandbox.directory + "/moved"
+    #expect(try sandbox.hearth("migrate", store, data).status == 0)
+    #expect(try sandbox.hearth("migrate", data, second).status == 0)
+    #expect(try sandbox.hearth("export", "--store", second).output == export.output)
+    let cluster = try sandbox.hearth("cluster", "--store", second)
     #expect(cluster.status == 0, "\(cluster.errors)")
   }
 
   @Test("fsck finds a count that is not that of its stars, and leaves the repair to a server")
   func promises() throws {
-    let place = try Place()
+    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     let post = #"{"uid":"a","author":"A","title":"T","body":"B","starCount":2,"stars":{"a":true}}"#
-    let file = place.directory + "/blog.json"
+    let file = sandbox.directory + "/blog.json"
     try #"{"posts":{"-P1":\#(post)},"user-posts":{"a":{"-P1":\#(post)}}}"#
       .write(toFile: file, atomically: true, encoding: .utf8)
-    #expect(try place.hearth("import", file, "--store", store).status == 0)
-    let check = try place.hearth("fsck", "--store", store)
+    #expect(try sandbox.hearth("import", file, "--store", store).status == 0)
+    let check = try sandbox.hearth("fsck", "--store", store)
     #expect(check.status == 1)
     #expect(check.output.contains("/posts/-P1: starCount is 2, but there is 1 star"))
-    let repair = try place.hearth("fsck", "--repair", "--store", store)
+    let repair = try sandbox.hearth("fsck", "--repair", "--store", store)
     #expect(repair.status == 2)
     #expect(repair.errors.contains("through one of its servers"))
   }

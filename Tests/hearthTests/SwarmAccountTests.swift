@@ -8,7 +8,7 @@ extension EndToEnd {
   struct SwarmAccountTests {
     /// A server with a private authority, rules, accounts and administrators.
     private struct Guarded {
-      let place: Place
+      let sandbox: Sandbox
       let server: ServerProcess
       let key = "0123456789abcdef-0123456789abcdef-secret"
 
@@ -16,12 +16,12 @@ extension EndToEnd {
       var access: [String] {
         [
           "--database", "https://localhost:\(server.port)?ns=hearth", "--ca-file",
-          place.directory + "/ca.pem", "--admin-key-file", place.directory + "/key",
+          sandbox.directory + "/ca.pem", "--admin-key-file", sandbox.directory + "/key",
         ]
       }
 
       init(_ options: String...) throws {
-        place = try Place()
+        sandbox = try Sandbox()
         let authority = try CertificateAuthority()
         let issued = try authority.issue()
         for (name, text) in [
@@ -29,17 +29,17 @@ extension EndToEnd {
           ("key.pem", issued.key), ("key", key + "\n"),
           ("wrong", String(repeating: "w", count: 40)),
         ] {
-          let path = place.directory + "/" + name
+          let path = sandbox.directory + "/" + name
           try text.write(toFile: path, atomically: true, encoding: .utf8)
           chmod(path, 0o600)
         }
         server = try ServerProcess(
-          place,
+          sandbox,
           [
-            "--port", "0", "--tls-cert", place.directory + "/cert.pem", "--tls-key",
-            place.directory + "/key.pem", "--admin-key-file", place.directory + "/key",
-            "--socket", place.directory + "/s", "--data-dir", place.directory + "/blog",
-            "--rules", Place.package + "/assets/rules/blog.json",
+            "--port", "0", "--tls-cert", sandbox.directory + "/cert.pem", "--tls-key",
+            sandbox.directory + "/key.pem", "--admin-key-file", sandbox.directory + "/key",
+            "--socket", sandbox.directory + "/s", "--data-dir", sandbox.directory + "/blog",
+            "--rules", Sandbox.package + "/assets/rules/blog.json",
           ] + options
         )
       }
@@ -47,8 +47,8 @@ extension EndToEnd {
       /// Runs a command as an administrator on the server's machine.
       @discardableResult
       func hearth(_ arguments: String...) throws -> [String] {
-        let way = ["--data-dir", place.directory + "/blog", "--socket", server.socket]
-        return try place.run(arguments + way, environment: place.environment).lines
+        let way = ["--data-dir", sandbox.directory + "/blog", "--socket", server.socket]
+        return try sandbox.run(arguments + way, environment: sandbox.environment).lines
       }
 
       /// The content of the database.
@@ -57,21 +57,21 @@ extension EndToEnd {
       /// The existing accounts, one per line.
       func accounts() throws -> [String] { try hearth("users", "list") }
 
-      /// Starts a swarm, whose directory is below that of the place.
+      /// Starts a swarm, whose directory is below that of the sandbox.
       func swarm(_ arguments: [String]) throws -> Spawned {
         try Spawned(
-          Place.program,
-          ["swarm", "--report", place.directory + "/report.json"] + access + arguments,
-          environment: place.environment.merging(["TMPDIR": place.directory]) { $1 },
-          output: place.directory + "/swarm.out",
-          errors: place.directory + "/swarm.err"
+          Sandbox.program,
+          ["swarm", "--report", sandbox.directory + "/report.json"] + access + arguments,
+          environment: sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 },
+          output: sandbox.directory + "/swarm.out",
+          errors: sandbox.directory + "/swarm.err"
         )
       }
 
       /// The output of the swarm.
       var text: String {
         ["swarm.out", "swarm.err"].compactMap {
-          try? String(contentsOfFile: place.directory + "/" + $0, encoding: .utf8)
+          try? String(contentsOfFile: sandbox.directory + "/" + $0, encoding: .utf8)
         }.joined()
       }
     }
@@ -106,7 +106,7 @@ extension EndToEnd {
       try guarded.hearth("post", "--title", "hot 0", "--body", "b")
       let before = try guarded.data()
       #expect(before.contains("hot 0"))
-      let directory = guarded.place.directory + "/storm"
+      let directory = guarded.sandbox.directory + "/storm"
       let run = try guarded.swarm([
         "--users", "6", "--users-per-process", "2", "--seconds", "3", "--rate", "20", "--faults",
         "kill,drop,duplicate,server-kill", "--directory", directory,
@@ -131,7 +131,7 @@ extension EndToEnd {
       #expect(run.wait() == 0, "\(guarded.text)")
 
       let report = try object(
-        String(contentsOfFile: guarded.place.directory + "/report.json", encoding: .utf8)
+        String(contentsOfFile: guarded.sandbox.directory + "/report.json", encoding: .utf8)
       )
       #expect(report["violations"] as? Int == 0)
       #expect(report["mishaps"] as? [String] == [])
@@ -177,7 +177,7 @@ extension EndToEnd {
       #expect(run.wait() == 130)
       #expect(try guarded.accounts() == [])
       #expect(try guarded.data() == before)
-      let names = try FileManager.default.contentsOfDirectory(atPath: guarded.place.directory)
+      let names = try FileManager.default.contentsOfDirectory(atPath: guarded.sandbox.directory)
       #expect(!names.contains { $0.hasPrefix("hearth-swarm-") })
     }
 
@@ -185,20 +185,20 @@ extension EndToEnd {
     func refused() throws {
       let guarded = try Guarded("--no-sign-up")
       defer { guarded.server.process.terminate() }
-      func run(_ arguments: [String]) throws -> Place.Outcome {
-        try guarded.place.run(
+      func run(_ arguments: [String]) throws -> Sandbox.Outcome {
+        try guarded.sandbox.run(
           ["swarm", "--users", "1", "--seconds", "1"] + arguments,
-          environment: guarded.place.environment
+          environment: guarded.sandbox.environment
         )
       }
       let open = Array(guarded.access.prefix(4))
       let missing = try run(open)
       #expect(missing.status == 4)
       #expect(missing.errors.contains("--admin-key-file names the secret"))
-      let wrong = try run(open + ["--admin-key-file", guarded.place.directory + "/wrong"])
+      let wrong = try run(open + ["--admin-key-file", guarded.sandbox.directory + "/wrong"])
       #expect(wrong.status == 4)
-      #expect(wrong.errors.contains("does not take what is in \(guarded.place.directory)/wrong"))
-      let absent = try run(open + ["--admin-key-file", guarded.place.directory + "/absent"])
+      #expect(wrong.errors.contains("does not take what is in \(guarded.sandbox.directory)/wrong"))
+      let absent = try run(open + ["--admin-key-file", guarded.sandbox.directory + "/absent"])
       #expect(absent.status == 2)
       #expect(absent.errors.contains("absent cannot be read"))
       let stranger = try run(Array(guarded.access.prefix(2)))
@@ -215,8 +215,8 @@ extension EndToEnd {
       arguments: [["--admin-key-file", "k"], ["--ca-file", "c"], ["--api-key", "k"], ["--keep"]]
     )
     func pointless(arguments: [String]) throws {
-      let place = try Place()
-      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains("are about a --database"))
     }

@@ -38,7 +38,7 @@ extension EndToEnd {
       let run = try SwarmProcess(
         [
           "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--terminals", "0",
-          "--server", Place.built("FaultyServer"), "--faults", isEarly ? "server-kill" : "none",
+          "--server", Sandbox.built("FaultyServer"), "--faults", isEarly ? "server-kill" : "none",
         ],
         variables: Self.variables(mistake.name, seed, every: 50)
       )
@@ -55,7 +55,7 @@ extension EndToEnd {
       let run = try SwarmProcess(
         [
           "--users", "12", "--seconds", "10", "--rate", "24", "--seed", "\(seed)", "--terminals",
-          "0", "--server", Place.built("FaultyServer"),
+          "0", "--server", Sandbox.built("FaultyServer"),
         ],
         variables: Self.variables("lost-push", seed, every: 500)
       )
@@ -66,8 +66,8 @@ extension EndToEnd {
 
     @Test("At an emulator whose rules allow everything all holds", arguments: Array(seeds))
     func emulator(seed: Int) throws {
-      let place = try Place()
-      let server = try ServerProcess(place, ["--emulator", "--port", "0"])
+      let sandbox = try Sandbox()
+      let server = try ServerProcess(sandbox, ["--emulator", "--port", "0"])
       defer { server.process.terminate() }
       let run = try SwarmProcess([
         "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--database",

@@ -41,8 +41,8 @@ extension EndToEnd {
       ]
     )
     func refused(arguments: [String]) throws {
-      let place = try Place()
-      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains("--servers") || outcome.errors.contains("one server only"))
     }

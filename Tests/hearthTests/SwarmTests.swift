@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A run of `hearth swarm` in its own place.
+/// A run of `hearth swarm` in its own sandbox.
 struct SwarmProcess {
-  let place: Place
+  let sandbox: Sandbox
   let process: Spawned
   let report: String
   let output: String
@@ -13,18 +13,18 @@ struct SwarmProcess {
   ///
   /// - Parameters:
   ///   - arguments: The arguments after `swarm`.
-  ///   - variables: Environment variables in addition to those of the place.
+  ///   - variables: Environment variables in addition to those of the sandbox.
   /// - Throws: The error that keeps the program from starting.
   init(_ arguments: [String], variables: [String: String] = [:]) throws {
-    place = try Place()
-    report = place.directory + "/report.json"
-    output = place.directory + "/swarm.out"
+    sandbox = try Sandbox()
+    report = sandbox.directory + "/report.json"
+    output = sandbox.directory + "/swarm.out"
     process = try Spawned(
-      Place.program,
-      ["swarm", "--report", report, "--rules", Place.package + "/assets/rules/blog.json"]
+      Sandbox.program,
+      ["swarm", "--report", report, "--rules", Sandbox.package + "/assets/rules/blog.json"]
         + arguments,
-      // The directory of the run is created in the place, where its sockets have short paths.
-      environment: place.environment.merging(["TMPDIR": place.directory]) { $1 }
+      // The directory of the run is created in the sandbox, where its sockets have short paths.
+      environment: sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 }
         .merging(variables) { $1 },
       output: output,
       errors: output + ".err"
@@ -87,7 +87,7 @@ extension EndToEnd {
           "--faults", seed.isMultiple(of: 2) ? "all" : Self.allButKilledClients,
           "--terminals", "3", "--stars", seed.isMultiple(of: 2) ? "increment" : "transaction",
           "--rules",
-          Place.package + "/assets/rules/"
+          Sandbox.package + "/assets/rules/"
             + (seed.isMultiple(of: 2) ? "blog.json" : "blog-transactions.json"),
         ])
       }
@@ -137,7 +137,7 @@ extension EndToEnd {
       let run = try SwarmProcess([
         "--users", "6", "--seconds", "2", "--rate", "60", "--posts", "1", "--stars", strategy,
         "--mix", "star=3,unstar=2,comment=1", "--rules",
-        Place.package + "/assets/rules/quickstart.json", "--terminals", "0",
+        Sandbox.package + "/assets/rules/quickstart.json", "--terminals", "0",
       ])
       let (status, report) = try run.result()
       #expect(status == 1)
@@ -189,8 +189,8 @@ extension EndToEnd {
       "A swarm at a database that is there already harms its own clients, and leaves nothing there"
     )
     func otherDatabase() throws {
-      let place = try Place()
-      let server = try place.serve("--ephemeral", "--socket", place.directory + "/s")
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve("--ephemeral", "--socket", sandbox.directory + "/s")
       defer { server.process.terminate() }
       let run = try SwarmProcess([
         "--users", "3", "--seconds", "1", "--rate", "40", "--mix", "post=1,comment=3,star=3",
@@ -205,7 +205,7 @@ extension EndToEnd {
       let activity = try #require(report["activity"] as? [String: Any])
       #expect(activity["connections"] as? Int ?? 0 > 3)
       #expect(run.errors.contains("left out: server-kill, which needs a server of the swarm's own"))
-      let left = try place.hearth("get", "/", "--database", "unix:\(server.socket)?ns=hearth")
+      let left = try sandbox.hearth("get", "/", "--database", "unix:\(server.socket)?ns=hearth")
       #expect(left.output == "null\n")
     }
 
@@ -217,8 +217,8 @@ extension EndToEnd {
       ]
     )
     func refused(arguments: [String]) throws {
-      let place = try Place()
-      let outcome = try place.run(["swarm"] + arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
       #expect(outcome.status == 2)
       #expect(!outcome.errors.isEmpty)
     }

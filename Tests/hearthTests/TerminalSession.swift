@@ -21,8 +21,8 @@ final class TerminalSession {
   /// Starts the program under test, or another one.
   init(
     _ arguments: [String],
-    of program: String = Place.program,
-    in place: Place,
+    of program: String = Sandbox.program,
+    in sandbox: Sandbox,
     environment changes: [String: String] = [:],
     columns: Int = 80,
     rows: Int = 24,
@@ -47,7 +47,7 @@ final class TerminalSession {
     posix_spawn_file_actions_addopen(
       &actions,
       STDERR_FILENO,
-      place.directory + "/stderr",
+      sandbox.directory + "/stderr",
       O_WRONLY | O_CREAT,
       0o600
     )
@@ -55,7 +55,7 @@ final class TerminalSession {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setflags(&attributes, Self.newSession)
-    let variables = place.environment.merging(changes) { $1 }
+    let variables = sandbox.environment.merging(changes) { $1 }
     var words = ([program] + arguments).map { strdup($0) } + [nil]
     var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (words + settings).forEach { free($0) } }

@@ -9,11 +9,11 @@ extension EndToEnd {
   struct TerminalStressTests {
     @Test("10,000 sizes in a row, and then the screen is what it was")
     func resizeStorm() throws {
-      let place = try Place()
+      let sandbox = try Sandbox()
       for number in 1...30 {
-        try place.hearth("post", "--title", "Post \(number)", "--body", "text", "--user", "bob")
+        try sandbox.hearth("post", "--title", "Post \(number)", "--body", "text", "--user", "bob")
       }
-      let session = try TerminalSession(["--user", "alice"], in: place)
+      let session = try TerminalSession(["--user", "alice"], in: sandbox)
       try session.wait(for: "online")
       try session.wait(for: "Post 12 ")
       session.type("jjjjj")
@@ -45,10 +45,10 @@ extension EndToEnd {
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func suspendedWhileEditing() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let pane = try tmux.open("bash --norc")
-      try pane.type(Place.program)
+      try pane.type(Sandbox.program)
       try pane.press("Enter")
       try pane.waitFor("online")
       try pane.press("c")
@@ -76,9 +76,9 @@ extension EndToEnd {
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func memory() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let pane = try tmux.open(Place.program)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open(Sandbox.program)
       try pane.waitFor("online")
       let process = try pane.process()
       try waitUntil("less is resident than at the start", within: 60) {
@@ -96,15 +96,15 @@ extension EndToEnd {
 
     @Test("A terminal starts while others take and leave their places beside it")
     func startsBesideOthers() throws {
-      let place = try Place()
-      try place.hearth("--plain")
-      let state = place.directory + "/state"
+      let sandbox = try Sandbox()
+      try sandbox.hearth("--plain")
+      let state = sandbox.directory + "/state"
       let locks = try FileManager.default.subpathsOfDirectory(atPath: state)
         .filter { $0.contains("/offline/") && $0.hasSuffix("/0.lock") }
       try #require(locks.count == 1, "\(locks)")
       let neighbour = RestlessNeighbour(lock: "\(state)/\(locks[0])")
       for _ in 1...40 {
-        let outcome = try place.hearth("--plain")
+        let outcome = try sandbox.hearth("--plain")
         #expect(outcome.status == 0, "\(outcome.errors)")
       }
       #expect(neighbour.leave() > 1_000)
@@ -115,9 +115,9 @@ extension EndToEnd {
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func eightTerminals() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let panes = try (0..<8).map { _ in try tmux.open("\(Place.program) --user alice") }
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let panes = try (0..<8).map { _ in try tmux.open("\(Sandbox.program) --user alice") }
       for pane in panes { try pane.waitFor("online") }
       for (number, pane) in panes.enumerated() {
         try pane.press("c")
@@ -146,7 +146,7 @@ extension EndToEnd {
         let stars = first.filter { $0.contains("★    1") }.count
         return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
       }
-      #expect(try place.hearth("fsck").status == 0)
+      #expect(try sandbox.hearth("fsck").status == 0)
     }
   }
 }

@@ -4,12 +4,12 @@ import Testing
 /// A tmux server for one test, with one terminal per pane.
 final class Tmux {
   private let socket: String
-  fileprivate let place: Place
+  fileprivate let sandbox: Sandbox
   private var count = 0
 
-  init(_ place: Place) {
-    self.place = place
-    socket = place.directory + "/tmux"
+  init(_ sandbox: Sandbox) {
+    self.sandbox = sandbox
+    socket = sandbox.directory + "/tmux"
   }
 
   deinit {
@@ -22,11 +22,11 @@ final class Tmux {
   func open(_ command: String, columns: Int = 80, rows: Int = 24) throws -> Pane {
     count += 1
     let name = "pane\(count)"
-    let variables = place.environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
+    let variables = sandbox.environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
     try tmux(
       [
         "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)",
-        "-c", place.directory,
+        "-c", sandbox.directory,
       ]
         // A server that exits with its last terminal would do so while the next one is being
         // opened.
@@ -37,11 +37,11 @@ final class Tmux {
 
   @discardableResult
   func tmux(_ arguments: [String]) throws -> String {
-    let output = place.directory + "/" + UUID().uuidString
+    let output = sandbox.directory + "/" + UUID().uuidString
     let process = try Spawned(
       "/usr/bin/tmux",
       ["-S", socket] + arguments,
-      environment: place.environment,
+      environment: sandbox.environment,
       output: output
     )
     process.wait()
@@ -114,9 +114,9 @@ final class Tmux {
       let options = ["--user", user] + (database.map { ["--database", $0] } ?? [])
       for path in ["/presence/\(user)", "/seen/\(user)"] {
         try waitUntil("\(path) is stored") {
-          let outcome = try server.place.run(
+          let outcome = try server.sandbox.run(
             ["get", path] + options,
-            environment: server.place.environment
+            environment: server.sandbox.environment
           )
           return outcome.status == 0 && outcome.output != "null\n"
         }

@@ -7,11 +7,11 @@ extension EndToEnd {
   struct TwoTerminalsTests {
     @Test("A post, stars and comments cross over, also when the server is killed in between")
     func wholeWay() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("online")
-      let bob = try tmux.open("\(Place.program) --user bob")
+      let bob = try tmux.open("\(Sandbox.program) --user bob")
       try bob.waitFor("online")
       try bob.waitFor("No posts yet - why not add one?")
 
@@ -34,41 +34,41 @@ extension EndToEnd {
       try alice.waitFor("I am here.")
 
       // The server is killed; both terminals continue with a new one.
-      let first = try #require(try place.serverProcess())
+      let first = try #require(try sandbox.serverProcess())
       kill(first, SIGKILL)
       try comment(in: alice, "Still with me?")
       try bob.waitFor("Still with me?")
       try comment(in: bob, "Always.")
       try alice.waitFor("Always.")
-      let second = try #require(try place.serverProcess())
+      let second = try #require(try sandbox.serverProcess())
       #expect(second != first)
 
       try alice.waitUntilAcknowledged()
       try bob.waitUntilAcknowledged()
-      let check = try place.hearth("fsck")
+      let check = try sandbox.hearth("fsck")
       #expect(check.status == 0)
       #expect(check.output == "1 post, 3 comments, 1 star: no fault\n")
       // A terminal is killed; the other is unaffected.
       kill(try alice.process(), SIGKILL)
       try comment(in: bob, "Good night.")
-      let post = try object(try place.hearth("list", "--json").lines[0])
+      let post = try object(try sandbox.hearth("list", "--json").lines[0])
       let id = try #require(post["id"] as? String)
-      let shown = try object(place.hearth("show", id, "--json").output)
+      let shown = try object(sandbox.hearth("show", id, "--json").output)
       let texts = (shown["comments"] as? [[String: Any]])?.compactMap { $0["text"] as? String }
       #expect(texts == ["I am here.", "Still with me?", "Always.", "Good night."])
     }
 
     @Test("What is written while the server is gone arrives once and in order when it is back")
     func offline() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let socket = place.directory + "/run/own.sock"
-      let data = place.directory + "/own"
-      let server = try place.start("serve", "--socket", socket, "--data-dir", data)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let socket = sandbox.directory + "/run/own.sock"
+      let data = sandbox.directory + "/own"
+      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
       defer { server.terminate() }
       try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
       let database = "unix:\(socket)?ns=hearth"
-      let alice = try tmux.open("\(Place.program) --user alice --database '\(database)'")
+      let alice = try tmux.open("\(Sandbox.program) --user alice --database '\(database)'")
       try alice.waitUntilAtHome(as: "alice", in: database)
       kill(server.processIdentifier, SIGKILL)
       server.wait()
@@ -82,30 +82,30 @@ extension EndToEnd {
       }
       // Three posts and three stars wait; the copies of the stars follow once these are stored.
       try alice.waitFor("6 not acknowledged")
-      let again = try place.start("serve", "--socket", socket, "--data-dir", data)
+      let again = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
       defer { again.terminate() }
       try alice.waitUntilAcknowledged()
-      let list = try place.hearth("list", "--json", "--database", database)
+      let list = try sandbox.hearth("list", "--json", "--database", database)
       let posts = try list.lines.map(object)
       #expect(posts.map { $0["title"] as? String } == ["Offline 3", "Offline 2", "Offline 1"])
       #expect(posts.map { $0["starCount"] as? Int } == [1, 1, 1])
-      let check = try place.hearth("fsck", "--database", database)
+      let check = try sandbox.hearth("fsck", "--database", database)
       #expect(check.output == "3 posts, 0 comments, 3 stars: no fault\n")
     }
 
     @Test("The selection stays on its post while others arrive above it")
     func selectionStays() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       for number in 1...3 {
-        try place.hearth("post", "--title", "Old \(number)", "--body", "text", "--user", "bob")
+        try sandbox.hearth("post", "--title", "Old \(number)", "--body", "text", "--user", "bob")
       }
-      let alice = try tmux.open("\(Place.program) --user alice")
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("Old 1")
       try alice.press("j")
       try alice.waitFor("the second is selected") { selected($0).contains("Old 2") }
       for number in 1...5 {
-        try place.hearth("post", "--title", "New \(number)", "--body", "text", "--user", "bob")
+        try sandbox.hearth("post", "--title", "New \(number)", "--body", "text", "--user", "bob")
       }
       try alice.waitFor("the new posts are counted") { $0.contains("Recent 8") }
       #expect(selected(try alice.screen()).contains("Old 2"))
@@ -116,11 +116,11 @@ extension EndToEnd {
 
     @Test("A hostile post changes nothing outside its place on the screen")
     func hostilePost() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let evil = "\u{1B}[2J\u{1B}]0;pwned\u{7}\r\u{8}\u{202E}\u{9B}31m\u{200B}title"
-      try place.hearth("post", "--title", evil, "--body", evil + "\n" + evil, "--user", "mallory")
-      let alice = try tmux.open("\(Place.program) --user alice")
+      try sandbox.hearth("post", "--title", evil, "--body", evil + "\n" + evil, "--user", "mallory")
+      let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("mallory")
       let lines = try alice.screen().split(separator: "\n", omittingEmptySubsequences: false)
       #expect(lines[0].contains("hearth") && lines[0].contains("Recent 1"))

@@ -8,9 +8,9 @@ extension EndToEnd {
     private static let email = "ada@example.com"
 
     /// A home, with or without a server at a port.
-    private func place(isServed: Bool) throws -> (place: Place, server: ServerProcess?) {
-      let place = try Place()
-      return (place, isServed ? try place.serve("--port", "0") : nil)
+    private func sandbox(isServed: Bool) throws -> (sandbox: Sandbox, server: ServerProcess?) {
+      let sandbox = try Sandbox()
+      return (sandbox, isServed ? try sandbox.serve("--port", "0") : nil)
     }
 
     private func signIn(_ server: ServerProcess, _ password: String) throws -> String {
@@ -25,9 +25,9 @@ extension EndToEnd {
 
     @Test("are made, listed, disabled, enabled and deleted", arguments: [false, true])
     func life(isServed: Bool) throws {
-      let (place, server) = try place(isServed: isServed)
+      let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.process.terminate() }
-      let added = try place.hearth(
+      let added = try sandbox.hearth(
         "users",
         "add",
         Self.email,
@@ -37,7 +37,7 @@ extension EndToEnd {
         input: "correct horse\n"
       )
       #expect(added.status == 0, "\(added.errors)")
-      let again = try place.hearth(
+      let again = try sandbox.hearth(
         "users",
         "add",
         "ADA@example.com",
@@ -45,26 +45,26 @@ extension EndToEnd {
         input: "correct horse\n"
       )
       #expect(again.status == 6)
-      let listed = try object(place.hearth("users", "list", "--json").output)
+      let listed = try object(sandbox.hearth("users", "list", "--json").output)
       #expect(listed["email"] as? String == Self.email)
       #expect(listed["displayName"] as? String == "Ada")
       let uid = try #require(listed["localId"] as? String)
-      #expect(try place.hearth("users").lines == ["\(uid)  \(Self.email)  Ada"])
+      #expect(try sandbox.hearth("users").lines == ["\(uid)  \(Self.email)  Ada"])
       if let server { #expect(try signIn(server, "correct horse") == "ok") }
-      #expect(try place.hearth("users", "disable", Self.email).status == 0)
-      #expect(try place.hearth("users").lines.first?.hasSuffix("(disabled)") == true)
+      #expect(try sandbox.hearth("users", "disable", Self.email).status == 0)
+      #expect(try sandbox.hearth("users").lines.first?.hasSuffix("(disabled)") == true)
       if let server { #expect(try signIn(server, "correct horse") == "USER_DISABLED") }
-      #expect(try place.hearth("users", "enable", uid).status == 0)
+      #expect(try sandbox.hearth("users", "enable", uid).status == 0)
       if let server { #expect(try signIn(server, "correct horse") == "ok") }
-      #expect(try place.hearth("users", "delete", uid).status == 0)
-      #expect(try place.hearth("users").lines.isEmpty)
-      #expect(try place.hearth("users", "delete", uid).status == 3)
+      #expect(try sandbox.hearth("users", "delete", uid).status == 0)
+      #expect(try sandbox.hearth("users").lines.isEmpty)
+      #expect(try sandbox.hearth("users", "delete", uid).status == 3)
     }
 
     @Test("keep what was done without a server when one starts")
     func kept() throws {
-      let (place, _) = try place(isServed: false)
-      let added = try place.hearth(
+      let (sandbox, _) = try sandbox(isServed: false)
+      let added = try sandbox.hearth(
         "users",
         "add",
         Self.email,
@@ -72,17 +72,17 @@ extension EndToEnd {
         input: "correct horse\n"
       )
       #expect(added.status == 0)
-      let server = try place.serve("--port", "0")
+      let server = try sandbox.serve("--port", "0")
       defer { server.process.terminate() }
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
     @Test("get a new password by a code that an administrator hands over")
     func reset() throws {
-      let (place, server) = try place(isServed: true)
+      let (sandbox, server) = try sandbox(isServed: true)
       let running = try #require(server)
       defer { running.process.terminate() }
-      _ = try place.hearth(
+      _ = try sandbox.hearth(
         "users",
         "add",
         Self.email,
@@ -92,23 +92,23 @@ extension EndToEnd {
       let request = #"{"requestType":"PASSWORD_RESET","email":"\#(Self.email)"}"#
       #expect(try running.request("POST", "/v1/accounts:sendOobCode", request).status == 200)
       try waitUntil("the administrator sees the wish", within: 30) {
-        try place.hearth("users").output.contains("asked for a new password")
+        try sandbox.hearth("users").output.contains("asked for a new password")
       }
-      let code = try #require(try place.hearth("users", "reset", Self.email).lines.first)
+      let code = try #require(try sandbox.hearth("users", "reset", Self.email).lines.first)
       let change = #"{"oobCode":"\#(code)","newPassword":"battery staple"}"#
       #expect(try running.request("POST", "/v1/accounts:resetPassword", change).status == 200)
       #expect(try signIn(running, "battery staple") == "ok")
       #expect(try signIn(running, "correct horse") == "INVALID_LOGIN_CREDENTIALS")
-      #expect(try !place.hearth("users").output.contains("asked for"))
+      #expect(try !sandbox.hearth("users").output.contains("asked for"))
     }
 
     @Test("are signed in for as long as the server was told, and keys are rotated meanwhile")
     func options() throws {
-      let place = try Place()
-      let server = try place.serve("--port", "0", "--token-seconds", "7", "--no-sign-up")
+      let sandbox = try Sandbox()
+      let server = try sandbox.serve("--port", "0", "--token-seconds", "7", "--no-sign-up")
       defer { server.process.terminate() }
       #expect(try server.request("POST", "/v1/accounts:signUp", "{}").status == 400)
-      _ = try place.hearth(
+      _ = try sandbox.hearth(
         "users",
         "add",
         Self.email,
@@ -118,16 +118,16 @@ extension EndToEnd {
       let body = #"{"email":"\#(Self.email)","password":"correct horse"}"#
       let answer = try server.request("POST", "/v1/accounts:signInWithPassword", body)
       #expect(try object(answer.body)["expiresIn"] as? String == "7")
-      let rotated = try place.hearth("users", "rotate-key", "--json")
+      let rotated = try sandbox.hearth("users", "rotate-key", "--json")
       #expect(try (object(rotated.output)["keyId"] as? String)?.isEmpty == false)
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
     @Test("and their keys are in files that only their owner may read")
     func modes() throws {
-      let (place, server) = try place(isServed: true)
+      let (sandbox, server) = try sandbox(isServed: true)
       server?.process.terminate()
-      let directory = place.directory + "/data/hearth/identities"
+      let directory = sandbox.directory + "/data/hearth/identities"
       var status = stat()
       #expect(stat(directory, &status) == 0 && status.st_mode & 0o777 == 0o700)
       let names = try FileManager.default.contentsOfDirectory(atPath: directory)
@@ -136,34 +136,40 @@ extension EndToEnd {
         #expect(stat("\(directory)/\(name)", &status) == 0 && status.st_mode & 0o777 == 0o600)
       }
       chmod(directory + "/keys.json", 0o644)
-      let refused = try place.hearth("serve")
+      let refused = try sandbox.hearth("serve")
       #expect(refused.status == 2)
       #expect(refused.errors.contains("keys.json can be used by others"))
     }
 
     @Test("take no password from the command line, and none that is too short")
     func passwords() throws {
-      let (place, _) = try place(isServed: false)
-      #expect(try place.hearth("users", "add", Self.email, "secret").status == 2)
-      let help = try place.hearth("users", "add", "--help").output
+      let (sandbox, _) = try sandbox(isServed: false)
+      #expect(try sandbox.hearth("users", "add", Self.email, "secret").status == 2)
+      let help = try sandbox.hearth("users", "add", "--help").output
       #expect(!help.contains("--password "))
-      let short = try place.hearth("users", "add", Self.email, "--password-stdin", input: "12345\n")
+      let short = try sandbox.hearth(
+        "users",
+        "add",
+        Self.email,
+        "--password-stdin",
+        input: "12345\n"
+      )
       #expect(short.status == 2)
       #expect(short.errors.contains("6 characters"))
-      let none = try place.hearth("users", "add", Self.email, "--password-stdin", input: "")
+      let none = try sandbox.hearth("users", "add", Self.email, "--password-stdin", input: "")
       #expect(none.status == 2)
       #expect(
-        try place.hearth("users", "add", "ada", "--password-stdin", input: "secret").status == 2
+        try sandbox.hearth("users", "add", "ada", "--password-stdin", input: "secret").status == 2
       )
-      #expect(try place.hearth("users", "--ns", "missing").status == 3)
+      #expect(try sandbox.hearth("users", "--ns", "missing").status == 3)
     }
 
     @Test("take a password at the terminal without showing it", .enabled(if: Tmux.isInstalled))
     func prompt() throws {
-      let (place, _) = try place(isServed: false)
-      let tmux = Tmux(place)
+      let (sandbox, _) = try sandbox(isServed: false)
+      let tmux = Tmux(sandbox)
       let pane = try tmux.open("sh")
-      try pane.type("\(Place.program) users add \(Self.email); echo status $?")
+      try pane.type("\(Sandbox.program) users add \(Self.email); echo status $?")
       try pane.press("Enter")
       try pane.waitFor("Password for \(Self.email):", within: 60)
       try pane.type("correct horse")
@@ -177,16 +183,16 @@ extension EndToEnd {
 
     @Test("are administered over the port with the key of a file that is private")
     func keyFile() throws {
-      let place = try Place()
-      let file = place.directory + "/key"
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/key"
       let secret = String(repeating: "k3y!", count: 10)
       try (secret + "\n").write(toFile: file, atomically: true, encoding: .utf8)
       chmod(file, 0o644)
-      let refused = try place.hearth("serve", "--admin-key-file", file)
+      let refused = try sandbox.hearth("serve", "--admin-key-file", file)
       #expect(refused.status == 2)
       #expect(refused.errors.contains("can be used by others"))
       chmod(file, 0o600)
-      let server = try place.serve("--port", "0", "--admin-key-file", file)
+      let server = try sandbox.serve("--port", "0", "--admin-key-file", file)
       defer { server.process.terminate() }
       let path = "/v1/projects/hearth/accounts:batchGet"
       #expect(try server.request("GET", path).status == 403)

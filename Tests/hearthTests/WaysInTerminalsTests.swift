@@ -5,7 +5,7 @@ extension EndToEnd {
   /// How users find something in a terminal, and how they get back.
   @Suite("Ways in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct WaysInTerminalsTests {
-    private static let program = Place.program
+    private static let program = Sandbox.program
 
     /// The lines of a screen below the input line.
     private func choices(_ screen: String, below field: String) -> [Substring] {
@@ -16,8 +16,8 @@ extension EndToEnd {
 
     @Test("In the palette an exact name comes first, Enter does it, and Esc goes back")
     func palette() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("No posts yet")
       try ann.press("C-p")
@@ -39,9 +39,9 @@ extension EndToEnd {
 
     @Test("A setting explains itself; arrows try it out, Esc takes that back and Enter keeps it")
     func settings() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let file = place.directory + "/.config/hearth/config.toml"
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let file = sandbox.directory + "/.config/hearth/config.toml"
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("No posts yet")
       func open() throws {
@@ -72,18 +72,18 @@ extension EndToEnd {
 
     @Test("Enter searches what is not loaded, Esc stops it, and the next search knows of how many")
     func search() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let socket = place.directory + "/run/own.sock"
-      let arguments = ["serve", "--socket", socket, "--data-dir", place.directory + "/own"]
-      let server = try Spawned(Self.program, arguments, environment: place.environment)
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let socket = sandbox.directory + "/run/own.sock"
+      let arguments = ["serve", "--socket", socket, "--data-dir", sandbox.directory + "/own"]
+      let server = try Spawned(Self.program, arguments, environment: sandbox.environment)
       defer {
         kill(server.processIdentifier, SIGCONT)
         server.terminate()
       }
       let database = "unix:\(socket)?ns=hearth"
       try waitUntil("the server answers", within: 60) {
-        try place.hearth("list", "--database", database).status == 0
+        try sandbox.hearth("list", "--database", database).status == 0
       }
       // The list shows the newest hundred, and the needle is the oldest of all.
       let posts = (1000..<1400).map { number in
@@ -91,10 +91,10 @@ extension EndToEnd {
         return "\"-Nj\(number)AAAAAAAAAAAAA\":"
           + "{\"uid\":\"bob\",\"author\":\"bob\",\"title\":\"\(title)\",\"body\":\"b\"}"
       }
-      let file = place.directory + "/blog.json"
+      let file = sandbox.directory + "/blog.json"
       try "{\"posts\":{\(posts.joined(separator: ","))}}"
         .write(toFile: file, atomically: false, encoding: .utf8)
-      #expect(try place.hearth("import", file, "--database", database).status == 0)
+      #expect(try sandbox.hearth("import", file, "--database", database).status == 0)
 
       let ann = try tmux.open("\(Self.program) --user ann --database '\(database)'")
       try ann.waitFor("Straw 1399", within: 30)
@@ -130,16 +130,24 @@ extension EndToEnd {
 
     @Test("A post that is deleted while it is edited opens as a draft on c, where one stands")
     func deletedWhileEdited() throws {
-      let place = try Place()
-      let tmux = Tmux(place)
-      let post = try place.hearth("post", "--title", "Soon gone", "--body", "Text", "--user", "ann")
-        .lines[0]
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let post = try sandbox.hearth(
+        "post",
+        "--title",
+        "Soon gone",
+        "--body",
+        "Text",
+        "--user",
+        "ann"
+      )
+      .lines[0]
       let ann = try tmux.open("\(Self.program) --user ann")
       try ann.waitFor("Soon gone")
       try ann.press("e")
       try ann.waitFor("Edit post")
       try ann.type(" and much more")
-      #expect(try place.hearth("delete", post, "--user", "ann").status == 0)
+      #expect(try sandbox.hearth("delete", post, "--user", "ann").status == 0)
       try ann.press("C-s")
       try ann.waitFor("was deleted")
       try ann.waitFor("1 draft")
@@ -149,7 +157,7 @@ extension EndToEnd {
       }
       try ann.press("C-s")
       try waitUntil("it is posted anew") {
-        try place.hearth("list", "--user", "ann").output.contains("Soon gone")
+        try sandbox.hearth("list", "--user", "ann").output.contains("Soon gone")
       }
     }
   }

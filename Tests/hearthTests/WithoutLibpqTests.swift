@@ -23,7 +23,7 @@ enum MachineWithoutLibpq {
 
   /// Whether this system lets users do that; prints a message if it does not.
   static let isPossible: Bool = {
-    guard let place = try? Place(), let outcome = try? run(["true"], at: place),
+    guard let sandbox = try? Sandbox(), let outcome = try? run(["true"], at: sandbox),
       outcome.status == 0
     else {
       print("SKIPPED: the library cannot be hidden here (unshare, overlay): the tests do not run")
@@ -32,10 +32,10 @@ enum MachineWithoutLibpq {
     return true
   }()
 
-  static func run(_ words: [String], at place: Place) throws -> Place.Outcome {
-    var environment = place.environment
+  static func run(_ words: [String], at sandbox: Sandbox) throws -> Sandbox.Outcome {
+    var environment = sandbox.environment
     environment["PATH"] = "\(environment["PATH"] ?? ""):/usr/sbin:/sbin"
-    return try place.run(
+    return try sandbox.run(
       ["unshare", "-rm", "sh", "-c", script, "sh"] + words,
       of: "/usr/bin/env",
       environment: environment
@@ -45,19 +45,19 @@ enum MachineWithoutLibpq {
 
 @Suite("Without libpq", .enabled(if: MachineWithoutLibpq.isPossible), .timeLimit(.minutes(2)))
 struct WithoutLibpqTests {
-  private func hearth(_ place: Place, _ words: String...) throws -> Place.Outcome {
-    try MachineWithoutLibpq.run([Place.program] + words, at: place)
+  private func hearth(_ sandbox: Sandbox, _ words: String...) throws -> Sandbox.Outcome {
+    try MachineWithoutLibpq.run([Sandbox.program] + words, at: sandbox)
   }
 
   @Test("--store names the package that is missing")
   func named() throws {
-    let place = try Place()
+    let sandbox = try Sandbox()
     let store = "postgres://hearth@127.0.0.1:1/hearth"
     for words in [
       ["serve", "--port", "0", "--store", store], ["cluster", "--store", store],
-      ["export", "--store", store], ["migrate", store, place.directory + "/data"],
+      ["export", "--store", store], ["migrate", store, sandbox.directory + "/data"],
     ] {
-      let outcome = try MachineWithoutLibpq.run([Place.program] + words, at: place)
+      let outcome = try MachineWithoutLibpq.run([Sandbox.program] + words, at: sandbox)
       #expect(outcome.status != 0, "\(words)")
       #expect(outcome.errors.contains("apt-get install libpq5"), "\(words): \(outcome.errors)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
@@ -66,12 +66,12 @@ struct WithoutLibpqTests {
 
   @Test("everything else works")
   func others() throws {
-    let place = try Place()
-    let posted = try hearth(place, "post", "--title", "Tea", "--body", "Come over")
+    let sandbox = try Sandbox()
+    let posted = try hearth(sandbox, "post", "--title", "Tea", "--body", "Come over")
     #expect(posted.status == 0, "\(posted.errors)")
-    #expect(try hearth(place, "list", "recent").output.contains("Tea"))
-    #expect(try hearth(place, "fsck").status == 0)
-    #expect(try hearth(place, "doctor").errors.contains("libpq") == false)
-    #expect(try hearth(place, "stop").status == 0)
+    #expect(try hearth(sandbox, "list", "recent").output.contains("Tea"))
+    #expect(try hearth(sandbox, "fsck").status == 0)
+    #expect(try hearth(sandbox, "doctor").errors.contains("libpq") == false)
+    #expect(try hearth(sandbox, "stop").status == 0)
   }
 }
