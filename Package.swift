@@ -129,6 +129,7 @@ let package = Package(
       in: "Core",
       [
         "RealtimeCore",
+        product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
@@ -485,6 +486,7 @@ let package = Package(
 let fuzzed: [Target.Dependency] = [
   "BlogTUI", "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
   "SecurityRules",
+  product("NIOConcurrencyHelpers", "swift-nio"),
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),
   product("NIOHTTP1", "swift-nio"),

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import RealtimeCore
@@ -35,10 +36,10 @@ enum ConnectionCheck {
       policy: RequestPolicy(),
       handlers: handlers,
       user: 0,
+      connections: OpenConnections(),
+      certificate: NIOLockedValueBox(nil),
+      link: LoopLink(from: channel.eventLoop, to: channel.eventLoop),
       memory: nil,
-      openConnections: NIOLoopBoundBox(0, eventLoop: channel.eventLoop),
-      idleConnections: NIOLoopBoundBox(IdleConnections(), eventLoop: channel.eventLoop),
-      certificate: NIOLoopBoundBox(nil, eventLoop: channel.eventLoop),
       endOfTick: NIOLoopBoundBox(OutputTick(channel.eventLoop), eventLoop: channel.eventLoop),
       plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)
     )

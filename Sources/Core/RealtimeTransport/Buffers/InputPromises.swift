@@ -1,44 +1,65 @@
+internal import NIOConcurrencyHelpers
 internal import NIOCore
+private import Synchronization
 
 /// Promises memory to input before it is read.
 ///
 /// A message or body is promised all the memory that it may need in one step, because partial
 /// promises could deadlock. Clients that have not signed in (strangers) and all others have
 /// separate pools, so that strangers never delay the others. A connection that holds a promise and
-/// sends hardly anything while others wait is ended.
-final class InputPromises {
-  /// A connection that holds or awaits a promise.
-  final class Holder {
-    /// Whether it uses the pool of clients that have not signed in.
-    var isStranger = true
-    /// The number of bytes promised to it.
-    fileprivate(set) var promised = 0
-    /// The number of bytes that have arrived since the last check.
-    fileprivate var arrived = 0
-    /// Whether all of the promised input has arrived.
-    var isComplete = false
-    fileprivate var pool: Pool?
+/// sends hardly anything while others wait is ended. Shared by all event loops of a server.
+final class InputPromises: Sendable {
+  /// A connection that holds or awaits a promise; used by its event loop.
+  final class Holder: Sendable {
+    private let promisedBytes = Atomic(0)
+    private let arrivedBytes = Atomic(0)
+    private let usesStrangers = Atomic(true)
+    private let hasArrived = Atomic(false)
+    fileprivate let eventLoop: any EventLoop
     /// Ends the connection because others are waiting for its memory.
-    private let end: () -> Void
+    private let end: NIOLoopBound<() -> Void>
 
-    init(end: @escaping () -> Void) {
-      self.end = end
+    init(on eventLoop: any EventLoop, end: @escaping () -> Void) {
+      self.eventLoop = eventLoop
+      self.end = NIOLoopBound(end, eventLoop: eventLoop)
+    }
+
+    /// Whether it uses the pool of clients that have not signed in.
+    var isStranger: Bool {
+      get { usesStrangers.load(ordering: .relaxed) }
+      set { usesStrangers.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether all of the promised input has arrived.
+    var isComplete: Bool {
+      get { hasArrived.load(ordering: .relaxed) }
+      set { hasArrived.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The number of bytes promised to it.
+    fileprivate(set) var promised: Int {
+      get { promisedBytes.load(ordering: .relaxed) }
+      set { promisedBytes.store(newValue, ordering: .relaxed) }
     }
 
     func received(_ bytes: Int) {
-      arrived += bytes
+      arrivedBytes.add(bytes, ordering: .relaxed)
     }
 
+    /// Returns the bytes that have arrived since the last call.
+    @discardableResult
+    fileprivate func takeArrived() -> Int { arrivedBytes.exchange(0, ordering: .relaxed) }
+
     fileprivate func giveUp() {
-      end()
+      eventLoop.run { self.end.value() }
     }
   }
 
-  fileprivate final class Pool {
+  private struct Pool {
     let bound: Int
     var used = 0
     var holders: [ObjectIdentifier: Holder] = [:]
-    var waiting: [(holder: Holder, bytes: Int, grant: () -> Void)] = []
+    var waiting: [(holder: Holder, bytes: Int, grant: NIOLoopBound<() -> Void>)] = []
 
     init(_ bound: Int) {
       self.bound = bound
@@ -47,12 +68,28 @@ final class InputPromises {
     /// Whether there is room; a promise always fits into an empty pool, however large it is.
     func fits(_ bytes: Int) -> Bool { used == 0 || bytes <= bound - used }
 
-    func promise(_ bytes: Int, to holder: Holder) {
+    mutating func promise(_ bytes: Int, to holder: Holder) {
       used += bytes
       holder.promised += bytes
-      holder.pool = self
       holders[ObjectIdentifier(holder)] = holder
     }
+  }
+
+  private struct Pools {
+    var strangers: Pool
+    var others: Pool
+    /// The holders that use, or wait for, the pool of strangers or the other one.
+    var usesStrangers: [ObjectIdentifier: Bool] = [:]
+    var peak = 0
+    var isLookPlanned = false
+
+    subscript(isStranger isStranger: Bool) -> Pool {
+      _read { if isStranger { yield strangers } else { yield others } }
+      _modify { if isStranger { yield &strangers } else { yield &others } }
+    }
+
+    var promised: Int { strangers.used + others.used }
+    var isAwaited: Bool { !strangers.waiting.isEmpty || !others.waiting.isEmpty }
   }
 
   /// The interval between checks for connections that hold up others.
@@ -62,23 +99,30 @@ final class InputPromises {
   /// The use, in bytes, above which `onRelief` is called once nothing is in use any more.
   private static let burst = 4 * 1_024 * 1_024
 
-  /// Called when all memory is free after a lot of it was in use.
-  var onRelief: () -> Void = {}
-
-  private let strangers: Pool
-  private let others: Pool
   private let eventLoop: any EventLoop
-  private var peak = 0
-  private var look: Scheduled<Void>?
+  private let pools: NIOLockedValueBox<Pools>
+  private let onRelief: @Sendable () -> Void
 
-  init(strangers: Int, others: Int, eventLoop: any EventLoop) {
-    self.strangers = Pool(strangers)
-    self.others = Pool(others)
+  /// Makes pools, of which nothing is promised yet.
+  ///
+  /// - Parameters:
+  ///   - strangers: The size of the pool of clients that have not signed in, in bytes.
+  ///   - others: The size of the pool of all other clients, in bytes.
+  ///   - eventLoop: The event loop of the checks.
+  ///   - onRelief: Called on any event loop, when all memory is free after a lot of it was in use.
+  init(
+    strangers: Int,
+    others: Int,
+    eventLoop: any EventLoop,
+    onRelief: @escaping @Sendable () -> Void
+  ) {
+    pools = NIOLockedValueBox(Pools(strangers: Pool(strangers), others: Pool(others)))
     self.eventLoop = eventLoop
+    self.onRelief = onRelief
   }
 
   /// The promised bytes of all connections.
-  var promised: Int { strangers.used + others.used }
+  var promised: Int { pools.withLockedValue { $0.promised } }
 
   /// Promises memory to input that has begun to arrive.
   ///
@@ -89,64 +133,87 @@ final class InputPromises {
   /// - Returns: Whether there is room now.
   func promise(_ bytes: Int, to holder: Holder, whenRoom grant: @escaping () -> Void) -> Bool {
     guard bytes > holder.promised else { return true }
-    let pool = holder.pool ?? (holder.isStranger ? strangers : others)
-    // A growing promise does not queue behind those that are waiting for its memory.
-    let (more, isFirst) = (bytes - holder.promised, holder.promised > 0 || pool.waiting.isEmpty)
-    guard isFirst, pool.fits(more) || pool.used == holder.promised else {
-      holder.pool = pool
-      pool.waiting.append((holder, more, grant))
-      scheduleLook()
-      return false
+    let id = ObjectIdentifier(holder)
+    return pools.withLockedValue { pools in
+      let isStranger = pools.usesStrangers[id] ?? holder.isStranger
+      pools.usesStrangers[id] = isStranger
+      // A growing promise does not queue behind those that are waiting for its memory.
+      let more = bytes - holder.promised
+      let isFirst = holder.promised > 0 || pools[isStranger: isStranger].waiting.isEmpty
+      guard isFirst,
+        pools[isStranger: isStranger].fits(more)
+          || pools[isStranger: isStranger].used == holder.promised
+      else {
+        let grant = NIOLoopBound(grant, eventLoop: holder.eventLoop)
+        pools[isStranger: isStranger].waiting.append((holder, more, grant))
+        scheduleLook(&pools)
+        return false
+      }
+      pools[isStranger: isStranger].promise(more, to: holder)
+      pools.peak = max(pools.peak, pools.promised)
+      return true
     }
-    pool.promise(more, to: holder)
-    peak = max(peak, promised)
-    return true
   }
 
   /// Releases a promise, or withdraws the request for one.
   func release(_ holder: Holder) {
     holder.isComplete = false
-    guard let pool = holder.pool else { return }
-    holder.pool = nil
-    pool.used -= holder.promised
-    holder.promised = 0
-    pool.holders[ObjectIdentifier(holder)] = nil
-    pool.waiting.removeAll { $0.holder === holder }
-    grantWaiting(pool)
-    guard promised == 0, peak > Self.burst else { return }
-    peak = 0
-    onRelief()
+    let id = ObjectIdentifier(holder)
+    let isRelieved = pools.withLockedValue { pools in
+      guard let isStranger = pools.usesStrangers.removeValue(forKey: id) else { return false }
+      pools[isStranger: isStranger].used -= holder.promised
+      holder.promised = 0
+      pools[isStranger: isStranger].holders[id] = nil
+      pools[isStranger: isStranger].waiting.removeAll { $0.holder === holder }
+      grantWaiting(isStranger: isStranger, of: &pools)
+      guard pools.promised == 0, pools.peak > Self.burst else { return false }
+      pools.peak = 0
+      return true
+    }
+    if isRelieved { onRelief() }
   }
 
-  private func grantWaiting(_ pool: Pool) {
-    while let next = pool.waiting.first, pool.fits(next.bytes) {
-      pool.waiting.removeFirst()
-      pool.promise(next.bytes, to: next.holder)
-      peak = max(peak, promised)
+  private func grantWaiting(isStranger: Bool, of pools: inout Pools) {
+    while let next = pools[isStranger: isStranger].waiting.first,
+      pools[isStranger: isStranger].fits(next.bytes)
+    {
+      pools[isStranger: isStranger].waiting.removeFirst()
+      pools[isStranger: isStranger].promise(next.bytes, to: next.holder)
+      pools.peak = max(pools.peak, pools.promised)
       // Deferred, because the caller that releases memory may be in the middle of a change.
-      eventLoop.assumeIsolated().execute {
-        if next.holder.promised > 0 { next.grant() }
+      next.holder.eventLoop.execute {
+        if next.holder.promised > 0 { next.grant.value() }
       }
     }
   }
 
-  private func scheduleLook() {
-    guard look == nil else { return }
-    for pool in [strangers, others] {
-      for holder in pool.holders.values { holder.arrived = 0 }
+  private func scheduleLook(_ pools: inout Pools) {
+    guard !pools.isLookPlanned else { return }
+    pools.isLookPlanned = true
+    for pool in [pools.strangers, pools.others] {
+      for holder in pool.holders.values { holder.takeArrived() }
     }
-    look = eventLoop.assumeIsolated().scheduleTask(in: Self.inspection) { [weak self] in
-      self?.inspect()
-    }
+    eventLoop.scheduleTask(in: Self.inspection) { [weak self] in self?.inspect() }
   }
 
   /// Ends connections that hold up others.
   private func inspect() {
-    look = nil
-    for pool in [strangers, others] where !pool.waiting.isEmpty {
-      let idle = pool.holders.values.filter { !$0.isComplete && $0.arrived < Self.progress }
-      for holder in idle { holder.giveUp() }
+    let idle = pools.withLockedValue { pools in
+      pools.isLookPlanned = false
+      return [pools.strangers, pools.others].filter { !$0.waiting.isEmpty }.flatMap { pool in
+        pool.holders.values.filter { !$0.isComplete && $0.takeArrived() < Self.progress }
+      }
     }
-    if !strangers.waiting.isEmpty || !others.waiting.isEmpty { scheduleLook() }
+    for holder in idle { holder.giveUp() }
+    pools.withLockedValue { pools in
+      if pools.isAwaited { scheduleLook(&pools) }
+    }
+  }
+}
+
+extension EventLoop {
+  /// Calls a closure on the event loop: at once if this is its thread.
+  func run(_ body: @escaping @Sendable () -> Void) {
+    if inEventLoop { body() } else { execute(body) }
   }
 }

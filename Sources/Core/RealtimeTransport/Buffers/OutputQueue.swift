@@ -25,6 +25,8 @@ final class OutputQueue {
   private let socket: SocketWriter?
   private let endOfTick: OutputTick
   private let memory: ConnectionMemory?
+  /// Tells another event loop how much is waiting; nil if nobody asks from there.
+  private let mirror: OutputMirror?
   private let onStall: (String) -> Void
   private let gatheredLimit: Int
   /// The frames of this tick, which may share their bytes with other connections.
@@ -52,6 +54,7 @@ final class OutputQueue {
   ///   - socket: Accepts the same buffers; nil if the channel transforms them.
   ///   - endOfTick: Flushes this queue together with others; nil to flush it separately.
   ///   - memory: Counts the waiting output; nil to count nothing.
+  ///   - mirror: Tells another event loop how much is waiting.
   ///   - onStall: Receives the reason if the other end is too slow.
   init(
     limits: Shared<TransportLimits>,
@@ -59,6 +62,7 @@ final class OutputQueue {
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
+    mirror: OutputMirror? = nil,
     onStall: @escaping (String) -> Void
   ) {
     self.limits = limits
@@ -66,14 +70,20 @@ final class OutputQueue {
     self.socket = socket
     self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
     self.memory = memory
+    self.mirror = mirror
     self.onStall = onStall
     channel = context.channel
-    gatheredLimit = min(Self.gatheredBytes, limits.congestionBytes)
+    gatheredLimit = Self.gatheredLimit(limits)
     let high = max(1, min(limits.congestionBytes, limits.pendingBytes))
     try? channel.syncOptions?.setOption(
       .writeBufferWaterMark,
       value: .init(low: max(1, high / 2), high: high)
     )
+  }
+
+  /// The output of a tick that is collected, which is also what counts as a few small messages.
+  static func gatheredLimit(_ limits: Shared<TransportLimits>) -> Int {
+    min(gatheredBytes, limits.congestionBytes)
   }
 
   /// Whether the other end is not keeping up; if memory is short, the threshold is lower.
@@ -93,6 +103,7 @@ final class OutputQueue {
   /// Reacts to a change of the channel's writability.
   func writabilityChanged() {
     isWritable = channel.isWritable
+    mirror?.isWritable = isWritable
     noteWaiting()
     if isWritable { relieve() }
   }
@@ -187,6 +198,7 @@ final class OutputQueue {
     guard bytes != notedBytes else { return }
     memory.note(self, from: notedBytes, to: bytes)
     notedBytes = bytes
+    mirror?.waitingBytes = bytes
     if bytes == 0 { takenAtLook = nil }
   }
 

@@ -1,22 +1,23 @@
 private import Glibc
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Builds the pipeline of each connection that a listener accepts.
+/// Builds the pipeline of each connection that a listener accepts on one event loop.
 struct ConnectionAcceptor: Sendable {
   let limits: Shared<TransportLimits>
   let policy: RequestPolicy
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
-  /// The memory that the connections share; nil to share none and have no bounds.
-  let memory: NIOLoopBound<ConnectionMemory>?
-  /// The number of open connections.
-  let openConnections: NIOLoopBoundBox<Int>
-  /// The connections that are waiting for a request.
-  let idleConnections: NIOLoopBoundBox<IdleConnections>
+  /// The connections of all event loops.
+  let connections: OpenConnections
   /// The certificate for TLS, if any.
-  let certificate: NIOLoopBoundBox<ServerCertificate?>
+  let certificate: NIOLockedValueBox<ServerCertificate?>
+  /// Leads from the connections' event loop to the server's.
+  let link: LoopLink
+  /// The memory that the connections share; nil to share none and have no bounds.
+  let memory: NIOLoopBoundBox<ConnectionMemory>?
   /// Flushes the output of the connections.
   let endOfTick: NIOLoopBoundBox<OutputTick>
   /// The connections that are not WebSockets.
@@ -28,24 +29,31 @@ struct ConnectionAcceptor: Sendable {
     case plain
   }
 
-  /// Identifies the peer and prepares the pipeline for its first request.
+  /// Makes room, identifies the peer and prepares the pipeline for its first request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
+    let eventLoop = channel.eventLoop
     // Idle connections make room for new ones, the oldest first.
-    guard
-      openConnections.value < limits.connections || idleConnections.value.endOldest()
-        || handlers.makeRoom()
-    else {
-      return channel.eventLoop.makeFailedFuture(
-        ListenError(.failed, description: "too many connections")
-      )
+    if connections.hasRoom(limits.connections) || connections.endOldest() {
+      return begin(channel, at: address)
     }
-    openConnections.value += 1
+    let room =
+      link.isDirect
+      ? eventLoop.makeSucceededFuture(handlers.makeRoom())
+      : link.server.submit { handlers.makeRoom() }.hop(to: eventLoop)
+    return room.flatMap { hasRoom in
+      guard hasRoom else {
+        return eventLoop.makeFailedFuture(
+          ListenError(.failed, description: "too many connections")
+        )
+      }
+      return begin(channel, at: address)
+    }
+  }
+
+  private func begin(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
     let id = ObjectIdentifier(channel)
-    idleConnections.value.insert(id) { channel.close(promise: nil) }
-    channel.closeFuture.whenComplete { _ in
-      openConnections.value -= 1
-      idleConnections.value.remove(id)
-    }
+    connections.opened(id) { channel.close(promise: nil) }
+    channel.closeFuture.whenComplete { _ in connections.closed(id) }
     return peer(of: channel, at: address).flatMapThrowing { peer in
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(
@@ -54,7 +62,7 @@ struct ConnectionAcceptor: Sendable {
         )
       }
       // TLS is the first handler, so that nothing is ever sent in plain text.
-      try certificate.value?.secure(channel)
+      try certificate.withLockedValue { $0 }?.secure(channel)
       try configure(channel, peer: peer)
     }
   }
@@ -87,13 +95,13 @@ struct ConnectionAcceptor: Sendable {
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
         // The handler of plain requests answers the requests that are refused here.
-        idleConnections.value.remove(ObjectIdentifier(channel))
+        connections.isBusy(ObjectIdentifier(channel))
         guard Self.isHandshake(head), request.path == "/.ws",
           policy.refusal(of: request) == nil
         else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
-        return handlers.admit(request, channel.eventLoop).map { refusal in
+        return admit(request, on: channel.eventLoop).map { refusal in
           recorded.value.refusal = refusal
           return refusal == nil ? HTTPHeaders() : nil
         }
@@ -123,6 +131,14 @@ struct ConnectionAcceptor: Sendable {
     )
     try channel.pipeline.syncOperations.addHandlers(gauge, encoder, decoder, recorder, upgrade)
     watch(channel, until: upgrade.upgradeResultFuture)
+  }
+
+  private func admit(
+    _ request: HTTPRequest,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<HTTPAnswer?> {
+    guard !link.isDirect else { return handlers.admit(request, eventLoop) }
+    return link.server.flatSubmit { handlers.admit(request, link.server) }.hop(to: eventLoop)
   }
 
   /// Whether a request is a WebSocket handshake as defined by RFC 6455.
@@ -159,15 +175,15 @@ struct ConnectionAcceptor: Sendable {
       recorder: recorder,
       peer: peer,
       policy: policy,
-      answer: handlers.answer,
-      admitBody: handlers.admitBody,
+      link: link,
+      handlers: handlers,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
       onIdle: { isIdle in
         if isIdle {
-          idleConnections.value.insert(id) { channel.close(promise: nil) }
+          connections.isIdle(id) { channel.close(promise: nil) }
         } else {
-          idleConnections.value.remove(id)
+          connections.isBusy(id)
         }
       },
       onClose: { plainConnections.value[id] = nil }
@@ -177,62 +193,90 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func open(_ channel: any Channel, request: HTTPRequest) throws {
-    let connection = ServerConnection(eventLoop: channel.eventLoop, request: request)
-    let callbacks = NIOLoopBoundBox<ServerHandlers.Callbacks?>(nil, eventLoop: channel.eventLoop)
-    let early = NIOLoopBoundBox<ConnectionEnd?>(nil, eventLoop: channel.eventLoop)
+    let mirror =
+      link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory?.value.total)
+    let connection = ServerConnection(link, request: request, mirror: mirror)
     let handler = MessageHandler(
       role: .server,
       limits: limits,
       peerName: "\(request.peer)",
-      socket: certificate.value == nil ? SocketWriter(channel) : nil,
+      socket: certificate.withLockedValue { $0 } == nil ? SocketWriter(channel) : nil,
       endOfTick: endOfTick.value,
       memory: memory?.value,
-      onMessage: { callbacks.value?.onMessage($0) },
-      onExcess: { callbacks.value?.onExcess($0) },
-      onEnd: { end in
-        connection.detach()
-        early.value = end
-        callbacks.value?.onClose(end)
-        callbacks.value = nil
-      }
+      mirror: mirror,
+      onMessage: { [depthLimit = handlers.depthLimit] in
+        connection.received($0, depthLimit: depthLimit)
+      },
+      onExcess: { connection.skipped($0) },
+      onEnd: { connection.ended($0) }
     )
     try channel.pipeline.syncOperations.addHandler(handler)
-    connection.attach(handler)
-    let accepted = handlers.accept(connection)
-    connection.forgetRequest()
-    // Output sent while the connection is being accepted may already have ended it.
-    if let end = early.value { accepted.onClose(end) } else { callbacks.value = accepted }
+    connection.open(handler, accept: handlers.accept)
   }
 }
 
-/// The connections of a listener that are waiting for a request, in the order they became idle.
-final class IdleConnections {
-  private var numbers: [ObjectIdentifier: Int] = [:]
-  private var ends: [Int: () -> Void] = [:]
-  private var last = 0
+/// The open connections of a listener, on all its event loops.
+final class OpenConnections: Sendable {
+  /// The connections that are waiting for a request, in the order they became idle.
+  private struct State {
+    var count = 0
+    var numbers: [ObjectIdentifier: Int] = [:]
+    var ends: [Int: @Sendable () -> Void] = [:]
+    var last = 0
 
-  /// Adds a connection as the most recent one.
-  func insert(_ id: ObjectIdentifier, end: @escaping () -> Void) {
-    remove(id)
-    last += 1
-    numbers[id] = last
-    ends[last] = end
+    mutating func remove(_ id: ObjectIdentifier) {
+      guard let number = numbers.removeValue(forKey: id) else { return }
+      ends[number] = nil
+    }
+
+    mutating func insert(_ id: ObjectIdentifier, end: @escaping @Sendable () -> Void) {
+      remove(id)
+      last += 1
+      numbers[id] = last
+      ends[last] = end
+    }
   }
 
-  /// Removes a connection that is no longer waiting.
-  func remove(_ id: ObjectIdentifier) {
-    guard let number = numbers.removeValue(forKey: id) else { return }
-    ends[number] = nil
+  private let state = NIOLockedValueBox(State())
+
+  /// Whether there are fewer than a number of connections.
+  func hasRoom(_ limit: Int) -> Bool { state.withLockedValue { $0.count < limit } }
+
+  /// Adds a connection, which waits for its first request.
+  func opened(_ id: ObjectIdentifier, end: @escaping @Sendable () -> Void) {
+    state.withLockedValue {
+      $0.count += 1
+      $0.insert(id, end: end)
+    }
   }
 
-  /// Ends the connection that has waited longest; returns false if there is none.
+  /// Notes that a connection waits for a request, as the most recent one.
+  func isIdle(_ id: ObjectIdentifier, end: @escaping @Sendable () -> Void) {
+    state.withLockedValue { $0.insert(id, end: end) }
+  }
+
+  /// Notes that a connection is no longer waiting.
+  func isBusy(_ id: ObjectIdentifier) {
+    state.withLockedValue { $0.remove(id) }
+  }
+
+  /// Removes a connection.
+  func closed(_ id: ObjectIdentifier) {
+    state.withLockedValue {
+      $0.count -= 1
+      $0.remove(id)
+    }
+  }
+
+  /// Ends the connection that has waited longest for a request; returns false if there is none.
   ///
   /// - Complexity: O(connections)
   func endOldest() -> Bool {
-    guard let oldest = ends.keys.min(), let end = ends.removeValue(forKey: oldest) else {
-      return false
+    let end = state.withLockedValue { state -> (@Sendable () -> Void)? in
+      guard let oldest = state.ends.keys.min() else { return nil }
+      return state.ends.removeValue(forKey: oldest)
     }
-    end()
-    return true
+    end?()
+    return end != nil
   }
 }

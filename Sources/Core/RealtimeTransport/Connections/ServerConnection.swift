@@ -1,20 +1,49 @@
 package import NIOCore
+package import RealtimeCore
 
-/// A server's connection to one client; all calls must be made on its event loop.
+/// A server's connection to one client; all calls must be made on the server's event loop.
+///
+/// The connection itself may have another event loop. Calls then reach it in order, but a little
+/// later, and messages that were on their way may still arrive after ``setReading(_:)`` or
+/// ``close(code:reason:)``.
 package final class ServerConnection: Sendable {
   /// The event loop of every call and callback.
-  package let eventLoop: any EventLoop
+  package var eventLoop: any EventLoop { link.server }
   /// The client.
   package let peer: Peer
 
+  private let link: LoopLink
   private let opening: NIOLoopBoundBox<HTTPRequest?>
+  /// The handler, confined to the connection's event loop.
   private let handler: NIOLoopBoundBox<MessageHandler?>
+  /// What is known of the waiting output if the link is not direct.
+  private let mirror: OutputMirror?
+  /// Bounds the messages that are on their way to the server if the link is not direct.
+  private let sender: NIOLoopBound<LoopLink.Sender>?
+  private let server: NIOLoopBoundBox<ServerSide>
 
-  init(eventLoop: any EventLoop, request: HTTPRequest) {
-    self.eventLoop = eventLoop
-    opening = NIOLoopBoundBox(request, eventLoop: eventLoop)
+  /// What belongs to the server's event loop.
+  private struct ServerSide {
+    var callbacks: ServerHandlers.Callbacks?
+    /// The end, if the connection ended while it was being accepted.
+    var earlyEnd: ConnectionEnd?
+  }
+
+  init(_ link: LoopLink, request: HTTPRequest, mirror: OutputMirror?) {
+    self.link = link
+    self.mirror = mirror
     peer = request.peer
-    handler = NIOLoopBoundBox(nil, eventLoop: eventLoop)
+    opening = .makeBoxSendingValue(request, eventLoop: link.server)
+    server = .makeBoxSendingValue(ServerSide(), eventLoop: link.server)
+    let handler = NIOLoopBoundBox<MessageHandler?>(nil, eventLoop: link.connections)
+    self.handler = handler
+    sender =
+      link.isDirect
+      ? nil
+      : NIOLoopBound(
+        LoopLink.Sender { [weak handler] in handler?.value?.hold($0) },
+        eventLoop: link.connections
+      )
   }
 
   /// The request that opened the connection; nil after the connection has been accepted.
@@ -24,11 +53,17 @@ package final class ServerConnection: Sendable {
 
   /// Sends a message; ignored once the connection is closing.
   package func send(_ message: EncodedMessage) {
-    handler.value?.send(message)
+    guard let mirror else {
+      handler.value?.send(message)
+      return
+    }
+    mirror.send(message.byteCount) { [handler] in handler.value?.send(message) }
   }
 
   /// Whether the waiting output exceeds a few small messages.
-  package var hasNotableOutput: Bool { handler.value?.hasNotableOutput ?? false }
+  package var hasNotableOutput: Bool {
+    mirror?.hasNotableOutput ?? handler.value?.hasNotableOutput ?? false
+  }
 
   /// Sets the limits for the client from its next message on.
   ///
@@ -36,15 +71,21 @@ package final class ServerConnection: Sendable {
   ///   - isStranger: Whether it uses the memory of clients that have not signed in.
   ///   - messageBytes: The longest message; longer ones are skipped.
   package func allow(isStranger: Bool, messageBytes: Int) {
-    handler.value?.allow(isStranger: isStranger, messageBytes: messageBytes)
+    link.toConnections { [handler] in
+      handler.value?.allow(isStranger: isStranger, messageBytes: messageBytes)
+    }
   }
 
   /// Whether so much output is waiting that the server should send less.
-  package var isCongested: Bool { handler.value?.isCongested ?? false }
+  package var isCongested: Bool { mirror?.isCongested ?? handler.value?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
-    handler.value?.whenRelieved(body)
+    guard let mirror else {
+      handler.value?.whenRelieved(body)
+      return
+    }
+    mirror.whenRelieved(handler, body)
   }
 
   /// Sends the remaining output and a close frame, then closes.
@@ -53,28 +94,79 @@ package final class ServerConnection: Sendable {
   ///   - code: The WebSocket code for the client.
   ///   - reason: The reason that `onClose` receives.
   package func close(code: UInt16, reason: String) {
-    handler.value?.close(code: code, end: ConnectionEnd(.closed, description: reason))
+    link.toConnections { [handler] in
+      handler.value?.close(code: code, end: ConnectionEnd(.closed, description: reason))
+    }
   }
 
   /// Pauses or resumes reading; no messages are delivered while it is paused.
   package func setReading(_ isReading: Bool) {
-    handler.value?.setReading(isReading)
+    link.toConnections { [handler] in handler.value?.setReading(isReading) }
   }
 
-  func attach(_ handler: MessageHandler) {
+  // MARK: From the connection's event loop
+
+  /// The longest message that is decoded here, in bytes.
+  ///
+  /// Longer ones are left to the server, which decides whose turn it is.
+  private static let shortMessage = 4 * 1_024
+
+  /// Opens the connection, and has it accepted.
+  func open(
+    _ handler: MessageHandler,
+    accept: @escaping @Sendable (ServerConnection) -> ServerHandlers.Callbacks
+  ) {
     self.handler.value = handler
+    link.toServer { [self] in
+      let callbacks = accept(self)
+      opening.value = nil
+      // Output sent while the connection is being accepted may already have ended it.
+      if let end = server.value.earlyEnd {
+        callbacks.onClose(end)
+      } else {
+        server.value.callbacks = callbacks
+      }
+    }
   }
 
-  func forgetRequest() {
-    opening.value = nil
+  /// Passes a message to the server, decoded if that spares the server's event loop something.
+  func received(_ message: [UInt8], depthLimit: Int?) {
+    guard let sender else {
+      server.value.callbacks?.onMessage(message)
+      return
+    }
+    let bytes = message.count
+    guard let depthLimit, bytes <= Self.shortMessage else {
+      return link.toServer(from: sender.value, bytes: bytes) { [server] in
+        server.value.callbacks?.onMessage(message)
+      }
+    }
+    let result = Result { () throws(MessageError) in
+      try ClientMessage(decoding: message, depthLimit: depthLimit)
+    }
+    link.toServer(from: sender.value, bytes: bytes) { [server] in
+      server.value.callbacks?.onDecoded(result, bytes)
+    }
   }
 
-  func detach() {
+  /// Reports a request whose message was too long.
+  func skipped(_ id: Int64) {
+    link.toServer { [server] in server.value.callbacks?.onExcess(id) }
+  }
+
+  /// Reports the end of the connection.
+  func ended(_ end: ConnectionEnd) {
     handler.value = nil
+    link.toServer { [server, mirror] in
+      mirror?.end()
+      let callbacks = server.value.callbacks
+      server.value = ServerSide(earlyEnd: end)
+      callbacks?.onClose(end)
+    }
   }
 }
 
-/// The callbacks through which a listener talks to its server, made on the connection's event loop.
+/// The callbacks through which a listener talks to its server, made on the server's event loop.
 package struct ServerHandlers: Sendable {
   /// Decides on a WebSocket handshake: nil accepts it, a response refuses it.
   package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?>
@@ -86,11 +178,16 @@ package struct ServerHandlers: Sendable {
   package var makeRoom: @Sendable () -> Bool
   /// Receives a connection that has just opened.
   package var accept: @Sendable (ServerConnection) -> Callbacks
+  /// The deepest nesting that is accepted in messages; nil if the owner decodes all messages itself.
+  package var depthLimit: Int?
 
-  /// The callbacks through which a connection talks to its owner, made on its event loop.
+  /// The callbacks through which a connection talks to its owner, made on the owner's event loop.
   package struct Callbacks: Sendable {
     /// Receives each message, in order.
     package var onMessage: @Sendable ([UInt8]) -> Void
+    /// Receives each message that has been decoded already, in order with the others, and its length
+    /// in bytes.
+    package var onDecoded: @Sendable (Result<ClientMessage, MessageError>, Int) -> Void
     /// Receives the number of a request whose message was too long and has been skipped.
     package var onExcess: @Sendable (Int64) -> Void
     /// Receives the end: called once, after all other callbacks.
@@ -99,10 +196,13 @@ package struct ServerHandlers: Sendable {
     /// Makes callbacks.
     package init(
       onMessage: @escaping @Sendable ([UInt8]) -> Void,
+      onDecoded: @escaping @Sendable (Result<ClientMessage, MessageError>, Int) -> Void = { _, _ in
+      },
       onExcess: @escaping @Sendable (Int64) -> Void = { _ in },
       onClose: @escaping @Sendable (ConnectionEnd) -> Void
     ) {
       self.onMessage = onMessage
+      self.onDecoded = onDecoded
       self.onExcess = onExcess
       self.onClose = onClose
     }
@@ -118,12 +218,14 @@ package struct ServerHandlers: Sendable {
     },
     admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission = { _ in .ofStranger },
     makeRoom: @escaping @Sendable () -> Bool = { false },
+    depthLimit: Int? = nil,
     accept: @escaping @Sendable (ServerConnection) -> Callbacks
   ) {
     self.admit = admit
     self.answer = answer
     self.admitBody = admitBody
     self.makeRoom = makeRoom
+    self.depthLimit = depthLimit
     self.accept = accept
   }
 }

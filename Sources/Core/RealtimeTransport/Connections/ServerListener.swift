@@ -1,4 +1,5 @@
 private import Glibc
+internal import NIOConcurrencyHelpers
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -12,20 +13,31 @@ package final class ServerListener: Sendable {
   private let channel: any Channel
   private let file: SocketFile?
 
-  private let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
-  private let certificate: NIOLoopBoundBox<ServerCertificate?>
+  private let acceptors: Acceptors
+
+  /// The acceptors of a listener, one for each event loop of its connections.
+  private struct Acceptors: Sendable {
+    let all: [ConnectionAcceptor]
+    let certificate: NIOLockedValueBox<ServerCertificate?>
+
+    /// Prepares a new connection.
+    func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
+      let acceptor = all.first { $0.link.connections === channel.eventLoop }
+      return acceptor?.initialize(channel, at: address)
+        ?? channel.eventLoop.makeFailedFuture(ListenError(.failed, description: "no acceptor"))
+    }
+  }
 
   private init(
     address: ListenAddress,
     channel: any Channel,
     file: SocketFile?,
-    acceptor: ConnectionAcceptor
+    acceptors: Acceptors
   ) {
     self.address = address
     self.channel = channel
     self.file = file
-    plainConnections = acceptor.plainConnections
-    certificate = acceptor.certificate
+    self.acceptors = acceptors
   }
 
   /// Starts listening.
@@ -36,7 +48,8 @@ package final class ServerListener: Sendable {
   /// - Parameters:
   ///   - address: The address.
   ///   - certificate: The certificate for TLS, if the address is secure.
-  ///   - eventLoop: The event loop of the listener and its connections.
+  ///   - eventLoop: The event loop of the server: of the listener, and of all calls of handlers.
+  ///   - connections: The event loops of the connections; nil to use the server's.
   ///   - limits: The limits of every connection.
   ///   - memory: The memory that its connections share with those of other listeners; nil to share
   ///     none and have no bounds.
@@ -47,8 +60,9 @@ package final class ServerListener: Sendable {
     at address: ListenAddress,
     certificate: ServerCertificate? = nil,
     on eventLoop: any EventLoop,
+    connections: (any EventLoopGroup)? = nil,
     limits: TransportLimits = .server,
-    memory: NIOLoopBound<ConnectionMemory>? = nil,
+    memory: NIOLoopBoundBox<ConnectionMemory>? = nil,
     policy: RequestPolicy = RequestPolicy(),
     handlers: ServerHandlers
   ) -> EventLoopFuture<ServerListener> {
@@ -56,28 +70,31 @@ package final class ServerListener: Sendable {
       address.isSecure == (certificate != nil),
       "\(address) and its certificate contradict each other"
     )
-    let acceptor = ConnectionAcceptor(
-      limits: Shared(limits),
-      policy: policy,
-      handlers: handlers,
-      user: geteuid(),
-      memory: memory,
-      openConnections: NIOLoopBoundBox.makeBoxSendingValue(0, eventLoop: eventLoop),
-      idleConnections: NIOLoopBoundBox.makeBoxSendingValue(
-        IdleConnections(),
-        eventLoop: eventLoop
-      ),
-      certificate: NIOLoopBoundBox.makeBoxSendingValue(certificate, eventLoop: eventLoop),
-      endOfTick: NIOLoopBoundBox.makeBoxSendingValue(OutputTick(eventLoop), eventLoop: eventLoop),
-      plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: eventLoop)
-    )
-    let bootstrap = ServerBootstrap(group: eventLoop)
+    let certificate = NIOLockedValueBox(certificate)
+    let (limits, user, open) = (Shared(limits), geteuid(), OpenConnections())
+    let loops = connections.map { Array($0.makeIterator()) } ?? [eventLoop]
+    let all = loops.map { loop in
+      ConnectionAcceptor(
+        limits: limits,
+        policy: policy,
+        handlers: handlers,
+        user: user,
+        connections: open,
+        certificate: certificate,
+        link: LoopLink(from: eventLoop, to: loop),
+        memory: loop === eventLoop ? memory : memory?.value.branch(on: loop),
+        endOfTick: NIOLoopBoundBox.makeBoxSendingValue(OutputTick(loop), eventLoop: loop),
+        plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: loop)
+      )
+    }
+    let acceptors = Acceptors(all: all, certificate: certificate)
+    let bootstrap = ServerBootstrap(group: eventLoop, childGroup: connections ?? eventLoop)
       .serverChannelOption(.backlog, value: 4_096)
       .childChannelOption(.recvAllocator, value: Self.readBuffers)
-      .childChannelInitializer { acceptor.initialize($0, at: address) }
+      .childChannelInitializer { acceptors.initialize($0, at: address) }
     switch address {
     case .unix(let path):
-      return listen(at: path, with: bootstrap, acceptor: acceptor, on: eventLoop)
+      return listen(at: path, with: bootstrap, acceptors: acceptors, on: eventLoop)
     case .tcp(let host, let port, let isSecure):
       return
         bootstrap
@@ -90,7 +107,7 @@ package final class ServerListener: Sendable {
             address: .tcp(host: host, port: chosen, isSecure: isSecure),
             channel: channel,
             file: nil,
-            acceptor: acceptor
+            acceptors: acceptors
           )
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -116,7 +133,7 @@ package final class ServerListener: Sendable {
   private static func listen(
     at path: String,
     with bootstrap: ServerBootstrap,
-    acceptor: ConnectionAcceptor,
+    acceptors: Acceptors,
     on eventLoop: any EventLoop
   ) -> EventLoopFuture<ServerListener> {
     let address = ListenAddress.unix(path: path)
@@ -127,7 +144,7 @@ package final class ServerListener: Sendable {
       return eventLoop.makeFailedFuture(error)
     }
     return bootstrap.withBoundSocket(file.descriptor).map { channel in
-      ServerListener(address: address, channel: channel, file: file, acceptor: acceptor)
+      ServerListener(address: address, channel: channel, file: file, acceptors: acceptors)
     }.flatMapErrorThrowing { error in
       file.remove()
       throw ListenError(
@@ -140,9 +157,9 @@ package final class ServerListener: Sendable {
   /// Replaces the certificate for future connections; open connections are not affected.
   ///
   /// It is a programmer error to call this on a listener without TLS.
-  package func replaceCertificate(_ certificate: ServerCertificate) -> EventLoopFuture<Void> {
+  package func replaceCertificate(_ certificate: ServerCertificate) {
     precondition(address.isSecure, "\(address) is not encrypted")
-    return channel.eventLoop.submit { self.certificate.value = certificate }
+    acceptors.certificate.withLockedValue { $0 = certificate }
   }
 
   /// Stops listening and removes the socket; open connections stay open.
@@ -157,18 +174,34 @@ package final class ServerListener: Sendable {
   ///
   /// - Returns: A future that completes when all of them are closed.
   package func closePlainConnections() -> EventLoopFuture<Void> {
-    let eventLoop = channel.eventLoop
-    return eventLoop.flatSubmit { [plainConnections] in
-      let handlers = Array(plainConnections.value.values)
-      return EventLoopFuture.andAllComplete(
-        handlers.compactMap { $0.closeGracefully() },
-        on: eventLoop
-      )
+    let closings = acceptors.all.map { acceptor in
+      let eventLoop = acceptor.link.connections
+      return eventLoop.flatSubmit {
+        let handlers = Array(acceptor.plainConnections.value.values)
+        return EventLoopFuture.andAllComplete(
+          handlers.compactMap { $0.closeGracefully() },
+          on: eventLoop
+        )
+      }
+    }
+    return EventLoopFuture.andAllComplete(closings, on: channel.eventLoop)
+  }
+
+  /// Closes connections other than WebSockets at once, answered or not.
+  ///
+  /// Must be called on the server's event loop, and comes before any answers that follow there.
+  package func dropPlainConnections() {
+    for acceptor in acceptors.all {
+      acceptor.link.toConnections {
+        for handler in Array(acceptor.plainConnections.value.values) { handler.closeAtOnce() }
+      }
     }
   }
 
-  /// Closes connections other than WebSockets at once, answered or not; only on the event loop.
-  package func dropPlainConnections() {
-    for handler in Array(plainConnections.value.values) { handler.closeAtOnce() }
+  /// Leaves the event loops of the connections, which are about to end, alone.
+  ///
+  /// Must be called on the server's event loop, once all connections are closed.
+  package func end() {
+    for acceptor in acceptors.all { acceptor.link.end() }
   }
 }

@@ -59,43 +59,85 @@ package enum HTTPReply: Sendable {
   case answer(HTTPAnswer)
   /// A header, followed by a streamed body; the body of the response value is not used.
   ///
-  /// The closure receives the stream on the connection's event loop once the header has been sent.
+  /// The closure receives the stream on the server's event loop; what it sends follows the header.
   /// It returns a closure that is called when the stream ends, for whatever reason.
   case stream(HTTPAnswer, open: @Sendable (HTTPStream) -> @Sendable () -> Void)
 }
 
-/// The streamed body of a response; all calls must be made on its event loop.
+/// The streamed body of a response; all calls must be made on the server's event loop.
 package final class HTTPStream: Sendable {
   /// The event loop of every call and callback.
-  package let eventLoop: any EventLoop
+  package var eventLoop: any EventLoop { link.server }
 
+  private let link: LoopLink
+  /// The handler, confined to the connection's event loop.
   private let handler: NIOLoopBoundBox<PlainRequestHandler?>
+  /// What is known of the waiting output if the link is not direct.
+  private let mirror: OutputMirror?
+  private let server: NIOLoopBoundBox<ServerSide>
 
-  init(eventLoop: any EventLoop, handler: PlainRequestHandler?) {
-    self.eventLoop = eventLoop
-    self.handler = NIOLoopBoundBox(handler, eventLoop: eventLoop)
+  /// What belongs to the server's event loop.
+  private struct ServerSide {
+    var onEnd: (@Sendable () -> Void)?
+    var hasEnded = false
+  }
+
+  init(_ link: LoopLink, mirror: OutputMirror?) {
+    self.link = link
+    self.mirror = mirror
+    handler = .makeBoxSendingValue(nil, eventLoop: link.connections)
+    server = .makeBoxSendingValue(ServerSide(), eventLoop: link.server)
   }
 
   /// Sends a piece of the body; ignored once the stream has ended.
   package func send(_ bytes: [UInt8]) {
-    handler.value?.sendPart(bytes)
+    guard let mirror else {
+      handler.value?.sendPart(bytes)
+      return
+    }
+    mirror.send(bytes.count) { [handler] in handler.value?.sendPart(bytes) }
   }
 
   /// Whether so much output is waiting that the caller should send less.
-  package var isCongested: Bool { handler.value?.isCongested ?? false }
+  package var isCongested: Bool { mirror?.isCongested ?? handler.value?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
-    handler.value?.whenRelieved(body)
+    guard let mirror else {
+      handler.value?.whenRelieved(body)
+      return
+    }
+    mirror.whenRelieved(handler, body)
   }
 
   /// Ends the body and the connection.
   package func end() {
-    handler.value?.endStream()
+    link.toConnections { [handler] in handler.value?.endStream() }
   }
 
-  func detach() {
+  /// Has the stream used by a closure, which returns what to call when it ends.
+  func open(_ body: @Sendable (HTTPStream) -> @Sendable () -> Void) {
+    let onEnd = body(self)
+    // Output sent while the stream opens may already have ended it.
+    if server.value.hasEnded { onEnd() } else { server.value.onEnd = onEnd }
+  }
+
+  // MARK: From the connection's event loop
+
+  /// Passes what is sent to a handler from now on.
+  func attach(_ handler: PlainRequestHandler) {
+    self.handler.value = handler
+  }
+
+  /// Reports that the stream has ended, for whatever reason.
+  func ended() {
     handler.value = nil
+    link.toServer { [server, mirror] in
+      mirror?.end()
+      let onEnd = server.value.onEnd
+      server.value = ServerSide(hasEnded: true)
+      onEnd?()
+    }
   }
 }
 

@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// input is awaited) → closed. Everything happens on the event loop of the channel. A long body is
 /// read only after it has been promised memory, and the next request only after most of the last
 /// response has been read.
-final class PlainRequestHandler: ChannelInboundHandler {
+final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   typealias InboundIn = HTTPServerRequestPart
 
   private enum Phase {
@@ -25,10 +25,11 @@ final class PlainRequestHandler: ChannelInboundHandler {
   private let recorder: RequestHeadRecorder
   private let peer: Peer
   private let policy: RequestPolicy
-  private let answerRequest: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
-  private let admitBody: @Sendable (HTTPRequest) -> BodyAdmission
+  private let link: LoopLink
+  private let handlers: ServerHandlers
   private let limits: Shared<TransportLimits>
   private let memory: ConnectionMemory
+  private let mirror: OutputMirror?
   private let onIdle: (Bool) -> Void
   private let onClose: () -> Void
   private var phase = Phase.receiving
@@ -40,8 +41,10 @@ final class PlainRequestHandler: ChannelInboundHandler {
   private var body: [UInt8] = []
   /// The memory promised to long bodies; nil until some is needed.
   private var holder: InputPromises.Holder?
-  /// Whether the body must wait for memory.
+  /// Whether the body must wait for memory, or to be admitted.
   private var waitsForMemory = false
+  /// Whether memory is being requested at this moment.
+  private var isAsking = false
   /// Whether the next request must wait until the client has read the last response.
   private var waitsForReader = false
   /// The input after the request that is being answered.
@@ -53,14 +56,13 @@ final class PlainRequestHandler: ChannelInboundHandler {
   private var deadline: Scheduled<Void>?
   private var stream: HTTPStream?
   private var isChunked = true
-  private var onStreamEnd: (@Sendable () -> Void)?
 
   init(
     recorder: RequestHeadRecorder,
     peer: Peer,
     policy: RequestPolicy,
-    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>,
-    admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission,
+    link: LoopLink,
+    handlers: ServerHandlers,
     limits: Shared<TransportLimits>,
     memory: ConnectionMemory,
     onIdle: @escaping (Bool) -> Void,
@@ -69,8 +71,9 @@ final class PlainRequestHandler: ChannelInboundHandler {
     self.recorder = recorder
     self.peer = peer
     self.policy = policy
-    answerRequest = answer
-    self.admitBody = admitBody
+    self.link = link
+    self.handlers = handlers
+    mirror = link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory.total)
     self.limits = limits
     self.memory = memory
     self.onIdle = onIdle
@@ -90,7 +93,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     output = OutputQueue(
       limits: limits,
       context: encoder ?? context,
-      memory: memory
+      memory: memory,
+      mirror: mirror
     ) { [weak self] _ in
       self?.close()
     }
@@ -198,7 +202,6 @@ final class PlainRequestHandler: ChannelInboundHandler {
   // MARK: Answering
 
   private func answer(_ head: HTTPRequestHead) {
-    guard let context else { return }
     phase = .answering
     deadline?.cancel()
     setReading(false)
@@ -206,28 +209,28 @@ final class PlainRequestHandler: ChannelInboundHandler {
     onIdle(false)
     let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
     body = []
-    let eventLoop = context.eventLoop
-    answerRequest(request, eventLoop).hop(to: eventLoop).assumeIsolated()
-      .whenComplete { result in
-        guard self.phase == .answering else {
-          self.abandon(result, on: eventLoop)
-          return
-        }
+    let handler = NIOLoopBound(self, eventLoop: link.connections)
+    link.toServer { [link, handlers, mirror] in
+      handlers.answer(request, link.server).hop(to: link.server).whenComplete { result in
         switch result {
         case .success(.answer(let answer)):
-          self.write(answer, isLast: self.isLast || !head.isKeepAlive)
-        case .success(.stream(let answer, let open)): self.start(answer, to: head, open: open)
+          let pass: @Sendable () -> Void = { handler.value.answered(head, with: answer) }
+          if let mirror { mirror.send(answer.body.count, pass) } else { pass() }
+        case .success(.stream(let answer, let open)):
+          let stream = HTTPStream(link, mirror: mirror)
+          link.toConnections { handler.value.start(stream, after: answer, to: head) }
+          stream.open(open)
         case .failure:
-          self.write(HTTPAnswer(status: 500, error: "the server failed"), isLast: true)
+          let answer = HTTPAnswer(status: 500, error: "the server failed")
+          link.toConnections { handler.value.answered(head, with: answer, isLast: true) }
         }
       }
+    }
   }
 
-  /// Discards a response that the client is no longer waiting for.
-  private func abandon(_ result: Result<HTTPReply, any Error>, on eventLoop: any EventLoop) {
-    guard case .success(.stream(_, let open)) = result else { return }
-    let stream = HTTPStream(eventLoop: eventLoop, handler: nil)
-    open(stream)()
+  private func answered(_ head: HTTPRequestHead, with answer: HTTPAnswer, isLast: Bool = false) {
+    guard phase == .answering else { return }
+    write(answer, isLast: isLast || self.isLast || !head.isKeepAlive)
   }
 
   private func write(_ answer: HTTPAnswer, isLast: Bool) {
@@ -269,12 +272,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
 
   // MARK: Streaming
 
-  private func start(
-    _ answer: HTTPAnswer,
-    to head: HTTPRequestHead,
-    open: @Sendable (HTTPStream) -> @Sendable () -> Void
-  ) {
-    guard let context else { return }
+  private func start(_ stream: HTTPStream, after answer: HTTPAnswer, to head: HTTPRequestHead) {
+    guard phase == .answering else { return stream.ended() }
     isChunked = head.version == .http1_1
     let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
     var answer = answer
@@ -285,11 +284,8 @@ final class PlainRequestHandler: ChannelInboundHandler {
     releaseMemory()
     waiting.removeAll()
     setReading(true)
-    let stream = HTTPStream(eventLoop: context.eventLoop, handler: self)
     self.stream = stream
-    let onEnd = open(stream)
-    // Output sent while the stream opens may already have ended it.
-    if self.stream == nil { onEnd() } else { onStreamEnd = onEnd }
+    stream.attach(self)
   }
 
   /// Sends a piece of the body.
@@ -318,11 +314,9 @@ final class PlainRequestHandler: ChannelInboundHandler {
   }
 
   private func forgetStream() {
-    stream?.detach()
+    let ended = stream
     stream = nil
-    let callback = onStreamEnd
-    onStreamEnd = nil
-    callback?()
+    ended?.ended()
   }
 
   // MARK: Ending
@@ -333,7 +327,9 @@ final class PlainRequestHandler: ChannelInboundHandler {
     switch phase {
     case .receiving: close()
     case .answering: isLast = true
-    case .streaming: endStream()
+    case .streaming:
+      // The server's pieces that are on their way come first.
+      if let stream { link.toServer { stream.end() } }
     case .leaving, .closed: break
     }
     return closed
@@ -418,36 +414,53 @@ extension PlainRequestHandler {
   private func askForMemory(_ bytes: Int) -> Bool {
     guard let head else { return false }
     let holder = self.holder ?? makeHolder()
-    if holder.promised == 0 {
-      switch admitBody(HTTPRequest(head: head, peer: peer)) {
-      case .refused(let answer):
-        write(answer, isLast: true)
-        return false
-      case .ofStranger: holder.isStranger = true
-      case .ofKnown:
-        holder.isStranger = false
-        onIdle(false)
+    isAsking = true
+    waitsForMemory = true
+    if holder.promised > 0 {
+      askForMemory(bytes, for: holder)
+    } else {
+      let request = HTTPRequest(head: head, peer: peer)
+      let handler = NIOLoopBound(self, eventLoop: link.connections)
+      link.toServer { [link, handlers] in
+        let admission = handlers.admitBody(request)
+        link.toConnections { handler.value.bodyAdmitted(admission, bytes: bytes) }
       }
     }
+    isAsking = false
+    if waitsForMemory { setReading(false) }
+    return phase == .receiving && !waitsForMemory
+  }
+
+  private func bodyAdmitted(_ admission: BodyAdmission, bytes: Int) {
+    guard phase == .receiving, waitsForMemory, let holder else { return }
+    switch admission {
+    case .refused(let answer): return write(answer, isLast: true)
+    case .ofStranger: holder.isStranger = true
+    case .ofKnown:
+      holder.isStranger = false
+      onIdle(false)
+    }
+    askForMemory(bytes, for: holder)
+  }
+
+  private func askForMemory(_ bytes: Int, for holder: InputPromises.Holder) {
     let isPromised = memory.input.promise(bytes, to: holder) { [weak self] in
-      guard let self else { return }
-      body.reserveCapacity(bytes)
-      waitsForMemory = false
-      if body.isEmpty, let head = self.head { allowBody(head) }
-      setReading(true)
-      drain()
+      self?.memoryGranted(bytes)
     }
-    if isPromised {
-      body.reserveCapacity(bytes)
-    } else {
-      waitsForMemory = true
-      setReading(false)
-    }
-    return isPromised
+    if isPromised { memoryGranted(bytes) }
+  }
+
+  private func memoryGranted(_ bytes: Int) {
+    body.reserveCapacity(bytes)
+    waitsForMemory = false
+    guard !isAsking else { return }
+    if body.isEmpty, let head { allowBody(head) }
+    setReading(true)
+    drain()
   }
 
   private func makeHolder() -> InputPromises.Holder {
-    let holder = InputPromises.Holder { [weak self] in
+    let holder = InputPromises.Holder(on: memory.eventLoop) { [weak self] in
       guard let self, phase == .receiving else { return }
       let reason: StaticString = "the body stopped while others waited"
       write(HTTPAnswer(status: 408, error: reason), isLast: true)

@@ -8,7 +8,7 @@ internal import RealtimeCore
 /// happens on the event loop of the channel. `onEnd` is called once, when the channel has closed.
 /// Input that arrives while reading is paused, or before memory is promised to it, waits in the
 /// decoder.
-final class MessageHandler: ChannelInboundHandler {
+final class MessageHandler: ChannelInboundHandler, OutputHandler {
   typealias InboundIn = ByteBuffer
 
   /// Which end of the connection this is; a client masks, a server does not.
@@ -29,6 +29,7 @@ final class MessageHandler: ChannelInboundHandler {
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
   private let memory: ConnectionMemory?
+  private let mirror: OutputMirror?
   private let onMessage: ([UInt8]) -> Void
   private let onExcess: ((Int64) -> Void)?
   private let onEnd: (ConnectionEnd) -> Void
@@ -49,6 +50,8 @@ final class MessageHandler: ChannelInboundHandler {
   private var isStranger = true
   /// Whether the owner wants input.
   private var isReading = true
+  /// Whether earlier messages are still on their way to the owner.
+  private var isHeld = false
   /// Whether the current message must wait for memory.
   private var waitsForMemory = false
   private var isDecoding = false
@@ -62,6 +65,7 @@ final class MessageHandler: ChannelInboundHandler {
   ///   - socket: Writes frames directly to the socket.
   ///   - endOfTick: Flushes the output together with that of other connections.
   ///   - memory: The memory that connections share; nil to share none and have no bounds.
+  ///   - mirror: Tells another event loop how much output is waiting.
   ///   - onMessage: Receives each message.
   ///   - onExcess: Receives the number of each request that is too long, once its message has been
   ///     skipped; if nil, such a message ends the connection.
@@ -73,6 +77,7 @@ final class MessageHandler: ChannelInboundHandler {
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
+    mirror: OutputMirror? = nil,
     onMessage: @escaping ([UInt8]) -> Void,
     onExcess: ((Int64) -> Void)? = nil,
     onEnd: @escaping (ConnectionEnd) -> Void
@@ -83,6 +88,7 @@ final class MessageHandler: ChannelInboundHandler {
     self.socket = socket
     self.endOfTick = endOfTick
     self.memory = memory
+    self.mirror = mirror
     self.onMessage = onMessage
     self.onExcess = onExcess
     self.onEnd = onEnd
@@ -146,6 +152,12 @@ final class MessageHandler: ChannelInboundHandler {
     readingChanged()
   }
 
+  /// Stops reading until messages that are on their way to the owner have arrived.
+  func hold(_ isHeld: Bool) {
+    self.isHeld = isHeld
+    readingChanged()
+  }
+
   /// Sets the limits for the other end from the next message on.
   ///
   /// - Parameters:
@@ -157,7 +169,9 @@ final class MessageHandler: ChannelInboundHandler {
     fragments.byteLimit = messageBytes
   }
 
-  private var mayRead: Bool { isReading && !waitsForMemory || phase == .closing }
+  private var mayRead: Bool {
+    isReading && !isHeld && !waitsForMemory || phase == .closing
+  }
 
   private func readingChanged() {
     guard let context else { return }
@@ -195,7 +209,8 @@ final class MessageHandler: ChannelInboundHandler {
       context: context,
       socket: socket,
       endOfTick: endOfTick,
-      memory: memory
+      memory: memory,
+      mirror: mirror
     ) { reason in
       // This is a reference cycle; it is broken when the connection ends and releases the queue.
       self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")
@@ -408,7 +423,7 @@ extension MessageHandler {
     let isLonger = fragments.assembledBytes + assembler.assembledBytes > max(share, announced)
     let bytes = isLonger ? limit : announced
     guard bytes > share, bytes > holder?.promised ?? 0 else { return }
-    let holder = self.holder ?? makeHolder()
+    let holder = self.holder ?? makeHolder(on: memory.eventLoop)
     if holder.promised == 0 { holder.isStranger = isStranger }
     if memory.input.promise(
       bytes,
@@ -428,8 +443,8 @@ extension MessageHandler {
     readingChanged()
   }
 
-  private func makeHolder() -> InputPromises.Holder {
-    let holder = InputPromises.Holder { [weak self] in
+  private func makeHolder(on eventLoop: any EventLoop) -> InputPromises.Holder {
+    let holder = InputPromises.Holder(on: eventLoop) { [weak self] in
       self?.fail(
         .protocolViolation,
         code: 1_013,

@@ -41,7 +41,8 @@ extension DatabaseCore {
     expectSignIn(peer)
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
-      onMessage: { core.value.receive($0, from: peer) },
+      onMessage: { core.value.receive(.text($0), from: peer) },
+      onDecoded: { core.value.receive(.decoded($0, length: $1), from: peer) },
       onExcess: { core.value.refuseExcess($0, of: peer) },
       onClose: { core.value.closed(peer, because: $0) }
     )
@@ -59,9 +60,9 @@ extension DatabaseCore {
   /// The length from which messages are decoded off the event loop.
   private static let largeBytes = 64 * 1_024
 
-  private func receive(_ bytes: [UInt8], from peer: PeerID) {
+  private func receive(_ incoming: Session.Incoming, from peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
-    session.inbox.append(.text(bytes))
+    session.inbox.append(incoming)
     context.turns.request(by: session)
     if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
       pause(session, for: .turn)

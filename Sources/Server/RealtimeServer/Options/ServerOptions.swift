@@ -42,6 +42,11 @@ public struct ServerOptions: Sendable {
   public var allowedOrigins: [String] = []
   /// Serves web pages from the default database to readers who have not signed in; nil serves none.
   package var pages: (any PageSource)?
+  /// The number of threads that read, decode, encrypt and write for the connections, which the thread
+  /// that orders writes does not have to do then; 0 leaves all of it to that one thread.
+  ///
+  /// They are of use on a machine with more cores than the server and its clients keep busy.
+  public var connectionThreads = 0
   /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
   /// The host under which clients reach this particular server, where several share a storage.
@@ -137,6 +142,12 @@ extension ServerOptions {
       throw DatabaseServerError(
         .invalidOptions,
         description: "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
+      )
+    }
+    guard (0...64).contains(connectionThreads) else {
+      throw DatabaseServerError(
+        .invalidOptions,
+        description: "a server has 0 to 64 threads for connections, not \(connectionThreads)"
       )
     }
     if let advertisedHost, !RequestPolicy.isOrigin("http://\(advertisedHost)") {

@@ -94,12 +94,13 @@ extension ServerCore {
     let origins = options.allowedOrigins
     let isEmulator = options.isEmulator
     let options = options
-    let memory = NIOLoopBound(context.memory, eventLoop: eventLoop)
+    let memory = NIOLoopBoundBox(context.memory, eventLoop: eventLoop)
     let handlers = ServerHandlers(
       admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
       admitBody: { core.value.admitBody(of: $0) },
       makeRoom: { core.value.makeRoom() },
+      depthLimit: options.limits.jsonDepth,
       accept: { core.value.accept($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
@@ -109,6 +110,7 @@ extension ServerCore {
           at: address,
           certificate: address.isSecure ? core.value.certificate : nil,
           on: core.eventLoop,
+          connections: core.value.connectionLoops,
           limits: limits,
           memory: memory,
           // DNS rebinding fails here: a rebound host name has no valid certificate.
@@ -171,6 +173,7 @@ extension ServerCore {
         guard self.failure == nil else { return }
         self.phase = .stopped
         self.logger.info("stopped")
+        for listener in listeners { listener.end() }
         self.onStopped(nil)
       }
   }
@@ -198,6 +201,7 @@ extension ServerCore {
     EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
       .assumeIsolated().whenComplete { _ in
         self.phase = .stopped
+        for listener in self.listeners { listener.end() }
         self.onStopped(failure)
       }
   }

@@ -1,0 +1,203 @@
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import RealtimeTransport
+
+/// Both event loops stand still until a test runs them.
+@Suite("The link between a server and its connections")
+struct LoopLinkTests {
+  private final class Log: @unchecked Sendable {
+    var lines: [String] = []
+  }
+
+  private let server = EmbeddedEventLoop()
+  private let connections = EmbeddedEventLoop()
+  private let log = Log()
+  private let link: LoopLink
+
+  init() {
+    link = LoopLink(from: server, to: connections)
+  }
+
+  private func note(_ line: String) -> @Sendable () -> Void { { [log] in log.lines.append(line) } }
+
+  private func takeLines() -> [String] {
+    defer { log.lines = [] }
+    return log.lines
+  }
+
+  @Test("carries the calls of a tick together, in order, in both directions")
+  func order() {
+    for name in ["a", "b", "c"] { link.toConnections(note(name)) }
+    connections.run()
+    #expect(log.lines == [])
+    server.run()
+    connections.run()
+    #expect(takeLines() == ["a", "b", "c"])
+    for name in ["d", "e"] { link.toServer(note(name)) }
+    server.run()
+    #expect(log.lines == [])
+    connections.run()
+    server.run()
+    #expect(takeLines() == ["d", "e"])
+  }
+
+  @Test("makes each call at once if both have the same event loop")
+  func direct() {
+    let link = LoopLink(from: server, to: server)
+    link.toConnections(note("a"))
+    link.toServer(note("b"))
+    #expect(link.isDirect)
+    #expect(takeLines() == ["a", "b"])
+  }
+
+  @Test("has two deliveries under way to the server, and collects what comes meanwhile")
+  func deliveries() {
+    for name in ["a", "b", "c", "d"] {
+      link.toServer(note(name))
+      connections.run()
+    }
+    server.run()
+    #expect(takeLines() == ["a", "b"])
+    // The server's acknowledgement makes room for what was collected, in one delivery.
+    connections.run()
+    server.run()
+    #expect(takeLines() == ["c", "d"])
+    connections.run()
+    server.run()
+    #expect(takeLines() == [])
+  }
+
+  @Test("holds a connection with many messages on their way, until the server has handled some")
+  func manyMessages() {
+    let sender = LoopLink.Sender { [log] in log.lines.append($0 ? "held" : "read") }
+    for _ in 0..<15 { link.toServer(from: sender, bytes: 1) {} }
+    #expect(takeLines() == [])
+    link.toServer(from: sender, bytes: 1) {}
+    #expect(takeLines() == ["held"])
+    connections.run()
+    server.run()
+    #expect(takeLines() == [])
+    connections.run()
+    #expect(takeLines() == ["read"])
+  }
+
+  @Test("holds a connection with long messages on their way")
+  func longMessages() {
+    let sender = LoopLink.Sender { [log] in log.lines.append($0 ? "held" : "read") }
+    link.toServer(from: sender, bytes: 200_000) {}
+    connections.run()
+    link.toServer(from: sender, bytes: 100_000) {}
+    #expect(takeLines() == ["held"])
+    connections.run()
+    server.run()
+    connections.run()
+    #expect(takeLines() == ["read"])
+  }
+
+  @Test("leaves the event loop of the connections alone once it has ended")
+  func ended() {
+    link.toConnections(note("a"))
+    link.toServer(note("b"))
+    connections.run()
+    link.end()
+    link.toConnections(note("c"))
+    server.run()
+    connections.run()
+    #expect(takeLines() == ["b"])
+  }
+}
+
+@Suite("A server's view of output on another event loop")
+struct OutputMirrorTests {
+  private final class Handler: OutputHandler {
+    var isCongested = false
+    var onRelief: (() -> Void)?
+
+    func whenRelieved(_ body: @escaping () -> Void) { onRelief = body }
+  }
+
+  private let server = EmbeddedEventLoop()
+  private let connections = EmbeddedEventLoop()
+
+  private func makeMirror(_ total: OutputTotal? = nil) -> OutputMirror {
+    var limits = TransportLimits.server
+    limits.congestionBytes = 1_000
+    let link = LoopLink(from: server, to: connections)
+    return OutputMirror(link, limits: Shared(limits), total: total)
+  }
+
+  private func pass() {
+    server.run()
+    connections.run()
+    server.run()
+  }
+
+  @Test("shows output on its way as waiting, until it has arrived")
+  func onTheWay() {
+    let mirror = makeMirror()
+    #expect(!mirror.isCongested && !mirror.hasNotableOutput)
+    mirror.send(1_000) {}
+    #expect(!mirror.isCongested && !mirror.hasNotableOutput)
+    mirror.send(1) {}
+    #expect(mirror.isCongested && mirror.hasNotableOutput)
+    pass()
+    #expect(!mirror.isCongested && !mirror.hasNotableOutput)
+  }
+
+  @Test("shows what waits in the connection")
+  func waiting() {
+    let mirror = makeMirror()
+    mirror.waitingBytes = 1_001
+    #expect(mirror.hasNotableOutput && !mirror.isCongested)
+    mirror.isWritable = false
+    #expect(mirror.isCongested)
+  }
+
+  @Test("counts as congested while memory is short and output waits, on whichever event loop")
+  func tight() {
+    var bounds = ConnectionMemory.Bounds()
+    bounds.output = 3_000
+    let memory = ConnectionMemory(bounds, eventLoop: server)
+    let mirrors = (0..<4).map { _ in makeMirror(memory.total) }
+    for mirror in mirrors.dropLast() { mirror.send(1_000) {} }
+    #expect(!memory.isExhausted(isWaiting: true))
+    mirrors[3].waitingBytes = 1_001
+    #expect(!mirrors[3].isCongested)
+    mirrors[0].send(1) {}
+    #expect(memory.isExhausted(isWaiting: true))
+    #expect(mirrors[3].isCongested)
+    #expect(!mirrors[1].isCongested)
+    pass()
+    #expect(!mirrors[3].isCongested)
+  }
+
+  @Test(
+    "tells once when a connection has caught up, and never after its end",
+    arguments: [true, false]
+  )
+  func relief(isCongested: Bool) {
+    let mirror = makeMirror()
+    let handler = Handler()
+    handler.isCongested = isCongested
+    let box = NIOLoopBoundBox<Handler?>(handler, eventLoop: connections)
+    var reliefs = 0
+    mirror.whenRelieved(box) { reliefs += 1 }
+    #expect(reliefs == 0)
+    pass()
+    connections.run()
+    #expect((reliefs == 0) == isCongested)
+    handler.onRelief?()
+    connections.run()
+    server.run()
+    #expect(reliefs == 1)
+    mirror.whenRelieved(box) { reliefs += 1 }
+    mirror.end()
+    pass()
+    handler.onRelief?()
+    connections.run()
+    server.run()
+    #expect(reliefs == 1)
+  }
+}
