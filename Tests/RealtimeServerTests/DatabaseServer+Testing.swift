@@ -10,7 +10,9 @@ extension DatabaseServer {
     _ options: Options = Options(port: 0, rules: .open),
     store: any TreeStore = MemoryTreeStore()
   ) async throws -> DatabaseServer {
-    try await start(options, store: store, clock: { 1_700_000_000_000 })
+    var options = options
+    options.connectionThreads = ConnectionThreads.current
+    return try await start(options, store: store, clock: { 1_700_000_000_000 })
   }
 
   /// A connection that has not received its greeting yet.
@@ -30,4 +32,28 @@ extension DatabaseServer {
   var address: ListenAddress {
     get throws { .loopback(port: try #require(port)) }
   }
+}
+
+/// Runs each test twice: with connections on the server's own event loop, and on two others.
+struct ConnectionThreads: SuiteTrait, TestTrait, TestScoping {
+  /// The threads of the servers that a test starts.
+  @TaskLocal static var current = 0
+
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test,
+    testCase: Test.Case?,
+    performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    try await function()
+    // A suite is a test as well, around its tests.
+    guard testCase != nil else { return }
+    try await Self.$current.withValue(2) { try await function() }
+  }
+}
+
+extension Trait where Self == ConnectionThreads {
+  /// Runs each test twice: with connections on the server's own event loop, and on two others.
+  static var onEitherThread: Self { Self() }
 }

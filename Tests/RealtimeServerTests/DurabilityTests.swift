@@ -5,7 +5,7 @@ import RealtimeServer
 import Testing
 import TransportTestSupport
 
-@Suite("What a server stores", .timeLimit(.minutes(1)))
+@Suite("What a server stores", .onEitherThread, .timeLimit(.minutes(1)))
 struct DurabilityTests {
   private func put(_ number: Int) -> String {
     #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a/k\#(number)","d":\#(number)}}}"#

@@ -5,7 +5,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// Clients that only occupy connections.
-@Suite("Connections that do nothing", .timeLimit(.minutes(2)))
+@Suite("Connections that do nothing", .onEitherThread, .timeLimit(.minutes(2)))
 struct IdleConnectionAttackTests {
   private func start(
     _ connections: Int,
@@ -14,6 +14,7 @@ struct IdleConnectionAttackTests {
     var options = DatabaseServer.Options(port: 0, rules: rules)
     options.limits.connections = connections
     options.credentialVerifier = NamedVerifier()
+    options.connectionThreads = ConnectionThreads.current
     return try await .start(options)
   }
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("The life of a server", .timeLimit(.minutes(1)))
+@Suite("The life of a server", .onEitherThread, .timeLimit(.minutes(1)))
 struct LifecycleTests {
   @Test("ends by itself when nobody has come for some time")
   func idleExit() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A session with a server", .timeLimit(.minutes(1)))
+@Suite("A session with a server", .onEitherThread, .timeLimit(.minutes(1)))
 struct SessionTests {
   @Test("starts with a hello that names the time, the host that was used and the session")
   func hello() async throws {

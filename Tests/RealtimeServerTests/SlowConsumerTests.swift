@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that does not read", .timeLimit(.minutes(1)))
+@Suite("A client that does not read", .onEitherThread, .timeLimit(.minutes(1)))
 struct SlowConsumerTests {
   private static let filler = String(repeating: "x", count: 4_000)
 
@@ -21,6 +21,7 @@ struct SlowConsumerTests {
     options.limits.outputCoalesceBytes = coalesce
     options.limits.outputBytes = bytes
     options.limits.outputSeconds = seconds
+    options.connectionThreads = ConnectionThreads.current
     return try await .start(options)
   }
 

@@ -9,7 +9,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// The server memory taken by clients that send without finishing, or request without reading.
-@Suite("A stranger's share of memory", .timeLimit(.minutes(3)), .serialized)
+@Suite("A stranger's share of memory", .onEitherThread, .timeLimit(.minutes(3)), .serialized)
 struct StrangerMemoryAttackTests {
   private static let mebibyte = 1_024 * 1_024
   /// Only signed-in users may write; everybody may read.
@@ -24,6 +24,7 @@ struct StrangerMemoryAttackTests {
     var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: rules)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
+    options.connectionThreads = ConnectionThreads.current
     return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
   }
 
