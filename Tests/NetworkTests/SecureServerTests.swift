@@ -118,11 +118,11 @@ struct SecureServerTests {
     var words: [String] {
       switch self {
       case .noCertificate: ["server.pem", "No such file"]
-      case .certificateIsNone: ["server.pem", "no certificate in PEM"]
+      case .certificateIsNone: ["server.pem", "no PEM certificate"]
       case .noKey: ["server.key", "No such file"]
-      case .keyIsNone: ["server.key", "no private key in PEM"]
-      case .keyOfAnother: ["server.key", "does not belong", "server.pem"]
-      case .keyIsReadable: ["server.key", "read or changed by others", "chmod 600"]
+      case .keyIsNone: ["server.key", "no PEM private key"]
+      case .keyOfAnother: ["server.key", "does not match", "server.pem"]
+      case .keyIsReadable: ["server.key", "other users can read or change", "chmod 600"]
       }
     }
   }

@@ -126,7 +126,7 @@ extension EndToEnd {
       #expect(text.hasPrefix("cannot connect to 127.0.0.1:9: connection refused;"))
       let (second, wrong) = try findings(sandbox, ["--database", "nonsense"])
       #expect(second == 1)
-      #expect(wrong["database"]?.text.contains("is not the URL of a database") == true)
+      #expect(wrong["database"]?.text.contains("is not a database URL") == true)
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
       let (third, mute) = try findings(

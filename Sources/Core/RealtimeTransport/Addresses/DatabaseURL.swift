@@ -46,7 +46,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     let (escaped, query) = beforeLocation.parted(at: "?")
     let path = PercentEncoding.decode(escaped) ?? String(escaped)
     guard path[...].begins(with: "/"), !path.utf8.contains(0) else {
-      throw DatabaseURLError(text, reason: "the path of the socket must start with \"/\"")
+      throw DatabaseURLError(text, reason: "the socket path must start with \"/\"")
     }
     // Two slashes at the start would be parsed as the start of a host.
     let socket = "/" + String(path.unicodeScalars.drop { $0 == "/" })
@@ -66,7 +66,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     }
     // A "#" would cut off the path, perhaps unintentionally; keys never contain it.
     guard !rest.unicodeScalars.contains("#") else {
-      throw DatabaseURLError(text, reason: "a \"#\" has no place in it")
+      throw DatabaseURLError(text, reason: "it must not contain \"#\"")
     }
     let (location, query) = rest[authorityEnd...].parted(at: "?")
     var namespace = try namespace(in: query ?? "", of: text)
@@ -115,7 +115,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     case let other:
       throw DatabaseURLError(
         text,
-        reason: "the scheme is \"\(other)\", and not http, https or unix"
+        reason: "the scheme must be http, https or unix, not \"\(other)\""
       )
     }
   }
@@ -148,7 +148,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
       guard let name = PercentEncoding.decode(parameter.dropFirst(3), plusIsSpace: true),
         !name.isEmpty, name.utf8.count <= 128, name.utf8.allSatisfy(isParameterByte)
       else {
-        throw DatabaseURLError(text, reason: "the name of the database after \"ns=\" is not valid")
+        throw DatabaseURLError(text, reason: "the database name after \"ns=\" is not valid")
       }
       return name
     }
@@ -198,7 +198,7 @@ package struct DatabaseURLError: Error, Hashable, Sendable, CustomStringConverti
   package let description: String
 
   init(_ url: String, reason: String) {
-    description = "\"\(url)\" is not the URL of a database: \(reason)"
+    description = "\"\(url)\" is not a database URL: \(reason)"
   }
 }
 

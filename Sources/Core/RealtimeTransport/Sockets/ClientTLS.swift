@@ -20,7 +20,7 @@ struct ClientTLS: Sendable {
       } catch {
         throw TLSFailure(
           .unusableTrustRoots,
-          description: "the authorities to trust cannot be read: \(error)"
+          description: "cannot read the trusted certificates: \(error)"
         )
       }
     }
@@ -29,7 +29,7 @@ struct ClientTLS: Sendable {
     } catch {
       throw TLSFailure(
         .unusableTrustRoots,
-        description: "the authorities that this system trusts cannot be read (\(error))"
+        description: "cannot read this system's trusted certificates (\(error))"
       )
     }
   }
@@ -61,10 +61,7 @@ struct ClientTLS: Sendable {
         ) { Self.check($0, isFor: host, on: $1.eventLoop) }
       }
     } catch {
-      throw TLSFailure(
-        .wrongName,
-        description: "\"\(host)\" is not a name that a certificate can be for"
-      )
+      throw TLSFailure(.wrongName, description: "no certificate can be valid for \"\(host)\"")
     }
     let watch = TLSWatch(host: host, certificate: { [weak handler] in handler?.peerCertificate })
     try channel.pipeline.syncOperations.addHandlers(handler, watch)

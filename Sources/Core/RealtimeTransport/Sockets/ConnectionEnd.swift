@@ -77,7 +77,7 @@ enum FailureText {
         "unknown host"
       }
     case SocketAddressError.unixDomainSocketPathTooLong:
-      "the path of the socket is longer than \(SocketFile.pathBytes) bytes"
+      "the socket path is longer than \(SocketFile.pathBytes) bytes"
     case let error as TLSFailure: error.description
     case ChannelError.connectTimeout: "no answer"
     default: "\(error)"

@@ -38,7 +38,7 @@ package struct ServerCertificate: Sendable {
       context = try NIOSSLContext(configuration: configuration)
     } catch {
       throw ServerCertificateError(
-        description: "the key in \(key) does not belong to the certificate in \(chain)"
+        description: "the key in \(key) does not match the certificate in \(chain)"
       )
     }
     expiry = certificates.map { Int64($0.notValidAfter) }.min() ?? 0
@@ -89,7 +89,7 @@ struct PEMFile {
       guard count > 0 else { break }
       bytes += piece[..<count]
       guard bytes.count <= Self.longest else {
-        throw PEMFileError(description: "\(path) is too long for a file of certificates")
+        throw PEMFileError(description: "\(path) is too large for a certificate file")
       }
     }
     self.bytes = bytes
@@ -104,7 +104,7 @@ struct PEMFile {
     let allowed: UInt32 = owner == 0 ? 0o740 : 0o700
     guard mode & ~allowed == 0 else {
       throw PEMFileError(
-        description: "\(path) can be read or changed by others; chmod 600 makes it private"
+        description: "other users can read or change \(path); make it private with chmod 600"
       )
     }
   }
@@ -112,7 +112,7 @@ struct PEMFile {
   /// All certificates in the file, at least one.
   func certificates() throws(PEMFileError) -> [NIOSSLCertificate] {
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
-    else { throw PEMFileError(description: "\(path) holds no certificate in PEM") }
+    else { throw PEMFileError(description: "\(path) contains no PEM certificate") }
     return certificates
   }
 
@@ -121,9 +121,7 @@ struct PEMFile {
     do {
       return try NIOSSLPrivateKey(bytes: bytes, format: .pem)
     } catch {
-      throw PEMFileError(
-        description: "\(path) holds no private key in PEM that can be read without a pass phrase"
-      )
+      throw PEMFileError(description: "\(path) contains no PEM private key without a passphrase")
     }
   }
 }

@@ -19,8 +19,8 @@ struct SocketFile: Sendable {
     guard !path.isEmpty, path.utf8.count <= Self.pathBytes, !path.utf8.contains(0) else {
       throw ListenError(
         .unusablePath,
-        description: "the path of the socket has \(path.utf8.count) bytes; it must have 1 to "
-          + "\(Self.pathBytes): \(path)"
+        description: "the socket path must be 1 to \(Self.pathBytes) bytes long, "
+          + "not \(path.utf8.count): \(path)"
       )
     }
     let lock = try Self.lock(path)
@@ -32,13 +32,13 @@ struct SocketFile: Sendable {
     else {
       let code = errno
       Glibc.close(descriptor)
-      throw Self.failure("the socket \(path) cannot be made", code: code)
+      throw Self.failure("cannot create the socket \(path)", code: code)
     }
     var status = stat()
     guard lstat(path, &status) == 0, listen(descriptor, 4_096) == 0 else {
       let code = errno
       Glibc.close(descriptor)
-      throw Self.failure("the socket \(path) cannot listen", code: code)
+      throw Self.failure("cannot listen on the socket \(path)", code: code)
     }
     self.path = path
     self.descriptor = descriptor
@@ -59,13 +59,13 @@ struct SocketFile: Sendable {
   private static func lock(_ path: String) throws(ListenError) -> Int32 {
     let descriptor = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
-      throw failure("the socket \(path) cannot be made", code: errno)
+      throw failure("cannot create the socket \(path)", code: errno)
     }
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else {
         let code = errno
         Glibc.close(descriptor)
-        throw failure("the socket \(path) cannot be locked", code: code)
+        throw failure("cannot lock the socket \(path)", code: code)
       }
     }
     return descriptor
@@ -75,32 +75,32 @@ struct SocketFile: Sendable {
   private static func clear(_ path: String) throws(ListenError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw failure("the socket \(path) cannot be made", code: errno) }
+      guard errno == ENOENT else { throw failure("cannot create the socket \(path)", code: errno) }
       return
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw ListenError(
         .unusablePath,
-        description: "\(path) is a file and not a socket; remove it or choose another path"
+        description: "\(path) is not a socket; remove it or choose another path"
       )
     }
     let probe = try makeSocket(path)
     defer { Glibc.close(probe) }
     guard withAddress(of: path, { connect(probe, $0, $1) }) != 0 else {
-      throw ListenError(.inUse, description: "another server is listening at \(path)")
+      throw ListenError(.inUse, description: "another server is listening on \(path)")
     }
     guard errno == ECONNREFUSED else {
-      throw failure("the socket \(path) is there and cannot be tried", code: errno)
+      throw failure("cannot tell whether a server uses the socket \(path)", code: errno)
     }
     guard unlink(path) == 0 || errno == ENOENT else {
-      throw failure("the socket \(path) of a server that is gone cannot be removed", code: errno)
+      throw failure("cannot remove the stale socket \(path)", code: errno)
     }
   }
 
   private static func makeSocket(_ path: String) throws(ListenError) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { throw failure("the socket \(path) cannot be made", code: errno) }
+    guard descriptor >= 0 else { throw failure("cannot create the socket \(path)", code: errno) }
     return descriptor
   }
 

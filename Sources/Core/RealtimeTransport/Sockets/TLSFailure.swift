@@ -64,14 +64,14 @@ final class TLSWatch: ChannelInboundHandler {
     case let error as NIOSSLExtraError where Self.nameErrors.contains(error):
       TLSFailure(.wrongName, description: "its certificate is not for \(host)")
     case NIOSSLError.noCertificateToValidate:
-      TLSFailure(.failed, description: "it has shown no certificate")
+      TLSFailure(.failed, description: "it sent no certificate")
     case NIOSSLError.uncleanShutdown:
-      TLSFailure(.truncated, description: "it ended the connection without the goodbye of TLS")
+      TLSFailure(.truncated, description: "it closed the connection without a TLS close_notify")
     case NIOSSLError.handshakeFailed(.sslError(let stack)): handshakeFailure(stack)
     case let error as NIOSSLError:
-      TLSFailure(.failed, description: "the connection cannot be encrypted (\(error))")
+      TLSFailure(.failed, description: "TLS failed (\(error))")
     case let error as BoringSSLError:
-      TLSFailure(.failed, description: "the connection cannot be encrypted (\(error))")
+      TLSFailure(.failed, description: "TLS failed (\(error))")
     default: nil
     }
   }
@@ -81,7 +81,7 @@ final class TLSWatch: ChannelInboundHandler {
       return TLSFailure(
         .interrupted,
         description:
-          "it closed the connection before it was encrypted; perhaps it does not speak TLS"
+          "it closed the connection during the TLS handshake; perhaps it does not speak TLS"
       )
     }
     let reasons = stack.map(Self.reason)
@@ -90,7 +90,7 @@ final class TLSWatch: ChannelInboundHandler {
       return TLSFailure(.notTLS, description: "it does not speak TLS")
     }
     let text = reasons.joined(separator: ", ").lowercased().replacing("_", with: " ")
-    return TLSFailure(.failed, description: "the connection cannot be encrypted (\(text))")
+    return TLSFailure(.failed, description: "TLS failed (\(text))")
   }
 
   /// The library's errors for a certificate of another host.
@@ -126,12 +126,12 @@ final class TLSWatch: ChannelInboundHandler {
       let day = Self.day(certificate.notValidBefore)
       return TLSFailure(
         .notYetValid,
-        description: "its certificate is valid from \(day) on; perhaps the clock here is wrong"
+        description: "its certificate is not valid until \(day); check the clock of this machine"
       )
     }
     return TLSFailure(
       .unknownAuthority,
-      description: "its certificate is signed by nobody who is trusted here"
+      description: "its certificate is not signed by a trusted authority"
     )
   }
 
