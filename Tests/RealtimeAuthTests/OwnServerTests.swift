@@ -110,7 +110,7 @@ struct OwnServerTests {
         throws: AuthError(
           .emailAlreadyInUse,
           serverCode: "EMAIL_EXISTS",
-          message: "there is an account with this email address already"
+          message: "an account with this email address already exists"
         )
       ) {
         try await auth.createUser(withEmail: "ann@example.org", password: "correct horse")

@@ -59,7 +59,7 @@ extension Account.Tokens {
   init(refresh answer: JSONValue, now: Int64) throws(AuthError) {
     guard let idToken = answer["id_token"]?.string ?? answer["access_token"]?.string,
       let refreshToken = answer["refresh_token"]?.string
-    else { throw AuthError(.internalError, message: "the server refreshed without a token") }
+    else { throw AuthError(.internalError, message: "the refresh response has no token") }
     self.init(idToken: idToken, refreshToken: refreshToken, seconds: answer["expires_in"], now: now)
   }
 
@@ -108,7 +108,7 @@ struct IDTokenClaims: Sendable {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Self.bytes(parts[1]),
       let json = try? JSONParser.parse(bytes), json.members != nil
-    else { throw AuthError(.malformedJWT, message: "the server gave a token that is malformed") }
+    else { throw AuthError(.malformedJWT, message: "the server sent a malformed token") }
     self.json = json
   }
 

@@ -121,7 +121,7 @@ extension Auth {
   ) async throws(AuthError) -> AuthDataResult {
     // The lifetime counts from the arrival of the response, shortly after the tokens were issued.
     guard let tokens = Account.Tokens(account: answer, now: Self.now()) else {
-      throw AuthError(.internalError, message: "the server signed in without a token")
+      throw AuthError(.internalError, message: "the sign-in response has no token")
     }
     let account = try await account(of: tokens)
     handle(.signedIn(account))
@@ -140,7 +140,7 @@ extension Auth {
     guard let user = answer["users"]?.elements?.first,
       let uid = user["localId"]?.string ?? claims.uid
     else {
-      throw AuthError(.internalError, message: "the server does not know whom it has signed in")
+      throw AuthError(.internalError, message: "the server does not say who signed in")
     }
     let profile = Account.Profile(user: user, claims: claims)
     return Account(uid: uid, profile: profile, tokens: tokens)

@@ -230,7 +230,7 @@ extension Auth {
     do throws(AuthError) {
       result = .success(try await freshTokens(account))
     } catch {
-      logger.debug("the tokens were not refreshed: \(error)")
+      logger.debug("cannot refresh the tokens: \(error)")
       result = .failure(error)
     }
     handle(.refreshed(number, result))
@@ -262,7 +262,7 @@ extension Auth {
       if isNew { state.withLockedValue { $0.isKept = true } }
     } catch {
       if isNew { state.withLockedValue { $0.isKept = false } }
-      logger.error("credentials are not kept: \(error)")
+      logger.error("cannot save the credentials: \(error)")
     }
   }
 
@@ -270,7 +270,7 @@ extension Auth {
     do throws(AuthError) {
       try store.remove(uid: account.uid, of: server)
     } catch {
-      logger.error("credentials are not removed: \(error)")
+      logger.error("cannot remove the credentials: \(error)")
     }
   }
 

@@ -67,7 +67,7 @@ extension AuthError {
   }
 
   static let signedOut = AuthError(.nullUser, message: "nobody is signed in")
-  static let otherUser = AuthError(.nullUser, message: "this user is not signed in any more")
+  static let otherUser = AuthError(.nullUser, message: "this user is no longer signed in")
   static let signedOutElsewhere = AuthError(
     .userTokenExpired,
     message: "this account was signed out elsewhere"
@@ -82,18 +82,18 @@ extension AuthError {
     "API_KEY_INVALID": (.invalidAPIKey, "the API key is not valid"),
     "CREDENTIAL_MISMATCH": (.customTokenMismatch, "the custom token is for another project"),
     "CREDENTIAL_TOO_OLD_LOGIN_AGAIN": (.requiresRecentLogin, "sign in again to do this"),
-    "EMAIL_EXISTS": (.emailAlreadyInUse, "there is an account with this email address already"),
-    "EMAIL_NOT_FOUND": (.userNotFound, "there is no account with this email address"),
-    "EXPIRED_OOB_CODE": (.expiredActionCode, "the code is too old; ask for another"),
+    "EMAIL_EXISTS": (.emailAlreadyInUse, "an account with this email address already exists"),
+    "EMAIL_NOT_FOUND": (.userNotFound, "no account has this email address"),
+    "EXPIRED_OOB_CODE": (.expiredActionCode, "the code has expired; ask for another"),
     "FEDERATED_USER_ID_ALREADY_LINKED": (
-      .credentialAlreadyInUse, "this belongs to another account already"
+      .credentialAlreadyInUse, "this already belongs to another account"
     ),
     "INVALID_CUSTOM_TOKEN": (.invalidCustomToken, "the custom token is not valid"),
     "INVALID_EMAIL": (.invalidEmail, "this is not an email address"),
-    "INVALID_GRANT_TYPE": (.internalError, "the server does not refresh tokens in this way"),
+    "INVALID_GRANT_TYPE": (.internalError, "the server does not support this grant type"),
     "INVALID_ID_TOKEN": (.invalidUserToken, endedSession),
     "INVALID_LOGIN_CREDENTIALS": (.invalidCredential, wrongLogin),
-    "INVALID_OOB_CODE": (.invalidActionCode, "the code is wrong or was used before"),
+    "INVALID_OOB_CODE": (.invalidActionCode, "the code is wrong or was already used"),
     "INVALID_PASSWORD": (.wrongPassword, "the password is wrong"),
     "INVALID_RECIPIENT_EMAIL": (.invalidEmail, "this is not an email address"),
     "INVALID_REFRESH_TOKEN": (.userTokenExpired, endedSession),
@@ -101,14 +101,14 @@ extension AuthError {
     "MISSING_IDENTIFIER": (.missingEmail, "an email address is needed"),
     "MISSING_PASSWORD": (.weakPassword, "a password is needed"),
     "MISSING_REFRESH_TOKEN": (.userTokenExpired, endedSession),
-    "MISSING_REQ_TYPE": (.internalError, "the request names no kind of mail"),
-    "OPERATION_NOT_ALLOWED": (.operationNotAllowed, "this way to sign in is not allowed here"),
+    "MISSING_REQ_TYPE": (.internalError, "the request does not say which mail to send"),
+    "OPERATION_NOT_ALLOWED": (.operationNotAllowed, "this sign-in method is not allowed here"),
     "PASSWORD_LOGIN_DISABLED": (.operationNotAllowed, "passwords are not allowed here"),
     "PERMISSION_DENIED": (.invalidAPIKey, "the API key is missing or not valid"),
     "TOKEN_EXPIRED": (.userTokenExpired, endedSession),
     "TOO_MANY_ATTEMPTS_TRY_LATER": (.tooManyRequests, "too many attempts; try again later"),
     "USER_DISABLED": (.userDisabled, "an administrator has disabled this account"),
-    "USER_NOT_FOUND": (.userNotFound, "there is no such account any more"),
+    "USER_NOT_FOUND": (.userNotFound, "this account no longer exists"),
     "WEAK_PASSWORD": (.weakPassword, "the password should be at least 6 characters long"),
   ]
 }

@@ -73,16 +73,16 @@ struct CredentialFile: CredentialStore {
       count += got
     }
     guard let book = CredentialBook(bytes) else {
-      throw failure("is not a credential file of this version; remove it and sign in again")
+      throw failure("is not in the format of this version; remove it and sign in again")
     }
     return book
   }
 
   private func check(_ information: stat) throws(AuthError) {
-    guard information.st_mode & S_IFMT == S_IFREG else { throw failure("is not a file") }
+    guard information.st_mode & S_IFMT == S_IFREG else { throw failure("is not a regular file") }
     guard information.st_uid == geteuid() else { throw failure("belongs to another user") }
     guard information.st_mode & 0o077 == 0 else {
-      throw failure("may be read by others; \"chmod 600\" it")
+      throw failure("can be read by others; \"chmod 600\" it")
     }
   }
 
@@ -108,7 +108,7 @@ struct CredentialFile: CredentialStore {
       throw failure("has no directory", code: errno)
     }
     guard information.st_uid == geteuid(), information.st_mode & 0o022 == 0 else {
-      throw failure("is in a directory that others may write to")
+      throw failure("is in a directory that others can write to")
     }
   }
 

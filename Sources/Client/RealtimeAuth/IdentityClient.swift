@@ -66,7 +66,7 @@ struct IdentityClient: Sendable {
       )
     }
     guard let json, json.members != nil else {
-      throw AuthError(.internalError, message: "the server answered what is not understood")
+      throw AuthError(.internalError, message: "the response is not a JSON object")
     }
     return json
   }

@@ -95,7 +95,7 @@ extension User {
     guard self.email == nil else {
       throw AuthError(
         .providerAlreadyLinked,
-        message: "this account has an email address and a password already"
+        message: "this account already has an email address and a password"
       )
     }
     let token = JSONMember("idToken", .string(try await account().tokens.idToken))
@@ -123,7 +123,7 @@ extension User {
     let members = Auth.members(email: credential.email, password: credential.password)
     let answer = try await auth.client.call(.signInWithPassword, with: members)
     guard answer["localId"]?.string == uid else {
-      throw AuthError(.userMismatch, message: "these are the credentials of someone else")
+      throw AuthError(.userMismatch, message: "these credentials belong to another user")
     }
     return try await auth.finish(answer, provider: Auth.passwordProvider, isNew: false)
   }
