@@ -316,7 +316,7 @@ struct ConnectionMachine: Sendable {
     hasBeenConnected = true
     var outputs: [RepoOutput] = []
     if hello.version != "5" {
-      outputs.append(.log("the server speaks version \(hello.version) of the protocol"))
+      outputs.append(.log("the server speaks protocol version \(hello.version), not 5"))
     }
     outputs.append(.cancelTimer(.connectTimeout))
     if let look { outputs.append(look) }

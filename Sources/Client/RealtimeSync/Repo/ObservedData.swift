@@ -440,7 +440,7 @@ struct ObservedData: Sendable {
 
   /// Restores what previous processes stored; from then on, changes are collected for the store.
   mutating func restore(_ state: OfflineState, read: @escaping @Sendable (Int64) -> Node?) {
-    assert(lastNumber == 0, "the engine has been used")
+    assert(lastNumber == 0, "the engine has already been used")
     offline = OfflineCache(state.queries, read: read)
     for write in state.writes {
       lastNumber = max(lastNumber, write.number)

@@ -169,7 +169,7 @@ package struct RepoCore: Sendable {
     case .reconnect: outputs += connection.reconnectTimerFired(at: now)
     case .connectTimeout:
       guard let loss = connection.connectTimedOut(at: now) else { return }
-      log("the server did not greet in time")
+      log("the server did not send its hello in time")
       lost(loss)
     case .keepalive:
       switch connection.keepaliveTimerFired(at: now) {
@@ -196,7 +196,7 @@ package struct RepoCore: Sendable {
       let other = configuration.followsServerHost && !host.isEmpty ? host : nil
       lost(connection.close(redirectedTo: other, at: now))
     case .shutdown(let reason):
-      log("the server asks not to be connected to again: \(reason)")
+      log("the server asks clients not to reconnect: \(reason)")
       lost(connection.goOffline(.serverKill, at: now))
     case .error(let text): log("the server reports an error: \(text)")
     case .pong: _ = connection.answered(nil, at: now)
@@ -229,7 +229,7 @@ package struct RepoCore: Sendable {
   private mutating func receiveOnSpare(_ message: ServerMessage) {
     switch message {
     case .hello(let hello):
-      log("another connection takes the place of the one that is silent")
+      log("another connection replaces the silent one")
       ended(connection.promoteSpare(at: now))
       greeted(hello)
     case .reset(let host): outputs += connection.spareRedirected(to: host, at: now)
@@ -364,7 +364,7 @@ package struct RepoCore: Sendable {
     }
     if let warnings = response.json?["w"]?.elements, !warnings.isEmpty {
       let text = warnings.compactMap(\.string).joined(separator: ", ")
-      log("the server warns of the listen at \(target.path): \(text)")
+      log("the server warns about the listen at \(target.path): \(text)")
     }
     apply(data.listenCompleted(target), changedAt: target.path)
   }
@@ -453,7 +453,7 @@ package struct RepoCore: Sendable {
     if let token {
       complete(token, with: outcome)
     } else if outcome.status != .ok {
-      log("a write at \(path) of an earlier run was given up: \(outcome)")
+      log("a write at \(path) by an earlier run failed: \(outcome)")
     }
     if change.hasEvents { rerunTransactions(at: path) }
   }
@@ -463,13 +463,13 @@ package struct RepoCore: Sendable {
   }
 
   private mutating func purgeOutstandingWrites() {
-    let reason = "the write was taken back before it was acknowledged"
+    let reason = "the write was purged before it was acknowledged"
     let canceled = Outcome(.writeCanceled, reason: reason)
     outputs += data.revertAllWrites().outputs
     abortTransactions(overlapping: .root, with: canceled)
     for (number, _) in requests.writes { writeEnded(number, with: canceled) }
     for token in requests.dropDisconnectActions(besides: EmptyCollection()) {
-      let reason = "taken back before it was acknowledged"
+      let reason = "purged before it was acknowledged"
       complete(token, with: Outcome(.writeCanceled, reason: reason))
     }
   }
@@ -513,7 +513,7 @@ package struct RepoCore: Sendable {
   private mutating func overrideTransactions(at path: Path) {
     guard !transactions.isEmpty else { return }
     let top = transactions.topmost(on: path) ?? path
-    let reason = "a later write replaced the data of the transaction"
+    let reason = "a later write replaced the transaction's data"
     abortTransactions(overlapping: path, with: Outcome(.overriddenBySet, reason: reason))
     rerunTransactions(at: top)
   }
@@ -529,7 +529,7 @@ package struct RepoCore: Sendable {
 
   /// Ends the transactions whose write may have been applied and cannot be resent.
   private mutating func failSentTransactions(where isLost: (OutstandingWrite) -> Bool) {
-    let lost = Outcome(.disconnect, reason: "the connection was lost before the answer came")
+    let lost = Outcome(.disconnect, reason: "the connection was lost before the response arrived")
     for number in requests.sentTransactions(where: isLost) { writeEnded(number, with: lost) }
   }
 
