@@ -65,7 +65,7 @@ public final class DataSnapshot: Sendable {
   public func hasChild(_ childPathString: String) -> Bool {
     let path = Path(wire: childPathString)
     if let problem = path.isRoot ? "it is empty" : Validation.problem(withPath: path) {
-      preconditionFailure("\"\(childPathString)\" is not the path of a child: \(problem)")
+      preconditionFailure("\"\(childPathString)\" is not a child path: \(problem)")
     }
     return !node[path].isEmpty
   }

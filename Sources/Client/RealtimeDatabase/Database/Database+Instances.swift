@@ -43,8 +43,8 @@ extension Database {
   private static let instances = NIOLockedValueBox(Instances())
 
   static let notConfigured = """
-    it is not known where the database is: call Database.configure(url:), useEmulator(withHost:port:) \
-    or FirebaseApp.configure() with a project first
+    no database is configured: first call Database.configure(url:), useEmulator(withHost:port:) or \
+    FirebaseApp.configure() with a project
     """
 
   // MARK: Finding

@@ -70,7 +70,7 @@ public final class Database: Sendable {
       throw DatabaseError(.invalidData, reason: "\(error)")
     }
     guard parsed.path.isEmpty else {
-      throw DatabaseError(.invalidData, reason: "the URL of a database ends at its root: \(url)")
+      throw DatabaseError(.invalidData, reason: "a database URL must not have a path: \(url)")
     }
     return parsed.target
   }
@@ -102,7 +102,7 @@ public final class Database: Sendable {
     precondition(
       [own.endpoint, address.endpoint].contains(parsed.target.endpoint)
         && (parsed.target.namespace ?? own.namespace) == own.namespace,
-      "\(databaseURL) is not a URL of this database, \(own)"
+      "\(databaseURL) does not belong to this database, \(own)"
     )
     return reference().child(of: Path(parsed.path.map { ChildKey($0) }))
   }
@@ -134,7 +134,7 @@ public final class Database: Sendable {
     precondition((1...65_535).contains(port), "\(port) is not a port")
     precondition(
       repo.retarget(host: host, port: port),
-      "the server must be chosen before the database is used"
+      "choose the server before using the database"
     )
   }
 
@@ -186,7 +186,7 @@ public final class Database: Sendable {
     set {
       precondition(
         (1_048_576...104_857_600).contains(newValue),
-        "the size of the cache must be from 1 MB through 100 MB"
+        "the cache size must be 1 MB to 100 MB"
       )
       repo.change { $0.persistenceCacheSizeBytes = newValue }
     }

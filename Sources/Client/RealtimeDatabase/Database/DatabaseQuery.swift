@@ -54,7 +54,7 @@ extension DatabaseQuery {
     let child = Path(wire: path)
     precondition(!child.isRoot, "the path to order by must not be empty")
     if let problem = Validation.problem(withPath: child) {
-      preconditionFailure("it is not possible to order by \"\(path)\": \(problem)")
+      preconditionFailure("cannot order by \"\(path)\": \(problem)")
     }
     return ordered(by: .child(child))
   }
@@ -132,7 +132,7 @@ extension DatabaseQuery {
     }
     precondition(json.members == nil && json.elements == nil, expectation)
     if let key, let problem = Validation.problem(withKey: key) {
-      preconditionFailure("\"\(key)\" is no key of a child: \(problem)")
+      preconditionFailure("\"\(key)\" is not a valid key: \(problem)")
     }
     return QueryBound(
       node.leafValue,
@@ -160,11 +160,11 @@ extension DatabaseQuery {
     for bound in [query.start, query.end].compactMap(\.self) {
       switch (query.index, bound.value) {
       case (.priority, .bool):
-        preconditionFailure("a bound of a query that is ordered by priority cannot be a boolean")
+        preconditionFailure("a query ordered by priority cannot have a boolean bound")
       case (.key, .string):
-        precondition(bound.key == nil, "a range by key has no child key besides its value")
+        precondition(bound.key == nil, "a query ordered by key takes no extra child key")
       case (.key, _):
-        preconditionFailure("a bound of a query that is ordered by key must be a string")
+        preconditionFailure("a query ordered by key needs string bounds")
       case (_, _): continue
       }
     }
@@ -398,7 +398,7 @@ extension DatabaseQuery {
     let late = DatabaseError(
       .timedOut,
       path: path.description,
-      reason: "nothing of this kind happened in time"
+      reason: "no such event came in time"
     )
     return try await Answer<(DataSnapshot, String?)>.awaited(
       within: deadline.map { ($0, late) },

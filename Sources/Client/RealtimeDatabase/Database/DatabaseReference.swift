@@ -56,7 +56,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
     // The client reports on itself below `.info`, a key that no data can have.
     let named = whole.first == ".info" ? whole.rest : whole
     if let problem = Validation.problem(withPath: named) {
-      preconditionFailure("\(whole) is not the path of a location: \(problem)")
+      preconditionFailure("\(whole) is not a valid path: \(problem)")
     }
     return DatabaseReference(database: database, path: whole)
   }

@@ -80,7 +80,7 @@ extension Repo {
           repo.tokenChanged(token)
           connect(repo)
         case .success:
-          repo.gaveUp(id, cause: .network, reason: "the user changed while the connection was made")
+          repo.gaveUp(id, cause: .network, reason: "the user changed while connecting")
         case .failure(let error as any DatabaseTokenFailure) where !error.isTemporary:
           repo.gaveUp(id, cause: .signInRefused, reason: "signing in was refused: \(error)")
         case .failure(let error):

@@ -78,8 +78,8 @@ extension Repo {
     #else
     throw OfflineStoreError(
       .unavailable,
-      description: "nothing is kept on disk: this program was built without OfflineStorage, "
-        + "a trait of the package that has RealtimeDatabase"
+      description: "nothing is kept on disk: this program was built without "
+        + "OfflineStorage, a trait of RealtimeDatabase's package"
     )
     #endif
   }
@@ -113,7 +113,7 @@ extension Repo {
   nonisolated func flush(_ block: @escaping @Sendable (DatabaseError?) -> Void) {
     submit { repo in
       guard let store = repo.store else {
-        let reason = "nothing is kept on disk: persistence is not enabled, or has failed"
+        let reason = "nothing is kept on disk: persistence is off or has failed"
         return block(DatabaseError(.persistenceUnavailable, reason: reason))
       }
       store.flush { block($0.map(DatabaseError.init)) }

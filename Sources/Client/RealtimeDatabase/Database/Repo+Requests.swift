@@ -52,7 +52,7 @@ extension Repo {
       body(&shared.settings)
       return shared.isUsed
     }
-    precondition(!isLate, "persistence must be set before the database is used")
+    precondition(!isLate, "set persistence before using the database")
   }
 
   nonisolated func url(of path: Path) -> String { target.url(at: path.keys.map(\.text)) }

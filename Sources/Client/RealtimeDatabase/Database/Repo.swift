@@ -345,7 +345,7 @@ extension Repo {
       }
       handle(.message(id, message))
     } catch {
-      logger.warning("a message of the server cannot be understood: \(error)")
+      logger.warning("cannot understand a message from the server: \(error)")
     }
   }
 

@@ -46,10 +46,10 @@ enum JSONText {
   static func path(_ text: String) throws -> Path { try path(parse(text)) }
 
   private static func path(_ json: JSONValue) throws -> Path {
-    guard let elements = json.elements else { throw damage("a path is no list") }
+    guard let elements = json.elements else { throw damage("a path is not a list") }
     return Path(
       try elements.map { element in
-        guard let key = element.string else { throw damage("a key is no string") }
+        guard let key = element.string else { throw damage("a key is not a string") }
         return ChildKey(key)
       }
     )
@@ -83,11 +83,11 @@ enum JSONText {
   static func operation(_ text: String) throws -> WriteOperation {
     let json = try parse(text)
     if let node = json["set"] { return .set(try self.node(node)) }
-    guard let changes = json["merge"]?.elements else { throw damage("a write of no kind") }
+    guard let changes = json["merge"]?.elements else { throw damage("a write of unknown kind") }
     return .merge(
       try changes.map { change in
         guard let parts = change.elements, parts.count == 2 else {
-          throw damage("a change without place and data")
+          throw damage("a change needs a path and data")
         }
         return Change(try path(parts[0]), to: try node(parts[1]))
       }

@@ -70,7 +70,7 @@ package struct OfflineFile: Sendable {
     while access("\(path).damaged-\(number)", F_OK) == 0 { number += 1 }
     let target = "\(path).damaged-\(number)"
     guard rename(path, target) == 0 else {
-      throw OfflineStoreError(systemCode: errno, "cannot set the damaged file \(path) aside")
+      throw OfflineStoreError(systemCode: errno, "cannot move the damaged file \(path) aside")
     }
     for companion in ["-wal", "-shm"] { _ = rename(path + companion, target + companion) }
     return target

@@ -48,8 +48,7 @@ enum OfflineSchema {
     guard id == applicationID, let version, (1...Self.version).contains(version) else {
       throw OfflineStoreError(
         .unavailable,
-        description:
-          "\(path) is a database of another program, or of another version of this one"
+        description: "\(path) belongs to another program, or another version of this one"
       )
     }
     let answer = try String.fetchOne(database, sql: "PRAGMA quick_check(1)") ?? ""

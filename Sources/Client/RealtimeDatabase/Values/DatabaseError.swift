@@ -63,9 +63,9 @@ public struct DatabaseError: Error, Hashable, Sendable {
     case .permissionDenied: "Permission denied"
     case .unavailable: "The service is unavailable"
     case .writeCanceled: "The write was canceled"
-    case .disconnect: "The connection was lost before the answer came"
-    case .maximumRetries: "The transaction was tried too often while others changed the data"
-    case .overriddenBySet: "A later write on the same place stopped the transaction"
+    case .disconnect: "The connection was lost before the response arrived"
+    case .maximumRetries: "The transaction was retried too often because the data kept changing"
+    case .overriddenBySet: "A later write at the same path stopped the transaction"
     default: status.text
     }
   }

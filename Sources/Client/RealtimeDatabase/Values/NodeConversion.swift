@@ -108,7 +108,7 @@ extension JSONValue {
         if companions.count > 1 {
           let name = hasServerValue ? ".sv" : ".value"
           let others = companions.map(\.name).filter { $0 != name }.joined(separator: ", ")
-          throw DatabaseError(.invalidData, reason: "\(name) stands alone, without \(others)")
+          throw DatabaseError(.invalidData, reason: "\(name) cannot be combined with \(others)")
         }
       }
     } else if let elements {
@@ -257,7 +257,7 @@ extension Dictionary: DataConvertible {
     var members: [JSONMember] = []
     for (key, value) in self {
       guard let name = key as? String else {
-        throw DatabaseError(.invalidData, reason: "a dictionary that is stored needs string keys")
+        throw DatabaseError(.invalidData, reason: "a stored dictionary needs string keys")
       }
       members.append(JSONMember(name, try NodeConversion.json(value)))
     }
