@@ -227,7 +227,7 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
       "GET",
       "/.other/rules.json",
       404,
-      error("there is nothing at /.other on this server")
+      error("this server has nothing at /.other")
     ),
     RESTCase("GET", "/n", 404, "append .json to your request URI to use the REST API.\n"),
     RESTCase("GET", "/", 404, "append .json to your request URI to use the REST API.\n"),

@@ -53,7 +53,8 @@ extension EndToEnd {
       for (arguments, text) in [
         (["--rules", bad], "\(bad):2:"), (["--rules", "/no/such/file"], "No such file"),
         (["--limit", "listens"], "NAME=NUMBER"), (["--limit", "listens=0"], "from 1"),
-        (["--limit", "nonsense=1"], "connections-per-user"), (["--ns", "A_b"], "small letters"),
+        (["--limit", "nonsense=1"], "connections-per-user"),
+        (["--ns", "A_b"], "lowercase letters"),
         (["--port", "70000"], "not a port"), (["--metrics", "0"], "above 0"),
         (["--allow-origin", "localhost"], "origin of a web page"),
         (["--log-format", "xml"], "xml"),

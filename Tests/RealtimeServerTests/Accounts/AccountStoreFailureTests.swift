@@ -44,7 +44,7 @@ struct AccountStoreFailureTests {
       (.full, "INTERNAL_ERROR"),
       (
         .failed,
-        "INTERNAL_ERROR : The disk does not work; it is not known whether this was stored."
+        "INTERNAL_ERROR : The disk failed; this may or may not have been stored."
       ),
     ] as [(StoreError.Kind, String)]
   )

@@ -13,7 +13,7 @@ extension AccountService {
     do throws(IdentityError) {
       return IdentityAnswer(try await result(of: request))
     } catch {
-      logger.debug("an identity request is refused", metadata: ["code": "\(error.code)"])
+      logger.debug("refused an identity request", metadata: ["code": "\(error.code)"])
       return IdentityAnswer(error)
     }
   }

@@ -259,7 +259,7 @@ extension AccountService {
     guard clock() - replaced > Self.grace, next.replaced != nil else { return }
     try apply([.end(session: session.id)])
     logger.warning(
-      "a refresh token was used again, so its session is ended",
+      "a refresh token was used again; ending its session",
       metadata: ["database": "\(session.database)", "uid": "\(session.uid)"]
     )
     throw IdentityError("INVALID_REFRESH_TOKEN")

@@ -146,7 +146,7 @@ package final actor AccountService {
         keys.current.id != authority.keys.current.id
       {
         authority.keys = keys
-        logger.notice("another server has changed the key of tokens")
+        logger.notice("another server changed the key that signs tokens")
       }
       let now = clock() / 1_000
       // After an outage of the storage, more may have been missed.
@@ -157,7 +157,7 @@ package final actor AccountService {
       }
       lastRefresh = now
     } catch {
-      logger.error("what other servers have done to accounts is unknown: \(error)")
+      logger.error("cannot read account changes by other servers: \(error)")
     }
   }
 
@@ -183,8 +183,8 @@ package final actor AccountService {
         throw StoreError(
           .damaged,
           description:
-            "\(SecretFile.keys.rawValue) holds no keys of this program; with it moved away, new"
-            + " ones are made and everybody signs in again"
+            "\(SecretFile.keys.rawValue) does not contain this program's keys; move it away to"
+            + " create new ones, after which everybody must sign in again"
         )
       }
       keys = stored
@@ -219,7 +219,7 @@ package final actor AccountService {
     do {
       try store.close()
     } catch {
-      logger.error("the store of the accounts was not closed: \(error)")
+      logger.error("cannot close the account store: \(error)")
     }
     // Not on this thread, which is one of those that end.
     group.shutdownGracefully(queue: .global()) { _ in }
@@ -234,7 +234,7 @@ package final actor AccountService {
     do {
       return try body(store)
     } catch {
-      logger.error("the accounts cannot be used: \(error)")
+      logger.error("cannot read the accounts: \(error)")
       throw .failed
     }
   }
@@ -254,7 +254,7 @@ package final actor AccountService {
     do {
       try store.apply(changes)
     } catch {
-      logger.error("the accounts cannot be written: \(error)")
+      logger.error("cannot write the accounts: \(error)")
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
       guard !error.hasStoredNothing else { throw .failed }
       // Data that several servers share is reread for each request, so nothing builds on the
@@ -301,7 +301,7 @@ package final actor AccountService {
     // it does not matter which keys are on the disk, because the new ring includes the old keys.
     try read { try $0.setSecret(.keys, to: json) }
     authority.keys = keys
-    logger.notice("a new key signs tokens from now on")
+    logger.notice("tokens are now signed with a new key")
   }
 }
 

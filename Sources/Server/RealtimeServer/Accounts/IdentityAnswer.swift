@@ -241,7 +241,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   static let failed = IdentityError("INTERNAL_ERROR", status: 500)
   static let unknownOutcome = IdentityError(
     "INTERNAL_ERROR",
-    detail: "The disk does not work; it is not known whether this was stored.",
+    detail: "The disk failed; this may or may not have been stored.",
     status: 500
   )
   static let forbidden = IdentityError(

@@ -157,7 +157,7 @@ enum RequestBody {
       throw IdentityError("INVALID_ARGUMENT", detail: "The Content-Type must be application/json.")
     }
     guard !json.hasRepeatedNames else {
-      throw IdentityError("INVALID_ARGUMENT", detail: "A name comes twice.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "A name appears twice.")
     }
     return RequestFields(json)
   }
@@ -173,7 +173,7 @@ enum RequestBody {
 
   private static func form(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
     guard let text = String(validating: body, as: UTF8.self) else {
-      throw IdentityError("INVALID_ARGUMENT", detail: "The form is no text.")
+      throw IdentityError("INVALID_ARGUMENT", detail: "The form is not UTF-8 text.")
     }
     var members: [JSONMember] = []
     for pair in text.split(separator: "&") {

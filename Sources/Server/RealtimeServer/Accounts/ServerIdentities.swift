@@ -196,7 +196,7 @@ struct EmulatorVerifier: CredentialVerifier {
     guard token.algorithm == "none" else {
       throw CredentialError(
         .invalidToken,
-        reason: "The emulator takes only tokens without a signature, such as emulators make."
+        reason: "The emulator accepts only unsigned tokens, such as emulators issue."
       )
     }
     guard let uid = token.claims["sub"]?.string ?? token.claims["user_id"]?.string, !uid.isEmpty

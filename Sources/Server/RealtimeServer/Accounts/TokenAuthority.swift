@@ -117,12 +117,12 @@ package final class TokenAuthority: Sendable {
       // one.
       throw CredentialError(
         .expiredToken,
-        reason: "The key of the auth token is not known here yet."
+        reason: "This server does not know the key of the auth token yet."
       )
     }
     guard let key = token.keyID.flatMap({ keys[$0] }),
       key.isSigned(token.signed, by: token.signature)
-    else { throw Self.invalid("The signature of the auth token is not one of this server.") }
+    else { throw Self.invalid("The auth token's signature is not this server's.") }
     let claims = token.claims
     guard claims["iss"]?.string == "urn:hearth:\(keys.serverID)",
       claims["aud"]?.string == database

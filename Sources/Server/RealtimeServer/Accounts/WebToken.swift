@@ -134,7 +134,7 @@ struct CustomToken {
 
   private init(_ json: JSONValue) throws(IdentityError) {
     guard let uid = json["uid"]?.string, Account.isIdentifier(uid) else {
-      throw Self.invalid("There is no uid of 1 to 128 visible characters of ASCII.")
+      throw Self.invalid("The uid must be 1 to 128 visible ASCII characters.")
     }
     self.uid = uid
     claims = try CustomClaims.checked(json["claims"])

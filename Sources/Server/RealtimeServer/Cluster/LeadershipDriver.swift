@@ -83,7 +83,7 @@ final class LeadershipDriver: DatabaseLeaders {
     isRunning = true
     if !host.hasPrefix("s-") {
       logger.notice(
-        "clients of others fall back to another server only from a host that begins with s-",
+        "official JavaScript clients only fall back from hosts whose names begin with s-",
         metadata: ["host": "\(host)"]
       )
     }
@@ -203,7 +203,7 @@ final class LeadershipDriver: DatabaseLeaders {
         try store.announce(me, for: timing.lease)
       } then: { driver, result in
         if case .failure(let error) = result, !driver.machine.isCutOff {
-          driver.logger.error("the storage cannot be reached: \(error)")
+          driver.logger.error("cannot reach the storage: \(error)")
         }
         driver.handle(.announced(result))
       }
@@ -277,21 +277,21 @@ final class LeadershipDriver: DatabaseLeaders {
 
   private func askFor(_ database: String) {
     logger.warning(
-      "the leader cannot be reached where clients are sent: asks it to hand over",
+      "clients cannot reach the leader at its address; asking it to hand over",
       metadata: ["database": "\(database)"]
     )
     run(on: helpers) { [store, me] in
       try store.move(database, to: me.id)
     } then: { driver, result in
       if case .failure(let error) = result {
-        driver.logger.error("the leader could not be asked to hand over: \(error)")
+        driver.logger.error("cannot ask the leader to hand over: \(error)")
       }
     }
   }
 
   private func open(_ lease: Lease, until: Duration) {
     logger.notice(
-      "leads a database",
+      "now leading a database",
       metadata: ["database": "\(lease.database)", "epoch": "\(lease.epoch)"]
     )
     known.insert(lease.database)

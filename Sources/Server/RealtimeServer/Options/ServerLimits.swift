@@ -117,8 +117,8 @@ extension ServerLimits {
     entry("connections-per-user", \.connectionsPerUser, "connections of a user to a database"),
     entry("databases", \.databases, "databases open at a time"),
     entry("listens", \.listens, "listens of a connection"),
-    entry("listens-warning", \.listensWarning, "listens of it that the log notes"),
-    entry("requests", \.requests, "its requests that wait for the disk"),
+    entry("listens-warning", \.listensWarning, "listens before the log warns"),
+    entry("requests", \.requests, "queued requests of a connection"),
     entry("frame-bytes", \.frameBytes, "a WebSocket frame", from: 1_024),
     entry("message-frames", \.messageFrames, "frames of a message"),
     entry("message-bytes", \.messageBytes, "a message", from: 1_024),
@@ -126,23 +126,23 @@ extension ServerLimits {
     entry(
       "output-coalesce-bytes",
       \.outputCoalesceBytes,
-      "waiting output before changes join"
+      "unread output before changes merge"
     ),
-    entry("output-bytes", \.outputBytes, "waiting output before it is cut off"),
-    entry("output-seconds", \.outputSeconds, "reading nothing while output waits"),
+    entry("output-bytes", \.outputBytes, "unread output before disconnecting"),
+    entry("output-seconds", \.outputSeconds, "without reading while output waits"),
     entry(
       "disconnect-writes",
       \.disconnectWrites,
-      "writes scheduled for its end",
+      "writes scheduled for a disconnect",
       from: 0
     ),
     entry(
       "disconnect-bytes",
       \.disconnectBytes,
-      "JSON of the writes for its end",
+      "the JSON of those writes",
       from: 0
     ),
-    entry("sign-in-seconds", \.signInSeconds, "to sign in, where the rules want it"),
+    entry("sign-in-seconds", \.signInSeconds, "to sign in, where rules require it"),
     entry("handshake-seconds", \.handshakeSeconds, "to open a connection"),
     entry("header-bytes", \.headerBytes, "the header of a request", from: 256),
     entry("header-lines", \.headerLines, "lines in that header", from: 8),
@@ -150,39 +150,44 @@ extension ServerLimits {
     entry("request-seconds", \.requestSeconds, "for a request to arrive"),
     entry("keep-alive-seconds", \.keepAliveSeconds, "between requests of a connection"),
     entry("data-depth", \.dataDepth, "keys from the root to a leaf", to: 32),
-    entry("json-depth", \.jsonDepth, "nesting of JSON that is read", from: 8, to: 64),
-    entry("response-bytes", \.responseBytes, "the data in one answer"),
-    entry("update-places", \.updatePlaces, "places of an update"),
-    entry("write-values", \.writeValues, "values of a write"),
-    entry("rule-steps", \.ruleSteps, "steps of the rules for a request", from: 1_000),
+    entry("json-depth", \.jsonDepth, "nesting of parsed JSON", from: 8, to: 64),
+    entry("response-bytes", \.responseBytes, "the data in one response"),
+    entry("update-places", \.updatePlaces, "paths in an update"),
+    entry("write-values", \.writeValues, "values in a write"),
+    entry("rule-steps", \.ruleSteps, "rule evaluation steps of a request", from: 1_000),
     entry(
       "unindexed-children",
       \.unindexedChildren,
-      "children looked at without an index",
+      "children scanned without an index",
       from: 0
     ),
-    entry("writes-per-second", \.writesPerSecond, "writes a second of a user"),
-    entry("write-burst", \.writeBurst, "writes of a user at once"),
+    entry("writes-per-second", \.writesPerSecond, "a user's writes per second"),
+    entry("write-burst", \.writeBurst, "a user's writes in a burst"),
     entry(
       "write-bytes-per-minute",
       \.writeBytesPerMinute,
-      "bytes a user writes a minute",
+      "bytes a user writes per minute",
       from: 60
     ),
     entry(
       "stranger-bytes",
       \.strangerBytes,
-      "a message or body of nobody",
+      "a message or body before sign-in",
       from: 1_024
     ),
-    entry("memory-mebibytes", \.memoryMebibytes, "memory for what is on its way; 0: any", from: 0),
+    entry(
+      "memory-mebibytes",
+      \.memoryMebibytes,
+      "memory for data in transit; 0: no limit",
+      from: 0
+    ),
     entry(
       "resident-mebibytes",
       \.residentMebibytes,
-      "all memory before listens fail; 0: any",
+      "memory before listens fail; 0: no limit",
       from: 0
     ),
-    entry("stream-seconds", \.streamSeconds, "between signs of life of an event stream"),
+    entry("stream-seconds", \.streamSeconds, "between keep-alives of an event stream"),
   ]
 
   private static func entry(
@@ -207,7 +212,7 @@ extension ServerLimits {
       let names = Self.table.map(\.name).joined(separator: ", ")
       throw DatabaseServerError(
         .invalidOptions,
-        description: "there is no limit \"\(name)\"; there are \(names)"
+        description: "there is no limit \"\(name)\"; the limits are \(names)"
       )
     }
     self[keyPath: entry.path] = value

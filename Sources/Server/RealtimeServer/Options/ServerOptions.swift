@@ -125,7 +125,7 @@ extension ServerOptions {
     guard socketPath != nil || port != nil else {
       throw DatabaseServerError(
         .invalidOptions,
-        description: "a server needs a socket or a port to listen at"
+        description: "a server needs a socket or a port to listen on"
       )
     }
     if let port, !(0...65_535).contains(port) {
@@ -173,10 +173,7 @@ extension ServerOptions {
   package func checkExposure() throws(DatabaseServerError) {
     guard port != nil else {
       guard tls == nil else {
-        throw DatabaseServerError(
-          .invalidOptions,
-          description: "a certificate is of use only with a port"
-        )
+        throw DatabaseServerError(.invalidOptions, description: "a certificate requires a port")
       }
       return
     }
@@ -185,16 +182,16 @@ extension ServerOptions {
       throw DatabaseServerError(
         .invalidOptions,
         description:
-          "an emulator believes every credential, so it listens on this machine only, "
-          + "not at \(host)"
+          "an emulator accepts every credential, so it must listen on this machine only, "
+          + "not on \(host)"
       )
     }
     guard !isExposed || allowsPlaintext else {
       throw DatabaseServerError(
         .invalidOptions,
         description:
-          "other machines can reach \(host), so connections must be encrypted: it takes a "
-          + "certificate and its key, or the explicit wish to do without"
+          "other machines can reach \(host), so connections must be encrypted: set a "
+          + "certificate and its key, or explicitly allow plaintext"
       )
     }
   }
@@ -207,7 +204,7 @@ extension IdentityOptions {
     guard Self.lifetimes.contains(tokenLifetime) else {
       throw DatabaseServerError(
         .invalidOptions,
-        description: "tokens must count for a second to a day, not \(tokenLifetime)"
+        description: "a token must be valid for a second to a day, not \(tokenLifetime)"
       )
     }
     if let administratorKey, AdministratorKey(administratorKey) == nil {
@@ -227,7 +224,7 @@ package enum DatabaseName {
   package static let standard = "hearth"
 
   /// A description of valid names, for messages.
-  package static let rule = "1 to 63 small letters, digits and hyphens"
+  package static let rule = "1 to 63 lowercase letters, digits and hyphens"
 
   /// Whether a text is a valid name of a database.
   ///

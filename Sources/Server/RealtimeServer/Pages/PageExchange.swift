@@ -77,7 +77,7 @@ final class PageExchange: InternalPeer, TurnTaker {
   private func read(_ reads: [PageRead], then next: @escaping @Sendable ([PageData]) -> PageStep) {
     steps += 1
     guard steps <= Self.stepLimit, reads.count <= PageRead.limit else {
-      return finish(RESTError(500, reason: "the page asks for too much").answer)
+      return finish(RESTError(500, reason: "the page reads too much data").answer)
     }
     guard !reads.isEmpty else { return follow(next([])) }
     self.reads = reads

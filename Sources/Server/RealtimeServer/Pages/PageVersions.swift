@@ -115,6 +115,6 @@ extension HTTPAnswer {
     status: 405,
     contentType: "text/plain; charset=utf-8",
     headerLines: [HeaderLine("Allow", "GET, HEAD"), HeaderLine("Cache-Control", "no-cache")],
-    body: Array("pages can only be read\n".utf8)
+    body: Array("pages are read-only\n".utf8)
   )
 }

@@ -156,7 +156,8 @@ extension Query {
     if let other = parameters.first(where: { !names.contains($0.name) }) {
       throw DatabaseServerError(
         .invalidOptions,
-        description: "a query has no \"\(other.name)\"; it has \(names.joined(separator: ", "))"
+        description:
+          "a query takes only \(names.joined(separator: ", ")), not \"\(other.name)\""
       )
     }
     do throws(RESTError) {

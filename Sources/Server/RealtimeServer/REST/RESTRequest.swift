@@ -158,7 +158,7 @@ enum RESTPath {
       keys.append(ChildKey(text))
     }
     if let first = keys.first?.text, first.hasPrefix("."), keys[0] != .priority {
-      throw RESTError(404, reason: "there is nothing at /\(first) on this server")
+      throw RESTError(404, reason: "this server has nothing at /\(first)")
     }
     return Path(keys)
   }

@@ -115,7 +115,7 @@ struct RulesRequest {
       }
     case .put:
       guard let source = String(validating: request.body, as: UTF8.self) else {
-        throw RESTError(400, reason: "Line 1: the rules are no text in UTF-8")
+        throw RESTError(400, reason: "Line 1: the rules are not UTF-8 text")
       }
       if source.allSatisfy(\.isWhitespace) { throw RESTError.missingData }
       action = .replace(source: source, isRehearsal: request.parameter("dryRun") == "true")

@@ -205,8 +205,8 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Where clients reach this server and no other, when several share a storage; clients of others \
-      fall back from a host that disappears if its name begins with s-.
+      Where clients reach this server and no other, when several share a storage; official \
+      JavaScript clients leave a lost host only if its name begins with s-.
       """,
       valueName: "host[:port]"
     )
