@@ -234,7 +234,7 @@ struct DamagedFilesAttackTests {
     try whole.copyFiles(of: image.store)
     try SQLiteTreeStore(directory: whole.store, now: 0).close()
     unlink(image.database + "-wal")
-    expectRefusal(image, says: "1 changes of the rules")
+    expectRefusal(image, says: "1 changes to the rules")
   }
 
   @Test("notices an older file, another commit of the same number, and a mark that is damaged")
@@ -256,7 +256,7 @@ struct DamagedFilesAttackTests {
     try HighWaterMark(path: mixed.database + "-mark").move(
       to: HighWaterMark.Position(commit: killed.model.revision, seal: 42)
     )
-    expectRefusal(mixed, says: "another one")
+    expectRefusal(mixed, says: "not the one that was acknowledged")
     _ = other
     let unsure = try killed.copy()
     try write([UInt8](repeating: 7, count: 8_192), unsure.database + "-mark")

@@ -448,7 +448,7 @@ struct FaultyDiskTests {
     check(try second.load(), model)
     let batch = model.nextBatch()
     let error = #expect(throws: StoreError.self) { try second.commit(batch) }
-    #expect(error?.description.contains("somebody reads") == true)
+    #expect(error?.description.contains("while another process") == true)
     try reader.inDatabase { try $0.execute(sql: "ROLLBACK") }
     try reader.close()
     try second.commit(batch)

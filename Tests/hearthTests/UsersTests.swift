@@ -138,7 +138,7 @@ extension EndToEnd {
       chmod(directory + "/keys.json", 0o644)
       let refused = try sandbox.hearth("serve")
       #expect(refused.status == 2)
-      #expect(refused.errors.contains("keys.json can be used by others"))
+      #expect(refused.errors.contains("keys.json to sign in as anyone"))
     }
 
     @Test("take no password from the command line, and none that is too short")

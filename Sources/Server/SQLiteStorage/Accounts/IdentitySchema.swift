@@ -37,7 +37,7 @@ enum IdentitySchema {
       if tables == 0 { return }
     }
     guard id == applicationID else {
-      throw StoreError.damaged(path, because: "it is a SQLite database, but has no accounts")
+      throw StoreError.damaged(path, because: "it is a SQLite database without accounts")
     }
     guard version <= Self.version else {
       throw StoreError.damaged(
@@ -115,10 +115,9 @@ enum IdentitySchema {
     throw StoreError(
       .damaged,
       description:
-        "\(path): the last \(position.others - count) changes of accounts are missing, though"
-        + " they were acknowledged: it, or its write-ahead log, is damaged or gone. Nothing was"
-        + " changed; restore a copy of the directory, or copy it and remove \(markPath) to go on"
-        + " with what is left"
+        "\(path): the last \(position.others - count) acknowledged changes to accounts are missing:"
+        + " the file or its write-ahead log is damaged or missing. Nothing was changed; restore a"
+        + " copy of the directory, or copy it and remove \(markPath) to continue with what is left"
     )
   }
 }

@@ -232,7 +232,7 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, description: "\(directory): there are accounts or keys already")
+      throw StoreError(.failed, description: "\(directory): it already has accounts or keys")
     }
     try StoreError.translating(at: path) {
       try writer.write { connection in

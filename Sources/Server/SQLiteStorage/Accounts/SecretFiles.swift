@@ -28,8 +28,8 @@ enum SecretFiles {
       throw StoreError(
         .notWritable,
         description:
-          "\(path) can be used by others, who could sign in as anyone; \"chmod go= \(path)\""
-          + " it, and if others may have read it, move it away"
+          "others can use \(path) to sign in as anyone; run \"chmod go= \(path)\", and move the"
+          + " file away if others may have read it"
       )
     }
   }
@@ -46,7 +46,7 @@ enum SecretFiles {
     try checkPrivate(path)
     guard let data = FileManager.default.contents(atPath: path), data.count <= maximumBytes,
       let json = try? JSONParser.parse(data)
-    else { throw StoreError.damaged(path, because: "it is no JSON") }
+    else { throw StoreError.damaged(path, because: "it is not JSON") }
     return json
   }
 

@@ -38,7 +38,7 @@ struct StoreDirectory: Sendable {
       if status.st_uid != geteuid() {
         "belongs to another user (number \(status.st_uid))"
       } else if status.st_mode & S_ISVTX != 0 || !hasOnlyOurs {
-        "has other things in it"
+        "contains other files"
       } else {
         nil
       }
@@ -46,12 +46,12 @@ struct StoreDirectory: Sendable {
       throw StoreError(
         .notWritable,
         description:
-          "\(path) may be entered by others, and \(problem); \"chmod go= \(path)\" it, or choose a"
-          + " directory that holds nothing else"
+          "\(path) is open to other users, and \(problem); run \"chmod go= \(path)\", or choose a"
+          + " directory for nothing else"
       )
     }
     guard chmod(path, status.st_mode & 0o700) == 0 else {
-      throw StoreError(systemCode: errno, "cannot keep others out of \(path)")
+      throw StoreError(systemCode: errno, "cannot make \(path) private")
     }
     return true
   }

@@ -11,7 +11,7 @@ extension StoreError {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
     case let error as DamagedRow: self = .damaged(path, because: error.description)
-    case is RowDecodingError: self = .damaged(path, because: "a row holds what no row can")
+    case is RowDecodingError: self = .damaged(path, because: "a row has invalid contents")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, description: "\(path): \(error)")
     }
@@ -26,15 +26,15 @@ extension StoreError {
       // SQLite also reports this when a companion file cannot grow while the database is opened.
       let (fault, advice) =
         Self.isFull(at: path)
-        ? ("is full", "free some space, then") : ("does not work", "when the disk works,")
+        ? ("is full", "free some space, then") : ("failed", "once it works,")
       self.init(
         .failed,
         description:
-          "\(path): the disk \(fault) (\(detail)); nothing that was acknowledged is lost;"
+          "\(path): the disk \(fault) (\(detail)); no acknowledged write is lost;"
           + " \(advice) start the server again"
       )
     case .SQLITE_BUSY:
-      self.init(.busy, description: "\(path) is being used by somebody else: \(detail)")
+      self.init(.busy, description: "\(path) is in use by another process: \(detail)")
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, because: detail)
     case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
       self.init(.notWritable, description: "\(path) cannot be opened or written: \(detail)")
@@ -67,7 +67,7 @@ extension StoreError {
     return StoreError(
       .damaged,
       description:
-        "\(path): \(detail). The file was left as it is; \"hearth fsck\" lists what is damaged;"
+        "\(path): \(detail). The file is unchanged; \"hearth fsck\" lists what is damaged;"
         + " restore a backup, or move the file and its companions (\(name)-*) away to start empty"
     )
   }

@@ -83,7 +83,7 @@ package struct SQLiteDatabase: StoredDatabase {
     guard try store.load() == StoredTree() else {
       throw StoreError(
         .failed,
-        description: "\(path): there is a database already, and it is not empty"
+        description: "\(path): the database already exists and is not empty"
       )
     }
     _ = try StoreError.translating(at: path) {

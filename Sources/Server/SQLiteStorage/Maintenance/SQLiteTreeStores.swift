@@ -100,7 +100,7 @@ package struct SQLiteTreeStores: StoredDatabases {
       try? FileManager.default.removeItem(atPath: draft)
       // Another process has created it in the meantime.
       if code == ENOTEMPTY || code == EEXIST { return false }
-      throw StoreError(systemCode: code, "cannot make \(directory(of: name))")
+      throw StoreError(systemCode: code, "cannot create \(directory(of: name))")
     }
     try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
     return true

@@ -154,7 +154,7 @@ package struct StoreFile: Sendable {
     if let fault = check.faults.first {
       throw StoreError(
         .damaged,
-        description: "the copy is no good: \(fault); \"hearth fsck\" lists what is damaged"
+        description: "the copy is damaged: \(fault); \"hearth fsck\" lists all damage"
       )
     }
     return check
@@ -230,7 +230,7 @@ package struct StoreFile: Sendable {
       }
     }
     if try walk.finish().hasBarePriority {
-      check.add("\(path): a priority belongs to nothing")
+      check.add("\(path): a priority has no node")
     }
   }
 

@@ -150,20 +150,20 @@ struct AcknowledgedCommits {
   var absence: String? {
     if isNothing { return nil }
     return lastCommit > 0
-      ? "it is missing or empty, though everything up to commit \(lastCommit) was acknowledged"
-      : "it is missing or empty, though something was acknowledged"
+      ? "it is missing or empty, but commits up to \(lastCommit) were acknowledged"
+      : "it is missing or empty, but writes were acknowledged"
   }
 
   /// What is missing from a store, or wrong with its mark; nil if nothing is.
   func fault(in database: Database) throws -> String? {
     if mark == .damaged {
       return
-        "its mark \(CompanionFile.mark(of: file)) is damaged, so commits may be missing unnoticed"
+        "its mark \(CompanionFile.mark(of: file)) is damaged, so missing commits go unnoticed"
     }
     let log = LogTable(database, path: file)
     let revision = try log.lastRevision()
     let reason =
-      "though acknowledged: its write-ahead log is damaged or gone, or the file is from another time"
+      "though acknowledged: its write-ahead log is damaged or missing, or the file is an old copy"
     if revision < lastCommit {
       return revision + 1 == lastCommit
         ? "commit \(lastCommit) is missing, \(reason)"
@@ -172,11 +172,11 @@ struct AcknowledgedCommits {
     let others = try log.batchesWithoutCommits()
     if others < position.others {
       return
-        "\(position.others - others) changes of the rules, the scheduled writes or what is known of"
+        "\(position.others - others) changes to the rules, the scheduled writes or the records of"
         + " clients are missing, \(reason)"
     }
     if position.seal != 0, let seal = try log.seal(of: position.commit), seal != position.seal {
-      return "commit \(position.commit) is another one than was acknowledged"
+      return "commit \(position.commit) is not the one that was acknowledged"
     }
     return nil
   }
@@ -188,8 +188,8 @@ extension StoreError {
     StoreError(
       .damaged,
       description:
-        "\(path): \(fault). Its files were left as they are; restore a backup, or go on with"
-        + " what is left: \"hearth fsck --accept-loss\", which keeps copies of them"
+        "\(path): \(fault). Its files are unchanged; restore a backup, or continue with what is"
+        + " left: \"hearth fsck --accept-loss\" keeps copies of the files"
     )
   }
 }

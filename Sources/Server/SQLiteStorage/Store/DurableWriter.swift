@@ -104,8 +104,8 @@ final class DurableWriter {
       throw StoreError(
         .busy,
         description:
-          "\(path): the log of an earlier server cannot be copied into the file while somebody"
-          + " reads it, a backup for example; writes are accepted when that has ended"
+          "\(path): cannot copy the log of an earlier server into the file while another process,"
+          + " such as a backup, reads it; writes are accepted once that ends"
       )
     } catch {
       let failure = StoreError(error, at: path)

@@ -87,7 +87,7 @@ struct FoldTable {
     guard let expected = try rowCount(), expected != count else { return }
     throw StoreError.damaged(
       path,
-      because: "it has \(count) rows of data where \(expected) were written"
+      because: "it has \(count) data rows instead of \(expected)"
     )
   }
 }

@@ -121,7 +121,7 @@ struct SessionTable {
       let value = try row.decode(Data.self, atIndex: 2)
       try decoding(session: id) {
         guard let position = positions[id] else {
-          throw BinaryReader.Failure(reason: "it does not say whose it is")
+          throw BinaryReader.Failure(reason: "the session is missing")
         }
         let path = Path(wire: String(decoding: location, as: UTF8.self))
         if let node = try SessionCoding.node(Array(value), at: path) {
@@ -140,7 +140,7 @@ struct SessionTable {
     } catch {
       throw StoreError.damaged(
         path,
-        because: "what session \(id) has scheduled is damaged: \(error)"
+        because: "the scheduled writes of session \(id) are damaged: \(error)"
       )
     }
   }

@@ -26,7 +26,7 @@ enum StoreSchema {
       if tables == 0 { return .nothing }
     }
     guard id == applicationID else {
-      throw StoreError.damaged(path, because: "it is a SQLite database, but of another program")
+      throw StoreError.damaged(path, because: "it is the SQLite database of another program")
     }
     guard version <= Self.version else {
       throw StoreError.damaged(
