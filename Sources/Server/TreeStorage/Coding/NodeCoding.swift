@@ -83,7 +83,7 @@ extension BinaryWriter {
     for byte in key.utf8 where byte == UInt8(ascii: "/") {
       return StoreError(
         .failed,
-        description: "the key \"\(key.string)\" has a slash and cannot be stored"
+        description: "the key \"\(key.string)\" contains a slash and cannot be stored"
       )
     }
     return nil
@@ -102,10 +102,7 @@ extension BinaryWriter {
       write(byte: NodeTag.string.rawValue | flag)
       write(text: value)
     case .deferred:
-      throw StoreError(
-        .failed,
-        description: "a value that the server has not decided cannot be stored"
-      )
+      throw StoreError(.failed, description: "an unresolved server value cannot be stored")
     }
   }
 }
@@ -139,7 +136,7 @@ extension BinaryReader {
     // damage.
     position = start + 1
     let node = try node(first, depth: 0)
-    guard !node.isEmpty, isAtEnd else { throw Failure(reason: "it is no node") }
+    guard !node.isEmpty, isAtEnd else { throw Failure(reason: "it is not a node") }
     return .packed(node)
   }
 
@@ -162,7 +159,7 @@ extension BinaryReader {
     switch NodeTag(rawValue: tag) {
     case nil: throw Failure(reason: "it has an unknown kind of value")
     case .empty?:
-      if hasPriority { throw Failure(reason: "a priority belongs to nothing") }
+      if hasPriority { throw Failure(reason: "a priority has no node") }
       return .empty
     case .no?, .yes?, .integer?, .double?, .string?:
       let value = try leaf(tag)

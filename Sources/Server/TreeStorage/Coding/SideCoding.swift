@@ -79,7 +79,7 @@ package enum SessionCoding {
     // Rows that were written before identities existed end here.
     guard !reader.isAtEnd else { return session }
     guard let identity = Identity(json: try JSONParser.parse(try reader.text())) else {
-      throw BinaryReader.Failure(reason: "it does not say whose they are")
+      throw BinaryReader.Failure(reason: "the identity is invalid")
     }
     session.identity = identity
     return session

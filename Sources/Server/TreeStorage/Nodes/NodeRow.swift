@@ -119,7 +119,7 @@ package struct DamagedRow: Error, CustomStringConvertible {
   package init(key: ArraySlice<UInt8>, by failure: any Error) {
     let rowPath = String(decoding: key, as: UTF8.self)
     let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
-    description = "the data at /\(rowPath) are damaged: \(reason)"
+    description = "the data at /\(rowPath) is damaged: \(reason)"
   }
 }
 

@@ -144,7 +144,7 @@ package struct RowWalk<Visitor: RowVisitor> {
   }
 
   private static var belowPacked: BinaryReader.Failure {
-    BinaryReader.Failure(reason: "it lies below data in one row")
+    BinaryReader.Failure(reason: "it is below data packed in one row")
   }
 
   private func isOpen(_ rowPath: ArraySlice<UInt8>) -> Bool {

@@ -52,7 +52,7 @@ package struct TreeImporter<Rows: RowEditor> {
   package mutating func addAll(_ json: inout JSONTokenizer) throws {
     if case .merging = mode {
       guard let token = try json.next(), token == .objectStart else {
-        throw ImportError("the data to be added must be a JSON object", at: .root)
+        throw ImportError("the data to add must be a JSON object", at: .root)
       }
       try add(token)
     }

@@ -123,7 +123,7 @@ struct Import: AsyncParsableCommand {
     guard let members = json.members else {
       throw CommandFailure(
         .usage,
-        description: "\(name): the data to be added must be a JSON object"
+        description: "\(name): the data to add must be a JSON object"
       )
     }
     let session = try BlogSession(options, namespace: choice.name)
