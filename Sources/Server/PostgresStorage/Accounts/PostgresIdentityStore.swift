@@ -102,7 +102,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   private func json(_ rows: PostgresRows, row: Int, column: Int) throws(StoreError) -> JSONValue {
     guard let json = try? JSONParser.parse(rows.bytes(row, column: column)) else {
-      throw .damaged(origin, because: "a row of the accounts cannot be read")
+      throw .damaged(origin, because: "an account row cannot be read")
     }
     return json
   }
@@ -161,7 +161,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     guard let known = try secret(file) else {
       throw StoreError(
         .failed,
-        description: "\(origin): \(file.rawValue) was removed while it was made"
+        description: "\(origin): \(file.rawValue) was removed while being created"
       )
     }
     return known
@@ -205,7 +205,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, description: "\(origin): there are accounts or keys already")
+      throw StoreError(.failed, description: "\(origin): it already has accounts or keys")
     }
     let limit = options.leaseLimit
     try port.transact { connection throws(PostgresFailure) in

@@ -37,7 +37,7 @@ final class PostgresConnection {
     let keywords: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.0) } + [nil]
     let values: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.1) } + [nil]
     guard let handle = library.functions.connectdbParams(keywords, values, 1) else {
-      throw PostgresFailure("there is no memory for a connection", isLost: true)
+      throw PostgresFailure("there is not enough memory for a connection", isLost: true)
     }
     self.handle = handle
     guard library.functions.status(handle) == CPOSTGRES_CONNECTION_OK.rawValue else {
@@ -113,7 +113,7 @@ final class PostgresConnection {
       )
     }
     guard let rows = try finish(until: deadline) else {
-      throw PostgresFailure("the statement gave nothing", state: "HEARTH", isLost: false)
+      throw PostgresFailure("the statement returned nothing", state: "HEARTH", isLost: false)
     }
     return rows
   }
@@ -303,7 +303,7 @@ final class PostgresConnection {
     library.functions.clear(first)
     guard isCopying, refusal == nil else {
       _ = try? finish(until: .now + silence)
-      throw refusal ?? lost("the statement copies nothing")
+      throw refusal ?? lost("the statement is not a COPY")
     }
     var columns: [UnsafeRawBufferPointer?] = []
     var isFirst = true
@@ -387,7 +387,7 @@ final class PostgresConnection {
     library.functions.clear(first)
     guard isCopying, refusal == nil else {
       _ = try? finish(until: .now + silence)
-      throw refusal ?? lost("the statement copies nothing")
+      throw refusal ?? lost("the statement is not a COPY")
     }
     var buffer = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A] + [UInt8](repeating: 0, count: 9)
     do {

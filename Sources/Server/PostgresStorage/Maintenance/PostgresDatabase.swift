@@ -85,10 +85,7 @@ package struct PostgresDatabase: StoredDatabase {
   /// Copies everything that is committed at one moment, with the copy function of the options.
   package func backUp(to path: String) throws(StoreError) -> StoreCheck {
     guard let copy = options.copy else {
-      throw StoreError(
-        .failed,
-        description: "\(origin): this program does not know how to write a copy"
-      )
+      throw StoreError(.failed, description: "\(origin): this program cannot write a copy")
     }
     return try read { try copy(try $0.rows(), path) }
   }
@@ -112,7 +109,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   package func restore(_ tree: StoredTree) throws {
     guard try !exists || load() == StoredTree() else {
-      throw StoreError(.failed, description: "\(origin): it is there already, and is not empty")
+      throw StoreError(.failed, description: "\(origin): it already exists and is not empty")
     }
     let side = SessionUpdate.whole(tree.sessions)
     _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
@@ -182,7 +179,7 @@ package struct PostgresDatabase: StoredDatabase {
           within: silence
         )
         guard stored.bool(0, column: 0) else {
-          throw StoreError(.superseded, description: "\(origin): a server has taken it meanwhile")
+          throw StoreError(.superseded, description: "\(origin): a server took it in the meantime")
         }
         return revision
       }

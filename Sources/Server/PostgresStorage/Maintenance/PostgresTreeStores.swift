@@ -153,7 +153,7 @@ package final class PostgresTreeStores: ClusterStore {
         .superseded,
         description:
           "\(address.description): the lease of the database \"\(lease.database)\" (epoch"
-          + " \(lease.epoch)) does not count any more"
+          + " \(lease.epoch)) is no longer valid"
       )
     }
     return try open(lease, number: number)

@@ -26,9 +26,9 @@ struct StoreChecker {
         }
       }
     }
-    if try walk.finish().hasBarePriority { check.add("\(origin): a priority belongs to nothing") }
+    if try walk.finish().hasBarePriority { check.add("\(origin): a priority has no node") }
     if count != position.rows {
-      check.add("\(origin): it has \(count) rows of data where \(position.rows) were written")
+      check.add("\(origin): it has \(count) data rows instead of \(position.rows)")
     }
     try report(in: &check) { check in
       var last = position.fold.revision

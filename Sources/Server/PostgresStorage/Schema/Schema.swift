@@ -53,7 +53,7 @@ enum Schema {
     guard known.bool(0, column: 0) else { return 0 }
     let rows = try connection.query("SELECT version FROM hearth.format", within: .seconds(10))
     guard rows.count == 1 else {
-      throw StoreError.damaged(origin, because: "the schema hearth is not one of this program")
+      throw StoreError.damaged(origin, because: "the schema hearth belongs to another program")
     }
     let version = Int(rows.integer(0, column: 0))
     guard version <= SchemaStatements.migrations.count else {

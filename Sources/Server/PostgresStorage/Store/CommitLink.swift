@@ -209,8 +209,7 @@ final class CommitLink {
     StoreError(
       .superseded,
       description:
-        "\(origin): another server leads it now; the lease with the epoch \(epoch) does not"
-        + " count any more"
+        "\(origin): another server leads it now; the lease of epoch \(epoch) is no longer valid"
     )
   }
 
@@ -219,7 +218,7 @@ final class CommitLink {
       .failed,
       description: "\(origin): it is unknown whether the last writes were stored"
         + (reason.map { " (\($0.description))" } ?? "; another server leads it now")
-        + "; nothing that was acknowledged is lost"
+        + "; no acknowledged write is lost"
     )
   }
 
@@ -234,15 +233,15 @@ final class CommitLink {
       return StoreError(
         .locked,
         description:
-          "\(origin): another process has written under the lease of this one (epoch \(epoch))"
+          "\(origin): another process wrote under the lease of this one (epoch \(epoch))"
       )
     }
     return StoreError(
       .damaged,
       description:
-        "\(origin): PostgreSQL has gone back from commit \(head.revision) to commit"
-        + " \(found.revision), though what is missing was acknowledged: perhaps a standby was"
-        + " promoted that did not have it (see synchronous_standby_names)"
+        "\(origin): PostgreSQL went back from commit \(head.revision) to commit"
+        + " \(found.revision) and lost acknowledged commits: perhaps a standby without them was"
+        + " promoted (see synchronous_standby_names)"
     )
   }
 

@@ -125,7 +125,7 @@ final class PostgresFolder {
     else {
       throw StoreError(
         .busy,
-        description: "\(address.description): another server has folded the log meanwhile"
+        description: "\(address.description): another server folded the log in the meantime"
       )
     }
   }

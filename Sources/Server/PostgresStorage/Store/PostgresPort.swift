@@ -89,9 +89,9 @@ final class PostgresPort: @unchecked Sendable {
           case "committed": return
           case "aborted": doubtful = nil
           case "in progress":
-            throw PostgresFailure("the transaction is still under way", isLost: true)
+            throw PostgresFailure("the transaction is still in progress", isLost: true)
           default:
-            throw PostgresFailure("the transaction is forgotten", state: "HEARTH", isLost: false)
+            throw PostgresFailure("the transaction is unknown", state: "HEARTH", isLost: false)
           }
         }
         try connection.run("BEGIN", within: options.leaseLimit)

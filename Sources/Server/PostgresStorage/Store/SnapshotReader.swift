@@ -150,7 +150,7 @@ struct SnapshotReader {
     guard count != expected else { return }
     throw StoreError.damaged(
       origin,
-      because: "it has \(count) rows of data where \(expected) were written"
+      because: "it has \(count) data rows instead of \(expected)"
     )
   }
 
@@ -311,7 +311,7 @@ struct SnapshotReader {
       let id = writes.integer(row, column: 0)
       try decoding(id) {
         guard let position = positions[id] else {
-          throw BinaryReader.Failure(reason: "it does not say whose it is")
+          throw BinaryReader.Failure(reason: "the session is missing")
         }
         let path = Path(wire: writes.text(row, column: 1))
         if let node = try SessionCoding.node(writes.bytes(row, column: 2), at: path) {
@@ -330,7 +330,7 @@ struct SnapshotReader {
     } catch {
       throw StoreError.damaged(
         origin,
-        because: "what session \(session) has scheduled is damaged: \(error)"
+        because: "the scheduled writes of session \(session) are damaged: \(error)"
       )
     }
   }
