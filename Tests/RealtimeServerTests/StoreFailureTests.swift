@@ -32,7 +32,7 @@ struct StoreFailureTests {
     let (server, http) = try await start(directory, store)
     #expect(try await storeFailure(http) == .null)
     let kinds: [(kind: StoreError.Kind, status: Int, reason: String)] = [
-      (.full, 507, "the disk is full"), (.busy, 503, "the data cannot be written at the moment"),
+      (.full, 507, "the disk is full"), (.busy, 503, "the data cannot be written right now"),
     ]
     for (kind, status, reason) in kinds {
       // File names belong in the log, not in responses to clients.

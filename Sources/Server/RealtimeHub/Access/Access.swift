@@ -341,13 +341,13 @@ struct Access: Sendable {
       if places > limits.updatePlaces {
         return RequestError(
           .tooBig,
-          reason: "an update may change \(limits.updatePlaces) places at most, not \(places)"
+          reason: "an update may change at most \(limits.updatePlaces) paths, not \(places)"
         )
       }
       for change in changes { measure.add(change.node) }
     }
     if measure.isExceeded {
-      return RequestError(.tooBig, reason: "a write may have \(limits.writeValues) values at most")
+      return RequestError(.tooBig, reason: "a write may have at most \(limits.writeValues) values")
     }
     // When explanations are on, the full check names the rule that refuses.
     guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }

@@ -111,6 +111,6 @@ package struct NoSignIn: CredentialVerifier {
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(CredentialError) -> VerifiedCredential {
-    throw CredentialError(.invalidToken, reason: "this server knows no credentials")
+    throw CredentialError(.invalidToken, reason: "this server accepts no credentials")
   }
 }

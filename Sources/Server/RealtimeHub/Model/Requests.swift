@@ -36,7 +36,7 @@ struct RequestError: Error, Equatable {
 
   /// The refusal of a request whose response would be longer than allowed.
   static func tooLong(_ bytes: Int) -> RequestError {
-    RequestError(.tooBig, reason: "the data are longer than \(bytes) bytes")
+    RequestError(.tooBig, reason: "the data is longer than \(bytes) bytes")
   }
 
   var response: ServerMessage.Response {

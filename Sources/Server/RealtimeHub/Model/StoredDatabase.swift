@@ -82,7 +82,7 @@ package protocol StoredDatabase: Sendable {
 extension StoredDatabase {
   /// Refuses: most storages are only read and written by servers.
   package func restore(_ tree: StoredTree) throws {
-    throw StoreError(.failed, description: "this storage takes no whole databases")
+    throw StoreError(.failed, description: "this storage cannot import whole databases")
   }
 }
 

@@ -161,11 +161,11 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   package var publicReason: String {
     switch kind {
     case .full: "the disk is full"
-    case .damaged: "the stored data are damaged"
-    case .busy: "the data cannot be written at the moment"
-    case .superseded: "another server has the database now"
+    case .damaged: "the stored data is damaged"
+    case .busy: "the data cannot be written right now"
+    case .superseded: "another server leads the database now"
     case .locked, .notWritable: "the data cannot be written"
-    case .failed: "the disk does not work"
+    case .failed: "the disk failed"
     }
   }
 
