@@ -192,7 +192,7 @@ struct DocumentParser {
       }
       let name = try string()
       guard names.insert(name.scalars).inserted else {
-        throw RuleProblem("the member \"\(name.text)\" stands here twice", at: name.start)
+        throw RuleProblem("the member \"\(name.text)\" appears twice", at: name.start)
       }
       try skipBlanks()
       guard current == ":" else {
@@ -269,7 +269,7 @@ struct DocumentParser {
     case "u": return try unicodeEscape(from: start)
     default:
       throw RuleProblem(
-        "'\\\(scalar)' is no escape of JSON; a backslash is written as '\\\\'",
+        "'\\\(scalar)' is not a JSON escape; write a backslash as '\\\\'",
         at: start
       )
     }
@@ -287,7 +287,7 @@ struct DocumentParser {
         return scalar
       }
     }
-    throw RuleProblem("this escape is half of a surrogate pair", at: start)
+    throw RuleProblem("this escape is a lone surrogate", at: start)
   }
 
   private mutating func hexUnit(_ start: Int) throws(RuleProblem) -> UInt32 {

@@ -44,12 +44,12 @@ struct Checker {
     case .null: return Typed(expression: .literal(.null), type: .null)
     case .regex:
       throw RuleProblem(
-        "a regular expression may stand only as the argument of matches()",
+        "a regular expression is allowed only as the argument of matches()",
         at: syntax.offset
       )
     case .array:
       throw RuleProblem(
-        "an array may stand only as the argument of hasChildren()",
+        "an array is allowed only as the argument of hasChildren()",
         at: syntax.offset
       )
     case .name(let name): return try variable(name, at: syntax.offset)
@@ -132,7 +132,7 @@ struct Checker {
       || ![left.type, right.type].contains(where: { $0.isOpen || $0 == .null })
     {
       throw RuleProblem(
-        "both branches of '?:' must have one type, but these are \(left.type.rawValue)"
+        "both branches of '?:' must have the same type, but these are \(left.type.rawValue)"
           + " and \(right.type.rawValue)",
         at: offset
       )
@@ -197,7 +197,7 @@ struct Checker {
     for operand in operands where !types.contains(operand.type) && !operand.type.isOpen {
       let isComparison = operation == .equal || operation == .notEqual
       let expected = isComparison ? "values" : "numbers or strings"
-      let advice = operand.type == .snapshot ? "; take its val() or ask whether it exists()" : ""
+      let advice = operand.type == .snapshot ? "; use its val() or exists()" : ""
       throw RuleProblem(
         "'\(operation.rawValue)' needs \(expected), but this is \(operand.type.rawValue)\(advice)",
         at: operand.syntax.offset
@@ -278,7 +278,7 @@ extension Checker {
     let typed = try check(base)
     guard typed.type == .any else {
       throw RuleProblem(
-        "only a constant string may stand in brackets after \(typed.type.rawValue)",
+        "\(typed.type.rawValue) takes only a constant string in brackets",
         at: index.offset
       )
     }
@@ -396,7 +396,7 @@ extension Checker {
         try requireCount(1, of: arguments, method: name, at: offset)
         guard case .array(let names) = first.kind, !names.isEmpty else {
           throw RuleProblem(
-            "hasChildren() takes nothing, or an array of at least one string",
+            "hasChildren() takes no argument, or an array of at least one string",
             at: first.offset
           )
         }

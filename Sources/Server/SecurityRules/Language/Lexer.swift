@@ -199,7 +199,7 @@ struct Lexer {
       position += 1
     }
     guard let scalar = Unicode.Scalar(value) else {
-      throw problem("this escape is half of a surrogate pair", at: start)
+      throw problem("this escape is a lone surrogate", at: start)
     }
     return scalar
   }

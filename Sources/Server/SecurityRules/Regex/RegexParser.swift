@@ -28,7 +28,7 @@ struct RegexParser {
   static func parse(_ pattern: [Unicode.Scalar]) throws(RegexProblem) -> RegexSyntax {
     var parser = RegexParser(pattern)
     let syntax = try parser.choice()
-    guard parser.current == nil else { throw parser.problem("this ')' closes no group") }
+    guard parser.current == nil else { throw parser.problem("this ')' has no matching '('") }
     return syntax
   }
 
@@ -70,13 +70,13 @@ struct RegexParser {
     switch scalar {
     case "^":
       guard position == 0 else {
-        throw problem("'^' may stand only at the start of the pattern")
+        throw problem("'^' is allowed only at the start of the pattern")
       }
       position += 1
       return try unrepeated(.start)
     case "$":
       guard position == pattern.count - 1 else {
-        throw problem("'$' may stand only at the end of the pattern")
+        throw problem("'$' is allowed only at the end of the pattern")
       }
       position += 1
       return .end
@@ -110,7 +110,7 @@ struct RegexParser {
       throw problem("groups cannot be nested deeper than \(RulesLimits.regexDepth) levels")
     }
     if current == "?" {
-      throw problem("groups that start with '(?' (look-around, names, no capture) do not exist")
+      throw problem("'(?' groups (look-around, names, no capture) are not supported")
     }
     let inner = try choice()
     guard current == ")" else {
@@ -134,7 +134,7 @@ struct RegexParser {
     }
     position += 1
     if let scalar = current, "*+?{".unicodeScalars.contains(scalar) {
-      throw problem("lazy, possessive and doubled repetitions do not exist")
+      throw problem("lazy, possessive and doubled repetitions are not supported")
     }
     return .repetition(item, least: least, most: most)
   }
@@ -194,12 +194,12 @@ struct RegexParser {
   private mutating func literalEscape() throws(RegexProblem) -> Unicode.Scalar {
     guard let scalar = next else { throw problem("expected a character after '\\'") }
     switch scalar {
-    case "b", "B": throw problem("word boundaries ('\\\(scalar)') do not exist")
-    case "0"..."9": throw problem("back-references ('\\\(scalar)') do not exist")
-    case "p", "P", "k", "u", "x", "c": throw problem("the escape '\\\(scalar)' does not exist")
+    case "b", "B": throw problem("word boundaries ('\\\(scalar)') are not supported")
+    case "0"..."9": throw problem("back-references ('\\\(scalar)') are not supported")
+    case "p", "P", "k", "u", "x", "c": throw problem("the escape '\\\(scalar)' is not supported")
     case "n", "r", "t", "f", "v":
       throw problem(
-        "'\\\(scalar)' does not stand for a control character here;"
+        "'\\\(scalar)' does not mean a control character here;"
           + " write it as an escape of the JSON string, with one backslash"
       )
     default: break

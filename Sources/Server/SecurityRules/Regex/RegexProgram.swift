@@ -41,7 +41,7 @@ struct RegexProgram: Sendable {
   private mutating func append(_ instruction: Instruction) throws(RegexProblem) {
     guard instructions.count < RulesLimits.regexStates else {
       throw RegexProblem(
-        message: "the pattern is too large; its repetitions come to more than"
+        message: "the pattern is too large; its repetitions expand to more than"
           + " \(RulesLimits.regexStates) states",
         index: 0
       )
