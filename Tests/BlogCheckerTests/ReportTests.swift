@@ -36,7 +36,7 @@ struct ReportTests {
     #expect(line?["violations"] == .integer(1))
     #expect(
       line?["first"]?.elements?.first?["problem"]
-        == .string("the server has ended though nobody had asked it to")
+        == .string("the server stopped though nobody asked it to")
     )
   }
 }

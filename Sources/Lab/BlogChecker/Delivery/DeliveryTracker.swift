@@ -253,7 +253,7 @@ struct DeliveryTracker {
       if time > free {
         judge(
           .older(
-            violation(at: key, of: states, index: earlier, problem: "is told after newer ones")
+            violation(at: key, of: states, index: earlier, problem: "arrives after newer ones")
           )
         )
       }
@@ -263,7 +263,7 @@ struct DeliveryTracker {
     } else if let late = alike.first(where: state.missing.contains) {
       state.missing.remove(late)
       judge(
-        .older(violation(at: key, of: states, index: late, problem: "is told after newer ones"))
+        .older(violation(at: key, of: states, index: late, problem: "arrives after newer ones"))
       )
     } else if let later = alike.first(where: { $0 > highest }) {
       pass(to: later)
@@ -293,7 +293,7 @@ struct DeliveryTracker {
               at: key,
               of: states,
               index: index,
-              problem: "is told \(delay) after its commit"
+              problem: "arrives \(delay) after its commit"
             )
           )
         )
@@ -325,7 +325,7 @@ struct DeliveryTracker {
     }
     let revision = states.versions[index].revision
     if revision < lastRevision {
-      let problem = "is told after revision \(lastRevision), which is of another place"
+      let problem = "arrives after revision \(lastRevision), which is for another path"
       judge(.older(violation(at: key, of: states, index: index, problem: problem)))
     }
     lastRevision = max(lastRevision, revision)
@@ -338,7 +338,7 @@ struct DeliveryTracker {
       for index in state.missing.sorted() {
         judge(
           .lost(
-            violation(at: key, of: states, index: index, problem: "was left out of what is told")
+            violation(at: key, of: states, index: index, problem: "was skipped")
           )
         )
       }
@@ -356,13 +356,13 @@ struct DeliveryTracker {
         where isLate(states.versions[index], freeUntil: free, at: time) {
           judge(
             isEnd
-              ? .lost(violation(at: key, of: states, index: index, problem: "was never told"))
+              ? .lost(violation(at: key, of: states, index: index, problem: "never arrived"))
               : .late(
                 violation(
                   at: key,
                   of: states,
                   index: index,
-                  problem: "was not told in time, and then it was too late"
+                  problem: "did not arrive in time"
                 )
               )
           )

@@ -101,7 +101,7 @@ struct Model: Sendable {
       findings.expect(
         thing.mayExist(at: period) || isOlder(key.path),
         at: location,
-        otherwise: "a comment is there that was refused, deleted or not yet written"
+        otherwise: "a comment exists that was refused, deleted or not yet written"
       ) { ["\(key.path) \(stored.summary)", "\(thing.creation.map { "\($0)" } ?? "nobody's")"] }
       guard case .comment(_, _, let text)? = thing.creation?.intent else { continue }
       findings.expect(
@@ -131,13 +131,13 @@ struct Model: Sendable {
       findings.expect(
         post.thing.mayExist(at: period) || isOlder(path),
         at: location,
-        otherwise: "a post is there that was refused, deleted or not yet written"
+        otherwise: "a post exists that was refused, deleted or not yet written"
       ) { ["\(path) \(stored.summary)"] }
       let titles = post.titles.possible(at: period, initial: initial[path].text(.title) ?? "")
       findings.expect(
         titles.contains(stored.text(.title) ?? ""),
         at: location,
-        otherwise: "a post has not the title that was written last"
+        otherwise: "a post does not have the title that was written last"
       ) {
         ["\(path) \(stored.text(.title) ?? "")", "possible: \(titles.sorted())"]
           + post.titles.operations.map(\.description)
@@ -162,7 +162,7 @@ struct Model: Sendable {
         possible.contains(isStarred),
         at: location,
         otherwise: isStarred
-          ? "a star is there that was taken away" : "an acknowledged star is lost"
+          ? "a star exists that was removed" : "an acknowledged star is lost"
       ) { ["\(path)"] + writes.operations.map(\.description) }
     }
   }

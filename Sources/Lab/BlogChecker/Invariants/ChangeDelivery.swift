@@ -4,7 +4,7 @@
 /// by one of the client's own writes are skipped, as are those that the observer has missed.
 struct ChangesTold: Invariant {
   static let promises: [Promise] = [.g11]
-  static let statement = "no change of a watched place is lost on the way"
+  static let statement = "no change to a watched path is lost in delivery"
 
   private let evidence: Evidence
   private var versions: PathVersions
@@ -29,7 +29,7 @@ struct ChangesTold: Invariant {
 /// The time does not count while the machine stalls, or while a fault is injected into the client.
 struct ChangesInTime: Invariant {
   static let promises: [Promise] = [.g12]
-  static let statement = "no change of a watched place comes late"
+  static let statement = "no change to a watched path arrives late"
 
   private let evidence: Evidence
   private var versions: PathVersions
@@ -52,7 +52,7 @@ struct ChangesInTime: Invariant {
 /// A client is told the changes in the order of the commits, whatever their paths.
 struct ChangesInOrder: Invariant {
   static let promises: [Promise] = [.g13]
-  static let statement = "changes are told in the order of the commits"
+  static let statement = "changes are delivered in the order of their commits"
 
   private let evidence: Evidence
   private var versions: PathVersions

@@ -3,7 +3,7 @@ import RealtimeCore
 /// What one client writes keeps its order: the keys ascend, and the commits follow one another.
 struct SendOrder: Invariant {
   static let promises: [Promise] = [.i4]
-  static let statement = "posts and comments of one client keep the order of sending"
+  static let statement = "posts and comments of one client stay in the order sent"
 
   private let evidence: Evidence
   /// The revision at which each post and comment appeared.
@@ -57,7 +57,7 @@ struct SendOrder: Invariant {
           findings.expect(
             last.position < found.position,
             at: "/post-comments/\(post)/\(key)",
-            otherwise: "a comment of \(client.header.client) stands after one that was sent later"
+            otherwise: "a comment of \(client.header.client) comes after one that was sent later"
           ) { [last.text, text] }
         }
         last = (found.position, text)
@@ -91,7 +91,7 @@ struct SendOrder: Invariant {
         findings.expect(
           last.revision < revision,
           at: "revision \(revision)",
-          otherwise: "\(client.header.client) wrote in another order than the database has"
+          otherwise: "\(client.header.client) wrote in a different order than the database has"
         ) { ["\(last.revision): \(last.operation)", "\(revision): \(operation)"] }
       }
       last = (revision, operation)
@@ -159,7 +159,7 @@ struct EventOrder: Invariant {
         findings.expect(
           showing.order == expected,
           at: "\(client.header.client), \(showing.view)",
-          otherwise: "event \(showing.order) comes where \(expected) was due"
+          otherwise: "event \(showing.order) came where \(expected) was due"
         )
         last[showing.view] = showing.order
       case .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,

@@ -66,7 +66,7 @@ struct CopiesAgree: Invariant {
     findings.expect(
       root[.posts][copy.post].text(.uid) == copy.owner.text,
       at: location,
-      otherwise: "/user-posts/\(copy.owner)/\(copy.post) is a copy of no post of \(copy.owner)"
+      otherwise: "/user-posts/\(copy.owner)/\(copy.post) copies no post of \(copy.owner)"
     )
   }
 }
@@ -75,7 +75,7 @@ struct CopiesAgree: Invariant {
 /// exists.
 struct CommentsComplete: Invariant {
   static let promises: [Promise] = [.i3]
-  static let statement = "no comment is lost, doubled or of nobody"
+  static let statement = "no comment is lost, duplicated or made up"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -102,7 +102,7 @@ struct CommentsComplete: Invariant {
           continue
         }
         let other = paths.updateValue("\(id.path)", forKey: text)
-        findings.expect(other == nil, at: "at the end", otherwise: "a comment is there twice") {
+        findings.expect(other == nil, at: "at the end", otherwise: "a comment exists twice") {
           ["\(id.path)", other ?? "", "text: \(text)"]
         }
       }
@@ -113,7 +113,7 @@ struct CommentsComplete: Invariant {
 /// An update of several paths is one commit; no commit contains only half of it.
 struct AtomicUpdates: Invariant {
   static let promises: [Promise] = [.g4]
-  static let statement = "an update of several places is never seen by halves"
+  static let statement = "an update of several paths is never seen in part"
 
   private let isAtomic: Bool
   private let evidence: Evidence

@@ -7,7 +7,7 @@ import RealtimeCore
 /// not know the value that the server adds to. Such a state has no version, and is skipped.
 struct StarCounts: Invariant {
   static let promises: [Promise] = [.i1]
-  static let statement = "every starCount is the number of its stars"
+  static let statement = "every starCount equals the number of stars"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -37,7 +37,7 @@ struct StarCounts: Invariant {
       findings.expect(
         star.leafValue == .bool(true),
         at: step.location,
-        otherwise: "\(path)/stars/\(uid) is \(star.summary) and not true"
+        otherwise: "\(path)/stars/\(uid) is \(star.summary), not true"
       )
     }
   }

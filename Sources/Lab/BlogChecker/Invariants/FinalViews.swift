@@ -3,7 +3,7 @@ import RealtimeCore
 /// When everything is quiet, every client shows what the database has, and screens agree.
 struct Convergence: Invariant {
   static let promises: [Promise] = [.i6, .g7]
-  static let statement = "quiet clients all show what the database has"
+  static let statement = "idle clients all show what the database has"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -104,7 +104,7 @@ extension FinalView {
 /// terminal.
 struct ScreenIntegrity: Invariant {
   static let promises: [Promise] = [.i13]
-  static let statement = "text of others stays within its box on every screen"
+  static let statement = "text from others stays within its box on every screen"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -122,7 +122,7 @@ struct ScreenIntegrity: Invariant {
           findings.expect(
             scalars.isEmpty,
             at: "\(location), line \(number)",
-            otherwise: "there are characters that steer the terminal"
+            otherwise: "it contains terminal control characters"
           ) { [scalars.map { "U+" + String($0.value, radix: 16) }.joined(separator: " ")] }
         }
         if let reference = screen.reference, let box = screen.box {
@@ -149,7 +149,7 @@ struct ScreenIntegrity: Invariant {
       findings.expect(
         holds,
         at: "\(location), line \(number)",
-        otherwise: "hostile text has changed what is outside its box"
+        otherwise: "hostile text changed what is outside its box"
       ) { ["shown: \(line)", "expected: \(expected)"] }
     }
   }

@@ -73,7 +73,7 @@ struct BlackBoxOrder: Invariant {
       findings.expect(
         false,
         at: location,
-        otherwise: "no order of \(Words.count(calls.count, "call")) explains what they gave"
+        otherwise: "no order of \(Words.count(calls.count, "call")) explains their results"
       )
     }
   }

@@ -6,7 +6,7 @@ import SecurityRules
 /// So refused actions, and actions in another user's name, leave no trace anywhere.
 struct Authorship: Invariant {
   static let promises: [Promise] = [.i9]
-  static let statement = "every change was asked for by whom it belongs to"
+  static let statement = "every change was requested by its owner"
 
   private let evidence: Evidence
   private var model: Model { evidence.model }
@@ -42,7 +42,7 @@ struct Authorship: Invariant {
       findings.expect(
         !operation.isAcknowledged,
         at: operation.client,
-        otherwise: "what must be refused was acknowledged"
+        otherwise: "a write that must be refused was acknowledged"
       ) { ["\(operation)"] }
     }
   }
@@ -58,7 +58,7 @@ struct Authorship: Invariant {
     findings.expect(
       operations.contains { period.mayHaveBegun($0) && isRight($0) },
       at: step.location,
-      otherwise: "\(what()), and nobody who may has asked for that"
+      otherwise: "\(what()), and nobody with the right asked for it"
     ) { operations.prefix(5).map(\.description) }
   }
 
@@ -77,7 +77,7 @@ struct Authorship: Invariant {
     for uid in Set(before.keys).union(after.keys) {
       let isStarred = !after[uid].isEmpty
       guard isStarred != !before[uid].isEmpty else { continue }
-      let what = isStarred ? "has got the star of" : "has lost the star of"
+      let what = isStarred ? "gained the star of" : "lost the star of"
       let operations = model.stars[.init(post: post, uid: uid.text)]?.operations ?? []
       expect(step, because: "/posts/\(post) \(what) \(uid)", askedFor: operations) {
         $0.starred == isStarred
@@ -128,7 +128,7 @@ extension ClientOperation {
 /// it must be allowed to one of the users, under rules that were in force.
 struct RulesOracle: Invariant {
   static let promises: [Promise] = [.g9]
-  static let statement = "the rules allow every commit to somebody"
+  static let statement = "the rules allow somebody to make every commit"
 
   private let evidence: Evidence
   private let ruleSets: [RuleSet]
@@ -172,7 +172,7 @@ struct RulesOracle: Invariant {
     findings.expect(
       isAllowed,
       at: step.location,
-      otherwise: "the rules allow this commit to nobody"
+      otherwise: "the rules allow nobody to make this commit"
     ) {
       ["changes at \(paths.prefix(8).map(\.description))"]
     }

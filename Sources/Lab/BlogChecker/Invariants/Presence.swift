@@ -4,7 +4,7 @@ import RealtimeCore
 /// listed.
 struct PresenceLedger: Invariant {
   static let promises: [Promise] = [.i10, .g8]
-  static let statement = "who is gone disappears once and in time, nobody else"
+  static let statement = "a user who leaves disappears once and in time, nobody else"
 
   private struct Removal {
     let seen: Moment
@@ -71,7 +71,7 @@ struct PresenceLedger: Invariant {
         findings.expect(
           !model.initial[path].isEmpty || model.isAdministered(path),
           at: "\(path)",
-          otherwise: "somebody is here who never came"
+          otherwise: "a client is listed that never connected"
         )
       }
     }

@@ -8,7 +8,7 @@ import RealtimeCore
 /// and a read returns the state after a commit that it may have seen.
 struct RevisionOrder: Invariant {
   static let promises: [Promise] = [.g2]
-  static let statement = "commits have one order, that of real time"
+  static let statement = "commits have one order, which matches real time"
 
   private struct Transition {
     let revision: Int64
@@ -97,7 +97,7 @@ struct RevisionOrder: Invariant {
       findings.expect(
         replayed == evidence.finalRoot,
         at: "revision \(revision)",
-        otherwise: "the commits do not lead to the data at the end"
+        otherwise: "the commits do not produce the final data"
       ) {
         replayed.differences(from: evidence.finalRoot).map { key in
           "/\(key): \(replayed[key].summary), and read as a whole "
@@ -150,7 +150,7 @@ struct RevisionOrder: Invariant {
     findings.expect(
       !matches.isEmpty,
       at: "\(path)",
-      otherwise: "an increment gave \(value.text), which was never there"
+      otherwise: "an increment returned \(value.text), which was never the value"
     ) { ["\(operation)"] }
     // Adding 0 creates no commit.
     if amount != 0, matches.count == 1, let match = matches.first {
@@ -175,7 +175,7 @@ struct RevisionOrder: Invariant {
         count == transition.starCount,
         at: "revision \(transition.revision)",
         otherwise:
-          "a transaction gave \(Words.count(count, "star")), and has committed "
+          "a transaction returned \(Words.count(count, "star")), and committed "
           + "\(transition.starCount)"
       ) { ["\(operation)"] }
     }
@@ -227,7 +227,7 @@ struct RevisionOrder: Invariant {
         states[first...].contains { $0.value == value ?? .null },
         at: path,
         otherwise:
-          "a read gave \((value ?? .null).text), which was not there since revision \(least)"
+          "a read returned \((value ?? .null).text), not a value since revision \(least)"
       ) { ["\(operation)"] }
     }
   }

@@ -3,7 +3,7 @@ import RealtimeCore
 /// What was acknowledged before the server was killed still exists afterwards.
 struct CrashDurability: Invariant {
   static let promises: [Promise] = [.i11, .g1]
-  static let statement = "what was acknowledged survives a killed server"
+  static let statement = "acknowledged writes survive a killed server"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -38,7 +38,7 @@ struct CrashDurability: Invariant {
 /// The server ends only when it is killed, and answers at the end.
 struct ServerAlive: Invariant {
   static let promises: [Promise] = [.g10]
-  static let statement = "no client ends or blocks the server"
+  static let statement = "no client stops or blocks the server"
 
   private let evidence: Evidence
   private(set) var findings = Findings()
@@ -55,7 +55,7 @@ struct ServerAlive: Invariant {
       findings.expect(
         change != .died,
         at: "at \(line.time.microseconds) µs",
-        otherwise: "the server has ended though nobody had asked it to"
+        otherwise: "the server stopped though nobody asked it to"
       )
     }
     guard let last else { return }
@@ -84,7 +84,7 @@ struct Bounds: Invariant {
         bytes <= options.residentBytes,
         at: location,
         otherwise:
-          "the server takes \(bytes) bytes of memory, and may take \(options.residentBytes)"
+          "the server uses \(bytes) bytes of memory, and may use \(options.residentBytes)"
       )
       findings.expect(
         descriptors <= options.descriptors,

@@ -1,7 +1,7 @@
 /// A user who stars a post sees the star at once, and it does not disappear unless it was refused.
 struct OwnWritesShown: Invariant {
   static let promises: [Promise] = [.i7]
-  static let statement = "one's own star is shown at once and does not flicker"
+  static let statement = "a user's own star is shown at once and does not flicker"
 
   /// A change that a client has requested and must be shown.
   private struct Expectation {
@@ -97,7 +97,7 @@ struct OwnWritesShown: Invariant {
         findings.expect(
           false,
           at: location,
-          otherwise: "the own change of post \(post) was shown and went away"
+          otherwise: "the client's own change of post \(post) was shown and vanished"
         ) {
           ["\(expectation.operation)"]
         }
@@ -105,7 +105,7 @@ struct OwnWritesShown: Invariant {
         findings.expect(
           time.since(expectation.operation.invoked) <= evidence.options.echo,
           at: location,
-          otherwise: "the own change of post \(post) is not shown"
+          otherwise: "the client's own change of post \(post) is not shown"
         ) { ["\(expectation.operation)", "\(time.since(expectation.operation.invoked)) later"] }
       }
     }
