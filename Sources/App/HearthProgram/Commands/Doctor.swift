@@ -101,7 +101,7 @@ struct Doctor: AsyncParsableCommand {
       return Finding(
         "terminal",
         grade: .warning,
-        text: "this is no terminal, so screens were not checked; run \"hearth doctor\" in one"
+        text: "this is not a terminal, so screens were not checked; run \"hearth doctor\" in one"
       )
     case .some(let problem): return Finding("terminal", grade: .fault, text: "\(problem)")
     }
@@ -134,7 +134,7 @@ struct Doctor: AsyncParsableCommand {
       switch memory.joinsEmoji {
       case true?: "the terminal draws families and skin tones"
       case false?: "the terminal does not join emoji; the first one of a family stands for it"
-      case nil: "the terminal was not asked yet; the first screen in it does"
+      case nil: "the terminal has not been asked yet; the first screen asks it"
       }
     return Finding("emoji", grade: .fine, text: text)
   }
@@ -226,7 +226,7 @@ struct Doctor: AsyncParsableCommand {
       return Finding(
         "local server",
         grade: .fault,
-        text: "\(socket) is no socket; move it away, or name another with --socket"
+        text: "\(socket) is not a socket; move it away, or name another with --socket"
       )
     case .unusable(let reason):
       return Finding(
@@ -279,7 +279,7 @@ struct Doctor: AsyncParsableCommand {
       open.goOnline()
       DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
         let text =
-          "no answer within \(Self.patience.formatted()) s; it may hang, or the way to it is cut"
+          "no answer within \(Self.patience.formatted()) s; it may hang, or the network may be down"
         finish(Finding(subject, grade: .fault, text: text))
       }
     }
@@ -292,7 +292,7 @@ struct Doctor: AsyncParsableCommand {
     case .network: "check the address and port, and that hearth serve runs there"
     case .refused, .signInRefused: "ask whoever runs it, or sign in with another account"
     case .notADatabaseServer: "check the port"
-    case .protocolViolation: "one of the two programs is too old or has a fault"
+    case .protocolViolation: "one of the two programs is too old or faulty"
     case .untrustedCertificate: "name its certificate with --ca-file"
     case .wrongHostName: "use the name in its certificate"
     case .certificateOutOfDate: "check the clock of this machine, or have the certificate renewed"
@@ -333,7 +333,7 @@ struct Doctor: AsyncParsableCommand {
       "port \(port)",
       grade: .warning,
       text: code == EADDRINUSE
-        ? "in use; \"ss -ltnp\" shows by whom, and hearth serve --port takes another"
+        ? "in use; \"ss -ltnp\" shows by which program, and hearth serve --port takes another"
         : "\(String(cString: strerror(code))); hearth serve --port takes another"
     )
   }

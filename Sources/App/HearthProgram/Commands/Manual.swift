@@ -152,7 +152,7 @@ enum CommandManual {
     ("2", "the command line, the input or the terminal is not usable"), ("3", "not found"),
     ("4", "not allowed"), ("5", "offline, or no answer in time"),
     ("6", "others changed the same thing too often in the meantime"),
-    ("70", "a mistake of the program"), ("128 + N", "ended by the signal N"),
+    ("70", "an internal error"), ("128 + N", "ended by the signal N"),
   ]
 
   private static let environment = [

@@ -7,7 +7,7 @@ import SecurityRules
 /// Works on rules documents, without a database.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check security rules, or ask which of them decides a request.",
+    abstract: "Check security rules, or ask which rule decides a request.",
     subcommands: [Check.self, Explain.self]
   )
 
@@ -32,7 +32,7 @@ extension Rules {
   /// Compiles a rules document.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Check a rules document; a mistake is told as FILE:LINE:COLUMN: MESSAGE."
+      abstract: "Check a rules document; mistakes are printed as FILE:LINE:COLUMN: MESSAGE."
     )
 
     @Argument(help: "The rules; - reads stdin.", transform: DashedWord.restore)
@@ -48,7 +48,7 @@ extension Rules {
   /// Evaluates rules for one request.
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say whether rules allow a request, and which of them decides.",
+      abstract: "Say whether rules allow a request, and which rule decides.",
       discussion: "Exit status: 0 allowed, 4 not allowed, 2 unusable input."
     )
 
@@ -72,13 +72,13 @@ extension Rules {
     var write: String?
 
     @Option(
-      help: "What --read selects, as REST says it: orderBy=\"date\"&limitToLast=10.",
+      help: "The query of --read, as in REST: orderBy=\"date\"&limitToLast=10.",
       transform: DashedWord.restore
     )
     var query: String?
 
     @Option(
-      help: "The rules; - reads stdin; those of the blog where nothing else is said.",
+      help: "The rules; - reads stdin; by default, those of the blog.",
       transform: DashedWord.restore
     )
     var rules: String?

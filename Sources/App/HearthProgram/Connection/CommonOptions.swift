@@ -179,7 +179,7 @@ struct DatabaseChoice: ParsableArguments {
     if storage.store != nil, options.database != nil || options.ephemeral {
       throw CommandFailure(
         .usage,
-        description: "--store names a place of databases, and so does the URL; choose one"
+        description: "--store and the URL both say where the databases are; choose one"
       )
     }
     guard ns != nil, options.database != nil || options.ephemeral else { return }

@@ -96,19 +96,19 @@ package struct LocalServer: Sendable {
       return .notYet(
         CommandFailure(
           .failed,
-          description: "the local server ended at its start; its log is \(log)"
+          description: "the local server stopped while starting; its log is \(log)"
         )
       )
     case .late:
       throw CommandFailure(
         .failed,
-        description: "the local server is not getting ready; its log is \(log)"
+        description: "the local server did not become ready; its log is \(log)"
       )
     }
     guard let answer = try? JSONParser.parse(line) else {
       throw CommandFailure(
         .failed,
-        description: "the local server gave an unknown answer; its log is \(log)"
+        description: "the local server sent an unknown answer; its log is \(log)"
       )
     }
     guard let message = answer["error"]?.string else { return .ready }

@@ -146,7 +146,7 @@ struct ProfileFile {
   /// - Throws: ``CommandFailure`` when its name is taken, or the file cannot be written.
   func add(_ profile: Profile) throws(CommandFailure) {
     guard try !read().contains(where: { $0.name == profile.name }) else {
-      throw CommandFailure(.conflict, description: "there is a profile \"\(profile.name)\" already")
+      throw CommandFailure(.conflict, description: "the profile \"\(profile.name)\" already exists")
     }
     var lines = try lines()
     if let last = lines.last, !last.isEmpty { lines.append("") }

@@ -100,7 +100,7 @@ package struct ProgramPaths {
       throw CommandFailure(
         .usage,
         description:
-          "there is no home directory: set HOME or \(variable), or name a place with --data-dir"
+          "there is no home directory: set HOME or \(variable), or choose a directory with --data-dir"
       )
     }
     return "\(home)/\(fallback)/hearth"

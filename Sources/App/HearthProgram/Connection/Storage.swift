@@ -115,14 +115,14 @@ extension StoreOptions {
           ]
         )
       case .foldFailed(let error):
-        logger.warning("the log of commits grows, as it cannot be folded: \(error)")
+        logger.warning("cannot fold the commit log, which keeps growing: \(error)")
       case .madePrivate(let directory):
         logger.warning(
           "the data directory was accessible to others; it is now restricted to its owner",
           metadata: ["directory": "\(directory)"]
         )
       case .markFailed(let error):
-        logger.warning("what is missing after a crash might not be noticed: \(error)")
+        logger.warning("losses after a crash may go unnoticed: \(error)")
       }
     }
     return options
@@ -154,14 +154,14 @@ extension PostgresStoreOptions {
           ]
         )
       case .foldFailed(let error):
-        logger.warning("the log of commits grows, as it cannot be folded: \(error)")
+        logger.warning("cannot fold the commit log, which keeps growing: \(error)")
       case .reconnected(let database, let wasStored):
         logger.notice(
-          "the connection to PostgreSQL was lost in a commit, and another one has settled it",
+          "the connection to PostgreSQL was lost during a commit, which another one settled",
           metadata: ["database": "\(database)", "stored": "\(wasStored)"]
         )
       case .renewalFailed(let error):
-        logger.warning("the lease could not be renewed: \(error)")
+        logger.warning("cannot renew the lease: \(error)")
       }
     }
     return options

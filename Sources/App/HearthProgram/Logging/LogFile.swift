@@ -192,7 +192,7 @@ struct LogOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Begin a new log file after so many bytes; \(LogFile.keptFiles) old ones are kept.",
+      "Begin a new log file after this many bytes; \(LogFile.keptFiles) old ones are kept.",
       valueName: "bytes"
     )
   )
@@ -200,7 +200,7 @@ struct LogOptions: ParsableArguments {
 
   func validate() throws {
     guard logSize >= 1_000 else {
-      throw ValidationError("--log-size is a number of bytes from 1000 on")
+      throw ValidationError("--log-size must be at least 1000 bytes")
     }
   }
 

@@ -114,7 +114,7 @@ package enum AdministratorKeyFile {
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
         .usage,
-        description: "\(path) can be used by others, who would be administrators; \"chmod 600\" it"
+        description: "others can use \(path) to become administrators; \"chmod 600\" it"
       )
     }
     return try InputFile.text(path).trimmingCharacters(in: .whitespacesAndNewlines)

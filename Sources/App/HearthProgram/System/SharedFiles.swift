@@ -46,7 +46,7 @@ extension PrivateDirectory {
       do {
         try create(path)
       } catch {
-        throw failure(of: path, "cannot be made: \(error.action): \(error.reason)")
+        throw failure(of: path, "cannot be created: \(error.action): \(error.reason)")
       }
       guard lstat(path, &information) == 0 else { throw failure(of: path, "cannot be read") }
     }
@@ -57,7 +57,7 @@ extension PrivateDirectory {
       throw failure(of: path, "belongs to another user (number \(information.st_uid))")
     }
     guard information.st_mode & 0o077 == 0 else {
-      throw failure(of: path, "may be entered by others; \"chmod 700\" it")
+      throw failure(of: path, "is open to other users; \"chmod 700\" it")
     }
   }
 

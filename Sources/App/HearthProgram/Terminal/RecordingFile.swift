@@ -64,7 +64,7 @@ final class RecordingFile {
   private func write(_ text: String) {
     guard !isFull, !text.isEmpty else { return }
     let bytes = Array(text.utf8)
-    guard bytes.count <= room else { return stop("the recording is as long as it may get") }
+    guard bytes.count <= room else { return stop("the recording has reached its size limit") }
     room -= bytes.count
     let code = PrivateFile.writeAll(bytes, to: descriptor)
     guard code == 0 else {

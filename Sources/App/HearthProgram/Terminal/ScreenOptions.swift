@@ -3,7 +3,7 @@ import BlogTUI
 
 /// The options of the screen; each overrides the environment and the configuration file.
 struct ScreenOptions: ParsableArguments {
-  @Option(name: .long, help: ArgumentHelp("Another configuration file.", valueName: "file"))
+  @Option(name: .long, help: ArgumentHelp("Use another configuration file.", valueName: "file"))
   var config: String?
 
   @Option(
@@ -27,7 +27,7 @@ struct ScreenOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Do what a script says, on a blog of its own with a clock that stands still.",
+      "Run a script, on a blog of its own with a clock that stands still.",
       valueName: "file"
     )
   )
@@ -39,7 +39,7 @@ struct ScreenOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How long each key of a script that is shown waits; 0 for none.",
+      "The pause before each key of a shown script; 0 for none.",
       valueName: "ms"
     )
   )
@@ -48,7 +48,7 @@ struct ScreenOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Keep all that this terminal takes notice of, for hearth replay; no passwords, no tokens.",
+      "Record everything this terminal sees, for hearth replay; no passwords, no tokens.",
       valueName: "file"
     )
   )
@@ -56,17 +56,17 @@ struct ScreenOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The largest size of a recording, in megabytes.", valueName: "n")
+    help: ArgumentHelp("The maximum size of a recording, in megabytes.", valueName: "n")
   )
   var recordLimit = 64
 
   @Flag(name: .long, help: "Print the names of all themes.")
   var listThemes = false
 
-  @Flag(name: .long, help: "Print the settings that hold, and where each comes from.")
+  @Flag(name: .long, help: "Print the settings in effect, and where each comes from.")
   var printConfig = false
 
-  @Flag(name: .long, help: "Print what helps to find a fault; nothing in it is secret.")
+  @Flag(name: .long, help: "Print details for a bug report; none of them is secret.")
   var debugInfo = false
 
   func validate() throws {

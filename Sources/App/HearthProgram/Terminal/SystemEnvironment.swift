@@ -77,7 +77,7 @@ struct ExternalEditor {
     let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
       .first { !$0.isEmpty }
     guard let command, let words = CommandWords.split(command) else {
-      return .failure(EnvironmentError("VISUAL or EDITOR has a quote without end."))
+      return .failure(EnvironmentError("VISUAL or EDITOR has an unclosed quote."))
     }
     var path = Array("\(directory)/post-XXXXXX.txt".utf8CString)
     let descriptor = mkstemps(&path, 4)
@@ -101,12 +101,12 @@ struct ExternalEditor {
       )
     case .success(let status) where status != 0:
       return .failure(
-        EnvironmentError("\(words[0]) ended with status \(status): the text is as before.")
+        EnvironmentError("\(words[0]) ended with status \(status): the text is unchanged.")
       )
     case .success:
       guard let data = FileManager.default.contents(atPath: file) else {
         return .failure(
-          EnvironmentError("\(words[0]) has removed its file: the text is as before.")
+          EnvironmentError("\(words[0]) removed its file: the text is unchanged.")
         )
       }
       return .success(String(decoding: data, as: UTF8.self))

@@ -97,13 +97,13 @@ struct Show: AsyncParsableCommand {
 /// Prints events as they happen, one per line.
 struct Watch: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print a line for each change below a path, until it is ended."
+    abstract: "Print a line for each change below a path, until it is stopped."
   )
 
   @Argument(help: "The path.", transform: DashedWord.restore)
   var path = "/posts"
 
-  @Option(help: ArgumentHelp("End after so many events.", valueName: "n"))
+  @Option(help: ArgumentHelp("Stop after this many events.", valueName: "n"))
   var count: Int?
 
   @OptionGroup var options: CommonOptions

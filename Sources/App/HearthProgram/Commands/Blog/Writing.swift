@@ -65,7 +65,7 @@ struct Star: AsyncParsableCommand {
   @Argument(help: "The id of the post.", transform: DashedWord.restore)
   var id: String
 
-  @Option(help: ArgumentHelp("Star and unstar it in turn, so many times in all.", valueName: "n"))
+  @Option(help: ArgumentHelp("Star and unstar it in turn, this many times in all.", valueName: "n"))
   var times = 1
 
   @OptionGroup var starring: StarOptions

@@ -9,8 +9,8 @@ struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Copy a local database into a file, while it is in use.",
     discussion: """
-      The copy has everything that was committed at one moment, and is checked before it takes its \
-      place; the server goes on meanwhile. It replaces an earlier copy of the same name, as a whole \
+      The copy has everything that was committed at one moment, and is checked before it is put in \
+      place; the server continues meanwhile. It replaces an earlier copy of the same name entirely \
       or not at all.
 
       In a directory it is named database.sqlite, so that "hearth --data-dir DIR" opens it. To go \
@@ -21,7 +21,7 @@ struct Backup: ParsableCommand {
   )
 
   @Argument(
-    help: "The file to write, or a directory that has no database.",
+    help: "The file to write, or a directory without a database.",
     transform: DashedWord.restore
   )
   var target: String
@@ -83,7 +83,7 @@ struct Backup: ParsableCommand {
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
       throw CommandFailure(
         .conflict,
-        description: "\(path) is a database in use; choose another place"
+        description: "\(path) is a database in use; choose another path"
       )
     }
     if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {

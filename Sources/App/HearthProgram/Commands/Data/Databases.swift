@@ -55,7 +55,7 @@ extension Databases {
   /// Creates an empty database.
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make an empty database; a server that runs has it at once."
+      abstract: "Make an empty database; a running server has it at once."
     )
 
     @Argument(help: "Its name: \(DatabaseName.rule).", transform: DashedWord.restore)
@@ -72,7 +72,7 @@ extension Databases {
         )
       }
       guard try Databases.stores(options, in: storage).create(name) else {
-        throw CommandFailure(.conflict, description: "there is a database \"\(name)\" already")
+        throw CommandFailure(.conflict, description: "the database \"\(name)\" already exists")
       }
     }
   }
@@ -84,8 +84,8 @@ extension Databases {
     static let configuration = CommandConfiguration(
       abstract: "Ask the server that leads a database to hand it over to another.",
       discussion: """
-        Its clients are sent to the other server as soon as everything is stored that was under way; \
-        nothing is lost.
+        Its clients are sent to the other server once all writes in progress are stored; nothing is \
+        lost.
         """
     )
 
@@ -106,7 +106,7 @@ extension Databases {
         let hosts = view.servers.map(\.host).joined(separator: ", ")
         throw CommandFailure(
           .notFound,
-          description: "there is no server at \"\(host)\" now, but at: \(hosts)"
+          description: "no server is at \"\(host)\" now; there are servers at: \(hosts)"
         )
       }
       guard let lease = view.leases.first(where: { $0.database == name }) else {

@@ -9,9 +9,9 @@ struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write a whole database as JSON, with priorities.",
     discussion: """
-      A local database is read from its file as it is at one moment, whether a server runs \
-      or not, and little of it is in memory at a time. A file appears as a whole, or not at all. A \
-      database elsewhere, or one that keeps nothing, is fetched from its server as a whole.
+      A local database is read from its file as of one moment, whether a server runs or not, with \
+      little of it in memory at a time. A file appears as a whole, or not at all. A database \
+      elsewhere, or one that keeps nothing, is fetched from its server as a whole.
       """
   )
 

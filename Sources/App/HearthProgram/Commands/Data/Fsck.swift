@@ -15,15 +15,15 @@ struct Fsck: AsyncParsableCommand {
       checksum, whether a server runs or not; nothing is changed. With a file, such as a backup, \
       only that file is checked.
 
-      Of the blog each fault is told with its place and what is to be done. With --repair it is \
-      done, also while others use the blog: stars are the truth of counts, posts that of copies, and \
-      what belongs to a post that is gone is removed, and printed. What has more than one right \
-      answer is left for a person. The status is 0 when no fault is left, and 1 otherwise.
+      For the blog, each fault is printed with its path and its remedy. --repair applies the \
+      remedies, even while others use the blog: stars decide counts, posts decide copies, and what \
+      belongs to a deleted post is removed, and printed. What has more than one right answer is left \
+      for a person. The status is 0 when no fault is left, and 1 otherwise.
 
-      A database that lacks something which was acknowledged, since a file is damaged or gone, is \
-      not opened. With a backup, move database.sqlite and its companions away and put the backup \
-      there; without one, --accept-loss copies the files as they are into a directory damaged-N \
-      beside them, and lets the next server go on with what is left.
+      A database that lacks acknowledged writes, because a file is damaged or missing, is not \
+      opened. With a backup, move database.sqlite and its companions away and put the backup there; \
+      without one, --accept-loss copies the files into a directory damaged-N beside them, and lets \
+      the next server continue with what is left.
       """
   )
 
@@ -48,14 +48,14 @@ struct Fsck: AsyncParsableCommand {
     if repair, file != nil || choice.name != DatabaseName.standard {
       throw CommandFailure(
         .usage,
-        description: "only the blog can be repaired, and not a file or another database"
+        description: "only the blog can be repaired, not a file or another database"
       )
     }
     if repair, choice.storage.store != nil {
       throw CommandFailure(
         .usage,
         description:
-          "a storage is only read here: repair the blog through one of its servers (--database URL)"
+          "a shared storage is read-only here: repair through one of its servers (--database URL)"
       )
     }
     if let file {

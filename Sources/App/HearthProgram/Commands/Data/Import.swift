@@ -8,16 +8,16 @@ import RealtimeHub
 /// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Add the data of a JSON file, all at once; what is there already stays.",
+    abstract: "Add the data of a JSON file, all at once; existing data stays.",
     discussion: """
-      The file is an object like that of "hearth export". Each entry of it, such as a post, a \
-      comment or a person, replaces the entry of the same place.
+      The file is an object like that of "hearth export". Each entry, such as a post, a comment or a \
+      person, replaces the entry at the same path.
 
-      All of it is taken in or nothing, also when the command is killed. A file of any length goes \
-      into a local database, a little of it in memory at a time: more than 4 MB are written to the \
-      database itself, for which the server of the terminals stops and comes back; it holds all data \
-      in memory and needs a few times the size of the file. A server elsewhere takes as much at \
-      once as it takes in one write (here 16 MB).
+      Either everything is imported or nothing, even if the command is killed. A local database takes \
+      a file of any length, a little of it in memory at a time: more than 4 MB are written to the \
+      database itself, for which the terminals' server stops and restarts; it holds all data in \
+      memory and needs a few times the size of the file. A server elsewhere takes as much at once as \
+      it takes in one write (here 16 MB).
       """
   )
 

@@ -8,20 +8,20 @@ struct Migrate: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Move all databases, accounts and keys between a data directory and PostgreSQL.",
     discussion: """
-      Each place is a data directory, or a PostgreSQL as postgres://HOST/NAME. Everything is taken \
-      over: the data, what became of the writes of each client, what connections have scheduled, the \
-      rules, the accounts with their sessions, and the keys. So clients go on where they were, once \
-      they reach a server of the new place.
+      SOURCE and TARGET are each a data directory, or a PostgreSQL as postgres://HOST/NAME. \
+      Everything is moved: the data, the outcomes of each client's writes, the writes scheduled for \
+      disconnects, the rules, the accounts with their sessions, and the keys. Clients continue where \
+      they were once they reach a server of the target.
 
-      No server may use the old place meanwhile, and the new one must be empty. What was written is \
-      read again and compared. The old place stays as it is.
+      No server may use the source meanwhile, and the target must be empty. What was written is read \
+      back and compared. The source does not change.
       """
   )
 
-  @Argument(help: "The place that has everything now.", transform: DashedWord.restore)
+  @Argument(help: "The data directory or URL to move from.", transform: DashedWord.restore)
   var source: String
 
-  @Argument(help: "The place that is to have it.", transform: DashedWord.restore)
+  @Argument(help: "The data directory or URL to move to.", transform: DashedWord.restore)
   var target: String
 
   @OptionGroup var options: CommonOptions
@@ -31,10 +31,10 @@ struct Migrate: ParsableCommand {
     let databases = source.databases
     let names = try databases.names()
     guard !names.isEmpty || source.hasAccounts else {
-      throw CommandFailure(.notFound, description: "there is nothing in \(source.name)")
+      throw CommandFailure(.notFound, description: "\(source.name) has no databases or accounts")
     }
     guard try target.databases.names().isEmpty else {
-      throw CommandFailure(.conflict, description: "there are databases in \(target.name) already")
+      throw CommandFailure(.conflict, description: "\(target.name) already has databases")
     }
     var held: [any TreeStore] = []
     // Held until all are moved, so that no server can open them.
@@ -57,10 +57,7 @@ struct Migrate: ParsableCommand {
     let check = try database.check()
     if let fault = check.faults.first { throw StoreError(.damaged, description: fault) }
     guard try database.load() == tree else {
-      throw CommandFailure(
-        .failed,
-        description: "the database \"\(name)\" has not arrived as it was"
-      )
+      throw CommandFailure(.failed, description: "the copy of the database \"\(name)\" differs")
     }
     tell(
       "\(name): everything up to commit \(tree.revision), compared",
@@ -80,7 +77,7 @@ struct Migrate: ParsableCommand {
     defer { try? new.close() }
     try new.restore(contents)
     guard try new.contents() == contents else {
-      throw CommandFailure(.failed, description: "the accounts have not arrived as they were")
+      throw CommandFailure(.failed, description: "the copy of the accounts differs")
     }
     tell(
       ProgressLine.count(contents.accounts.count, "account") + " with "

@@ -6,14 +6,14 @@ import RealtimeDatabase
 struct SetValue: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Replace the data at a path by JSON; null removes them."
+    abstract: "Replace the data at a path with JSON; null removes it."
   )
 
   @Argument(help: "The path, such as /notes/today.", transform: DashedWord.restore)
   var path: String
 
   @Argument(
-    help: "The data as JSON; - reads them from stdin.",
+    help: "The data as JSON; - reads it from stdin.",
     transform: DashedWord.restore
   )
   var value: String

@@ -18,7 +18,7 @@ package struct DemoOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How many terminals people have, yours among them.", valueName: "n"))
   package var panes = 3
 
-  @Option(help: ArgumentHelp("End after so long.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Stop after this time.", valueName: "seconds"))
   package var seconds: Double?
 
   @Flag(help: "Go through scenes: a race, a pulled cable, a refused write, a killed server.")

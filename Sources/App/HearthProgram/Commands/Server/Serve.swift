@@ -10,17 +10,17 @@ import SecurityRules
 /// Runs a server.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run a database server, until it is told to stop.",
+    abstract: "Run a database server until it is told to stop.",
     discussion: """
       Prints one line of JSON when it is ready, with the seconds that the start took: the database is \
-      read into memory first, about two million values a second. It listens at the local socket, which only processes of the same user may use, as \
-      administrators, and with --port at 127.0.0.1 as well, which every process of this machine may \
+      read into memory first, about two million values a second. It listens on the local socket, which only processes of the same user may use, as \
+      administrators, and with --port on 127.0.0.1 as well, which every process of this machine may \
       use: there the rules decide, and without --rules nothing is allowed.
 
       SIGTERM and SIGINT end it after the last write is stored, with status 0; a second one ends it \
       at once, with status 143, and loses nothing that was acknowledged. If it cannot know whether a \
       write was stored, it ends with status 1; started again, it reads what the disk has. SIGHUP reads \
-      the rules and the certificate again. Administrators read the numbers at /.info/metrics.json.
+      the rules and the certificate again. Administrators read metrics at /.info/metrics.json.
 
       With --store the databases, the accounts and the keys are in PostgreSQL, in the schema "hearth", \
       which is made when it is missing. The URL is one of libpq, with its environment variables and \
@@ -81,7 +81,7 @@ struct Serve: AsyncParsableCommand {
     if storage.store != nil, serving.emulator || options.ephemeral {
       throw CommandFailure(
         .usage,
-        description: "--store keeps data, and --emulator and --ephemeral keep none"
+        description: "--store keeps data, but --emulator and --ephemeral keep none"
       )
     }
     let paths = try options.paths()

@@ -7,27 +7,27 @@ import SecurityRules
 /// The command-line options of a server, apart from the paths of its data and socket.
 struct ServeOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Also listen at this port of 127.0.0.1; 0 chooses one.", valueName: "n")
+    help: ArgumentHelp("Also listen on this port of 127.0.0.1; 0 chooses one.", valueName: "n")
   )
   var port: Int?
 
   @Option(
     help: ArgumentHelp(
-      "The rules for everybody who is not at the socket, a file; SIGHUP reads it again.",
+      "The rules file for clients that are not at the socket; SIGHUP rereads it.",
       valueName: "file"
     )
   )
   var rules: String?
 
   @Option(
-    help: ArgumentHelp("The database of clients that name none.", valueName: "name")
+    help: ArgumentHelp("The database for clients that name none.", valueName: "name")
   )
   var ns: String = DatabaseName.standard
 
   @Flag(
     help: """
-      Stand in for the emulator, for tests on this machine: believe every credential, allow \
-      everything until there are rules, make databases on first use. Listens at port 9000 only, \
+      Stand in for the emulator, for tests on this machine: accept every credential, allow \
+      everything until there are rules, make databases on first use. Listens on port 9000 only, \
       and keeps nothing, unless --port, --socket or --data-dir say otherwise.
       """
   )
@@ -79,7 +79,7 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Log connections, writes, latencies and so on as JSON every so often.",
+      "Log connections, writes, latencies and so on as JSON at this interval.",
       valueName: "seconds"
     )
   )
@@ -160,7 +160,7 @@ struct PagesOptions: ParsableArguments {
       guard pagesUrl == nil, pagesTitle == nil else {
         throw CommandFailure(
           .usage,
-          description: "--pages-url and --pages-title are of use only with --pages"
+          description: "--pages-url and --pages-title require --pages"
         )
       }
       return
@@ -180,7 +180,7 @@ struct PagesOptions: ParsableArguments {
 struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Listen at this address of the machine; 0.0.0.0 and :: are all of them.",
+      "Listen on this address of the machine; 0.0.0.0 and :: mean all of them.",
       valueName: "address"
     )
   )
@@ -188,7 +188,7 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Encrypt the connections to the port: the certificate and those that lead to its authority.",
+      "Encrypt connections to the port: the certificate and its chain.",
       valueName: "pem"
     )
   )
@@ -196,7 +196,7 @@ struct NetworkOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The key of the certificate, a file that nobody else can read.",
+      "The private key of the certificate, a file that nobody else can read.",
       valueName: "pem"
     )
   )
@@ -286,7 +286,7 @@ struct IdentityOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A file with a secret of 32 bytes or more, which only its owner may read: whoever shows it \
+      A file with a secret of 32 bytes or more, which only its owner may read: whoever presents it \
       (Authorization: Bearer) is an administrator.
       """,
       valueName: "file"
@@ -294,7 +294,7 @@ struct IdentityOptions: ParsableArguments {
   )
   var adminKeyFile: String?
 
-  @Flag(help: "Let nobody make an account for themselves; \"hearth users add\" makes them.")
+  @Flag(help: "Turn off sign-up; \"hearth users add\" makes accounts.")
   var noSignUp = false
 
   /// Sets the identity options of a server.

@@ -43,7 +43,7 @@ extension Users {
   struct ListAccounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "Print the accounts: identifier, address, name, and what is special about them."
+      abstract: "Print the accounts: identifier, address, name, and remarks."
     )
 
     @OptionGroup var options: Options
@@ -170,7 +170,7 @@ extension Users {
   /// Creates a code for setting a new password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Print a code by which a user sets a new password, once, within an hour.",
+      abstract: "Print a code that lets a user set a new password, once, within an hour.",
       discussion: "The server sends no mail: hand the code over in a way that you trust."
     )
 
