@@ -126,7 +126,7 @@ final class TLSWatch: ChannelInboundHandler {
       let day = Self.day(certificate.notValidBefore)
       return TLSFailure(
         .notYetValid,
-        description: "its certificate is not valid until \(day); check the clock of this machine"
+        description: "its certificate is not valid until \(day); perhaps the clock here is wrong"
       )
     }
     return TLSFailure(
