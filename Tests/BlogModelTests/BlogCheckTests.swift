@@ -46,11 +46,11 @@ struct BlogCheckTests {
     )
     #expect(
       try await faults(["user-posts": ["u": ["p": post]]])
-        == ["/user-posts/u/p: is a copy of no post"]
+        == ["/user-posts/u/p: is a copy of a missing post"]
     )
     #expect(
       try await faults(["post-comments": ["p": ["c": ["text": "x"]]]])
-        == ["/post-comments/p: has comments on no post"]
+        == ["/post-comments/p: has comments on a missing post"]
     )
   }
 }

@@ -35,7 +35,9 @@ extension EndToEnd {
           && check.output.contains("in starCount, title")
       )
       #expect(
-        check.output.contains("/post-comments/-gone: has comments on no post (to do: remove it)\n")
+        check.output.contains(
+          "/post-comments/-gone: has comments on a missing post (to do: remove it)\n"
+        )
       )
       #expect(check.lines.last?.hasSuffix(": 3 faults") == true)
       #expect(try sandbox.hearth("export").output == before)
@@ -49,7 +51,7 @@ extension EndToEnd {
         let repair = try sandbox.hearth("fsck", "--repair")
         #expect(repair.status == 0, "\(repair.output)\(repair.errors)")
         #expect(repair.output.contains("(repaired: starCount is 1)"))
-        #expect(repair.output.contains("(repaired: it is what /posts/\(post) is)"))
+        #expect(repair.output.contains("(repaired: it equals /posts/\(post))"))
         // The report names what was removed, but cannot steer the terminal.
         #expect(repair.output.contains("lost"))
         #expect(!repair.output.contains("\u{1b}"))

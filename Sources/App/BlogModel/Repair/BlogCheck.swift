@@ -87,8 +87,8 @@ package struct BlogCheck: Sendable {
     for trace in traces where !trace.isRight(about: node[trace.target]) {
       let problem =
         switch trace.kind {
-        case .reply: "leads to no answer"
-        case .mention: "leads to nothing that names \(trace.path.keys[1].text)"
+        case .reply: "leads to a missing answer"
+        case .mention: "leads to nothing that mentions \(trace.path.keys[1].text)"
         case .tag: "leads to no post with that tag"
         }
       let fault = BlogFault(
@@ -160,7 +160,7 @@ package struct BlogCheck: Sendable {
     if post.isEmpty {
       report(
         path,
-        problem: "is a copy of no post",
+        problem: "is a copy of a missing post",
         remedy: .remove(path, without: id, copy.json(.value).text)
       )
     }
@@ -196,7 +196,7 @@ package struct BlogCheck: Sendable {
       let text = comments.json(.value).text
       return report(
         path,
-        problem: "has comments on no post",
+        problem: "has comments on a missing post",
         remedy: .remove(path, without: id, text)
       )
     }
@@ -220,7 +220,7 @@ package struct BlogCheck: Sendable {
       let decision = "say which comment it answers, or remove the parent"
       return report(
         path.appending(key),
-        problem: "answers what can be no comment",
+        problem: "answers something that cannot be a comment",
         remedy: .person(decision)
       )
     }
@@ -228,7 +228,7 @@ package struct BlogCheck: Sendable {
       let decision = "remove the parent, or say which comment it answers"
       report(
         path.appending(key),
-        problem: "answers \(id), which is no earlier comment",
+        problem: "answers \(id), which is not an earlier comment",
         remedy: .person(decision)
       )
     }
@@ -238,7 +238,7 @@ package struct BlogCheck: Sendable {
   /// shown.
   private mutating func checkValues(of entry: Node, at path: Path) {
     if entry.withoutPriorities != entry {
-      report(path, problem: "has a priority, or something in it has", remedy: .dropPriorities(path))
+      report(path, problem: "has a priority, or contains one", remedy: .dropPriorities(path))
     }
     if let problem = BlogBounds.problem(with: entry) {
       report(path, problem: problem, remedy: .person("shorten it, or delete it"))
@@ -249,7 +249,7 @@ package struct BlogCheck: Sendable {
     leftovers.append(
       BlogFault(
         path: path.description,
-        problem: "says what was read of no post",
+        problem: "says what was read of a missing post",
         remedy: .remove(path, without: post, mark.json(.value).text)
       )
     )
@@ -332,7 +332,7 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
       switch self {
       case .count: "count the stars"
-      case .followPost(let post, _): "make it what /posts/\(post) is"
+      case .followPost(let post, _): "make it equal /posts/\(post)"
       case .dropPriorities: "remove the priorities"
       case .removeCopy, .remove, .removeTrace: "remove it"
       case .person(let decision): "a person must decide: \(decision)"

@@ -42,7 +42,7 @@ package struct BlogRepair: Sendable {
         // descendants.
         if try await read(path).priority != nil { try await place(path).setPriority(nil) }
         try await change(path) { $0.withoutPriorities }
-        return try await read(path).isEmpty ? .gone : .repaired("nothing in it has a priority")
+        return try await read(path).isEmpty ? .gone : .repaired("it has no priorities")
       case .removeCopy(let post, let owner, let text):
         return try await remove(Path([.userPosts, owner, post]), with: text) {
           try await isOwner(owner, of: post)
@@ -60,7 +60,7 @@ package struct BlogRepair: Sendable {
     } catch let error as DatabaseError
       where error.code == .maximumRetries || error.code == .overriddenBySet
     {
-      return .left("others changed it too often in the meantime")
+      return .left("others kept changing it")
     }
   }
 
@@ -115,12 +115,12 @@ package struct BlogRepair: Sendable {
         return .left("the post cannot be copied: \(problem)")
       }
       if try await read(copy).withoutPriorities == truth {
-        return hasWritten ? .repaired("it is what /posts/\(post) is") : .gone
+        return hasWritten ? .repaired("it equals /posts/\(post)") : .gone
       }
       try await change(copy) { _ in truth }
       hasWritten = true
     }
-    return .left("others changed it too often in the meantime")
+    return .left("others kept changing it")
   }
 
   /// Removes what belongs to nothing, unless concurrent writes give it an owner.
