@@ -66,7 +66,7 @@ struct PlainBlogTests {
   @Test("What cannot be done is said")
   func mistakes() {
     var plain = loaded()
-    #expect(plain.run("open 99").lines == ["There is no post of that number. Type list."])
+    #expect(plain.run("open 99").lines == ["There is no post with that number. Type list."])
     #expect(plain.run("delete 1").lines == ["Only bob can delete it."])
     #expect(plain.run("dance").lines == ["There is no command dance. Type help."])
     #expect(plain.run("comment x").lines == ["Open a post first."])

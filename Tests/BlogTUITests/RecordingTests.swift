@@ -120,7 +120,7 @@ struct RecordingTests {
     lines[4] = "{\"feed\":{\"recent\":{}},\"posts\":[[7,500]]}"
     #expect {
       try Recording(Array((lines.joined(separator: "\n") + "\n").utf8))
-    } throws: { "\($0)" == "line 5: it keeps posts that were not there" }
+    } throws: { "\($0)" == "line 5: it restores posts that did not exist" }
     for text in ["", "\n", "hello\n", "{}\n", "[1]\n"] {
       #expect {
         try Recording(Array(text.utf8))

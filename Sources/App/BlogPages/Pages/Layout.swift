@@ -38,7 +38,7 @@ struct Layout {
     }
     if list.posts.isEmpty {
       main.tag("<p class=\"empty\">")
-      main.put(list.isFirst ? "Nothing has been written here yet." : "There is nothing further.")
+      main.put(list.isFirst ? "Nothing has been written here yet." : "There are no more posts.")
       main.tag("</p>\n")
     }
     for post in list.posts { main.append(entry(post, in: list.kind)) }
@@ -83,7 +83,7 @@ struct Layout {
     note(
       status: 404,
       title: "Not here",
-      "There is no such page. It may have been deleted by the one who wrote it."
+      "There is no such page. Its author may have deleted it."
     )
   }
 
@@ -92,7 +92,7 @@ struct Layout {
     note(
       status: 403,
       title: "For members",
-      "This blog is read by people who have an account. In a terminal, hearth signs you in."
+      "Only people with an account can read this blog. In a terminal, hearth signs you in."
     )
   }
 

@@ -165,7 +165,7 @@ package enum ThemeText {
         continue
       }
       guard let style = entry.value.flatMap({ Style(description: $0) }) else {
-        complain("a style is written such as \"bold yellow on blue\"", line: entry.line)
+        complain("write a style like \"bold yellow on blue\"", line: entry.line)
         continue
       }
       styles[role] = style

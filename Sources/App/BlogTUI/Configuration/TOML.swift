@@ -33,7 +33,7 @@ struct TOMLDocument {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     // The parser treats a NUL character as the end of the file.
     for index in lines.indices where lines[index].contains("\0") {
-      faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a character of zero"))
+      faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a null character"))
       lines[index] = ""
     }
     let lineNumbers = Self.lineNumbers(of: lines)

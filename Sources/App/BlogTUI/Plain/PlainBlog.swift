@@ -204,7 +204,7 @@ package struct PlainBlog: Sendable {
   }
 
   private var list: [String] {
-    guard let posts else { return ["The posts have not come yet."] }
+    guard let posts else { return ["The posts have not arrived yet."] }
     return posts.enumerated().map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
       let stars = Self.count(post.starCount, "star") + mine
@@ -221,7 +221,7 @@ package struct PlainBlog: Sendable {
       return body(&self, post)
     }
     guard let index = Int(number), let posts, posts.indices.contains(index - 1) else {
-      return Answer(lines: ["There is no post of that number. Type list."])
+      return Answer(lines: ["There is no post with that number. Type list."])
     }
     return body(&self, posts[index - 1])
   }

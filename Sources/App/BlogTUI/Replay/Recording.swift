@@ -100,7 +100,7 @@ private struct LineReader {
     } else if let kind = line.feed {
       let before = posts[kind] ?? []
       guard let new = PostRun.posts(of: line.posts ?? [], since: before) else {
-        throw RecordingError(line: number, reason: "it keeps posts that were not there")
+        throw RecordingError(line: number, reason: "it restores posts that did not exist")
       }
       posts[kind] = new
       steps.append(RecordedStep(time: line.time, entry: .event(.blog(.feed(kind, posts: new)))))
@@ -122,7 +122,7 @@ private struct LineReader {
       )
     }
     guard let start = line.start else {
-      throw RecordingError(line: 1, reason: "it does not tell how the program began")
+      throw RecordingError(line: 1, reason: "it does not say how the program began")
     }
     self.start = start
   }

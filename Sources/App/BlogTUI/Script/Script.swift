@@ -79,7 +79,7 @@ package struct Script: Hashable, Sendable {
     case "size":
       let numbers = rest.split(separator: "x").compactMap { Int($0) }
       guard numbers.count == 2, numbers.allSatisfy({ (1...1_000).contains($0) }) else {
-        throw Failure(line: number, reason: "a size is written such as 80x24")
+        throw Failure(line: number, reason: "write a size like 80x24")
       }
       return .size(Size(width: numbers[0], height: numbers[1]))
     case "pause":
@@ -93,7 +93,7 @@ package struct Script: Hashable, Sendable {
     case "as":
       let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, let act = Act(words[1]) else {
-        throw Failure(line: number, reason: "nobody can \"\(rest)\"")
+        throw Failure(line: number, reason: "\"as\" needs a name and a known step, not \"\(rest)\"")
       }
       return .other(words[0], act)
     default: throw Failure(line: number, reason: "there is no step \"\(parts[0])\"")
