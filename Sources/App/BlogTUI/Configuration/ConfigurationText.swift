@@ -2,7 +2,7 @@
 package enum ConfigurationText {
   /// All effective values with their origins, in a form that the program can read again.
   package static func text(of configuration: Configuration) -> String {
-    var text = "# What holds now, and where it comes from; hearth-config(5) explains it all.\n"
+    var text = "# The settings in effect and where they come from; see hearth-config(5).\n"
     for setting in Setting.allCases {
       let value = configuration.settings[setting].tomlText
       let origin = configuration.settings.origin(of: setting).text

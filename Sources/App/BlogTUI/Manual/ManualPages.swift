@@ -12,8 +12,8 @@ package enum ManualPages {
     page.paragraph(
       "What every key does when no configuration says otherwise. Keys are written as the program "
         + "shows them: ^X is Control with x, Alt-x is Alt with x, and up to four keys with "
-        + "blanks between them are typed one after the other, as slowly as one likes: no clock ends "
-        + "a sequence, but any key that does not go on with it, such as Esc. The screen shows what "
+        + "blanks between them are typed one after the other, at any speed: a sequence has no "
+        + "timeout, but any key that does not continue it ends it, such as Esc. The screen shows what "
         + "can follow. The name of an action can be typed as a command "
         + "after a colon, and is what a configuration file binds keys to: see hearth-config(5)."
     )
@@ -75,7 +75,7 @@ package enum ManualPages {
     )
     page.paragraph(
       "A value on the command line wins over one of the environment, which wins over the file. "
-        + "\"hearth --print-config\" prints what holds and where each value comes from."
+        + "\"hearth --print-config\" prints the settings in effect and where each comes from."
     )
     page.heading("Settings")
     for setting in Setting.allCases {
@@ -88,7 +88,7 @@ package enum ManualPages {
     page.heading("Keys")
     page.paragraph(
       "The table [keys] gives keys a meaning wherever the action has one, [keys.PLACE] in one place. "
-        + "A key of the file takes the place of whatever began with it there; the action \"none\" "
+        + "A key in the file replaces whatever began with it there; the action \"none\" "
         + "takes a key away. hearth-keys(7) lists the places and the actions."
     )
     page.example("[keys.list]\n\"x\" = \"star\"\n\"d d\" = \"delete\"\n\"s\" = \"none\"")
@@ -120,10 +120,10 @@ extension ManualPages {
     var page = Roff(name: "hearth-script", section: 5, summary: "scripts that use hearth")
     page.heading("Description")
     page.paragraph(
-      "\"hearth --script FILE\" does what a file says, on a blog of its own that is empty at the "
+      "\"hearth --script FILE\" runs the steps in a file, on a blog of its own that is empty at the "
         + "start and gone at the end. The clock stands still except where the script lets time pass, "
-        + "and identifiers are made without chance, so that two runs show the same. The exit status "
-        + "is 0 if every step succeeded, 1 if one failed, and 2 if a line is no step."
+        + "and identifiers are not random, so that two runs show the same. The exit status "
+        + "is 0 if every step succeeded, 1 if one failed, and 2 if a line is not a step."
     )
     page.paragraph(
       "With \"--show\" the script runs on the terminal for somebody to look at: each key waits for "
