@@ -97,7 +97,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let kind = FaultKind(rawValue: String(name)) else {
         let names = allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(description: "\"\(name)\" is no fault: there are \(names), all and none")
+        throw Problem(description: "\"\(name)\" is not a fault: there are \(names), all and none")
       }
       kinds.insert(kind)
     }

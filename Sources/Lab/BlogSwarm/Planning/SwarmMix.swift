@@ -42,13 +42,13 @@ package struct SwarmMix: Hashable, Codable, Sendable {
       }
       guard let action = SwarmAction(rawValue: String(sides[0])) else {
         let names = SwarmAction.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(description: "\"\(sides[0])\" is no action: there are \(names)")
+        throw Problem(description: "\"\(sides[0])\" is not an action: there are \(names)")
       }
       guard shares.updateValue(share, forKey: action) == nil else {
         throw Problem(description: "\"\(sides[0])\" has two shares")
       }
     }
-    guard total > 0 else { throw Problem(description: "a mix of nothing") }
+    guard total > 0 else { throw Problem(description: "the mix is empty") }
   }
 
   /// The sum of all shares.

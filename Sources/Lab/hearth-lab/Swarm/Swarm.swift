@@ -113,7 +113,7 @@ struct Swarm: AsyncParsableCommand {
     guard let name = arguments.injectBug else { return nil }
     #if DEBUG
     if let bug = InjectedBug(rawValue: name) { return bug }
-    throw CommandFailure(.usage, description: "\"\(name)\" is no mistake (--inject-bug list)")
+    throw CommandFailure(.usage, description: "\"\(name)\" is not a mistake (--inject-bug list)")
     #else
     throw CommandFailure(.usage, description: "this build makes no mistakes on purpose")
     #endif
@@ -173,7 +173,7 @@ struct Swarm: AsyncParsableCommand {
       let names = (["auto"] + StarStrategy.allCases.map(\.rawValue)).joined(separator: ", ")
       throw CommandFailure(
         .usage,
-        description: "\"\(arguments.stars)\" is no strategy: there are \(names)"
+        description: "\"\(arguments.stars)\" is not a strategy: there are \(names)"
       )
     }
     settings.stars = strategy
