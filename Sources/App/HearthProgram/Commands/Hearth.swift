@@ -57,7 +57,7 @@ package struct Hearth: AsyncParsableCommand {
 
   /// The most common options; the help lists no options of the default command on its own.
   private static let commonOptions = """
-    --user NAME       be somebody else than the user of this system
+    --user NAME       be someone other than the user of this system
     --profile NAME    open a database elsewhere, by the name of its profile
     --database URL    open a database elsewhere, by its address
     --data-dir DIR    keep the local database in another directory

@@ -11,31 +11,31 @@ package struct SwarmOptions: ParsableArguments {
       Put a blog under load from many users, with faults, and check that nothing went wrong.
       """,
     discussion: """
-      Headless clients in processes of their own read and write at the times of a plan that the \
-      seed decides (an open load: delays count). Meanwhile clients and \
+      Headless clients in processes of their own read and write at times that a plan sets, which \
+      the seed decides (an open load: delays count). Meanwhile clients and \
       the server are killed, stopped and cut off. Afterwards a checker reads the database \
-      in another way and compares everything with what was promised.
+      independently and compares everything with the promises.
 
-      Without --database the swarm has a server of its own, in a directory that is removed when \
-      everything held. Histories, logs and the database stay there otherwise, or with \
-      --directory.
+      Without --database the swarm has its own server, in a directory that is removed if all \
+      promises held. Otherwise, or with --directory, histories, logs and the database stay \
+      there.
 
       With --database it is a guest: nobody else should write there meanwhile, since the checker \
-      would take it for a mistake. Where people sign in (--admin-key-file) each user gets an \
-      account of its own, which is deleted at the end. What the swarm has written is removed as \
-      well when everything held, unless --keep is given; it touches no posts of others.
+      would report that as a mistake. Where people sign in (--admin-key-file) each user gets its \
+      own account, which is deleted at the end. What the swarm wrote is removed as well if all \
+      promises held, unless --keep is given; it touches no other posts.
 
-      With --servers there are several of them, which share a PostgreSQL that the swarm starts in a \
-      temporary directory (apt-get install postgresql), and everybody gets an account. Then kill, \
-      freeze, partition and postgres are done to servers, mostly to the one that leads: it is killed; \
-      stopped for longer than its lease; cut off from PostgreSQL or from its clients; PostgreSQL is \
+      With --servers there are several, which share a PostgreSQL that the swarm starts in a \
+      temporary directory (apt-get install postgresql), and every user gets an account. The faults \
+      kill, freeze, partition and postgres then hit servers, mostly the leader: it is killed; stopped \
+      for longer than its lease; cut off from PostgreSQL or from its clients; PostgreSQL is \
       restarted. A storm of 30 seconds or more has room for that.
 
       Faults: drop, delay, partition, kill, pause, duplicate, server-kill, slow, clock, disk-full, \
       rules, hostile, freeze, postgres, all, none.
 
-      Exit status: 0 when everything held, 1 when something did not, or too little was done to \
-      mean anything.
+      Exit status: 0 if all promises held, 1 if one did not, or if too little was done to mean \
+      anything.
       """
   )
 
@@ -76,18 +76,21 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var stars = "auto"
 
-  @Option(help: ArgumentHelp("How many posts everybody works on.", valueName: "n"))
+  @Option(help: ArgumentHelp("How many posts all users work on.", valueName: "n"))
   package var posts = 5
 
   @Option(
-    help: ArgumentHelp("How many users share a process; 1 while they are few.", valueName: "n")
+    help: ArgumentHelp(
+      "How many users share a process; by default 1 if there are few.",
+      valueName: "n"
+    )
   )
   package var usersPerProcess: Int?
 
   @Flag(
     help: """
-      Expect memory and descriptors of all processes to stay where they are; what is written is \
-      deleted as well, unless --mix says otherwise.
+      Expect the memory and descriptors of all processes not to grow; what is written is also \
+      deleted, unless --mix says otherwise.
       """
   )
   package var soak = false
@@ -121,7 +124,7 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var report: String?
 
-  @Option(help: ArgumentHelp("Keep everything in this new directory.", valueName: "dir"))
+  @Option(help: ArgumentHelp("Keep all files in this new directory.", valueName: "dir"))
   package var directory: String?
 
   @Flag(name: .long, help: "Print the report as JSON.")
@@ -129,7 +132,7 @@ package struct SwarmOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Make a mistake on purpose, to see that it is found; \"list\" lists them.",
+      "Make a mistake on purpose, to check that it is found; \"list\" lists them.",
       valueName: "name",
       visibility: .hidden
     )
@@ -138,7 +141,7 @@ package struct SwarmOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Another program to be the server, such as one with a mistake; it takes what serve takes.",
+      "Run another server program, such as one with a mistake; it takes the options of serve.",
       valueName: "program",
       visibility: .hidden
     )
@@ -165,8 +168,8 @@ package struct SwarmAccess: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A database that is there already: at a local socket, of an emulator, or, with \
-      --admin-key-file, one that people sign in to.
+      An existing database: at a local socket, of an emulator, or, with --admin-key-file, one that \
+      people sign in to.
       """,
       valueName: "url"
     )
@@ -202,7 +205,7 @@ package struct SwarmAccess: ParsableArguments {
   )
   package var caFile: String?
 
-  @Flag(help: "Keep what the swarm has written in the database.")
+  @Flag(help: "Do not remove what the swarm wrote to the database.")
   package var keep = false
 
   /// Fills in options that were not given from the profile.
