@@ -131,7 +131,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Who may write and not read is told that the data have changed, and not the data")
+  @Test("Who may write and not read is told that the data has changed, and not the data")
   func blindTransaction() throws {
     var dialogue = try dialogue("ann")
     _ = dialogue.ask(1, "p", #"{"p":"/inbox","d":7}"#)
@@ -147,7 +147,7 @@ struct AccessTests {
     var write = WriteRequest(path: "inbox", operation: .set(.integer(1)))
     write.hash = Node.string("x").hash
     let outputs = dialogue.hub.handle(.request(id: 1, .write(write)), from: peer, at: 0)
-    let reason = JSONValue.string("the data at /inbox have changed")
+    let reason = JSONValue.string("the data at /inbox has changed")
     let stale = ServerMessage.Response(.dataStale, payload: .json(reason))
     #expect(outputs == [.deliver(peer, .response(id: 1, stale))])
   }

@@ -77,7 +77,7 @@ struct DatabasesTests {
     let http = try await HTTPProbe(server.address)
     let answer = try await http.request("PUT", "/x.json?ns=\(name)", "1")
     #expect(answer.status == 404)
-    #expect(answer.body == #"{"error":"there is no database of this name here"}"#)
+    #expect(answer.body == #"{"error":"there is no database with this name here"}"#)
     let client = try await connect(server, to: name)
     #expect(try await client.closed().kind == .refused(status: 404))
     #expect(stores.names() == ["hearth"])

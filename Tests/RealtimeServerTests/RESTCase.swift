@@ -222,7 +222,7 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
       400,
       error("timeout must be a time up to 15min, such as 100ms, 3s or 2min")
     ),
-    RESTCase("GET", "/n.json?ns=other", 404, error("there is no database of this name here")),
+    RESTCase("GET", "/n.json?ns=other", 404, error("there is no database with this name here")),
     RESTCase(
       "GET",
       "/.other/rules.json",

@@ -154,7 +154,7 @@ struct RESTRulesTests {
       "5",
       lines: ["if-match: x"],
       412,
-      error("the data at /box/old have changed")
+      error("the data at /box/old has changed")
     ),
     RESTCase(
       "PUT",

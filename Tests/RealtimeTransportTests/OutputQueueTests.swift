@@ -131,7 +131,7 @@ struct OutputQueueTests {
       #expect(channel.waiting == 10_000 + excess)
       channel.send(bytes(1))
       let isOver = excess > 0
-      #expect(channel.reasons == (isOver ? ["10001 bytes of output wait for it"] : []))
+      #expect(channel.reasons == (isOver ? ["10001 bytes of output are waiting for it"] : []))
       #expect(channel.waiting == 10_000 + (isOver ? 1 : excess + 1))
     }
   }
@@ -144,7 +144,7 @@ struct OutputQueueTests {
     channel.send(bytes(1))
     #expect(channel.reasons == [])
     channel.send(bytes(1))
-    #expect(channel.reasons == ["2001 bytes of output wait for it"])
+    #expect(channel.reasons == ["2001 bytes of output are waiting for it"])
   }
 
   @Test("finds a peer congested above the one mark, and no longer below half of it")
@@ -173,7 +173,7 @@ struct OutputQueueTests {
     channel.send(bytes(1_001))
     #expect(!channel.queue.isCongested)
     channel.send(bytes(1))
-    #expect(channel.reasons == ["1001 bytes of output wait for it"])
+    #expect(channel.reasons == ["1001 bytes of output are waiting for it"])
     let same = try makeChannel(congestion: 1_000, pending: 1_000)
     same.send(bytes(1_001))
     #expect(same.queue.isCongested)

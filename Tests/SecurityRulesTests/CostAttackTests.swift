@@ -28,7 +28,7 @@ struct CostAttackTests {
   }
 
   private static let exhausted = Explanation.Outcome.failed(
-    "the request takes more steps than rules may",
+    "the rules take too many steps for this request",
     nil
   )
 

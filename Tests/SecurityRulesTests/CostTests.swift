@@ -106,7 +106,7 @@ struct CostTests {
     )
   }
 
-  private static let exhausted = "the request takes more steps than rules may"
+  private static let exhausted = "the rules take too many steps for this request"
 
   @Test("No expression traps, and each has the result a second look gives", arguments: 0..<10)
   func randomExpressions(_ seed: Int) throws {

@@ -463,13 +463,13 @@ extension JSONScanner {
     let high = try hexUnit()
     guard UTF16.isSurrogate(high) else { return encode(UInt32(high)) }
     guard UTF16.isLeadSurrogate(high), current == UInt8(ascii: "\\") else {
-      throw error("half a surrogate pair")
+      throw error("a lone surrogate")
     }
     position += 1
-    guard current == UInt8(ascii: "u") else { throw error("half a surrogate pair") }
+    guard current == UInt8(ascii: "u") else { throw error("a lone surrogate") }
     position += 1
     let low = try hexUnit()
-    guard UTF16.isTrailSurrogate(low) else { throw error("half a surrogate pair") }
+    guard UTF16.isTrailSurrogate(low) else { throw error("a lone surrogate") }
     return encode(0x10000 + (UInt32(high - 0xD800) << 10) + UInt32(low - 0xDC00))
   }
 

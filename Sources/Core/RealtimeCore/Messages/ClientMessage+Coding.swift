@@ -156,7 +156,7 @@ extension ClientRequest {
   ) throws(NodeError) -> WriteOperation {
     if !isMerge, let data { return .set(data) }
     guard isMerge, let changes = body["d"] else {
-      throw NodeError(description: "the data \"d\" are missing")
+      throw NodeError(description: "the data \"d\" is missing")
     }
     return .merge(try Change.changes(json: changes))
   }

@@ -218,7 +218,7 @@ extension ServerMessage {
     if let action = envelope.action {
       return .push(try ServerPush(action: action, body: envelope.body))
     }
-    return .error(envelope["error"]?.string ?? "a message that is neither answer nor push")
+    return .error(envelope["error"]?.string ?? "the message is neither a response nor a push")
   }
 
   /// Encodes the message as JSON.

@@ -127,7 +127,7 @@ final class OutputQueue {
   func append(_ frames: ByteBuffer, goesOn: Bool = false) {
     guard !isClosed else { return }
     if !goesOn, !isWritable, waitingBytes > limits.pendingBytes {
-      onStall("\(waitingBytes) bytes of output wait for it")
+      onStall("\(waitingBytes) bytes of output are waiting for it")
       return
     }
     if var gathered = tick, gathered.readableBytes + frames.readableBytes <= gatheredLimit {

@@ -183,7 +183,7 @@ package final class ClientConnection: Sendable {
     // If the connection breaks during the handshake, the server may still be a database server.
     if error is IOError {
       return abandon(
-        ConnectionEnd(.lost, description: "\(target) broke the connection off (\(error))")
+        ConnectionEnd(.lost, description: "\(target) broke off the connection (\(error))")
       )
     }
     abandon(

@@ -58,7 +58,7 @@ struct ConnectionAcceptor: Sendable {
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(
           .failed,
-          description: "a process of user \(credentials.user) was turned away"
+          description: "a process of user \(credentials.user) was rejected"
         )
       }
       // TLS is the first handler, so that nothing is ever sent in plain text.
@@ -75,7 +75,7 @@ struct ConnectionAcceptor: Sendable {
     case .unix:
       guard let provider = channel as? any SocketOptionProvider else {
         return channel.eventLoop.makeFailedFuture(
-          ListenError(.failed, description: "the user of a connection cannot be found out")
+          ListenError(.failed, description: "the user of a connection cannot be determined")
         )
       }
       // Safety: the kernel writes 12 bytes here, which matches the type in size and layout.

@@ -68,7 +68,7 @@ package final class ServerListener: Sendable {
   ) -> EventLoopFuture<ServerListener> {
     precondition(
       address.isSecure == (certificate != nil),
-      "\(address) and its certificate contradict each other"
+      "\(address) does not match its certificate"
     )
     let certificate = NIOLockedValueBox(certificate)
     let (limits, user, open) = (Shared(limits), geteuid(), OpenConnections())
@@ -149,7 +149,7 @@ package final class ServerListener: Sendable {
       file.remove()
       throw ListenError(
         .failed,
-        description: "\(address) cannot be listened at: \(FailureText.describe(error))"
+        description: "\(address) cannot be listened on: \(FailureText.describe(error))"
       )
     }
   }

@@ -95,7 +95,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
         onEnd(
           HTTPClientError(
             .lost,
-            description: "\(server) gives no stream of events (\(head.status.code))"
+            description: "\(server) sent no event stream (\(head.status.code))"
           )
         )
         return context.close(promise: nil)
@@ -130,7 +130,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
     onEnd(
       HTTPClientError(
         .lost,
-        description: "\(server) broke the stream off: \(FailureText.describe(error))"
+        description: "\(server) broke off the stream: \(FailureText.describe(error))"
       )
     )
     context.close(promise: nil)

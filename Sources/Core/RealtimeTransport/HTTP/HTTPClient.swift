@@ -113,7 +113,7 @@ final class HTTPExchange: Sendable {
   /// Cancels the exchange, which fails with kind `cancelled` unless it is already done.
   func cancel() {
     eventLoop.execute {
-      self.fail(.cancelled, because: "was asked for something, but nobody waits for it")
+      self.fail(.cancelled, because: "was sent a request that was canceled")
     }
   }
 
@@ -264,9 +264,9 @@ private final class HTTPAnswerHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
     case let error as TLSFailure: onFailure(.insecure(error.kind), error.description)
-    case HTTPParserError.invalidEOFState: onFailure(.lost, "broke off in the middle of its answer")
+    case HTTPParserError.invalidEOFState: onFailure(.lost, "broke off during its response")
     case is HTTPParserError: onFailure(.notHTTP, "does not speak HTTP (\(error))")
-    default: onFailure(.lost, "broke the connection off: \(FailureText.describe(error))")
+    default: onFailure(.lost, "broke off the connection: \(FailureText.describe(error))")
     }
   }
 

@@ -31,7 +31,7 @@ package struct HTTPClientRequest: Hashable, Sendable {
   ) throws(HTTPClientError) {
     let refusal = HTTPClientError(
       .invalidURL,
-      description: "\"\(url)\" is not a URL of http or https"
+      description: "\"\(url)\" is not an http or https URL"
     )
     guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { throw refusal }
     let isSecure: Bool

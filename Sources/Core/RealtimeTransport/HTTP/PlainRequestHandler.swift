@@ -196,7 +196,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private func refusal(of request: HTTPRequest) -> HTTPAnswer? {
     if let refusal = policy.refusal(of: request) { return refusal }
     guard request.path == "/.ws" else { return nil }
-    return recorder.refusal ?? HTTPAnswer(status: 400, error: "this is for WebSockets only")
+    return recorder.refusal ?? HTTPAnswer(status: 400, error: "only WebSockets are accepted here")
   }
 
   // MARK: Answering
@@ -462,7 +462,7 @@ extension PlainRequestHandler {
   private func makeHolder() -> InputPromises.Holder {
     let holder = InputPromises.Holder(on: memory.eventLoop) { [weak self] in
       guard let self, phase == .receiving else { return }
-      let reason: StaticString = "the body stopped while others waited"
+      let reason: StaticString = "the body stalled while others waited"
       write(HTTPAnswer(status: 408, error: reason), isLast: true)
     }
     self.holder = holder

@@ -255,7 +255,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
         let limit = limits.frameBytes
         fail(.protocolViolation, code: 1_009, because: "sent a frame of more than \(limit) bytes")
       case .wrongFlags:
-        fail(.protocolViolation, code: 1_002, because: "sent a frame with wrong flags")
+        fail(.protocolViolation, code: 1_002, because: "sent a frame with invalid flags")
       case .wrongControl:
         fail(
           .protocolViolation,
@@ -406,7 +406,10 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     holder = nil
     onEnd(
       end
-        ?? ConnectionEnd(.lost, description: "\(peerName) closed the connection without a goodbye")
+        ?? ConnectionEnd(
+          .lost,
+          description: "\(peerName) closed the connection without a close frame"
+        )
     )
   }
 }
@@ -448,7 +451,7 @@ extension MessageHandler {
       self?.fail(
         .protocolViolation,
         code: 1_013,
-        because: "stopped in a message while others waited"
+        because: "stalled in a message while others waited"
       )
     }
     self.holder = holder

@@ -23,7 +23,7 @@ extension TreeHub {
   var admissionError: RequestError? {
     let waiting = durability.waitingCommits
     guard waiting >= limits.pendingCommits else { return nil }
-    return RequestError(.unavailable, reason: "\(waiting) writes wait for the disk already")
+    return RequestError(.unavailable, reason: "\(waiting) writes are already waiting for the disk")
   }
 
   /// Counts changes that are not commits but must become durable as well.
@@ -160,6 +160,6 @@ extension TreeHub {
   static func repeated(_ outcome: StatusCode) -> ServerMessage.Response {
     outcome == .ok
       ? ServerMessage.Response(.ok)
-      : RequestError(outcome, reason: "this write was refused when it came first").response
+      : RequestError(outcome, reason: "this write was refused the first time").response
   }
 }

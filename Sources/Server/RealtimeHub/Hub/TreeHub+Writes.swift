@@ -80,7 +80,7 @@ extension TreeHub {
       if let parent = change.path.parent, step.after[parent].isEmpty {
         throw RequestError(
           .invalidData,
-          reason: "there are no data at \(parent) to give a priority"
+          reason: "there is no data at \(parent) to give a priority"
         )
       }
     }
@@ -112,7 +112,7 @@ extension TreeHub {
     guard let hash = write.hash, self.hash(of: durability.root[write.path]) != hash else {
       return nil
     }
-    return RequestError(.dataStale, reason: "the data at \(write.path) have changed")
+    return RequestError(.dataStale, reason: "the data at \(write.path) has changed")
   }
 
   private func hash(of node: Node) -> String {

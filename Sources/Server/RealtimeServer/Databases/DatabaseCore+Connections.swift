@@ -158,7 +158,11 @@ extension DatabaseCore {
       logger.debug("undecodable message", metadata: ["peer": "\(session.peer)"])
       perform(hub.handle(undecodable: error, from: session.peer))
       if error.requestID == nil {
-        drop(session.peer, code: CloseCode.protocolError, reason: "a message cannot be understood")
+        drop(
+          session.peer,
+          code: CloseCode.protocolError,
+          reason: "it sent a message that cannot be understood"
+        )
       }
       slowDown(session, after: length)
     }
@@ -228,7 +232,7 @@ extension DatabaseCore {
 
   /// Closes an idle connection to make room for another.
   func makeRoom(_ session: Session) {
-    let reason = "it did nothing, and others need the room"
+    let reason = "it was idle, and others need the room"
     logger.debug("dropped a connection: \(reason)", metadata: ["peer": "\(session.peer)"])
     metrics.dropped += 1
     forget(session.peer)

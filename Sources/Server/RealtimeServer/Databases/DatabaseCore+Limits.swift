@@ -11,7 +11,7 @@ extension DatabaseCore {
     guard case .listen = request, context.resident.isExhausted(at: context.clock()) else {
       return nil
     }
-    let reason = "the server's memory is used up"
+    let reason = "the server is out of memory"
     return ServerMessage.Response(.unavailable, payload: .json(.string(reason)))
   }
 

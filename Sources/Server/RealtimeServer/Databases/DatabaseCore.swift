@@ -204,7 +204,7 @@ final class DatabaseCore {
       perform(hub.batchCommitted(outcome.batches))
     case .failure(let error) where term != nil && error.kind != .full:
       // Clients resend what was not answered, to whichever server leads the database then.
-      logger.error("a write failed, and the database is given up: \(error)")
+      logger.error("a write failed, and the database is closed: \(error)")
       metrics.failedBatches += 1
       return onLoss()
     case .failure(let error) where error.hasStoredNothing:

@@ -189,7 +189,7 @@ final class DatabaseRegistry {
     }
   }
 
-  private static let absence = RESTError(404, reason: "there is no database of this name here")
+  private static let absence = RESTError(404, reason: "there is no database with this name here")
 
   /// The error for too many databases; an emulator uses a status that no client retries on.
   private var excess: RESTError {

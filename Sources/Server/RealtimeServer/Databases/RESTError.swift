@@ -36,7 +36,7 @@ struct RESTError: Error, Equatable {
   /// A read that took longer than the timeout it asked for.
   static let readTooSlow = RESTError(
     400,
-    reason: "the data could not be read in the time that timeout allows"
+    reason: "reading the data took longer than timeout allows"
   )
 
   static let permissionDenied = RESTError(401, reason: "Permission denied")
@@ -79,7 +79,10 @@ struct RESTError: Error, Equatable {
 extension RESTError {
   /// Makes the error for a client at the socket, which cannot be redirected to another machine.
   init(_ redirection: Redirection) {
-    self.init(503, reason: "the database is led by the server at \(redirection.host): ask there")
+    self.init(
+      503,
+      reason: "the server at \(redirection.host) leads the database: send the request there"
+    )
   }
 }
 

@@ -195,7 +195,7 @@ public final class DatabaseServer: Sendable {
     guard let bound = FileDescriptorLimit.connections, bound < options.limits.connections else {
       return options
     }
-    logger.warning("the system allows \(bound) connections only (RLIMIT_NOFILE)")
+    logger.warning("the system allows only \(bound) connections (RLIMIT_NOFILE)")
     var options = options
     options.limits.connections = bound
     return options

@@ -145,7 +145,7 @@ extension ServerCore {
       return
     }
     idle = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) {
-      self.logger.info("nobody is connected any more")
+      self.logger.info("no clients are connected any more")
       self.stop()
     }
   }

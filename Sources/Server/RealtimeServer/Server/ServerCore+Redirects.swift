@@ -59,7 +59,7 @@ extension ServerCore {
         else {
           throw RESTError(
             503,
-            reason: "the database is led by the server at \(redirection.host): ask there"
+            reason: "the server at \(redirection.host) leads the database: send the request there"
           )
         }
         add(RedirectTicket.parameter, ticket)
@@ -100,7 +100,7 @@ extension ServerCore {
     }
     let name = name(in: request)
     guard let text, let ticket = RedirectTicket(text, sealedWith: secret) else {
-      throw Self.ticketRefusal("is none of these servers")
+      throw Self.ticketRefusal("is not from one of these servers")
     }
     guard ticket.request == Self.ticketed(request, target: target, database: name) else {
       throw Self.ticketRefusal("is for another request")
@@ -114,7 +114,7 @@ extension ServerCore {
       throw RESTError(401, reason: "Auth token is revoked.")
     }
     if isCarriedOut, !usedTickets.use(text, until: end, at: time) {
-      throw Self.ticketRefusal("has been used already")
+      throw Self.ticketRefusal("has already been used")
     }
     return ticket.credential
   }

@@ -254,7 +254,7 @@ extension ServerCore {
     do throws(RESTError) {
       guard try isAdministrator(request) else { throw RESTError.permissionDenied }
       guard request.method == "GET" || request.method == "HEAD" else {
-        throw RESTError(405, reason: "the numbers can only be read")
+        throw RESTError(405, reason: "the metrics are read-only")
       }
       let answer = HTTPAnswer.json(200, body: Array(metrics.text.utf8))
       return eventLoop.makeSucceededFuture(.answer(answer))

@@ -79,7 +79,7 @@ struct StepBudget {
 
   @inline(never)
   private static var exhausted: EvaluationError {
-    EvaluationError("the request takes more steps than rules may", at: nil)
+    EvaluationError("the rules take too many steps for this request", at: nil)
   }
 
   /// Spends steps for copying or comparing text.
