@@ -7,7 +7,7 @@ import Testing
 import TransportTestSupport
 
 /// What is within a limit works; what exceeds it does not.
-@Suite("A limit", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A limit", .timeLimit(.minutes(1)))
 struct LimitTests {
   private func start(
     _ settings: [String: Int],
@@ -17,7 +17,6 @@ struct LimitTests {
     var options = DatabaseServer.Options(port: 0, rules: rules)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    options.connectionThreads = ConnectionThreads.current
     return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
   }
 

@@ -7,7 +7,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// What one request, stream or user may cost over REST.
-@Suite("A limit of REST", .onEitherThread, .timeLimit(.minutes(2)))
+@Suite("A limit of REST", .timeLimit(.minutes(2)))
 struct RESTLimitTests {
   private func start(
     _ settings: [String: Int] = [:],
@@ -16,7 +16,6 @@ struct RESTLimitTests {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    options.connectionThreads = ConnectionThreads.current
     return try await .start(options, store: store)
   }
 

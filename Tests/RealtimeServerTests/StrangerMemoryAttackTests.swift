@@ -9,7 +9,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// The server memory taken by clients that send without finishing, or request without reading.
-@Suite("A stranger's share of memory", .onEitherThread, .timeLimit(.minutes(3)), .serialized)
+@Suite("A stranger's share of memory", .timeLimit(.minutes(3)), .serialized)
 struct StrangerMemoryAttackTests {
   private static let mebibyte = 1_024 * 1_024
   /// Only signed-in users may write; everybody may read.
@@ -19,12 +19,13 @@ struct StrangerMemoryAttackTests {
     _ settings: [String: Int] = [:],
     rules: DatabaseServer.Rules,
     root: Node = .empty,
-    socketPath: String? = nil
+    socketPath: String? = nil,
+    threads: Int = ConnectionThreads.current
   ) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: rules)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    options.connectionThreads = ConnectionThreads.current
+    options.connectionThreads = threads
     return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
   }
 
@@ -44,7 +45,10 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Bodies
 
-  @Test("is not spent on a body that nobody may send, which is refused before it is read")
+  @Test(
+    "is not spent on a body that nobody may send, which is refused before it is read",
+    .onEitherThread
+  )
   func refusedBodies() async throws {
     let server = try await start(rules: .source(Self.closed))
     for _ in 0..<20 {
@@ -69,7 +73,10 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("holds for unfinished bodies where the rules are open, and others get through")
+  @Test(
+    "holds for unfinished bodies where the rules are open, and others get through",
+    .onEitherThread
+  )
   func unfinishedBodies() async throws {
     let server = try await start(["memory-mebibytes": 32], rules: .open)
     let before = ResidentMemory.mebibytes()
@@ -98,7 +105,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("is taken from who stops in the middle of a body while others wait")
+  @Test("is taken from who stops in the middle of a body while others wait", .onEitherThread)
   func stoppedBodies() async throws {
     let server = try await start(["memory-mebibytes": 8], rules: .open)
     let stopped = try await HTTPProbe(server.address)
@@ -113,7 +120,7 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Messages
 
-  @Test("is not spent on a message that nobody may send, which passes by unread")
+  @Test("is not spent on a message that nobody may send, which passes by unread", .onEitherThread)
   func refusedMessages() async throws {
     let server = try await start(rules: .source(Self.closed))
     let stranger = try await RawWebSocket(server.address)
@@ -135,7 +142,10 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("holds for unfinished messages where the rules are open, and others get through")
+  @Test(
+    "holds for unfinished messages where the rules are open, and others get through",
+    .onEitherThread
+  )
   func unfinishedMessages() async throws {
     let server = try await start(["memory-mebibytes": 32], rules: .open)
     let before = ResidentMemory.mebibytes()
@@ -156,7 +166,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("does not bound what comes over the local socket")
+  @Test("does not bound what comes over the local socket", .onEitherThread)
   func localMessages() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -193,11 +203,16 @@ struct StrangerMemoryAttackTests {
 
   @Test(
     "holds for those who ask and do not read, and others are answered",
-    arguments: Wish.allCases
+    arguments: Wish.allCases.map { ($0, 0) } + [(.requests, 2), (.streams, 2)]
   )
-  func readers(wish: Wish) async throws {
+  func readers(wish: Wish, threads: Int) async throws {
     let root = Node(sortedChildren: [(ChildKey("big"), Self.big), (ChildKey("small"), .integer(7))])
-    let server = try await start(["memory-mebibytes": 32], rules: .open, root: root)
+    let server = try await start(
+      ["memory-mebibytes": 32],
+      rules: .open,
+      root: root,
+      threads: threads
+    )
     let before = ResidentMemory.mebibytes()
     var strangers: [any Sendable] = []
     for _ in 0..<10 { strangers.append(try await ask(wish, server)) }

@@ -182,16 +182,16 @@ package struct ServerHandlers: Sendable {
   package var depthLimit: Int?
 
   /// The callbacks through which a connection talks to its owner, made on the owner's event loop.
-  package struct Callbacks: Sendable {
+  package final class Callbacks: Sendable {
     /// Receives each message, in order.
-    package var onMessage: @Sendable ([UInt8]) -> Void
+    package let onMessage: @Sendable ([UInt8]) -> Void
     /// Receives each message that has been decoded already, in order with the others, and its length
     /// in bytes.
-    package var onDecoded: @Sendable (Result<ClientMessage, MessageError>, Int) -> Void
+    package let onDecoded: @Sendable (Result<ClientMessage, MessageError>, Int) -> Void
     /// Receives the number of a request whose message was too long and has been skipped.
-    package var onExcess: @Sendable (Int64) -> Void
+    package let onExcess: @Sendable (Int64) -> Void
     /// Receives the end: called once, after all other callbacks.
-    package var onClose: @Sendable (ConnectionEnd) -> Void
+    package let onClose: @Sendable (ConnectionEnd) -> Void
 
     /// Makes callbacks.
     package init(
