@@ -163,13 +163,18 @@ struct ExpressionCompiler {
   }
 
   private func accepts(_ kind: LeafKinds, from entry: Int32) -> Bool {
+    target(from: entry, forUnchanged: kind) == RuleTest.accept
+  }
+
+  /// Where the conditions lead to for such a leaf, or nil if that depends on anything else.
+  private func target(from entry: Int32, forUnchanged kind: LeafKinds) -> Int32? {
     var next = entry
     while next >= 0 {
       let test = tests[Int(next)]
-      guard let isTrue = result(of: test.kind, forUnchanged: kind) else { return false }
+      guard let isTrue = result(of: test.kind, forUnchanged: kind) else { return nil }
       next = isTrue ? test.onTrue : test.onFalse
     }
-    return next == RuleTest.accept
+    return next
   }
 
   /// The result of a condition for such a leaf, or nil if it depends on anything else.
@@ -189,7 +194,26 @@ struct ExpressionCompiler {
       case .hasChildren: return false
       case .val, .getPriority, .hasChild, .parent, .child: return nil
       }
-    case .isNull, .equal, .compare, .hasChildren, .matches, .contains, .value: return nil
+    case .equal(let left, let right, _):
+      return isOwnValue(left, ofUnchanged: kind) && isOwnValue(right, ofUnchanged: kind)
+        ? true : nil
+    case .isNull, .compare, .hasChildren, .matches, .contains, .value: return nil
+    }
+  }
+
+  /// Whether a step certainly has the value of such a leaf.
+  private func isOwnValue(_ step: Int32, ofUnchanged kind: LeafKinds) -> Bool {
+    switch steps[Int(step)] {
+    case .ask(.val, let location): return isOwnFrame(location)
+    case .ternary(let condition, let branches):
+      switch target(from: condition, forUnchanged: kind) {
+      case RuleTest.accept: return isOwnValue(branches.first, ofUnchanged: kind)
+      case RuleTest.reject: return isOwnValue(branches.second, ofUnchanged: kind)
+      default: return false
+      }
+    case .null, .bool, .number, .text, .auth, .uid, .now, .capture, .query, .member, .length,
+      .negate, .arithmetic, .condition, .ask, .string:
+      return false
     }
   }
 
