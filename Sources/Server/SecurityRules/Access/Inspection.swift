@@ -72,10 +72,9 @@ struct Inspection: ~Copyable {
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where !key.isPriority {
       let depth = plans.count - 1
-      let text = evaluator.scratch.keep(key)
-      var guess = 0
-      guard let plan = plans[depth].pointee.child(text, guess: &guess) else { break }
+      guard let plan = plans[depth].pointee.child(key) else { break }
       plans.push(plan)
+      let text = evaluator.scratch.keep(key)
       let above = evaluator.frames[depth]
       let (node, newNode) = above.node.child(key, beside: above.newNode)
       evaluator.enter(RuleFrame(key: text, node: node, newNode: newNode))
@@ -119,7 +118,9 @@ struct Inspection: ~Copyable {
 
   /// Whether the data above, at and below a location is valid.
   private mutating func areValid(at path: Path) -> Bool {
-    for depth in 0..<plans.count where !isValid(plans[depth], at: depth) { return false }
+    for depth in 0..<plans.count where !isKept(plans[depth], in: evaluator.frames[depth]) {
+      if !isValid(plans[depth], at: depth) { return false }
+    }
     let depth = path.isPriority ? path.count - 1 : path.count
     return plans.count <= depth || isValid(below: plans[depth])
   }
@@ -129,18 +130,18 @@ struct Inspection: ~Copyable {
     guard let entry = plan.pointee.validate, !evaluator.frames[depth].newNode.isEmpty else {
       return true
     }
-    if !isExplaining, isKept(by: entry, at: depth) { return true }
     if holds(entry, at: depth) { return true }
     refusal = decision(false, by: Verdict(rule: entry.rule, depth: depth, outcome: reason))
     return false
   }
 
-  /// Whether the data at a frame is unchanged, and a rule certainly holds for it.
-  private func isKept(by entry: RulePlan.Entry, at depth: Int) -> Bool {
-    let kinds = entry.program.pointee.keepable
-    guard !kinds.isEmpty else { return false }
-    let frame = evaluator.frames.pointer(to: depth)
-    return frame.pointee.newNode.kindOfSameLeaf(as: frame.pointee.node).map(kinds.include) == true
+  /// Whether the data at a frame is unchanged, and its rule certainly holds for it.
+  @inline(__always)
+  private func isKept(_ plan: UnsafePointer<RulePlan>, in frame: RuleFrame) -> Bool {
+    guard !isExplaining, let entry = plan.pointee.validate,
+      case let kinds = entry.program.pointee.keepable, !kinds.isEmpty
+    else { return false }
+    return frame.newNode.kindOfSameLeaf(as: frame.node).map(kinds.include) == true
   }
 
   /// Whether the data below the last frame is valid; only locations with rules are visited.
@@ -198,9 +199,9 @@ struct Inspection: ~Copyable {
       guard let nameIndex = child.nameIndex, let table = evaluator.table(of: depth, names) else {
         continue
       }
-      let value = table[names.count + nameIndex]
+      let (old, value) = (table[nameIndex], table[names.count + nameIndex])
       if value.isEmpty { continue }
-      let below = RuleFrame(key: child.name, node: table[nameIndex], newNode: value)
+      let below = RuleFrame(key: child.name, node: old, newNode: value)
       if !isValid(child.plan, in: below, depth: depth + 1) { return false }
     }
     return true
@@ -212,6 +213,10 @@ struct Inspection: ~Copyable {
     in frame: RuleFrame,
     depth: Int
   ) -> Bool {
+    // Most children are unchanged leaves, which need no frame of their own.
+    if isKept(plan, in: frame), evaluator.budget.spendIfAble(RulesLimits.stepsPerKey) {
+      return true
+    }
     evaluator.enter(frame)
     let isValid =
       isValid(plan, at: depth)

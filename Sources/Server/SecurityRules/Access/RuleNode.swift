@@ -137,15 +137,26 @@ struct RulePlan {
       }
       return wildcard
     }
-    let wanted = ChildKey(key)
+    guard let index = index(of: ChildKey(key)) else { return wildcard }
+    guess = index + 1
+    return children[index].plan
+  }
+
+  /// The rules of a child: those for its name, or else those of the wildcard.
+  ///
+  /// - Complexity: O(log children)
+  func child(_ key: ChildKey) -> UnsafePointer<RulePlan>? {
+    index(of: key).map { children[$0].plan } ?? wildcard
+  }
+
+  /// The index of a named child, or nil.
+  private func index(of key: ChildKey) -> Int? {
     var (low, high) = (0, children.count)
     while low < high {
       let middle = (low + high) / 2
-      if keys[middle] < wanted { low = middle + 1 } else { high = middle }
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
     }
-    guard low < children.count, keys[low] == wanted else { return wildcard }
-    guess = low + 1
-    return children[low].plan
+    return low < children.count && keys[low] == key ? low : nil
   }
 }
 

@@ -77,6 +77,14 @@ struct StepBudget {
     remaining -= steps
   }
 
+  /// Spends steps and returns true, or leaves them and returns false if there are too few.
+  @inline(__always)
+  mutating func spendIfAble(_ steps: Int) -> Bool {
+    guard steps <= remaining else { return false }
+    remaining -= steps
+    return true
+  }
+
   @inline(never)
   private static var exhausted: EvaluationError {
     EvaluationError("the rules take too many steps for this request", at: nil)
