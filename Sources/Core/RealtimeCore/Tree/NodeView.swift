@@ -28,8 +28,8 @@ package struct NodeView {
     self.storage = storage
   }
 
-  /// Borrows a node, which must not move.
-  fileprivate init(_ node: UnsafePointer<Node>) {
+  /// Borrows a node, which must not move as long as the view is used.
+  package init(_ node: UnsafePointer<Node>) {
     switch node.pointee {
     case .empty: storage = .empty
     case .leaf: storage = .node(node)
@@ -289,17 +289,20 @@ package struct NodeView {
   /// Finds the children with the given names in one pass, where that is faster than one by one.
   ///
   /// - Parameters:
-  ///   - names: The names, in key order.
+  ///   - names: The names, in key order, at most 16.
   ///   - table: Receives the child for each name, empty if it is missing.
-  /// - Returns: False if the children are not packed; the table is not filled then.
+  /// - Returns: The names that are present, each as the bit of its index; nil if the children are
+  ///   not packed, and the table is not filled then.
   /// - Complexity: O(size of the packed children + names), more where few of the children are named
   package func findChildren(
     named names: UnsafeBufferPointer<LeafText>,
     into table: UnsafeMutablePointer<NodeView>
-  ) -> Bool {
+  ) -> UInt16? {
+    assert(names.count <= UInt16.bitWidth, "a bit for each name")
     var next = 0
+    var present: UInt16 = 0
     switch storage {
-    case .node, .map: return false
+    case .node, .map: return nil
     case .empty, .leaf: break
     case .children(let source):
       guard let base = source.baseAddress else { break }
@@ -320,6 +323,7 @@ package struct NodeView {
               next += 1
             }
             table[index] = NodeView(packedAt: value)
+            present |= 1 << UInt16(truncatingIfNeeded: index)
             next += 1
             break
           }
@@ -332,7 +336,7 @@ package struct NodeView {
       table[next] = .empty
       next += 1
     }
-    return true
+    return present
   }
 
   /// The child with the given key, empty if it is missing; `.priority` is not a child.

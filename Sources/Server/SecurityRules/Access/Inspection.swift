@@ -15,15 +15,46 @@ struct Inspection: ~Copyable {
   private var refusal: Decision?
 
   /// Starts at the root; the data that the request borrows must outlive the inspection.
-  init(of request: RuleRequest, by rules: RuleSet, explaining: Bool, steps: Int) {
+  private init(
+    of request: RuleRequest,
+    by rules: RuleSet,
+    explaining: Bool,
+    steps: Int,
+    in memory: UnsafeMutableRawPointer
+  ) {
     self.rules = rules
     isExplaining = explaining
-    evaluator = Evaluator(request, steps: steps)
+    evaluator = Evaluator(request, steps: steps, in: memory)
     plans = RuleStack(
       in: evaluator.spare,
       capacity: Evaluator.spareBytes / MemoryLayout<UnsafePointer<RulePlan>>.stride
     )
     plans.push(rules.top.plan)
+  }
+
+  /// Makes an inspection that exists during a closure.
+  static func run<Result>(
+    of request: RuleRequest,
+    by rules: RuleSet,
+    explaining: Bool,
+    steps: Int,
+    _ body: (inout Inspection) -> Result
+  ) -> Result {
+    withUnsafeTemporaryAllocation(
+      byteCount: Evaluator.usualBytes,
+      alignment: MemoryLayout<RuleFrame>.alignment
+    ) { memory in
+      // Safety: the memory has a size, and therefore an address.
+      guard let start = memory.baseAddress else { preconditionFailure("memory without an address") }
+      var inspection = Inspection(
+        of: request,
+        by: rules,
+        explaining: explaining,
+        steps: steps,
+        in: start
+      )
+      return body(&inspection)
+    }
   }
 
   /// The result of a rule at one of the frames of the evaluator.
@@ -118,7 +149,9 @@ struct Inspection: ~Copyable {
 
   /// Whether the data above, at and below a location is valid.
   private mutating func areValid(at path: Path) -> Bool {
-    for depth in 0..<plans.count where !isKept(plans[depth], in: evaluator.frames[depth]) {
+    for depth in 0..<plans.count {
+      let frame = evaluator.frames.pointer(to: depth)
+      if isKept(plans[depth], from: frame.pointee.node, to: frame.pointee.newNode) { continue }
       if !isValid(plans[depth], at: depth) { return false }
     }
     let depth = path.isPriority ? path.count - 1 : path.count
@@ -135,13 +168,19 @@ struct Inspection: ~Copyable {
     return false
   }
 
-  /// Whether the data at a frame is unchanged, and its rule certainly holds for it.
+  /// Whether data is an unchanged leaf, for which its rule certainly holds.
+  ///
+  /// Most children of a written location are such leaves; they need no frame.
   @inline(__always)
-  private func isKept(_ plan: UnsafePointer<RulePlan>, in frame: RuleFrame) -> Bool {
+  private func isKept(
+    _ plan: UnsafePointer<RulePlan>,
+    from old: NodeView,
+    to value: NodeView
+  ) -> Bool {
     guard !isExplaining, let entry = plan.pointee.validate,
       case let kinds = entry.program.pointee.keepable, !kinds.isEmpty
     else { return false }
-    return frame.newNode.kindOfSameLeaf(as: frame.node).map(kinds.include) == true
+    return value.kindOfSameLeaf(as: old).map(kinds.include) == true
   }
 
   /// Whether the data below the last frame is valid; only locations with rules are visited.
@@ -185,22 +224,25 @@ struct Inspection: ~Copyable {
     childCount: Int
   ) -> Bool? {
     let (named, names) = (plan.pointee.children, plan.pointee.names)
-    guard let table = evaluator.table(of: depth, names) else { return nil }
-    if plan.pointee.validatesAllChildren {
-      // Children whose names are not in the table would have to be visited as well.
-      var count = 0
-      for child in named {
-        if let nameIndex = child.nameIndex, !table[names.count + nameIndex].isEmpty { count += 1 }
-      }
-      if count < childCount { return nil }
+    guard evaluator.table(of: depth, names) != nil else { return nil }
+    let present = evaluator.frames[depth].newPresent
+    // Children whose names are not in the table would have to be visited as well.
+    if plan.pointee.validatesAllChildren,
+      (present & plan.pointee.ruledNames).nonzeroBitCount < childCount
+    {
+      return nil
     }
     for child in named {
       // Looked up again, since adding tables may move this one.
-      guard let nameIndex = child.nameIndex, let table = evaluator.table(of: depth, names) else {
+      guard let nameIndex = child.nameIndex, present & 1 << nameIndex != 0,
+        let table = evaluator.table(of: depth, names)
+      else { continue }
+      let (old, value) = (table[nameIndex], table[names.count + nameIndex])
+      if isKept(child.plan, from: old, to: value),
+        evaluator.budget.spendIfAble(RulesLimits.stepsPerKey)
+      {
         continue
       }
-      let (old, value) = (table[nameIndex], table[names.count + nameIndex])
-      if value.isEmpty { continue }
       let below = RuleFrame(key: child.name, node: old, newNode: value)
       if !isValid(child.plan, in: below, depth: depth + 1) { return false }
     }
@@ -213,13 +255,9 @@ struct Inspection: ~Copyable {
     in frame: RuleFrame,
     depth: Int
   ) -> Bool {
-    // Most children are unchanged leaves, which need no frame of their own.
-    if isKept(plan, in: frame), evaluator.budget.spendIfAble(RulesLimits.stepsPerKey) {
-      return true
-    }
     evaluator.enter(frame)
     let isValid =
-      isValid(plan, at: depth)
+      (isKept(plan, from: frame.node, to: frame.newNode) || isValid(plan, at: depth))
       && (!plan.pointee.hasValidationBelow || self.isValid(below: plan))
       && pay(for: plan, at: depth)
     evaluator.ascend(to: depth - 1)

@@ -60,6 +60,9 @@ final class RuleNode: Sendable {
         children: children.elements,
         keys: keys.elements,
         names: names.texts,
+        ruledNames: sorted.reduce(0) { ruled, child in
+          names[child.key.text].map { ruled | 1 << $0 } ?? ruled
+        },
         wildcard: wildcard?.node.plan,
         hasValidationBelow: hasValidationBelow,
         validatesAllChildren: validatesAllChildren
@@ -111,6 +114,8 @@ struct RulePlan {
   fileprivate let keys: UnsafeBufferPointer<ChildKey>
   /// The children that are looked up together.
   let names: UnsafeBufferPointer<LeafText>
+  /// Those of the names that have rules.
+  let ruledNames: RuleNames.Mask
   fileprivate let wildcard: UnsafePointer<RulePlan>?
   /// Whether there is a `.validate` anywhere below this location.
   let hasValidationBelow: Bool

@@ -192,17 +192,18 @@ extension RuleSet {
   ) -> Decision {
     // The request borrows from the subject.
     defer { withExtendedLifetime(subject) {} }
-    return root.withView { root in
+    return withUnsafePointer(to: root) { root in
       withUnsafePointer(to: query) { query in
         let request = RuleRequest(
           subject: subject,
           now: Double(now),
-          root: root,
+          root: NodeView(root),
           newRoot: nil,
           query: query
         )
-        var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
-        return inspection.read(path)
+        return Inspection.run(of: request, by: self, explaining: explaining, steps: steps) {
+          $0.read(path)
+        }
       }
     }
   }
@@ -266,16 +267,17 @@ extension RuleSet {
     explaining: Bool = false
   ) -> Decision {
     defer { withExtendedLifetime(subject) {} }
-    return oldRoot.withView { root in
-      newRoot.withView { newRoot in
+    return withUnsafePointer(to: oldRoot) { root in
+      withUnsafePointer(to: newRoot) { newRoot in
         let request = RuleRequest(
           subject: subject,
           now: Double(now),
-          root: root,
-          newRoot: newRoot
+          root: NodeView(root),
+          newRoot: NodeView(newRoot)
         )
-        var inspection = Inspection(of: request, by: self, explaining: explaining, steps: steps)
-        return inspection.write(paths)
+        return Inspection.run(of: request, by: self, explaining: explaining, steps: steps) {
+          $0.write(paths)
+        }
       }
     }
   }
@@ -301,16 +303,17 @@ extension RuleSet {
     steps: Int = RulesLimits.steps
   ) -> Bool {
     defer { withExtendedLifetime(subject) {} }
-    return root.withView { root in
+    return withUnsafePointer(to: root) { root in
       let request = RuleRequest(
         subject: subject,
         now: Double(now),
-        root: root,
+        root: NodeView(root),
         newRoot: nil
       )
-      var inspection = Inspection(of: request, by: self, explaining: false, steps: steps)
-      for path in paths where !inspection.couldWrite(path) { return false }
-      return true
+      return Inspection.run(of: request, by: self, explaining: false, steps: steps) { inspection in
+        for path in paths where !inspection.couldWrite(path) { return false }
+        return true
+      }
     }
   }
 }

@@ -9,8 +9,8 @@ struct Evaluator: ~Copyable {
   /// How many frames, and how many children of frames, there is initially space for.
   private static let usualDepth = 6
   private static let usualChildren = 14
-  /// The size of the block allocated for a request; larger blocks cost noticeably more.
-  private static let usualBytes = 1_024
+  /// The size of the memory that an evaluator borrows; larger blocks would not fit on the stack.
+  static let usualBytes = 1_024
   /// The size of the spare block.
   static let spareBytes = 64
 
@@ -18,9 +18,7 @@ struct Evaluator: ~Copyable {
 
   let request: RuleRequest
   var budget: StepBudget
-  /// Memory for the stacks and the scratch, used until they outgrow it.
-  private let memory: UnsafeMutableRawPointer
-  /// A pointer-aligned block of that memory for the owner, valid as long as the evaluator exists.
+  /// A pointer-aligned block of the borrowed memory for the owner.
   let spare: UnsafeMutableRawPointer
   var scratch: RuleScratch
   /// The locations from the root to the data being visited.
@@ -31,11 +29,17 @@ struct Evaluator: ~Copyable {
   /// The program of the current rule; a placeholder before the first one.
   private(set) var program: UnsafePointer<RuleProgram.Code>
 
-  init(_ request: RuleRequest, steps: Int) {
+  /// Starts at the root.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - steps: The steps that it may take.
+  ///   - memory: Pointer-aligned memory of ``usualBytes``, which outlives the evaluator. The stacks
+  ///     and the scratch use it until they outgrow it.
+  init(_ request: RuleRequest, steps: Int, in memory: UnsafeMutableRawPointer) {
     self.request = request
     budget = StepBudget(steps)
     program = Self.none.borrowed
-    memory = .allocate(byteCount: Self.usualBytes, alignment: MemoryLayout<RuleFrame>.alignment)
     frames = RuleStack(in: memory, capacity: Self.usualDepth)
     let below = MemoryLayout<RuleFrame>.stride * Self.usualDepth
     tables = RuleStack(in: memory + below, capacity: Self.usualChildren)
@@ -53,10 +57,6 @@ struct Evaluator: ~Copyable {
         newNode: request.newRoot ?? .empty
       )
     )
-  }
-
-  deinit {
-    memory.deallocate()
   }
 
   // MARK: Frames
@@ -77,14 +77,14 @@ struct Evaluator: ~Copyable {
   }
 
   private mutating func ascendWithTables(to depth: Int) {
-    var tableCount = tables.count
+    var tableCount = Int32(tables.count)
     for index in (depth + 1)..<max(frames.count, depth + 1) {
       let table = frames.pointer(to: index).pointee.table
       if table >= 0 { tableCount = min(tableCount, table) }
     }
     frames.truncate(to: depth + 1)
     guard tableCount < tables.count else { return }
-    tables.truncate(to: tableCount)
+    tables.truncate(to: Int(tableCount))
     // A frame further up may have got its table after one of the frames that are gone.
     for index in 0...depth where frames[index].table >= tableCount {
       frames[index].table = RuleFrame.noTableYet
@@ -104,7 +104,7 @@ struct Evaluator: ~Copyable {
     _ names: UnsafeBufferPointer<LeafText>
   ) -> UnsafePointer<NodeView>? {
     let start = frames.pointer(to: frame).pointee.table
-    if start >= 0 { return tables.pointer(to: start) }
+    if start >= 0 { return tables.pointer(to: Int(start)) }
     return start == RuleFrame.noTableYet && !names.isEmpty ? makeTable(of: frame, names) : nil
   }
 
@@ -116,13 +116,27 @@ struct Evaluator: ~Copyable {
     let start = tables.count
     let table = tables.extend(by: 2 * names.count)
     let above = frames[frame]
-    let isFilled =
-      above.node.findChildren(named: names, into: table)
-      && above.newNode.findChildren(named: names, into: table + names.count)
-    frames[frame].table = isFilled ? start : RuleFrame.hasNoTable
-    if isFilled { return UnsafePointer(table) }
-    tables.truncate(to: start)
-    return nil
+    guard let present = above.node.findChildren(named: names, into: table),
+      let newPresent = above.newNode.findChildren(named: names, into: table + names.count)
+    else {
+      frames[frame].table = RuleFrame.hasNoTable
+      tables.truncate(to: start)
+      return nil
+    }
+    frames[frame].table = Int32(start)
+    frames[frame].present = present
+    frames[frame].newPresent = newPresent
+    return UnsafePointer(table)
+  }
+
+  /// Whether the table of the current rule's frame exists and has all of some names.
+  @inline(__always)
+  private mutating func hasNames(_ wanted: RuleNames.Mask, isNew: Bool) -> Bool {
+    let index = program.pointee.frame
+    guard table(of: index, program.pointee.names) != nil else { return false }
+    let frame = frames.pointer(to: index)
+    let present = isNew ? frame.pointee.newPresent : frame.pointee.present
+    return present & wanted == wanted
   }
 
   /// A child of the current rule's frame.
@@ -212,15 +226,25 @@ struct Evaluator: ~Copyable {
       return try compare(operation, left: first, right: value(right), at: offset)
     case .ask(let method, let location):
       return Self.answer(method, on: try node(at: location))
+    case .hasNames(let isNew, let wanted, let children, let cost):
+      if hasNames(wanted, isNew: isNew) {
+        try budget.spend(Int(cost))
+        return true
+      }
+      for slot in children.indices {
+        let path = program.pointee.paths[slot]
+        try budget.spend(Int(path.cost))
+        if let nameIndex = path.nameIndex, child(isNew: isNew, at: nameIndex).isEmpty {
+          return false
+        }
+      }
+      return true
     case .hasChildren(let location, let children):
       let node = try node(at: location)
       for slot in children.indices {
         let path = program.pointee.paths[slot]
         try budget.spend(Int(path.cost))
-        if let nameIndex = path.nameIndex {
-          // The name belongs to the frame of the rule, which is also the location.
-          if child(isNew: isNew(location), at: nameIndex).isEmpty { return false }
-        } else if path.keys.count == 1,
+        if path.keys.count == 1,
           case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
         {
           if node.child(key).isEmpty { return false }
@@ -345,11 +369,6 @@ struct Evaluator: ~Copyable {
       return try detour(isNew: isNew, frame: Int(frame), keys)
     case .aboveRoot(let offset): throw Self.aboveRoot(at: offset)
     }
-  }
-
-  /// Whether a location that is a frame belongs to the new data.
-  private func isNew(_ location: Int32) -> Bool {
-    if case .frame(let isNew, _) = program.pointee.locations[Int(location)] { isNew } else { false }
   }
 
   private static func aboveRoot(at offset: Int32) -> EvaluationError {

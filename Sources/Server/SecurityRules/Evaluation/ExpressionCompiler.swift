@@ -134,7 +134,13 @@ struct ExpressionCompiler {
         )
       }
       paths += children
-      return (.hasChildren(location, range(of: children.count, in: paths.count)), cost + 1)
+      let range = range(of: children.count, in: paths.count)
+      let indices = children.compactMap(\.nameIndex)
+      guard indices.count == children.count, case .frame(let isNew, _) = locations[Int(location)]
+      else { return (.hasChildren(location, range), cost + 1) }
+      let wanted = indices.reduce(RuleNames.Mask(0)) { $0 | 1 << $1 }
+      let total = Int32(clamping: children.reduce(0) { $0 + Int($1.cost) })
+      return (.hasNames(isNew: isNew, wanted, range, cost: total), cost + 1)
     case .matches(let base, let pattern, let offset):
       let (step, cost) = addValue(base)
       if let set = pattern.only, !pattern.ignoresCase {
@@ -197,7 +203,7 @@ struct ExpressionCompiler {
     case .equal(let left, let right, _):
       return isOwnValue(left, ofUnchanged: kind) && isOwnValue(right, ofUnchanged: kind)
         ? true : nil
-    case .isNull, .compare, .hasChildren, .matches, .contains, .value: return nil
+    case .isNull, .compare, .hasChildren, .hasNames, .matches, .contains, .value: return nil
     }
   }
 

@@ -6,9 +6,11 @@ internal import RealtimeCore
 final class RuleNames: Sendable {
   /// The index of a name.
   typealias Index = Int32
+  /// A set of names: for each, the bit of its index.
+  typealias Mask = UInt16
 
   /// The maximum number of names; looking up more at once costs more than it saves.
-  private static let most = 16
+  private static let most = Mask.bitWidth
 
   /// No names, so that every child is looked up separately.
   static let none = RuleNames([])

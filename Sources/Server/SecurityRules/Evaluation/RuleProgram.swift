@@ -17,6 +17,8 @@ struct RuleTest {
     case ask(SnapshotMethod, Int32)
     /// Whether a location has all of some children.
     case hasChildren(Int32, RuleProgram.Slice)
+    /// Whether the rule's frame has all of some named children, which cost this much together.
+    case hasNames(isNew: Bool, RuleNames.Mask, RuleProgram.Slice, cost: Int32)
     case matches(Int32, pattern: Int32, at: Int32)
     /// Whether a text contains a character of a set, which is all that the simplest patterns
     /// require.
@@ -137,7 +139,7 @@ final class RuleProgram: @unchecked Sendable {
   struct ChildPath {
     let keys: Slice
     let cost: Int32
-    /// Its index among the names of the rule's frame, if it is one of them.
+    /// Its index among the names of the rule's frame, if the location is that frame.
     let nameIndex: RuleNames.Index?
   }
 

@@ -44,11 +44,14 @@ struct RuleFrame {
   let newNode: NodeView
   /// The start of the table of the named children.
   var table = RuleFrame.noTableYet
+  /// The named children that are present in the table, in the current and in the new data.
+  var present = RuleNames.Mask(0)
+  var newPresent = RuleNames.Mask(0)
 
   /// No table has been requested so far.
-  static let noTableYet = -1
+  static let noTableYet: Int32 = -1
   /// There is no table, since the data is not packed.
-  static let hasNoTable = -2
+  static let hasNoTable: Int32 = -2
 
   init(key: LeafText, node: NodeView, newNode: NodeView) {
     self.key = key
