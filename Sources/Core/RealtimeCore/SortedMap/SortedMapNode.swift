@@ -46,15 +46,15 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   /// Copies elements into a new array.
   ///
-  /// An array that is copied because it changes makes a function call for each element.
+  /// An array that is copied because it changes makes a function call for each element, and one
+  /// that is created with room for elements searches the type of its memory each time.
   @inlinable static func copied<Element>(_ elements: [Element]) -> [Element] {
     elements.withUnsafeBufferPointer { source in
-      Array(unsafeUninitializedCapacity: source.count) { target, count in
-        if let target = target.baseAddress {
-          for index in 0..<source.count { (target + index).initialize(to: source[index]) }
-        }
-        count = source.count
+      var copy: [Element] = []
+      copy.append(addingCapacity: source.count) { target in
+        for element in source { target.append(element) }
       }
+      return copy
     }
   }
 
