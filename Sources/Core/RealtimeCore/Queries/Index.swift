@@ -100,7 +100,7 @@ package struct IndexEntry: Sendable {
   /// Makes a position.
   package init(value: IndexValue, key: ChildKey) {
     rank = IndexRank(value)
-    exact = rank.value == value ? nil : Exact(value)
+    exact = rank.isExact(for: value) ? nil : Exact(value)
     self.key = key
   }
 
@@ -199,6 +199,13 @@ struct IndexRank: Hashable, Comparable, Sendable {
       default: return .leaf(.bool(bits == 3))
       }
     }
+  }
+
+  /// Whether the rank of a value determines the value.
+  func isExact(for value: IndexValue) -> Bool {
+    // Fast path: a double holds such a number with more bits to spare than a rank drops.
+    if case .leaf(.integer(let number)) = value, number.magnitude < 1 << 50 { return true }
+    return self.value == value
   }
 
   static func < (left: IndexRank, right: IndexRank) -> Bool { left.bits < right.bits }
