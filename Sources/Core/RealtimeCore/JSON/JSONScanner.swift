@@ -354,7 +354,7 @@ extension JSONScanner {
   /// Scans a string without escapes and returns its bytes in the text; otherwise consumes nothing.
   mutating func unescapedString() -> UnsafeBufferPointer<UInt8>? {
     skipWhitespace()
-    guard current == UInt8(ascii: "\"") else { return nil }
+    guard current == UInt8(ascii: "\""), let base = source.baseAddress else { return nil }
     let start = position + 1
     var index = start
     var isASCII = true
@@ -363,7 +363,7 @@ extension JSONScanner {
       guard index < end else { return nil }
       let byte = source[index]
       if byte == UInt8(ascii: "\"") {
-        let bytes = UnsafeBufferPointer(rebasing: source[start..<index])
+        let bytes = UnsafeBufferPointer(start: base + start, count: index - start)
         if !isASCII, !Self.isUTF8(bytes) { return nil }
         position = index + 1
         return bytes

@@ -27,24 +27,33 @@ struct NodeParser: ~Copyable {
 
   private var scanner: JSONScanner
   /// The values that were read last, and the objects that contain them.
-  private var packed = PackedBuffer(capacity: PackedChildren.mostBytes / 2)
+  private var packed: PackedBuffer
   private var keys: [ChildKey] = []
   private var nodes: [Node] = []
   /// The first value that is not valid data; reported only if the whole text is valid JSON.
   private var problem: NodeError?
 
-  private init(_ scanner: JSONScanner) {
+  /// The size of the memory on the stack for packed values; most values that clients send fit.
+  private static let usualBytes = PackedChildren.mostBytes / 2
+
+  private init(_ scanner: JSONScanner, in memory: UnsafeMutableRawBufferPointer) {
     self.scanner = scanner
+    packed = PackedBuffer(in: memory)
   }
 
   /// Parses a value as a node and advances the scanner past it.
   ///
   /// - Complexity: O(bytes); O(n log n) for children out of order
   static func parse(_ scanner: inout JSONScanner) throws(JSONError) -> Result<Node, NodeError> {
-    var parser = NodeParser(scanner)
-    let node = try parser.node(depth: 0)
-    scanner = parser.scanner
-    return parser.problem.map { .failure($0) } ?? .success(node)
+    try withUnsafeTemporaryAllocation(
+      byteCount: usualBytes,
+      alignment: 1
+    ) { (memory) throws(JSONError) in
+      var parser = NodeParser(scanner, in: memory)
+      let node = try parser.node(depth: 0)
+      scanner = parser.scanner
+      return parser.problem.map { .failure($0) } ?? .success(node)
+    }
   }
 
   private mutating func report(_ description: String) {
@@ -81,6 +90,13 @@ struct NodeParser: ~Copyable {
       }
     }
     return .packed
+  }
+
+  /// The next value if it is text without escapes, as most values are; else consumes nothing.
+  @inline(__always)
+  private mutating func textValue(depth: Int) -> Value? {
+    guard scanner.current == UInt8(ascii: "\""), depth <= scanner.depthLimit else { return nil }
+    return scanner.unescapedString().map { value(of: $0) }
   }
 
   private mutating func string() throws(JSONError) -> Value {
@@ -128,7 +144,7 @@ struct NodeParser: ~Copyable {
     var lastName: UnsafeBufferPointer<UInt8>?
     /// Whether all keys so far are known to be ascending.
     var isAscending = true
-    var special = SpecialMembers()
+    var special: SpecialMembers?
 
     /// Notes whether a name in the text sorts after the last one.
     mutating func follow(_ name: UnsafeBufferPointer<UInt8>) {
@@ -157,7 +173,8 @@ struct NodeParser: ~Copyable {
         return try specialMember(String(decoding: name, as: UTF8.self), of: &members, depth: depth)
       }
       members.follow(name)
-      length = appendName(name)
+      packed.append(key: name)
+      length = name.count
     } else {
       let name = try scanner.nameBytes()
       if name.first == UInt8(ascii: ".") {
@@ -165,10 +182,16 @@ struct NodeParser: ~Copyable {
       }
       // The unescaped name is not kept for comparison, because sorting later costs less.
       members.isAscending = false
-      length = name.withUnsafeBufferPointer { appendName($0) }
+      name.withUnsafeBufferPointer { packed.append(key: $0) }
+      length = name.count
     }
     let valueStart = packed.count
-    let value = try value(depth: depth)
+    let value: Value
+    if let text = textValue(depth: depth) {
+      value = text
+    } else {
+      value = try self.value(depth: depth)
+    }
     let node: Node
     switch value {
     case .packed:
@@ -186,14 +209,6 @@ struct NodeParser: ~Copyable {
     unpack(&members)
     keys.append(key)
     nodes.append(node)
-  }
-
-  /// Appends a name and returns its length, which may be too long for a packed key.
-  @inline(__always)
-  private mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) -> Int {
-    packed.append(UInt8(truncatingIfNeeded: name.count))
-    packed.append(contentsOf: name)
-    return name.count
   }
 
   /// Moves the packed children of an object that cannot be packed to the stacks.
@@ -224,8 +239,9 @@ struct NodeParser: ~Copyable {
     let children = children(
       from: members.stackStart,
       isAscending: members.isAscending,
-      priority: special.priority
+      priority: special?.priority
     )
+    guard let special else { return .node(children) }
     if let deferred = special.deferred { return .node(.leaf(.deferred(deferred), priority: nil)) }
     if let value = special.value, !value.isEmpty {
       return .node(value.withPriority(special.priority))
@@ -242,8 +258,8 @@ struct NodeParser: ~Copyable {
     return true
   }
 
-  /// The values of `.priority`, `.value` and `.sv`.
-  private struct SpecialMembers {
+  /// The values of `.priority`, `.value` and `.sv`; a class, since few objects have any.
+  private final class SpecialMembers {
     var priority: LeafValue?
     var value: Node?
     var deferred: DeferredValue?
@@ -255,21 +271,23 @@ struct NodeParser: ~Copyable {
     depth: Int
   ) throws(JSONError) {
     unpack(&members)
+    let special = members.special ?? SpecialMembers()
+    members.special = special
     switch name {
     case ".priority":
       let value = try scanner.value(depth: depth)
       do throws(NodeError) {
-        members.special.priority = try Node.priorityValue(value)
+        special.priority = try Node.priorityValue(value)
       } catch {
         report(error.description)
       }
     case ".value":
       let node = try node(depth: depth)
       if node.children != nil { report(".value must be a leaf") }
-      members.special.value = node
+      special.value = node
     case ".sv":
       let value = try scanner.value(depth: depth)
-      if members.special.deferred == nil { members.special.deferred = DeferredValue(json: value) }
+      if special.deferred == nil { special.deferred = DeferredValue(json: value) }
     default: _ = try scanner.value(depth: depth)
     }
   }

@@ -159,6 +159,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
   }
 
   /// Whether the key for one text comes before the key for another; both must be valid UTF-8.
+  @inline(__always)
   package static func precedes(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -169,6 +170,14 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     {
       return first < other
     }
+    return precedesAsKey(left, right)
+  }
+
+  @inline(never)
+  private static func precedesAsKey(
+    _ left: UnsafeBufferPointer<UInt8>,
+    _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
     if SortableText.integer(left) == nil, SortableText.integer(right) == nil {
       return CodeUnits.precedes(left, right)
     }

@@ -216,15 +216,26 @@ extension PackedBytes where Self: ~Copyable {
 struct PackedBuffer: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>
   private var capacity: Int
+  /// Whether the memory belongs to the buffer.
+  private var isOwner: Bool
   private(set) var count = 0
 
   init(capacity: Int) {
     self.capacity = max(capacity, 1)
     base = .allocate(capacity: self.capacity)
+    isOwner = true
+  }
+
+  /// Makes a buffer in borrowed memory, whose owner keeps it as long as the buffer exists.
+  init(in memory: UnsafeMutableRawBufferPointer) {
+    let lent = memory.bindMemory(to: UInt8.self)
+    capacity = max(lent.count, 1)
+    base = lent.baseAddress ?? .allocate(capacity: capacity)
+    isOwner = lent.baseAddress == nil
   }
 
   deinit {
-    base.deallocate()
+    if isOwner { base.deallocate() }
   }
 
   @inline(__always)
@@ -237,8 +248,9 @@ struct PackedBuffer: ~Copyable {
     capacity = max(2 * capacity, count + more)
     let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     larger.update(from: base, count: count)
-    base.deallocate()
+    if isOwner { base.deallocate() }
     base = larger
+    isOwner = true
   }
 
   /// Removes all bytes from an offset onward.
@@ -280,5 +292,34 @@ extension PackedBuffer: PackedBytes {
     reserve(bytes.count)
     (base + count).update(from: source, count: bytes.count)
     count += bytes.count
+  }
+
+  // MARK: Text
+
+  // Most of what is packed is text, for which these make room only once.
+
+  /// Appends text as a value; the length must fit into 16 bits.
+  @inline(__always)
+  mutating func append(packed text: UnsafeBufferPointer<UInt8>) {
+    reserve(3 + text.count)
+    base[count] = PackedTag.string.rawValue
+    base[count + 1] = UInt8(truncatingIfNeeded: text.count)
+    base[count + 2] = UInt8(truncatingIfNeeded: text.count >> 8)
+    fill(with: text, from: count + 3)
+  }
+
+  /// Appends a key after its length, which does not fit into its byte if it is above 255.
+  @inline(__always)
+  mutating func append(key: UnsafeBufferPointer<UInt8>) {
+    reserve(1 + key.count)
+    base[count] = UInt8(truncatingIfNeeded: key.count)
+    fill(with: key, from: count + 1)
+  }
+
+  /// Copies bytes to an offset, behind which there is room for them.
+  @inline(__always)
+  private mutating func fill(with bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
+    if let source = bytes.baseAddress { (base + start).update(from: source, count: bytes.count) }
+    count = start + bytes.count
   }
 }
