@@ -136,6 +136,15 @@ package struct LeafText {
   /// The length in bytes of UTF-8.
   package var byteCount: Int { utf8.count }
 
+  /// Whether these are as many bytes as there are at an address, and the same.
+  ///
+  // Safety: the caller owns that many bytes at the address.
+  @inline(__always)
+  func has(_ count: Int, bytesAt address: UnsafeRawPointer) -> Bool {
+    guard utf8.count == count, let base = utf8.baseAddress else { return false }
+    return CodeUnits.areSame(UnsafeRawPointer(base), address, count: count)
+  }
+
   /// The length in UTF-16 code units.
   ///
   /// - Complexity: O(length)

@@ -30,15 +30,19 @@ package struct NodeView {
 
   /// Borrows a node, which must not move as long as the view is used.
   package init(_ node: UnsafePointer<Node>) {
-    switch node.pointee {
-    case .empty: storage = .empty
-    case .leaf: storage = .node(node)
+    storage = Self.storage(of: node.pointee, at: node)
+  }
+
+  /// How a node is borrowed.
+  ///
+  /// The node is also a parameter, since the references of one that is loaded would be counted.
+  private static func storage(of content: Node, at node: UnsafePointer<Node>) -> Storage {
+    switch content {
+    case .empty: return .empty
+    case .leaf: return .node(node)
     case .children(let children):
-      if let packed = children.packed {
-        storage = .children(packed.lent)
-      } else {
-        storage = children.map.root.map { .map($0, node) } ?? .node(node)
-      }
+      if let packed = children.packed { return .children(packed.lent) }
+      return children.map.root.map { .map($0, node) } ?? .node(node)
     }
   }
 
@@ -309,25 +313,19 @@ package struct NodeView {
       let end = base + source.count
       var entry = base + 1
       // Safety: as for `PackedEntry`.
-      while entry < end {
+      while entry < end, next < names.count {
         let length = Int(entry.load(as: UInt8.self))
         let value = entry + 1 + length
         var index = next
-        while index < names.count {
-          let name = UnsafeRawBufferPointer(names[index].utf8)
-          if name.count == length, let text = name.baseAddress,
-            CodeUnits.areSame(entry + 1, text, count: length)
-          {
-            while next < index {
-              table[next] = .empty
-              next += 1
-            }
-            table[index] = NodeView(packedAt: value)
-            present |= 1 << UInt16(truncatingIfNeeded: index)
+        while index < names.count, !names[index].has(length, bytesAt: entry + 1) { index += 1 }
+        if index < names.count {
+          while next < index {
+            table[next] = .empty
             next += 1
-            break
           }
-          index += 1
+          table[index] = NodeView(packedAt: value)
+          present |= 1 &<< UInt16(truncatingIfNeeded: index)
+          next += 1
         }
         entry = value + PackedValue.length(at: value)
       }
