@@ -97,10 +97,16 @@ package struct IndexedNode: Sendable {
 
   /// Moves a child to its new position, if that differs from the old one.
   private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
-    if before == after { return }
-    if let before { order?.remove(present: before) }
-    // Each child has one position, and this one is new.
-    if let after { order?.insert(absent: after) }
+    // Each child has one position, so one that differs is not in the order yet.
+    switch (before, after) {
+    case (nil, nil): break
+    case (let before?, nil): order?.remove(present: before)
+    case (nil, let after?): order?.insert(absent: after)
+    case (let before?, let after?):
+      if before == after { return }
+      order?.remove(present: before)
+      order?.insert(absent: after)
+    }
   }
 
   /// Replaces the node's own priority.
