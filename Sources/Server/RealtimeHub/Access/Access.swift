@@ -209,8 +209,7 @@ struct Access: Sendable {
     // Only administrators act as others; anyone else's wish is ignored.
     if verified.identity == .administrator {
       if authentication.actsAsNobody || authentication.override == .null {
-        state.identity = .anonymous
-        state.isExplained = true
+        state = AuthState(identity: .anonymous, isExplained: true, expires: verified.expires)
         auth = .null
       } else if let override = authentication.override {
         guard override.members != nil else {
@@ -219,8 +218,7 @@ struct Access: Sendable {
             reason: "the user to act as must be an object or null"
           )
         }
-        state.identity = .user(override)
-        state.isExplained = true
+        state = AuthState(identity: .user(override), isExplained: true, expires: verified.expires)
         auth = override
       }
     }
@@ -372,23 +370,42 @@ struct AuthState: Sendable {
   static let expiry = "Auth token is expired."
   static let revocation = "Auth token is revoked."
 
-  var identity: Identity {
-    didSet { (subject, isLocal) = (Self.subject(identity), Self.isLocal(identity)) }
-  }
-  /// The subject that the rules see; nil for an administrator, who bypasses them.
-  private(set) var subject: RuleSubject?
-  /// Whether an administrator acts as this identity, and so may see explanations of the rules.
-  var isExplained = false
-  /// Whether it is a user at the server's private socket, to whom separate rules apply.
-  private(set) var isLocal: Bool
-  /// When it expires, in milliseconds since 1970; nil means never.
-  var expires: Int64?
+  private final class Fields: Sendable {
+    let identity: Identity
+    let subject: RuleSubject?
+    let isLocal: Bool
+    let isExplained: Bool
+    let expires: Int64?
 
-  init(identity: Identity, expires: Int64? = nil) {
-    self.identity = identity
-    self.expires = expires
-    subject = Self.subject(identity)
-    isLocal = Self.isLocal(identity)
+    init(_ identity: Identity, isExplained: Bool, expires: Int64?) {
+      self.identity = identity
+      self.isExplained = isExplained
+      self.expires = expires
+      subject = AuthState.subject(identity)
+      isLocal = AuthState.isLocal(identity)
+    }
+  }
+
+  /// One reference, since each request takes a copy.
+  private let fields: Fields
+
+  var identity: Identity { fields.identity }
+  /// The subject that the rules see; nil for an administrator, who bypasses them.
+  var subject: RuleSubject? { fields.subject }
+  /// Whether an administrator acts as this identity, and so may see explanations of the rules.
+  var isExplained: Bool { fields.isExplained }
+  /// Whether it is a user at the server's private socket, to whom separate rules apply.
+  var isLocal: Bool { fields.isLocal }
+  /// When it expires, in milliseconds since 1970; nil means never.
+  var expires: Int64? { fields.expires }
+
+  init(identity: Identity, isExplained: Bool = false, expires: Int64? = nil) {
+    fields = Fields(identity, isExplained: isExplained, expires: expires)
+  }
+
+  /// The same state without explanations.
+  var unexplained: AuthState {
+    isExplained ? AuthState(identity: identity, expires: expires) : self
   }
 
   private static func isLocal(_ identity: Identity) -> Bool {

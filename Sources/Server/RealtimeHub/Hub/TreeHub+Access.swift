@@ -67,9 +67,8 @@ extension TreeHub {
 
   private mutating func signIn(_ peer: PeerID, to accepted: AuthState, at timestamp: Int64) {
     now = timestamp
-    var state = accepted
     // The response is the one the impersonated user would get, without an explanation.
-    state.isExplained = false
+    let state = accepted.unexplained
     writes.setOwner(state.identity, of: peer)
     become(state, peer: peer)
   }

@@ -46,11 +46,13 @@ extension TreeHub {
     if let error = admissionError { throw error }
     fireOverdueDisconnects(at: timestamp)
     guard let state = access.state(of: origin.peer) else { return }
+    // A local variable, since a closure would capture a copy of the whole hub.
+    let before = durability.root
     if let error = access.earlyRefusal(
       of: write.operation,
       at: write.path,
       as: state,
-      in: durability.root,
+      in: before,
       at: timestamp
     ) {
       throw error
@@ -63,8 +65,6 @@ extension TreeHub {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    // A local variable, since a closure would capture a copy of the whole hub.
-    let before = durability.root
     let step = step(wanted, from: before, at: timestamp)
     if let error = access.refusal(
       toWrite: wanted.map(\.path),
