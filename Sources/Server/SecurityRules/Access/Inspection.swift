@@ -57,11 +57,10 @@ struct Inspection: ~Copyable {
     }
   }
 
-  /// The result of a rule at one of the frames of the evaluator.
+  /// A rule that has been evaluated, and its frame; if it failed, then for the last ``reason``.
   private struct Verdict {
     let rule: Unmanaged<Rule>
     let depth: Int
-    let outcome: Explanation.Outcome
   }
 
   private mutating func holds(_ entry: RulePlan.Entry, at depth: Int) -> Bool {
@@ -88,9 +87,9 @@ struct Inspection: ~Copyable {
     for depth in 0..<plans.count {
       guard let entry = plans[depth].pointee.read else { continue }
       if holds(entry, at: depth) {
-        return decision(true, by: Verdict(rule: entry.rule, depth: depth, outcome: .satisfied))
+        return decision(true, by: Verdict(rule: entry.rule, depth: depth))
       }
-      last = Verdict(rule: entry.rule, depth: depth, outcome: reason)
+      last = Verdict(rule: entry.rule, depth: depth)
     }
     return decision(false, by: last)
   }
@@ -103,9 +102,10 @@ struct Inspection: ~Copyable {
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
     for key in path.keys where !key.isPriority {
       let depth = plans.count - 1
-      guard let plan = plans[depth].pointee.child(key) else { break }
-      plans.push(plan)
       let text = evaluator.scratch.keep(key)
+      var guess = 0
+      guard let plan = plans[depth].pointee.child(text, guess: &guess) else { break }
+      plans.push(plan)
       let above = evaluator.frames[depth]
       let (node, newNode) = above.node.child(key, beside: above.newNode)
       evaluator.enter(RuleFrame(key: text, node: node, newNode: newNode))
@@ -136,7 +136,7 @@ struct Inspection: ~Copyable {
       for depth in 0..<plans.count {
         guard let entry = plans[depth].pointee.write else { continue }
         isGranted = holds(entry, at: depth)
-        last = Verdict(rule: entry.rule, depth: depth, outcome: isGranted ? .satisfied : reason)
+        last = Verdict(rule: entry.rule, depth: depth)
         if isGranted { break }
       }
       guard isGranted else { return decision(false, by: last) }
@@ -164,7 +164,7 @@ struct Inspection: ~Copyable {
       return true
     }
     if holds(entry, at: depth) { return true }
-    refusal = decision(false, by: Verdict(rule: entry.rule, depth: depth, outcome: reason))
+    refusal = decision(false, by: Verdict(rule: entry.rule, depth: depth))
     return false
   }
 
@@ -234,7 +234,7 @@ struct Inspection: ~Copyable {
     }
     for child in named {
       // Looked up again, since adding tables may move this one.
-      guard let nameIndex = child.nameIndex, present & 1 << nameIndex != 0,
+      guard let nameIndex = child.nameIndex, present & 1 &<< RuleNames.Mask(truncatingIfNeeded: nameIndex) != 0,
         let table = evaluator.table(of: depth, names)
       else { continue }
       let (old, value) = (table[nameIndex], table[names.count + nameIndex])
@@ -287,7 +287,9 @@ struct Inspection: ~Copyable {
 
   // MARK: Explaining
 
-  private func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
+  // Mutating although these change nothing: otherwise the inspection would be copied for the call.
+
+  private mutating func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
     guard let verdict else {
       return Decision(
         isAllowed: isAllowed,
@@ -299,11 +301,11 @@ struct Inspection: ~Copyable {
       isAllowed,
       by: verdict.rule.takeUnretainedValue(),
       at: verdict.depth,
-      outcome: verdict.outcome
+      outcome: isAllowed ? .satisfied : reason
     )
   }
 
-  private func decision(
+  private mutating func decision(
     _ isAllowed: Bool,
     by rule: Rule,
     at depth: Int,

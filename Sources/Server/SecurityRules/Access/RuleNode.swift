@@ -104,7 +104,7 @@ struct RulePlan {
   }
 
   /// Up to this many children, a linear search is faster than a binary one.
-  private static let few = 8
+  private static let few = 16
 
   let read: Entry?
   let write: Entry?
@@ -142,26 +142,15 @@ struct RulePlan {
       }
       return wildcard
     }
-    guard let index = index(of: ChildKey(key)) else { return wildcard }
-    guess = index + 1
-    return children[index].plan
-  }
-
-  /// The rules of a child: those for its name, or else those of the wildcard.
-  ///
-  /// - Complexity: O(log children)
-  func child(_ key: ChildKey) -> UnsafePointer<RulePlan>? {
-    index(of: key).map { children[$0].plan } ?? wildcard
-  }
-
-  /// The index of a named child, or nil.
-  private func index(of key: ChildKey) -> Int? {
+    let wanted = ChildKey(key)
     var (low, high) = (0, children.count)
     while low < high {
       let middle = (low + high) / 2
-      if keys[middle] < key { low = middle + 1 } else { high = middle }
+      if keys[middle] < wanted { low = middle + 1 } else { high = middle }
     }
-    return low < children.count && keys[low] == key ? low : nil
+    guard low < children.count, keys[low] == wanted else { return wildcard }
+    guess = low + 1
+    return children[low].plan
   }
 }
 

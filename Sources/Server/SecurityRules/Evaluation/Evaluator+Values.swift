@@ -33,17 +33,20 @@ extension Evaluator {
 
   // MARK: Members
 
+  @inline(__always)
   mutating func uid(at offset: Int32) throws(EvaluationError) -> RuleValue {
-    switch request.auth {
-    case .null: return .null
-    case .map:
+    if case .map = request.auth {
       // This costs as much as any other member.
       try budget.spend(1 + request.memberCount)
       return request.uid
-    case .bool, .number, .string, .object:
-      let kind = request.auth.kind
-      throw EvaluationError("\(kind) has no member 'uid'", at: Int(offset))
     }
+    return try uidOfOther(at: offset)
+  }
+
+  /// The member `uid` of an `auth` without members.
+  private func uidOfOther(at offset: Int32) throws(EvaluationError) -> RuleValue {
+    if case .null = request.auth { return .null }
+    throw EvaluationError("\(request.auth.kind) has no member 'uid'", at: Int(offset))
   }
 
   mutating func length(_ text: LeafText) throws(EvaluationError) -> RuleValue {

@@ -213,6 +213,9 @@ struct Evaluator: ~Copyable {
     case .isNull(let step):
       if case .null = try value(step) { return true }
       return false
+    case .isSignedOut:
+      if case .null = request.auth { return true }
+      return false
     case .hasNoPriority(let location): return try !node(at: location).hasPriority
     case .equal(let left, let right, let offset):
       let first = try value(left)
@@ -434,14 +437,16 @@ struct Evaluator: ~Copyable {
     let text = try string(step, for: "\(method.rawValue)()", at: offset)
     // This pays for splitting the path into keys.
     try budget.spend(text.byteCount)
-    var rest = text.utf8[...]
-    while !rest.isEmpty {
-      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-      if end > rest.startIndex {
+    let bytes = text.utf8
+    var start = 0
+    while start < bytes.count {
+      var end = start
+      while end < bytes.count, bytes[end] != UInt8(ascii: "/") { end += 1 }
+      if end > start {
         try budget.spend(RulesLimits.stepsPerKey)
-        body(LeafText(UnsafeBufferPointer(rebasing: rest[..<end])))
+        body(LeafText(UnsafeBufferPointer(rebasing: bytes[start..<end])))
       }
-      rest = end < rest.endIndex ? rest[(end + 1)...] : rest[end...]
+      start = end + 1
     }
   }
 }

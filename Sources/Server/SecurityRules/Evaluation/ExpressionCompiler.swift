@@ -107,6 +107,7 @@ struct ExpressionCompiler {
         return (.hasNoPriority(location), cost + 3)
       }
       let (step, cost) = addValue(left)
+      if case .auth = left { return (.isSignedOut, cost + 2) }
       return (.isNull(step), cost + 2)
     case .binary(let operation, let left, let right, let offset):
       let (first, firstCost) = addValue(left)
@@ -203,7 +204,7 @@ struct ExpressionCompiler {
     case .equal(let left, let right, _):
       return isOwnValue(left, ofUnchanged: kind) && isOwnValue(right, ofUnchanged: kind)
         ? true : nil
-    case .isNull, .compare, .hasChildren, .hasNames, .matches, .contains, .value: return nil
+    case .isNull, .isSignedOut, .compare, .hasChildren, .hasNames, .matches, .contains, .value: return nil
     }
   }
 

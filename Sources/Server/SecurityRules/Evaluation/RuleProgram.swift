@@ -8,6 +8,8 @@ struct RuleTest {
   enum Kind {
     case constant(Bool)
     case isNull(Int32)
+    /// Whether `auth` is null, which nearly every rule asks first.
+    case isSignedOut
     case hasNoPriority(Int32)
     case equal(Int32, Int32, at: Int32)
     /// Whether two locations have the same value.
