@@ -52,9 +52,10 @@ extension ClientMessage {
         if key == nil { return nil }
       }
       guard scanner.skips("}}}"), scanner.position == scanner.end else { return nil }
-      // Consumed, since the compiler would copy the write and destroy the original otherwise.
-      let write = WriteRequest(path: path, operation: .set(node), hash: hash, key: key)
-      return .request(id: id, .write(consume write))
+      return .request(
+        id: id,
+        .write(WriteRequest(path: path, operation: .set(node), hash: hash, key: key))
+      )
     }
   }
 

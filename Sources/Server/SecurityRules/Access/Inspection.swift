@@ -234,7 +234,7 @@ struct Inspection: ~Copyable {
     }
     for child in named {
       // Looked up again, since adding tables may move this one.
-      guard let nameIndex = child.nameIndex, present & 1 &<< RuleNames.Mask(truncatingIfNeeded: nameIndex) != 0,
+      guard let nameIndex = child.nameIndex, present & child.mask != 0,
         let table = evaluator.table(of: depth, names)
       else { continue }
       let (old, value) = (table[nameIndex], table[names.count + nameIndex])

@@ -60,9 +60,7 @@ final class RuleNode: Sendable {
         children: children.elements,
         keys: keys.elements,
         names: names.texts,
-        ruledNames: sorted.reduce(0) { ruled, child in
-          names[child.key.text].map { ruled | 1 << $0 } ?? ruled
-        },
+        ruledNames: children.elements.reduce(0) { $0 | $1.mask },
         wildcard: wildcard?.node.plan,
         hasValidationBelow: hasValidationBelow,
         validatesAllChildren: validatesAllChildren
@@ -101,6 +99,15 @@ struct RulePlan {
     let plan: UnsafePointer<RulePlan>
     /// The position of the child among the names of the location; nil if there are no names.
     let nameIndex: Int?
+    /// The bit of that position.
+    let mask: RuleNames.Mask
+
+    init(name: LeafText, plan: UnsafePointer<RulePlan>, nameIndex: Int?) {
+      self.name = name
+      self.plan = plan
+      self.nameIndex = nameIndex
+      mask = nameIndex.map { 1 << $0 } ?? 0
+    }
   }
 
   /// Up to this many children, a linear search is faster than a binary one.

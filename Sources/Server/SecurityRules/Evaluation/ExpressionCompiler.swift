@@ -204,7 +204,8 @@ struct ExpressionCompiler {
     case .equal(let left, let right, _):
       return isOwnValue(left, ofUnchanged: kind) && isOwnValue(right, ofUnchanged: kind)
         ? true : nil
-    case .isNull, .isSignedOut, .compare, .hasChildren, .hasNames, .matches, .contains, .value: return nil
+    case .isNull, .isSignedOut, .compare, .hasChildren, .hasNames, .matches, .contains, .value:
+      return nil
     }
   }
 
