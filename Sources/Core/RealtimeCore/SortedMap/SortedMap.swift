@@ -74,6 +74,16 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return (node.keys[index], node.values[index])
   }
 
+  /// The keys that satisfy a predicate, in ascending order.
+  ///
+  /// - Complexity: O(n)
+  @inlinable public func keys(where isWanted: (Key) -> Bool) -> [Key] {
+    guard let root else { return [] }
+    // Fast path: a small map is one node, whose keys are an array.
+    if root.isLeaf { return root.keys.filter(isWanted) }
+    return compactMap { isWanted($0.key) ? $0.key : nil }
+  }
+
   /// The number of keys less than the given one.
   ///
   /// - Complexity: O(log n)

@@ -82,9 +82,9 @@ extension CommitEffect {
     // A few locations are scanned faster than they are looked up for each ancestor of a changed
     // path.
     if locations.count <= 8 {
-      return locations.compactMap { path, _ in
-        paths.contains { path.overlaps($0) } ? path : nil
-      }
+      // A local variable, since a closure would capture a copy of the whole effect.
+      let paths = paths
+      return locations.keys { path in paths.contains { path.overlaps($0) } }
     }
     var affected: [Path] = []
     for changed in paths {
