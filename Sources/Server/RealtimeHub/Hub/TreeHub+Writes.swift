@@ -67,7 +67,7 @@ extension TreeHub {
     }
     let step = step(wanted, from: before, at: timestamp)
     if let error = access.refusal(
-      toWrite: wanted.map(\.path),
+      toWrite: write.operation.isMerge ? wanted.map(\.path) : [write.path],
       from: before,
       to: step.after,
       as: state,
