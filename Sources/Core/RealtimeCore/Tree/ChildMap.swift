@@ -39,6 +39,11 @@ package struct ChildMap: Sendable {
     }
   }
 
+  /// Whether the children are packed.
+  var isPacked: Bool {
+    if case .packed = storage { true } else { false }
+  }
+
   /// The packed form, or nil if the children are in a sorted map.
   var packed: PackedChildren? {
     if case .packed(let packed) = storage { packed } else { nil }
@@ -244,10 +249,11 @@ extension ChildMap: Equatable {
   ///
   /// - Complexity: O(1), because packed children are limited in size
   func isSame(as other: ChildMap) -> Bool {
-    switch (storage, other.storage) {
-    case (.tree(let left), .tree(let right)): left.isSame(as: right)
-    case (.packed(let left), .packed(let right)): left == right
-    case (.tree, .packed), (.packed, .tree): false
+    switch storage {
+    case .tree(let map):
+      if case .tree(let others) = other.storage { map.isSame(as: others) } else { false }
+    case .packed(let packed):
+      if case .packed(let others) = other.storage { packed == others } else { false }
     }
   }
 
@@ -255,11 +261,12 @@ extension ChildMap: Equatable {
   ///
   /// - Complexity: O(size)
   package static func == (left: ChildMap, right: ChildMap) -> Bool {
-    switch (left.storage, right.storage) {
-    case (.tree(let left), .tree(let right)): left == right
-    case (.packed(let left), .packed(let right)): left == right
-    case (.tree, .packed), (.packed, .tree):
-      left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
+    switch left.storage {
+    case .tree(let map):
+      if case .tree(let others) = right.storage { return map == others }
+    case .packed(let packed):
+      if case .packed(let others) = right.storage { return packed == others }
     }
+    return left.count == right.count && zip(left, right).allSatisfy { $0 == $1 }
   }
 }

@@ -45,6 +45,11 @@ package enum Node: Sendable {
     if case .children(let children) = self { children } else { nil }
   }
 
+  /// Whether there are children that are not packed, because they are many or large.
+  package var hasUnpackedChildren: Bool {
+    if case .children(let children) = self { !children.isPacked } else { false }
+  }
+
   /// The number of children.
   package var childCount: Int { children?.count ?? 0 }
 
@@ -134,7 +139,7 @@ package struct NodeChildren: Sendable {
   package var count: Int { map.count }
 
   /// Whether the children are stored as packed bytes, because they are few and small.
-  package var isPacked: Bool { packed != nil }
+  package var isPacked: Bool { priority == nil && map.isPacked }
 
   /// The number of bytes that packed children take; nil when they are not packed.
   package var packedBytes: Int? { packed?.bytes.count }
@@ -227,13 +232,15 @@ extension Node: Equatable {
   ///
   /// - Complexity: O(size), less where the two nodes share structure
   package static func == (left: Node, right: Node) -> Bool {
-    switch (left, right) {
-    case (.empty, .empty): true
-    case (.leaf(let left, let leftPriority), .leaf(let right, let rightPriority)):
-      left == right && leftPriority?.value == rightPriority?.value
-    case (.children(let left), .children(let right)):
-      left.priority?.value == right.priority?.value && left.map == right.map
-    case (.empty, _), (.leaf, _), (.children, _): false
+    // The two are matched one after the other, because matching a pair would first copy both.
+    switch left {
+    case .empty: return right.isEmpty
+    case .leaf(let value, let priority):
+      guard case .leaf(let other, let otherPriority) = right else { return false }
+      return value == other && priority?.value == otherPriority?.value
+    case .children(let children):
+      guard case .children(let others) = right else { return false }
+      return children.priority?.value == others.priority?.value && children.map == others.map
     }
   }
 }

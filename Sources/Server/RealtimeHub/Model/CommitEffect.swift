@@ -121,7 +121,7 @@ extension CommitEffect {
 
 extension Change {
   /// Whether it may write a large map; a packed map has few children at every level.
-  var isLarge: Bool { node.children?.isPacked == false }
+  var isLarge: Bool { node.hasUnpackedChildren }
 
   /// The few effective changes when a large map is rewritten, or else the change itself.
   ///
