@@ -147,6 +147,7 @@ struct NodeParser: ~Copyable {
     var special: SpecialMembers?
 
     /// Notes whether a name in the text sorts after the last one.
+    @inline(__always)
     mutating func follow(_ name: UnsafeBufferPointer<UInt8>) {
       if isAscending, let lastName { isAscending = ChildKey.precedes(lastName, name) }
       lastName = name

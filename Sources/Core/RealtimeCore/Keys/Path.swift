@@ -26,7 +26,9 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   init(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
     let slash = UInt8(ascii: "/")
     var keys: [ChildKey] = []
-    keys.reserveCapacity(bytes.count { $0 == slash } + 1)
+    // Without checks for overflow, so that the compiler counts many bytes at a time.
+    let slashes = bytes.reduce(0) { $0 &+ ($1 == slash ? 1 : 0) }
+    keys.reserveCapacity(slashes + 1)
     var start = 0
     while start < bytes.count {
       var end = start
