@@ -35,22 +35,38 @@ package enum Validation {
   }
 
   private static func problem(withKey text: UnsafeBufferPointer<UInt8>) -> String? {
-    if text.isEmpty { return "a key cannot be empty" }
-    if text.count > Limits.keyBytes {
-      return "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(text.count)"
-    }
-    for byte in text {
-      switch byte {
-      case 0..<0x20, 0x7F:
-        return "a key cannot contain control characters; this one has byte \(byte)"
-      case UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "["),
-        UInt8(ascii: "]"), UInt8(ascii: "/"):
-        let character = Character(UnicodeScalar(byte))
-        return "a key cannot contain '\(character)' (nor any of . # $ [ ] /)"
-      default: break
-      }
-    }
+    if text.isEmpty || text.count > Limits.keyBytes { return problem(withKeyOf: text.count) }
+    for byte in text where !isAllowed(byte) { return problem(withKeyByte: byte) }
     return nil
+  }
+
+  /// Whether a key may contain a byte.
+  @inline(__always)
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    // Fast path: lowercase letters, and a few signs beside them.
+    if (0x5E...0x7E).contains(byte) { return true }
+    return switch byte {
+    case 0..<0x20, 0x7F, UInt8(ascii: "."), UInt8(ascii: "#"), UInt8(ascii: "$"),
+      UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"):
+      false
+    default: true
+    }
+  }
+
+  // The reasons are made elsewhere, so that checking a valid key has no overhead for them.
+
+  @inline(never)
+  private static func problem(withKeyOf count: Int) -> String {
+    count == 0
+      ? "a key cannot be empty"
+      : "a key cannot be longer than \(Limits.keyBytes) bytes; this one has \(count)"
+  }
+
+  @inline(never)
+  private static func problem(withKeyByte byte: UInt8) -> String {
+    byte < 0x20 || byte == 0x7F
+      ? "a key cannot contain control characters; this one has byte \(byte)"
+      : "a key cannot contain '\(Character(UnicodeScalar(byte)))' (nor any of . # $ [ ] /)"
   }
 
   /// Why a path is invalid, or nil if it is valid.
