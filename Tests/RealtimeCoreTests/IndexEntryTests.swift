@@ -6,7 +6,8 @@ import Testing
 struct IndexEntryTests {
   private static func value(_ random: inout SplitMix64) -> IndexValue {
     let whole: [Int64] = [
-      0, 1, -1, 2, 7, -8, 1_700_000_000_000, 1 << 51, (1 << 53) + 1, 1 << 53, .max, .max - 1, .min,
+      0, 1, -1, 2, 7, -8, 1_700_000_000_000, 1 << 50, -1 << 50, 1 << 51, (1 << 53) + 1, 1 << 53,
+      .max, .max - 1, .min,
     ]
     let broken = [
       0.5, -0.5, 0.1, 0.1.nextUp, 0.1.nextDown, -0.1.nextUp, 1e300, -1e300, .leastNonzeroMagnitude,

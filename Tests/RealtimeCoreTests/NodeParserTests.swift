@@ -56,6 +56,20 @@ struct NodeParserTests {
     #expect(direct(text) == byValue(text))
   }
 
+  @Test(
+    "are what the JSON value gives, however long their texts are",
+    arguments: [0, 1, 7, 8, 255, 256, 500, 507, 508, 509, 1_000, 1_016, 1_024, 1_025, 5_000]
+  )
+  func lengths(count: Int) {
+    let text = String(repeating: "a", count: count)
+    for example in [
+      "\"\(text)\"", "{\"\(text)b\":1}", "{\"a\":\"\(text)\",\"b\":{\"c\":\"\(text)\"}}",
+      "{\"a\":\"\(text)\",\"b\":\"\\n\(text)\"}", "[\"\(text)\",[\"\(text)\"]]",
+    ] {
+      #expect(direct(example) == byValue(example))
+    }
+  }
+
   @Test("are what the JSON value gives, for any text", arguments: 0..<20 as Range<UInt64>)
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)

@@ -67,6 +67,7 @@ struct SortedMapTests {
       let to = map.descending { $0 <= bound }.prefix(5).map(\.key)
       #expect(to == Array(keys.reversed().filter { $0 <= bound }.prefix(5)))
       #expect(map[bound] == (keys.contains(bound) ? bound / 2 : nil))
+      #expect(map.keys { $0 % 3 == 0 && $0 < bound } == keys.filter { $0 % 3 == 0 && $0 < bound })
     }
   }
 

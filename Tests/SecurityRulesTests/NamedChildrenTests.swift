@@ -85,9 +85,32 @@ struct NamedChildrenTests {
     }
   }
 
-  @Test("may be many")
-  func many() throws {
-    let names = (0..<40).map { "name\($0)" }
+  @Test(
+    "are asked for together with others, whose names are known only later",
+    arguments: [false, true]
+  )
+  func computed(isPacked: Bool) throws {
+    let rules = try RuleSet(
+      source: """
+        {"rules": {"a": {".write": "newData.hasChildren(['x', auth.uid, 'y']) && newData.hasChildren(['y', 'x'])"}}}
+        """
+    )
+    let auth = JSONValue.object(("uid", .string("ann")))
+    for (text, isAllowed) in [
+      (#"{"x":1,"ann":1,"y":1}"#, true), (#"{"x":1,"y":1}"#, false), (#"{"x":1,"ann":1}"#, false),
+      (#"{"ann":1,"y":1}"#, false), ("1", false),
+    ] {
+      var node = try Node(parsing: text)
+      if !isPacked { node.update(at: ".priority", to: .integer(1)) }
+      let changed = Node.empty.setting("a" as Path, to: node)
+      let decision = rules.canWrite(["a"], auth: auth, now: 0, from: .empty, to: changed)
+      #expect(decision.isAllowed == isAllowed, "\(text)")
+    }
+  }
+
+  @Test("may be many", arguments: [1, 15, 16, 17, 40])
+  func many(count: Int) throws {
+    let names = (0..<count).map { "name\($0)" }
     let rules = try RuleSet(
       source: """
         {"rules": {"a": {".write": "newData.hasChildren([\(names.map { "'\($0)'" }.joined(separator: ", "))])",
@@ -95,8 +118,8 @@ struct NamedChildrenTests {
         "$other": {".validate": false}}}}
         """
     )
-    for missing in [-1, 0, 17, 39] {
-      for wrong in [-1, 3, 39] {
+    for missing in Set([-1, 0, count / 2, count - 1]) {
+      for wrong in Set([-1, count / 3, count - 1]).subtracting([missing]).union([-1]) {
         var node = Node.empty
         for (number, name) in names.enumerated() where number != missing {
           node.update(at: Path([ChildKey(name)]), to: .string(number == wrong ? "x" : name))

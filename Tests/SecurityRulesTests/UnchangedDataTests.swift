@@ -14,6 +14,9 @@ struct UnchangedDataTests {
     "data.parent().child('b').isString()", "newData.parent().val() === data.parent().val()", "true",
     "false", "auth.uid === 'ann'", "root.child('p/a').val() === newData.val()",
     "newData.val() === newData.parent().child('b').val()",
+    "newData.val() === (data.exists() ? data.val() : auth.uid)",
+    "(newData.isString() ? newData.val() : 1) === data.val()",
+    "newData.val() === (data.isNumber() || auth.uid === 'ann' ? data.val() : 'x')",
   ]
 
   private static let values = [
