@@ -106,10 +106,13 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   ///
   /// - Complexity: O(log n)
   @discardableResult
-  @inlinable public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+  @inlinable public mutating func updateValue(
+    _ value: consuming Value,
+    forKey key: Key
+  ) -> Value? {
     // If the key is new, the insertion then finds the root unique and does not copy it again.
     makeRootUnique()
-    if let existing = root?.exchange(value, for: key) { return existing }
+    if root?.exchange(&value, for: key) == true { return value }
     insert(value, forKey: key)
     return nil
   }

@@ -173,13 +173,15 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   // MARK: Changing a present entry
 
-  /// Replaces the value for a key and returns the old one, or nil if the key is missing.
-  @inlinable func exchange(_ value: Value, for key: Key) -> Value? {
-    modify(key) { present in
-      let replaced = present
-      present = value
-      return replaced
+  /// Swaps the value for a key with another one; returns false if the key is missing.
+  @inlinable func exchange(_ value: inout Value, for key: Key) -> Bool {
+    let (index, isHere) = position(of: key)
+    if isHere {
+      ownValues()
+      swap(&values[index], &value)
+      return true
     }
+    return isLeaf ? false : uniqueChild(index).exchange(&value, for: key)
   }
 
   @discardableResult

@@ -163,10 +163,14 @@ package struct ChildMap: Sendable {
     switch storage {
     case .tree(var map):
       storage = .tree(SortedMap())
-      let result = map.modify(key) { node in (body(&node), node.isEmpty) }
-      if result?.1 == true { map.removeValue(forKey: key) }
+      var isEmpty = false
+      let result = map.modify(key) { node in
+        defer { isEmpty = node.isEmpty }
+        return body(&node)
+      }
+      if isEmpty { map.removeValue(forKey: key) }
       storage = .tree(map)
-      return result?.0
+      return result
     case .packed(let packed):
       guard var node = packed[key] else { return nil }
       let result = body(&node)

@@ -62,6 +62,15 @@ package enum Node: Sendable {
     }
   }
 
+  /// Whether there is a priority.
+  var hasPriority: Bool {
+    switch self {
+    case .empty: false
+    case .leaf(_, let priority): priority != nil
+    case .children(let children): children.priority != nil
+    }
+  }
+
   /// The child with the given key, empty if absent; `.priority` gives the priority as a leaf.
   ///
   /// - Complexity: O(log children)
@@ -173,17 +182,18 @@ package struct NodeChildren: Sendable {
   mutating func set(_ key: ChildKey, to node: Node) {
     // A packed child has no priority, so it does not matter that it is not returned.
     let old = node.isEmpty ? map.remove(key) : map.set(key, to: node)
-    if old?.priority != nil { prioritizedCount -= 1 }
-    if node.priority != nil { prioritizedCount += 1 }
+    if old?.hasPriority == true { prioritizedCount -= 1 }
+    if node.hasPriority { prioritizedCount += 1 }
   }
 
   /// Sets a child to a node, which must not be empty, and returns the child's old data.
   mutating func exchange(_ node: Node, at key: ChildKey) -> Node {
+    // A packed child has no priority, but must be found before it is replaced.
     let packed = map.packed?[key]
-    let old = map.set(key, to: node) ?? packed ?? .empty
-    if old.priority != nil { prioritizedCount -= 1 }
-    if node.priority != nil { prioritizedCount += 1 }
-    return old
+    let old = map.set(key, to: node)
+    if old?.hasPriority == true { prioritizedCount -= 1 }
+    if node.hasPriority { prioritizedCount += 1 }
+    return old ?? packed ?? .empty
   }
 
   /// Exchanges the data below a child in place; nil where ``Node/exchange(_:at:)`` does nothing.
@@ -192,22 +202,16 @@ package struct NodeChildren: Sendable {
     below key: ChildKey,
     at path: ArraySlice<ChildKey>
   ) -> Node? {
-    let result = map.modify(key) { child -> (old: Node?, before: Bool, after: Bool) in
-      let before = child.priority != nil
-      let old = child.exchange(node, at: path)
-      return (old, before, child.priority != nil)
-    }
-    guard let result else { return nil }
-    prioritizedCount += (result.after ? 1 : 0) - (result.before ? 1 : 0)
-    return result.old
+    // A child keeps its priority when data below it are exchanged.
+    map.modify(key) { $0.exchange(node, at: path) } ?? nil
   }
 
   /// Updates the data below a child in place.
   mutating func update(_ key: ChildKey, at path: ArraySlice<ChildKey>, to node: Node) {
     let change = map.modify(key) { child -> (before: Bool, after: Bool) in
-      let before = child.priority != nil
+      let before = child.hasPriority
       child.update(at: path, to: node)
-      return (before, child.priority != nil)
+      return (before, child.hasPriority)
     }
     guard let change else {
       var child = Node.empty
