@@ -224,7 +224,7 @@ struct Inspection: ~Copyable {
     childCount: Int
   ) -> Bool? {
     let (named, names) = (plan.pointee.children, plan.pointee.names)
-    guard evaluator.table(of: depth, names) != nil else { return nil }
+    guard var table = evaluator.table(of: depth, names) else { return nil }
     let present = evaluator.frames[depth].newPresent
     // Children whose names are not in the table would have to be visited as well.
     if plan.pointee.validatesAllChildren,
@@ -233,10 +233,7 @@ struct Inspection: ~Copyable {
       return nil
     }
     for child in named {
-      // Looked up again, since adding tables may move this one.
-      guard let nameIndex = child.nameIndex, present & child.mask != 0,
-        let table = evaluator.table(of: depth, names)
-      else { continue }
+      guard let nameIndex = child.nameIndex, present & child.mask != 0 else { continue }
       let (old, value) = (table[nameIndex], table[names.count + nameIndex])
       if isKept(child.plan, from: old, to: value),
         evaluator.budget.spendIfAble(RulesLimits.stepsPerKey)
@@ -245,6 +242,8 @@ struct Inspection: ~Copyable {
       }
       let below = RuleFrame(key: child.name, node: old, newNode: value)
       if !isValid(child.plan, in: below, depth: depth + 1) { return false }
+      // Adding tables may have moved this one.
+      table = evaluator.table(of: depth, names) ?? table
     }
     return true
   }

@@ -140,7 +140,19 @@ struct Evaluator: ~Copyable {
   }
 
   /// A child of the current rule's frame.
+  @inline(__always)
   private mutating func child(isNew: Bool, at nameIndex: RuleNames.Index) -> NodeView {
+    let start = frames.pointer(to: program.pointee.frame).pointee.table
+    // Fast path: the table exists already.
+    if start >= 0 {
+      let offset = nameIndex + (isNew ? Int32(program.pointee.names.count) : 0)
+      return tables[Int(start + offset)]
+    }
+    return soughtChild(isNew: isNew, at: nameIndex)
+  }
+
+  @inline(never)
+  private mutating func soughtChild(isNew: Bool, at nameIndex: RuleNames.Index) -> NodeView {
     let frame = program.pointee.frame
     let names = program.pointee.names
     if let table = table(of: frame, names) {
