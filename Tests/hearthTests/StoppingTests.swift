@@ -44,7 +44,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       // 64 connections that are only refused and 128 files are reserved.
       let server = try ServerProcess(sandbox, ["--port", "0"], fileLimit: 222)
-      #expect(try server.text().contains("30 connections only (RLIMIT_NOFILE)"))
+      #expect(try server.text().contains("only 30 connections (RLIMIT_NOFILE)"))
       var clients = (0..<30).compactMap { _ in WireClient(socket: server.socket) }
       #expect(clients.count == 30)
       #expect(WireClient(socket: server.socket) == nil)
