@@ -100,7 +100,7 @@ struct TrustTests {
     let issued = try certificates.authority.issue(years: 2_080...2_089)
     let (end, error) = try await outcome(issued)
     #expect(end.kind == .insecure(.notYetValid))
-    #expect(end.description.contains("valid from 2080-01-01"))
+    #expect(end.description.contains("not valid until 2080-01-01"))
     #expect(error?.kind == .insecure(.notYetValid))
   }
 
