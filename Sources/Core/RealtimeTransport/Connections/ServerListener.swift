@@ -24,7 +24,9 @@ package final class ServerListener: Sendable {
     func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
       let acceptor = all.first { $0.link.connections === channel.eventLoop }
       return acceptor?.initialize(channel, at: address)
-        ?? channel.eventLoop.makeFailedFuture(ListenError(.failed, description: "no acceptor"))
+        ?? channel.eventLoop.makeFailedFuture(
+          ListenError(.failed, description: "no acceptor has this event loop")
+        )
     }
   }
 

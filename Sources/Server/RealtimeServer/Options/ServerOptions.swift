@@ -42,10 +42,10 @@ public struct ServerOptions: Sendable {
   public var allowedOrigins: [String] = []
   /// Serves web pages from the default database to readers who have not signed in; nil serves none.
   package var pages: (any PageSource)?
-  /// The number of threads that read, decode, encrypt and write for the connections, which the thread
-  /// that orders writes does not have to do then; 0 leaves all of it to that one thread.
+  /// The number of threads for connections alone, 0 to 64.
   ///
-  /// They are of use on a machine with more cores than the server and its clients keep busy.
+  /// They read, decode, encrypt and write, so that the thread that orders writes does nothing else;
+  /// without them, it does everything. They are of use where a machine has cores to spare.
   public var connectionThreads = 0
   /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
