@@ -94,7 +94,7 @@ extension EndToEnd {
       try alice.press("c")
       try alice.type("Draft")
       try alice.press("C-e")
-      try alice.waitFor("false ended with status 1: the text is as before.")
+      try alice.waitFor("false ended with status 1: the text is unchanged.")
       try alice.waitFor("Draft")
     }
 
