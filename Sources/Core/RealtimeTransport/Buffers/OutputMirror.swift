@@ -2,7 +2,7 @@ internal import NIOCore
 private import Synchronization
 
 /// A handler of a connection's output.
-protocol OutputHandler: AnyObject {
+protocol OutputHandler: AnyObject, SendableMetatype {
   /// Whether so much output is waiting that the owner should send less.
   var isCongested: Bool { get }
 
