@@ -98,6 +98,11 @@ package final class ConnectionMemory {
     return box
   }
 
+  /// Leaves the event loops of the other branches, which are about to end, alone.
+  package func end() {
+    total.removeLooks()
+  }
+
   /// The memory promised to input, in bytes.
   package var promisedInput: Int { input.promised }
 
@@ -223,6 +228,10 @@ final class OutputTotal: Sendable {
   /// Adds a branch, by a closure that has it look for room.
   fileprivate func add(_ look: @escaping @Sendable () -> Void) {
     looks.withLockedValue { $0.append(look) }
+  }
+
+  fileprivate func removeLooks() {
+    looks.withLockedValue { $0 = [] }
   }
 
   /// Has all branches look for room: each knows only how much of its own output has been read.

@@ -173,7 +173,7 @@ extension ServerCore {
         guard self.failure == nil else { return }
         self.phase = .stopped
         self.logger.info("stopped")
-        for listener in listeners { listener.end() }
+        self.leaveConnectionLoops()
         self.onStopped(nil)
       }
   }
@@ -201,8 +201,14 @@ extension ServerCore {
     EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
       .assumeIsolated().whenComplete { _ in
         self.phase = .stopped
-        for listener in self.listeners { listener.end() }
+        self.leaveConnectionLoops()
         self.onStopped(failure)
       }
+  }
+
+  /// Leaves the event loops of the connections alone: they end before the server's.
+  private func leaveConnectionLoops() {
+    for listener in listeners { listener.end() }
+    context.memory.end()
   }
 }
