@@ -61,10 +61,13 @@ extension EndToEnd {
       within seconds: Double = 120
     ) throws -> String {
       let file = sandbox.directory + "/status"
+      var status = ""
+      // The shell creates the file before it writes the line.
       try waitUntil("the demonstration has ended", within: seconds) {
-        FileManager.default.fileExists(atPath: file)
+        status = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        return status.hasSuffix("\n")
       }
-      return try String(contentsOfFile: file, encoding: .utf8)
+      return status
     }
 
     @Test("Terminals show what others do, figures move, and a key ends it")
