@@ -176,7 +176,8 @@ struct ConnectionAcceptor: Sendable {
       peer: peer,
       policy: policy,
       link: link,
-      handlers: handlers,
+      answer: handlers.answer,
+      admitBody: handlers.admitBody,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
       onIdle: { isIdle in

@@ -26,7 +26,8 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let peer: Peer
   private let policy: RequestPolicy
   private let link: LoopLink
-  private let handlers: ServerHandlers
+  private let answerRequest: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
+  private let admitBody: @Sendable (HTTPRequest) -> BodyAdmission
   private let limits: Shared<TransportLimits>
   private let memory: ConnectionMemory
   private let mirror: OutputMirror?
@@ -62,7 +63,8 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     peer: Peer,
     policy: RequestPolicy,
     link: LoopLink,
-    handlers: ServerHandlers,
+    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>,
+    admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission,
     limits: Shared<TransportLimits>,
     memory: ConnectionMemory,
     onIdle: @escaping (Bool) -> Void,
@@ -72,7 +74,8 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     self.peer = peer
     self.policy = policy
     self.link = link
-    self.handlers = handlers
+    answerRequest = answer
+    self.admitBody = admitBody
     mirror = link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory.total)
     self.limits = limits
     self.memory = memory
@@ -210,8 +213,8 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
     body = []
     let handler = NIOLoopBound(self, eventLoop: link.connections)
-    link.toServer { [link, handlers, mirror] in
-      handlers.answer(request, link.server).hop(to: link.server).whenComplete { result in
+    link.toServer { [link, answerRequest, mirror] in
+      answerRequest(request, link.server).hop(to: link.server).whenComplete { result in
         switch result {
         case .success(.answer(let answer)):
           let pass: @Sendable () -> Void = { handler.value.answered(head, with: answer) }
@@ -421,8 +424,8 @@ extension PlainRequestHandler {
     } else {
       let request = HTTPRequest(head: head, peer: peer)
       let handler = NIOLoopBound(self, eventLoop: link.connections)
-      link.toServer { [link, handlers] in
-        let admission = handlers.admitBody(request)
+      link.toServer { [link, admitBody] in
+        let admission = admitBody(request)
         link.toConnections { handler.value.bodyAdmitted(admission, bytes: bytes) }
       }
     }
