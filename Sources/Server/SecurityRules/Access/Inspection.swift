@@ -44,8 +44,14 @@ struct Inspection: ~Copyable {
       byteCount: Evaluator.usualBytes,
       alignment: MemoryLayout<RuleFrame>.alignment
     ) { memory in
-      // Safety: the memory has a size, and therefore an address.
-      guard let start = memory.baseAddress else { preconditionFailure("memory without an address") }
+      // Only empty memory has no address, and this is not empty.
+      let start =
+        memory.baseAddress
+        ?? .allocate(
+          byteCount: Evaluator.usualBytes,
+          alignment: MemoryLayout<RuleFrame>.alignment
+        )
+      defer { if memory.baseAddress == nil { start.deallocate() } }
       var inspection = Inspection(
         of: request,
         by: rules,
