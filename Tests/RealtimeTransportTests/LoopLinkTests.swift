@@ -173,6 +173,30 @@ struct OutputMirrorTests {
     #expect(!mirrors[3].isCongested)
   }
 
+  @Test("never counts a long response twice while the connection takes it over")
+  func takeover() throws {
+    let memory = ConnectionMemory(eventLoop: server)
+    let total = memory.total
+    let mirror = makeMirror(total)
+    let branch = memory.branch(on: connections)
+    let channel = try SlowChannel(.server, memory: branch.value, mirror: mirror)
+    let response = [UInt8](repeating: 1, count: 20_000)
+    let counted = NIOLoopBoundBox([Int](), eventLoop: connections)
+    let bound = NIOLoopBound(channel, eventLoop: connections)
+    mirror.send(response.count) {
+      bound.value.append(response)
+      counted.value.append(total.waitingBytes)
+    }
+    #expect(memory.outputBytes == 20_000)
+    pass()
+    #expect(counted.value == [20_000])
+    #expect(memory.outputBytes == 20_000)
+    channel.endTick()
+    try channel.take(19_000)
+    channel.queue.noteWaiting()
+    #expect(memory.outputBytes == 1_000 && mirror.waitingBytes == 1_000)
+  }
+
   @Test(
     "tells once when a connection has caught up, and never after its end",
     arguments: [true, false]

@@ -136,9 +136,15 @@ package final class ConnectionMemory {
   }
 
   /// Records that the waiting output of a queue has changed.
-  func note(_ queue: OutputQueue, from old: Int, to new: Int) {
+  ///
+  /// - Parameters:
+  ///   - queue: The queue.
+  ///   - old: The bytes that were waiting.
+  ///   - new: The bytes that are waiting.
+  ///   - arrived: The bytes of these that were counted already, on their way to the queue.
+  func note(_ queue: OutputQueue, from old: Int, to new: Int, arrived: Int) {
     if (old == 0) != (new == 0) { total.countQueue(new > 0 ? 1 : -1) }
-    total.count(new - old)
+    total.count(new - old - arrived)
     outputs[ObjectIdentifier(queue)] = new > 0 ? queue : nil
     if isTight {
       total.haveAllLook()

@@ -19,6 +19,8 @@ final class OutputMirror: Sendable {
   private let limits: Shared<TransportLimits>
   private let total: OutputTotal?
   private let onTheWay = Atomic(0)
+  /// The bytes that are being passed on, as far as the total still counts them as on the way.
+  private let arriving = Atomic(0)
   private let waiting = Atomic(0)
   private let writable = Atomic(true)
   private let onRelief: NIOLoopBoundBox<(() -> Void)?>
@@ -43,9 +45,10 @@ final class OutputMirror: Sendable {
     onTheWay.add(bytes, ordering: .relaxed)
     total?.count(bytes)
     link.toConnections { [self] in
+      arriving.store(bytes, ordering: .relaxed)
       pass()
+      total?.count(-takeArriving())
       onTheWay.subtract(bytes, ordering: .relaxed)
-      total?.count(-bytes)
     }
   }
 
@@ -88,6 +91,14 @@ final class OutputMirror: Sendable {
   }
 
   // MARK: The connection's event loop
+
+  /// Returns the bytes that have just arrived and that the total still counts, once.
+  ///
+  /// Whoever counts them as waiting subtracts them in the same step, so that a long response is
+  /// never counted twice.
+  func takeArriving() -> Int {
+    arriving.exchange(0, ordering: .relaxed)
+  }
 
   /// The output that waits in the connection, in bytes.
   var waitingBytes: Int {

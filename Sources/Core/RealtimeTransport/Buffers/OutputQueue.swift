@@ -196,7 +196,7 @@ final class OutputQueue {
     // A closed connection discards its output.
     let bytes = isClosed ? 0 : waitingBytes + (tick?.readableBytes ?? 0)
     guard bytes != notedBytes else { return }
-    memory.note(self, from: notedBytes, to: bytes)
+    memory.note(self, from: notedBytes, to: bytes, arrived: mirror?.takeArriving() ?? 0)
     notedBytes = bytes
     mirror?.waitingBytes = bytes
     if bytes == 0 { takenAtLook = nil }
