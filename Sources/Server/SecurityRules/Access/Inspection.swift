@@ -183,9 +183,8 @@ struct Inspection: ~Copyable {
     from old: NodeView,
     to value: NodeView
   ) -> Bool {
-    guard !isExplaining, let entry = plan.pointee.validate,
-      case let kinds = entry.program.pointee.keepable, !kinds.isEmpty
-    else { return false }
+    let kinds = plan.pointee.keepable
+    guard !kinds.isEmpty, !isExplaining else { return false }
     return value.kindOfSameLeaf(as: old).map(kinds.include) == true
   }
 
@@ -264,30 +263,25 @@ struct Inspection: ~Copyable {
     let isValid =
       (isKept(plan, from: frame.node, to: frame.newNode) || isValid(plan, at: depth))
       && (!plan.pointee.hasValidationBelow || self.isValid(below: plan))
-      && pay(for: plan, at: depth)
+      && (evaluator.budget.spendIfAble(RulesLimits.stepsPerKey) || exhaust(by: plan, at: depth))
     evaluator.ascend(to: depth - 1)
     return isValid
   }
 
-  /// Charges for a visited location; returns false if the request visits too much data.
-  private mutating func pay(for plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
-    do throws(EvaluationError) {
-      try evaluator.budget.spend(RulesLimits.stepsPerKey)
-      return true
-    } catch {
-      let rule =
-        plan.pointee.validate?.rule.takeUnretainedValue()
-        ?? Rule(
-          kind: .validate,
-          path: location(depth).keys.map(\.text),
-          source: "",
-          position: SourcePosition(line: 1, column: 1),
-          expression: .literal(.bool(false))
-        )
-      let outcome = Explanation.Outcome.failed(error.message, nil)
-      refusal = decision(false, by: rule, at: depth, outcome: outcome)
-      return false
-    }
+  /// Refuses a request that visits too much data; returns false.
+  private mutating func exhaust(by plan: UnsafePointer<RulePlan>, at depth: Int) -> Bool {
+    let rule =
+      plan.pointee.validate?.rule.takeUnretainedValue()
+      ?? Rule(
+        kind: .validate,
+        path: location(depth).keys.map(\.text),
+        source: "",
+        position: SourcePosition(line: 1, column: 1),
+        expression: .literal(.bool(false))
+      )
+    let outcome = Explanation.Outcome.failed(evaluator.budget.exhaust().message, nil)
+    refusal = decision(false, by: rule, at: depth, outcome: outcome)
+    return false
   }
 
   // MARK: Explaining

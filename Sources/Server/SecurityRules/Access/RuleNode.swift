@@ -57,6 +57,7 @@ final class RuleNode: Sendable {
         read: read.map { RulePlan.Entry($0) },
         write: write.map { RulePlan.Entry($0) },
         validate: validate.map { RulePlan.Entry($0) },
+        keepable: validate?.program.borrowed.pointee.keepable ?? [],
         children: children.elements,
         keys: keys.elements,
         names: names.texts,
@@ -116,6 +117,8 @@ struct RulePlan {
   let read: Entry?
   let write: Entry?
   let validate: Entry?
+  /// The kinds of leaves for which `validate` certainly holds if they are unchanged.
+  let keepable: LeafKinds
   /// The named children, in key order.
   let children: UnsafeBufferPointer<Child>
   fileprivate let keys: UnsafeBufferPointer<ChildKey>

@@ -231,14 +231,14 @@ struct Evaluator: ~Copyable {
     case .hasNoPriority(let location): return try !node(at: location).hasPriority
     case .equal(let left, let right, let offset):
       let first = try value(left)
-      return try areEqual(first, value(right), at: offset)
+      return try areEqual(first, operand(right), at: offset)
     case .same(let left, let right, let offset):
       let first = value(of: try node(at: left))
       let second = value(of: try node(at: right))
       return try areEqual(first, second, at: offset)
     case .compare(let operation, let left, let right, let offset):
       let first = try value(left)
-      return try compare(operation, left: first, right: value(right), at: offset)
+      return try compare(operation, left: first, right: operand(right), at: offset)
     case .ask(let method, let location):
       return Self.answer(method, on: try node(at: location))
     case .hasNames(let isNew, let wanted, let children, let cost):
@@ -259,9 +259,7 @@ struct Evaluator: ~Copyable {
       for slot in children.indices {
         let path = program.pointee.paths[slot]
         try budget.spend(Int(path.cost))
-        if path.keys.count == 1,
-          case .literal(let key) = program.pointee.keys[Int(path.keys.first)]
-        {
+        if path.keys.count == 1, let key = try plainKey(at: Int(path.keys.first)) {
           if node.child(key).isEmpty { return false }
         } else if try descend(from: node, path.keys).isEmpty {
           return false
@@ -305,6 +303,15 @@ struct Evaluator: ~Copyable {
 
   // MARK: Values
 
+  /// The value of a step that is often a constant, for which no function is called.
+  @inline(__always)
+  private mutating func operand(_ step: Int32) throws(EvaluationError) -> RuleValue {
+    let code = program.pointee.steps[Int(step)]
+    if case .number(let value) = code { return .number(value) }
+    if case .bool(let value) = code { return .bool(value) }
+    return try value(step)
+  }
+
   /// The value of a step.
   mutating func value(_ step: Int32) throws(EvaluationError) -> RuleValue {
     switch program.pointee.steps[Int(step)] {
@@ -328,22 +335,24 @@ struct Evaluator: ~Copyable {
     case .negate(let operand, let offset):
       return .number(try -number(value(operand), for: "-", at: offset))
     case .arithmetic(let operation, let left, let right, let offset):
-      let first = try value(left)
-      return try result(of: operation, left: first, right: value(right), at: offset)
+      let (first, second) = (try value(left), try value(right))
+      // Fast path: counting up and down.
+      if case .number(let left) = first, case .number(let right) = second {
+        if case .add = operation { return .number(left + right) }
+        if case .subtract = operation { return .number(left - right) }
+      }
+      return try result(of: operation, left: first, right: second, at: offset)
     case .condition(let entry): return .bool(try holds(from: entry))
     case .ternary(let condition, let branches):
-      if try holds(from: condition) {
-        try budget.spend(Int(branches.firstCost))
-        return try value(branches.first)
-      }
-      try budget.spend(Int(branches.secondCost))
-      return try value(branches.second)
+      let isFirst = try holds(from: condition)
+      try budget.spend(Int(isFirst ? branches.firstCost : branches.secondCost))
+      return try operand(isFirst ? branches.first : branches.second)
+    case .data(let location): return value(of: try node(at: location))
     case .ask(let method, let location):
       let node = try node(at: location)
       switch method {
-      case .val: return value(of: node)
       case .getPriority: return node.priority.map { value(of: $0) } ?? .null
-      case .exists, .isNumber, .isString, .isBoolean, .hasChildren, .hasChild, .parent, .child:
+      case .val, .exists, .isNumber, .isString, .isBoolean, .hasChildren, .hasChild, .parent, .child:
         return .bool(Self.answer(method, on: node))
       }
     case .string(let method, let base, let operands, let offset):
@@ -396,6 +405,10 @@ struct Evaluator: ~Copyable {
   ) throws(EvaluationError) -> NodeView {
     var node = start
     for slot in keys.indices {
+      if let key = try plainKey(at: slot) {
+        node = node.child(key)
+        continue
+      }
       switch program.pointee.keys[slot] {
       case .literal(let key): node = node.child(key)
       case .computed(let step, let method, let offset):
@@ -404,6 +417,22 @@ struct Evaluator: ~Copyable {
       }
     }
     return node
+  }
+
+  /// A part of a path that is one key without being split: a literal, or the user's ID.
+  @inline(__always)
+  private mutating func plainKey(at slot: Int) throws(EvaluationError) -> LeafText? {
+    switch program.pointee.keys[slot] {
+    case .literal(let key): return key
+    case .computed(let step, _, _):
+      guard let key = request.uidKey, case .uid = program.pointee.steps[Int(step)] else {
+        return nil
+      }
+      // This costs as much as any other path.
+      try budget.spend(1 + request.memberCount + key.byteCount + RulesLimits.stepsPerKey)
+      return key
+    case .parent: return nil
+    }
   }
 
   /// Follows a path that may ascend over keys that are known only at run time.

@@ -114,8 +114,8 @@ struct ExpressionCompiler {
       let (second, secondCost) = addValue(right)
       let cost = 1 + firstCost + secondCost
       if operation == .equal {
-        if case .ask(.val, let location) = steps[Int(first)],
-          case .ask(.val, let other) = steps[Int(second)]
+        if case .data(let location) = steps[Int(first)],
+          case .data(let other) = steps[Int(second)]
         {
           return (.same(location, other, at: Int32(offset)), cost)
         }
@@ -212,7 +212,7 @@ struct ExpressionCompiler {
   /// Whether a step certainly has the value of such a leaf.
   private func isOwnValue(_ step: Int32, ofUnchanged kind: LeafKinds) -> Bool {
     switch steps[Int(step)] {
-    case .ask(.val, let location): return isOwnFrame(location)
+    case .data(let location): return isOwnFrame(location)
     case .ternary(let condition, let branches):
       switch target(from: condition, forUnchanged: kind) {
       case RuleTest.accept: return isOwnValue(branches.first, ofUnchanged: kind)
@@ -268,7 +268,8 @@ struct ExpressionCompiler {
     case .snapshotCall(let method, let base, let arguments, _):
       guard arguments.isEmpty else { return (.condition(compile(expression)), 0) }
       let (location, cost) = add(location(base))
-      return (.ask(method, location), cost + 1)
+      let step: RuleStep = method == .val ? .data(location) : .ask(method, location)
+      return (step, cost + 1)
     case .stringCall(let method, let base, let arguments, let offset):
       let (receiver, cost) = addValue(base)
       let added = arguments.map { addValue($0) }

@@ -65,7 +65,9 @@ enum RuleStep {
   case condition(Int32)
   /// One of two steps, with the cost of each.
   case ternary(Int32, RuleBranches)
-  /// Calls a method without arguments on a location.
+  /// The value of a location.
+  case data(Int32)
+  /// Calls another method without arguments on a location.
   case ask(SnapshotMethod, Int32)
   case string(StringMethod, Int32, RuleProgram.Slice, at: Int32)
 }

@@ -8,6 +8,8 @@ struct RuleRequest {
   let auth: RuleValue
   let uid: RuleValue
   let memberCount: Int
+  /// The member `uid` if it is a single key, as nearly always.
+  let uidKey: LeafText?
   /// The time in milliseconds since 1970.
   let now: Double
   /// All current data.
@@ -27,6 +29,7 @@ struct RuleRequest {
     auth = subject.auth
     uid = subject.uid
     memberCount = subject.memberCount
+    uidKey = subject.uidKey
     self.now = now
     self.root = root
     self.newRoot = newRoot
@@ -73,10 +76,7 @@ struct StepBudget {
 
   @inline(__always)
   mutating func spend(_ steps: Int) throws(EvaluationError) {
-    guard steps <= remaining else {
-      remaining = -1
-      throw Self.exhausted
-    }
+    guard steps <= remaining else { throw exhaust() }
     remaining -= steps
   }
 
@@ -88,9 +88,11 @@ struct StepBudget {
     return true
   }
 
+  /// Takes away all steps.
   @inline(never)
-  private static var exhausted: EvaluationError {
-    EvaluationError("the rules take too many steps for this request", at: nil)
+  mutating func exhaust() -> EvaluationError {
+    remaining = -1
+    return EvaluationError("the rules take too many steps for this request", at: nil)
   }
 
   /// Spends steps for copying or comparing text.

@@ -10,6 +10,8 @@ package final class RuleSubject: @unchecked Sendable {
   let uid: RuleValue
   /// The number of members of `auth`, which is also the cost of looking one up.
   let memberCount: Int
+  /// The member `uid` if it is text that, as a path, is a single key.
+  let uidKey: LeafText?
   private let members: RuleMembers
 
   /// Prepares an `auth`.
@@ -21,13 +23,18 @@ package final class RuleSubject: @unchecked Sendable {
     members = RuleMembers(.object(("auth", auth ?? .null)))
     self.auth = members[LeafText(name.elements)]
     guard case .map(let map) = self.auth else {
-      uid = .null
+      (uid, uidKey) = (.null, nil)
       memberCount = 0
       return
     }
     let uidName = Lent("uid".utf8)
     uid = map._withUnsafeGuaranteedRef { $0[LeafText(uidName.elements)] }
     memberCount = map._withUnsafeGuaranteedRef { $0.count }
+    if case .string(let text) = uid, text.byteCount > 0, !text.utf8.contains(UInt8(ascii: "/")) {
+      uidKey = text
+    } else {
+      uidKey = nil
+    }
   }
 }
 
