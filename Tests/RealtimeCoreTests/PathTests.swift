@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @Suite("Path")
@@ -12,6 +13,18 @@ struct PathTests {
   )
   func wire(text: String, keys: [String]) {
     #expect(Path(wire: text).keys.map(\.text) == keys)
+  }
+
+  @Test("is split at each slash, wherever it is", arguments: 0..<200 as Range<UInt64>)
+  func splitting(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let bytes = Array("//ab.0é".utf8) + [UInt8(ascii: "/") - 1, UInt8(ascii: "/") + 1]
+    let count = Int.random(in: 0..<40, using: &random)
+    let text = String(
+      decoding: (0..<count).compactMap { _ in bytes.randomElement(using: &random) },
+      as: UTF8.self
+    )
+    #expect(Path(wire: text).keys.map(\.text) == text.split(separator: "/").map { String($0) })
   }
 
   @Test("is written without a leading slash by servers and with one by clients")

@@ -32,6 +32,29 @@ struct MemberTests {
   }
 
   @Test(
+    "The user's ID is a path like any other text",
+    arguments: [
+      ("n", "root.child(auth.uid).val() == 5", .yes), ("n", "root.hasChild(auth.uid)", .yes),
+      ("m", "root.hasChild(auth.uid)", .no), ("o/b", "root.hasChild(auth.uid + '/c')", .yes),
+      ("o/b", "root.child(auth.uid).hasChild('c')", .yes),
+      ("o/b/", "root.hasChild(auth.uid)", .yes),
+      ("/o", "root.child(auth.uid).child('b/c').val() == 2", .yes),
+      ("", "root.child(auth.uid).child('n').val() == 5", .yes),
+      ("", "root.hasChild(auth.uid)", .yes),
+      ("k", "data.parent().hasChildren([auth.uid])", .yes),
+      ("k", "data.parent().child(auth.uid).parent().hasChild(auth.uid)", .yes),
+    ] as [(String, String, ProbeResult)]
+  )
+  func uidAsPath(_ uid: String, _ expression: String, _ expected: ProbeResult) throws {
+    #expect(try RuleProbe(auth: "{\"uid\":\"\(uid)\"}").result(expression) == expected)
+  }
+
+  @Test("An ID of another kind is no path", arguments: ["5", "true", "{\"a\":1}"])
+  func uidOfOtherKind(_ uid: String) throws {
+    #expect(try RuleProbe(auth: "{\"uid\":\(uid)}").result("root.hasChild(auth.uid)") == .error)
+  }
+
+  @Test(
     "Without a sign-in auth is null",
     arguments: [
       ("auth == null", .yes), ("auth.uid !== 'x'", .yes), ("auth.foo.bar == null", .yes),

@@ -90,15 +90,9 @@ struct JSONScanner {
     error("a value cannot start with \(Self.describe(byte))")
   }
 
+  @inline(__always)
   private mutating func literal(_ text: StaticString, as start: Start) throws(JSONError) -> Start {
-    let length = text.utf8CodeUnitCount
-    let matches =
-      position + length <= end
-      && text.withUTF8Buffer { expected in
-        (0..<length).allSatisfy { source[position + $0] == expected[$0] }
-      }
-    guard matches else { throw error("expected \(text)") }
-    position += length
+    guard skips(text) else { throw error("expected \(text)") }
     return start
   }
 
@@ -219,7 +213,20 @@ struct JSONScanner {
   // MARK: Numbers
 
   /// Scans a number that starts here.
+  @inline(__always)
   mutating func number() throws(JSONError) -> Number {
+    // Fast path: one digit.
+    if position + 1 < end {
+      let (digit, next) = (source[position] &- UInt8(ascii: "0"), source[position + 1])
+      if digit <= 9, next == UInt8(ascii: ",") || next == UInt8(ascii: "}") {
+        position += 1
+        return .integer(Int64(digit))
+      }
+    }
+    return try longNumber()
+  }
+
+  private mutating func longNumber() throws(JSONError) -> Number {
     let start = position
     let isNegative = current == UInt8(ascii: "-")
     if isNegative { position += 1 }
@@ -296,7 +303,7 @@ extension JSONScanner {
   /// Scans the name of a member and the colon if the name has no escapes; else consumes nothing.
   @inline(__always)
   mutating func unescapedName() throws(JSONError) -> UnsafeBufferPointer<UInt8>? {
-    guard let name = unescapedString() else { return nil }
+    guard let name = plainString() else { return nil }
     try endName()
     return name
   }
@@ -349,6 +356,18 @@ extension JSONScanner {
       index += 8
     }
     return index - start
+  }
+
+  /// Scans a string as ``unescapedString()`` does, but faster if it is ASCII, as most strings are.
+  @inline(__always)
+  mutating func plainString() -> UnsafeBufferPointer<UInt8>? {
+    let start = position + 1
+    guard current == UInt8(ascii: "\""), let base = source.baseAddress,
+      case let stop = start + plainBytes(at: start), stop < end,
+      source[stop] == UInt8(ascii: "\"")
+    else { return unescapedString() }
+    position = stop + 1
+    return UnsafeBufferPointer(start: base + start, count: stop - start)
   }
 
   /// Scans a string without escapes and returns its bytes in the text; otherwise consumes nothing.

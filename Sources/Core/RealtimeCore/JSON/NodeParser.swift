@@ -30,6 +30,8 @@ struct NodeParser: ~Copyable {
   private var packed: PackedBuffer
   private var keys: [ChildKey] = []
   private var nodes: [Node] = []
+  /// The special members of the objects that have any and are being read, the outermost first.
+  private var specials: [SpecialMembers] = []
   /// The first value that is not valid data; reported only if the whole text is valid JSON.
   private var problem: NodeError?
 
@@ -96,7 +98,7 @@ struct NodeParser: ~Copyable {
   @inline(__always)
   private mutating func textValue(depth: Int) -> Value? {
     guard scanner.current == UInt8(ascii: "\""), depth <= scanner.depthLimit else { return nil }
-    return scanner.unescapedString().map { value(of: $0) }
+    return scanner.plainString().map { value(of: $0) }
   }
 
   private mutating func string() throws(JSONError) -> Value {
@@ -144,7 +146,8 @@ struct NodeParser: ~Copyable {
     var lastName: UnsafeBufferPointer<UInt8>?
     /// Whether all keys so far are known to be ascending.
     var isAscending = true
-    var special: SpecialMembers?
+    /// Whether the object has special members, which are the last on their stack.
+    var hasSpecials = false
 
     /// Notes whether a name in the text sorts after the last one.
     @inline(__always)
@@ -236,7 +239,7 @@ struct NodeParser: ~Copyable {
       }
       unpack(&members)
     }
-    let special = members.special
+    let special = members.hasSpecials ? specials.popLast() : nil
     let children = children(
       from: members.stackStart,
       isAscending: members.isAscending,
@@ -259,8 +262,8 @@ struct NodeParser: ~Copyable {
     return true
   }
 
-  /// The values of `.priority`, `.value` and `.sv`; a class, since few objects have any.
-  private final class SpecialMembers {
+  /// The values of `.priority`, `.value` and `.sv`, which few objects have.
+  private struct SpecialMembers {
     var priority: LeafValue?
     var value: Node?
     var deferred: DeferredValue?
@@ -272,23 +275,24 @@ struct NodeParser: ~Copyable {
     depth: Int
   ) throws(JSONError) {
     unpack(&members)
-    let special = members.special ?? SpecialMembers()
-    members.special = special
+    if !members.hasSpecials { specials.append(SpecialMembers()) }
+    members.hasSpecials = true
+    let top = specials.count - 1
     switch name {
     case ".priority":
       let value = try scanner.value(depth: depth)
       do throws(NodeError) {
-        special.priority = try Node.priorityValue(value)
+        specials[top].priority = try Node.priorityValue(value)
       } catch {
         report(error.description)
       }
     case ".value":
       let node = try node(depth: depth)
       if node.children != nil { report(".value must be a leaf") }
-      special.value = node
+      specials[top].value = node
     case ".sv":
       let value = try scanner.value(depth: depth)
-      if special.deferred == nil { special.deferred = DeferredValue(json: value) }
+      if specials[top].deferred == nil { specials[top].deferred = DeferredValue(json: value) }
     default: _ = try scanner.value(depth: depth)
     }
   }

@@ -165,10 +165,10 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
     // Fast path: most names begin with different letters.
-    if let first = left.first, let other = right.first, first != other,
+    if let first = left.first, let other = right.first,
       (0x3A..<0x80).contains(first), (0x3A..<0x80).contains(other)
     {
-      return first < other
+      return first == other ? CodeUnits.precedes(left, right) : first < other
     }
     return precedesAsKey(left, right)
   }

@@ -56,6 +56,33 @@ package enum CodeUnits {
       == right.loadUnaligned(fromByteOffset: offset, as: word)
   }
 
+  /// The index of a byte, from an index onward; the number of bytes if there is none.
+  ///
+  /// Eight bytes at a time: see "Determine if a word has a zero byte" in Anderson's "Bit Twiddling
+  /// Hacks".
+  @inline(__always)
+  static func index(
+    of byte: UInt8,
+    in bytes: UnsafeBufferPointer<UInt8>,
+    from start: Int
+  ) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = start
+    // Safety: the condition of the loop keeps all eight bytes within the buffer.
+    while index + 8 <= bytes.count {
+      let word = UnsafeRawBufferPointer(bytes).loadUnaligned(
+        fromByteOffset: index,
+        as: UInt64.self
+      )
+      let rest = UInt64(littleEndian: word) ^ (ones &* UInt64(byte))
+      let found = (rest &- ones) & ~rest & (ones << 7)
+      if found != 0 { return index + found.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < bytes.count, bytes[index] != byte { index += 1 }
+    return index
+  }
+
   /// The length of the common prefix in bytes, compared eight at a time.
   private static func commonPrefix(
     _ left: UnsafeBufferPointer<UInt8>,

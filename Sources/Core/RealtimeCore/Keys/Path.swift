@@ -31,8 +31,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     keys.reserveCapacity(slashes + 1)
     var start = 0
     while start < bytes.count {
-      var end = start
-      while end < bytes.count, bytes[end] != slash { end += 1 }
+      let end = CodeUnits.index(of: slash, in: bytes, from: start)
       if start < end {
         // A slash is never part of a longer character, so the bytes between two are valid UTF-8.
         keys.append(ChildKey(validUTF8: UnsafeBufferPointer(rebasing: bytes[start..<end])))

@@ -37,10 +37,13 @@ extension ClientMessage {
     bytes.withUnsafeBufferPointer { source in
       var scanner = JSONScanner(source, depthLimit: depthLimit)
       guard scanner.skips("{\"t\":\"d\",\"d\":{\"r\":"), let id = scanner.digits(),
-        scanner.skips(",\"a\":\"p\",\"b\":{\"p\":"), let text = scanner.unescapedString(),
+        scanner.skips(",\"a\":\"p\",\"b\":{\"p\":"), let text = scanner.plainString(),
         case let path = Path(validUTF8: text), !path.isPriority, scanner.skips(",\"d\":"),
         case .success(let node)? = try? NodeParser.parse(&scanner)
       else { return nil }
+      if scanner.skips("}}}"), scanner.position == scanner.end {
+        return .request(id: id, .write(WriteRequest(path: path, operation: .set(node))))
+      }
       var (hash, key) = (String?.none, WriteKey?.none)
       if scanner.skips(",\"h\":") {
         guard let text = scanner.unescapedString() else { return nil }

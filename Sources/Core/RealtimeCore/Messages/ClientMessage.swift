@@ -131,16 +131,45 @@ package struct WriteRequest: Sendable, Equatable {
   /// The operation.
   package var operation: WriteOperation
   /// The hash that the existing data must have, or nil for an unconditional write.
-  package var hash: String?
+  package var hash: String? {
+    get { terms?.hash }
+    set { terms = Terms(hash: newValue, key: key) }
+  }
   /// The key by which the server recognises a repeated write, if it offers that.
-  package var key: WriteKey?
+  package var key: WriteKey? {
+    get { terms?.key }
+    set { terms = Terms(hash: hash, key: newValue) }
+  }
+
+  private var terms: Terms?
+
+  /// The hash and the key, out of line: a small request is passed on without being copied.
+  private indirect enum Terms: Equatable {
+    case terms(hash: String?, key: WriteKey?)
+
+    init?(hash: String?, key: WriteKey?) {
+      if hash == nil, key == nil { return nil }
+      self = .terms(hash: hash, key: key)
+    }
+
+    var hash: String? {
+      switch self {
+      case .terms(let hash, _): hash
+      }
+    }
+
+    var key: WriteKey? {
+      switch self {
+      case .terms(_, let key): key
+      }
+    }
+  }
 
   /// Makes a write.
   package init(path: Path, operation: WriteOperation, hash: String? = nil, key: WriteKey? = nil) {
     self.path = path
     self.operation = operation
-    self.hash = hash
-    self.key = key
+    terms = Terms(hash: hash, key: key)
   }
 }
 

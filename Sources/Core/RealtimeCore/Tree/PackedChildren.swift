@@ -319,7 +319,29 @@ extension PackedBuffer: PackedBytes {
   /// Copies bytes to an offset, behind which there is room for them.
   @inline(__always)
   private mutating func fill(with bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
-    if let source = bytes.baseAddress { (base + start).update(from: source, count: bytes.count) }
     count = start + bytes.count
+    guard let source = bytes.baseAddress else { return }
+    // Fast path: names and short texts are one or two words, of which the second overlaps the first.
+    switch bytes.count {
+    case 4...8: Self.copy(bytes.count, from: source, to: base + start, as: UInt32.self)
+    case 9...16: Self.copy(bytes.count, from: source, to: base + start, as: UInt64.self)
+    default: (base + start).update(from: source, count: bytes.count)
+    }
+  }
+
+  /// Copies bytes as two words.
+  @inline(__always)
+  private static func copy<Word: BitwiseCopyable>(
+    _ count: Int,
+    from source: UnsafePointer<UInt8>,
+    to target: UnsafeMutablePointer<UInt8>,
+    as type: Word.Type
+  ) {
+    let last = count - MemoryLayout<Word>.size
+    let (source, target) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+    let first = source.loadUnaligned(as: type)
+    let second = source.loadUnaligned(fromByteOffset: last, as: type)
+    target.storeBytes(of: first, as: type)
+    target.storeBytes(of: second, toByteOffset: last, as: type)
   }
 }

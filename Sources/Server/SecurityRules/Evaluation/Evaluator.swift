@@ -352,7 +352,8 @@ struct Evaluator: ~Copyable {
       let node = try node(at: location)
       switch method {
       case .getPriority: return node.priority.map { value(of: $0) } ?? .null
-      case .val, .exists, .isNumber, .isString, .isBoolean, .hasChildren, .hasChild, .parent, .child:
+      case .val, .exists, .isNumber, .isString, .isBoolean, .hasChildren, .hasChild, .parent,
+        .child:
         return .bool(Self.answer(method, on: node))
       }
     case .string(let method, let base, let operands, let offset):
