@@ -164,7 +164,7 @@ package struct ChildKey: Hashable, Comparable, Sendable {
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    // Fast path: most names begin with different letters.
+    // Fast path: most names begin with letters, which no integer does.
     if let first = left.first, let other = right.first,
       (0x3A..<0x80).contains(first), (0x3A..<0x80).contains(other)
     {
