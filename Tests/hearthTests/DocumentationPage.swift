@@ -125,7 +125,8 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
           "$program" "${words[@]}" ;;
         "profile add"*) "$program" "${words[@]}" --ca-file ca.pem ;;
         sign-up* | sign-in* | "users add"*)
-          echo "correct horse" | "$program" "${words[@]}" --password-stdin ;;
+          # Without optimization, and with other tests beside it, a password is hashed for seconds.
+          echo "correct horse" | "$program" "${words[@]}" --password-stdin --timeout 60 ;;
         --profile*) screen 'Make an account' "${words[@]}" ;;
         --script*) screen 'Recent' "${words[@]}" ;;
         replay*) screen 'The beginning' "${words[@]}" ;;
