@@ -408,13 +408,10 @@ struct Evaluator: ~Copyable {
     for slot in keys.indices {
       if let key = try plainKey(at: slot) {
         node = node.child(key)
-        continue
-      }
-      switch program.pointee.keys[slot] {
-      case .literal(let key): node = node.child(key)
-      case .computed(let step, let method, let offset):
+      } else if case .computed(let step, let method, let offset) = program.pointee.keys[slot] {
         try forEachKey(of: step, for: method, at: offset) { node = node.child($0) }
-      case .parent(let offset): throw Self.aboveRoot(at: offset)
+      } else if case .parent(let offset) = program.pointee.keys[slot] {
+        throw Self.aboveRoot(at: offset)
       }
     }
     return node
