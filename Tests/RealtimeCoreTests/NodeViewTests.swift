@@ -43,6 +43,46 @@ struct NodeViewTests {
     }
   }
 
+  @Test("shows data that is not in the tree yet", arguments: 0..<12 as Range<UInt64>)
+  func replacement(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var shown = 0
+    for _ in 0..<60 {
+      var node = Node.random(depth: 4, using: &random)
+      if Bool.random(using: &random) {
+        for number in 0..<40 {
+          node.update(at: Path([ChildKey("child \(number)")]), to: .integer(Int64(number)))
+        }
+      }
+      let path = Path((0...Int.random(in: 0...2, using: &random)).map { _ in anyKey(&random) })
+      let new = Node.random(depth: 2, using: &random)
+      let after = node.setting(path, to: new)
+      let isShown = node.withView { view in
+        view.withReplacement(at: path, by: new) { changed in
+          #expect(Self.agree(changed, after), "\(path)")
+          // Beside the tree, both versions of a child are found at once.
+          let key = Bool.random(using: &random) ? path.keys[0] : anyKey(&random)
+          let (old, next) = view.child(key, beside: changed)
+          #expect(Self.agree(old, node[key]) && Self.agree(next, after[key]), "\(path) \(key)")
+        }
+      }
+      if isShown { shown += 1 }
+      let depth = path.count - 1
+      let hasNodes = (0...depth).allSatisfy {
+        node[Path(path.keys.prefix($0))].children != nil
+      }
+      let isPlain = (0...depth).allSatisfy { node[Path(path.keys.prefix($0))].priority == nil }
+      if !hasNodes { #expect(!isShown) }
+      if hasNodes, isPlain { #expect(isShown) }
+    }
+    #expect(shown > 5)
+  }
+
+  private func anyKey(_ random: inout SplitMix64) -> ChildKey {
+    Bool.random(using: &random)
+      ? Node.randomKey(using: &random) : ChildKey("child \(Int.random(in: 0..<50, using: &random))")
+  }
+
   @Test("finds several children at once as one by one", arguments: 0..<12 as Range<UInt64>)
   func severalChildren(seed: UInt64) {
     var random = SplitMix64(seed: seed)

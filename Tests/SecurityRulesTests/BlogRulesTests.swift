@@ -30,14 +30,21 @@ struct BlogRulesTests {
     let old = try Node(parsing: world)
     var new = old
     for (path, json) in attempt.changes { new.update(at: path, to: try Node(parsing: json)) }
-    return try RuleSet.asset(rules).canWrite(
+    let rules = try RuleSet.asset(rules)
+    let auth: JSONValue? = attempt.uid.map { .object(("uid", .string($0))) }
+    let decision = rules.canWrite(
       attempt.changes.map(\.path),
-      auth: attempt.uid.map { .object(("uid", .string($0))) },
+      auth: auth,
       now: 0,
       from: old,
       to: new,
       explaining: true
     )
+    if attempt.changes.count == 1, let path = attempt.changes.first?.path {
+      let isAllowed = decision.isAllowed
+      rules.expect(isAllowed, onReplacing: path, by: new[path], in: old, auth: auth, now: 0)
+    }
+    return decision
   }
 
   @Test("Writing", arguments: creating + editing + starring + commenting + addressing + meeting)

@@ -1,6 +1,7 @@
 import Foundation
 import RealtimeCore
 import SecurityRules
+import Testing
 
 /// The outcome of an expression: rejected at deployment, or its result at run time.
 enum ProbeResult: Hashable, Sendable {
@@ -38,8 +39,11 @@ struct RuleProbe {
     switch kind {
     case .read: return rules.canRead(path, query: query, auth: auth, now: now, root: root)
     case .write, .validate:
-      let changed = root.setting(path, to: try Node(parsing: newThing))
-      return rules.canWrite([path], auth: auth, now: now, from: root, to: changed)
+      let thing = try Node(parsing: newThing)
+      let changed = root.setting(path, to: thing)
+      let decision = rules.canWrite([path], auth: auth, now: now, from: root, to: changed)
+      rules.expect(decision.isAllowed, onReplacing: path, by: thing, in: root, auth: auth, now: now)
+      return decision
     }
   }
 
@@ -62,6 +66,21 @@ extension Node {
 }
 
 extension RuleSet {
+  /// Checks that what the rules decide before the tree is changed is what they decide afterwards.
+  func expect(
+    _ isAllowed: Bool,
+    onReplacing path: Path,
+    by node: Node,
+    in root: Node,
+    auth: JSONValue?,
+    now: Int64
+  ) {
+    guard !node.isEmpty, !path.isPriority else { return }
+    let decided = canReplace(path, by: node, in: root, as: RuleSubject(auth), now: now)
+    guard let decided else { return }
+    #expect(decided == isAllowed, "\(path) \(node.json(.export).text)")
+  }
+
   /// The rules in a file of the package.
   static func asset(_ name: String) throws -> RuleSet {
     let package = URL(fileURLWithPath: #filePath)

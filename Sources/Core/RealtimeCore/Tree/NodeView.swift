@@ -17,6 +17,19 @@ package struct NodeView {
     case children(UnsafeRawBufferPointer)
     /// A leaf within packed children: the address of its tag.
     case leaf(UnsafeRawPointer)
+    /// A node with children, one of which is replaced.
+    case replaced(UnsafePointer<Replacement>)
+  }
+
+  /// A child that stands for another one in a view of their parent.
+  private struct Replacement {
+    /// The parent.
+    let base: NodeView
+    let key: UnsafePointer<ChildKey>
+    /// The child of the parent; empty if there is none.
+    let old: NodeView
+    /// What the view shows instead; never empty.
+    var new: NodeView
   }
 
   private let storage: Storage
@@ -86,7 +99,7 @@ package struct NodeView {
   package var content: Content {
     switch storage {
     case .empty: return .empty
-    case .children, .map: return .children
+    case .children, .map, .replaced: return .children
     case .leaf(let source):
       let value = Self.value(at: source)
       switch value.tag {
@@ -127,7 +140,7 @@ package struct NodeView {
   package var kind: Kind {
     switch storage {
     case .empty: return .empty
-    case .children, .map: return .children
+    case .children, .map, .replaced: return .children
     case .leaf(let source):
       switch PackedTag(rawValue: source.load(as: UInt8.self)) ?? .no {
       case .no, .yes: return .bool
@@ -156,7 +169,7 @@ package struct NodeView {
   fileprivate var isLeaf: Bool {
     switch storage {
     case .leaf: return true
-    case .empty, .children, .map: return false
+    case .empty, .children, .map, .replaced: return false
     case .node(let node):
       if case .leaf = node.pointee { return true }
       return false
@@ -170,6 +183,7 @@ package struct NodeView {
     case .children(let source): Int(source[0])
     case .map(let map, _): map._withUnsafeGuaranteedRef { $0.count }
     case .node(let node): node.pointee.childCount
+    case .replaced(let view): Self.childCount(view)
     }
   }
 
@@ -188,19 +202,22 @@ package struct NodeView {
     }
   }
 
-  /// The node itself; nil if it is within packed children or is packed itself.
+  /// The node that has the priority; nil if the view shows packed children or a part of them.
   private var owner: UnsafePointer<Node>? {
     switch storage {
     case .node(let node), .map(_, let node): node
+    case .replaced(let view): Self.owner(view)
     case .empty, .children, .leaf: nil
     }
   }
 
   /// An owned copy of the node.
   ///
-  /// - Complexity: O(size) if it is part of packed children
+  /// - Complexity: O(size) if it is part of packed children, O(log children) for each replacement
   package var node: Node {
     switch storage {
+    case .replaced(let view):
+      view.pointee.base.node.setting(view.pointee.key.pointee, to: view.pointee.new.node)
     case .empty: .empty
     case .node(let node), .map(_, let node): node.pointee
     case .children(let source): .children(NodeChildren(PackedChildren(bytes: Array(source))))
@@ -247,7 +264,7 @@ package struct NodeView {
   package var scalar: Scalar {
     switch storage {
     case .empty: return .empty
-    case .children, .map: return .children
+    case .children, .map, .replaced: return .children
     case .leaf(let source):
       switch PackedTag(rawValue: source.load(as: UInt8.self)) ?? .no {
       case .no: return .bool(false)
@@ -306,7 +323,7 @@ package struct NodeView {
     var next = 0
     var present: UInt16 = 0
     switch storage {
-    case .node, .map: return nil
+    case .node, .map, .replaced: return nil
     case .empty, .leaf: break
     case .children(let source):
       guard let base = source.baseAddress else { break }
@@ -355,6 +372,7 @@ package struct NodeView {
         return PackedEntry.find(key, in: packed.lent).map { NodeView($0.value) } ?? .empty
       }
       return .empty
+    case .replaced(let view): return Self.child(key, view)
     }
   }
 
@@ -362,13 +380,28 @@ package struct NodeView {
   ///
   /// - Complexity: O(log children)
   package func child(_ key: ChildKey, beside other: NodeView) -> (NodeView, NodeView) {
-    guard case .map(let map, _) = storage, case .map(let others, _) = other.storage else {
-      return (child(key), other.child(key))
+    guard case .map(let map, _) = storage else { return (child(key), other.child(key)) }
+    guard case .map(let others, _) = other.storage else {
+      return other.replacement(of: key, in: map) ?? (child(key), other.child(key))
     }
     let (mine, its) = map._withUnsafeGuaranteedRef { map in
       others._withUnsafeGuaranteedRef { map.pointers(toValuesOf: key, beside: $0) }
     }
     return (mine.map { NodeView($0) } ?? .empty, its.map { NodeView($0) } ?? .empty)
+  }
+
+  /// A child of a map before and after the replacement that this view shows; nil if it is no view
+  /// of that map.
+  private func replacement(
+    of key: ChildKey,
+    in map: Unmanaged<SortedMapNode<ChildKey, Node>>
+  ) -> (NodeView, NodeView)? {
+    guard case .replaced(let view) = storage, case .map(let base, _) = view.pointee.base.storage,
+      base.toOpaque() == map.toOpaque()
+    else { return nil }
+    if key == view.pointee.key.pointee { return (view.pointee.old, view.pointee.new) }
+    let child = view.pointee.base.child(key)
+    return (child, child)
   }
 
   /// The child with a key given as text.
@@ -380,7 +413,7 @@ package struct NodeView {
     case .children(let source):
       return PackedEntry.find(UnsafeRawBufferPointer(key.utf8), in: source)
         .map { NodeView($0.value) } ?? .empty
-    case .node, .map: return child(ChildKey(validUTF8: key.utf8))
+    case .node, .map, .replaced: return child(ChildKey(validUTF8: key.utf8))
     }
   }
 
@@ -424,6 +457,68 @@ package struct NodeView {
       for (key, child) in children.map {
         let goesOn = key.withUTF8 { key in child.withView { isWanted(LeafText(key), $0) } }
         if !goesOn { return }
+      }
+    case .replaced: node.withView { $0.forEachChild(while: isWanted) }
+    }
+  }
+
+  // MARK: Replacing
+
+  // Not inlined, so that views of nodes as they are have no overhead for these.
+
+  @inline(never)
+  private static func childCount(_ view: UnsafePointer<Replacement>) -> Int {
+    view.pointee.base.childCount + (view.pointee.old.isEmpty ? 1 : 0)
+  }
+
+  @inline(never)
+  private static func owner(_ view: UnsafePointer<Replacement>) -> UnsafePointer<Node>? {
+    view.pointee.base.owner
+  }
+
+  @inline(never)
+  private static func child(_ key: ChildKey, _ view: UnsafePointer<Replacement>) -> NodeView {
+    key == view.pointee.key.pointee ? view.pointee.new : view.pointee.base.child(key)
+  }
+
+  /// Lends a view of the node with the data at a path replaced; nothing is copied.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the data, below this node and not that of a priority.
+  ///   - new: The new data, which must not be empty.
+  ///   - body: Receives the view, which must not escape.
+  /// - Returns: Whether the closure was called: not if a node above the path is missing or a leaf,
+  ///   or has few children and a priority.
+  /// - Complexity: O(depth · log children)
+  package func withReplacement(
+    at path: Path,
+    by new: Node,
+    _ body: (NodeView) -> Void
+  ) -> Bool {
+    // Safety: keys, data and replacements stay where they are until the closures return.
+    path.keys.withUnsafeBufferPointer { keys in
+      withUnsafePointer(to: new) { new in
+        withUnsafeTemporaryAllocation(of: Replacement.self, capacity: keys.count) { views in
+          guard let keys = keys.baseAddress, let first = views.baseAddress else { return false }
+          var node = self
+          for depth in 0..<views.count {
+            switch node.storage {
+            case .map, .children: break
+            case .empty, .node, .leaf, .replaced: return false
+            }
+            let child = node.child(keys[depth])
+            let view = Replacement(base: node, key: keys + depth, old: child, new: .empty)
+            (first + depth).initialize(to: view)
+            node = child
+          }
+          var replaced = NodeView(new)
+          for depth in (0..<views.count).reversed() {
+            first[depth].new = replaced
+            replaced = NodeView(.replaced(UnsafePointer(first + depth)))
+          }
+          body(replaced)
+          return true
+        }
       }
     }
   }

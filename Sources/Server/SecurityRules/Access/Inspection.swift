@@ -137,20 +137,27 @@ struct Inspection: ~Copyable {
   mutating func write(_ paths: [Path]) -> Decision {
     var granting: Verdict?
     for path in paths {
-      descend(to: path)
-      var (isGranted, last) = (false, Verdict?.none)
-      for depth in 0..<plans.count {
-        guard let entry = plans[depth].pointee.write else { continue }
-        isGranted = holds(entry, at: depth)
-        last = Verdict(rule: entry.rule, depth: depth)
-        if isGranted { break }
-      }
-      guard isGranted else { return decision(false, by: last) }
-      granting = last
-      if !areValid(at: path), let refusal { return refusal }
+      granting = grant(path)
+      if granting == nil { return refusal ?? decision(false, by: nil) }
     }
     // A request without changes needs no permission.
     return decision(true, by: granting)
+  }
+
+  /// The same for one location, without the reasons.
+  mutating func allowsWrite(_ path: Path) -> Bool { grant(path) != nil }
+
+  /// The rule that grants a write, or nil when there is a ``refusal``.
+  private mutating func grant(_ path: Path) -> Verdict? {
+    descend(to: path)
+    var last: Verdict?
+    for depth in 0..<plans.count {
+      guard let entry = plans[depth].pointee.write else { continue }
+      last = Verdict(rule: entry.rule, depth: depth)
+      if holds(entry, at: depth) { return areValid(at: path) ? last : nil }
+    }
+    refusal = decision(false, by: last)
+    return nil
   }
 
   /// Whether the data above, at and below a location is valid.
@@ -160,8 +167,11 @@ struct Inspection: ~Copyable {
       if isKept(plans[depth], from: frame.pointee.node, to: frame.pointee.newNode) { continue }
       if !isValid(plans[depth], at: depth) { return false }
     }
-    let depth = path.isPriority ? path.count - 1 : path.count
-    return plans.count <= depth || isValid(below: plans[depth])
+    // The key of a priority has no plan of its own.
+    guard plans.count > path.count || (plans.count == path.count && path.isPriority) else {
+      return true
+    }
+    return isValid(below: plans[plans.count - 1])
   }
 
   /// Whether the `.validate` of a location holds; without new data, it is not evaluated.
@@ -294,6 +304,13 @@ struct Inspection: ~Copyable {
         isAllowed: isAllowed,
         isLasting: false,
         explanation: Explanation(decisive: nil, bindings: [], evaluations: evaluations)
+      )
+    }
+    if isAllowed, !isExplaining {
+      return Decision(
+        isAllowed: true,
+        isLasting: verdict.rule._withUnsafeGuaranteedRef { $0.isLasting },
+        explanation: Explanation(decisive: nil, bindings: [], evaluations: [])
       )
     }
     return decision(

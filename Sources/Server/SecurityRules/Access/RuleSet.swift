@@ -282,6 +282,46 @@ extension RuleSet {
     }
   }
 
+  /// Whether a client may replace data, decided before the tree that results is built.
+  ///
+  /// - Parameters:
+  ///   - path: The location, not that of a priority.
+  ///   - new: The new data, which must not be empty, with server values resolved.
+  ///   - root: All data before the change.
+  ///   - subject: The client.
+  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
+  ///   - steps: The limit of steps; a request that takes more is denied.
+  /// - Returns: Whether ``canWrite(_:by:now:from:to:steps:explaining:)`` would allow the tree that
+  ///   results; nil if that must be built, as when a location above is missing or a leaf.
+  /// - Complexity: As there.
+  package func canReplace(
+    _ path: Path,
+    by new: Node,
+    in root: Node,
+    as subject: RuleSubject,
+    now: Int64,
+    steps: Int = RulesLimits.steps
+  ) -> Bool? {
+    defer { withExtendedLifetime(subject) {} }
+    return withUnsafePointer(to: root) { root in
+      let root = NodeView(root)
+      var isAllowed: Bool?
+      // Without a result, since a generic function would not be specialised across modules.
+      _ = root.withReplacement(at: path, by: new) { newRoot in
+        let request = RuleRequest(
+          subject: subject,
+          now: Double(now),
+          root: root,
+          newRoot: newRoot
+        )
+        isAllowed = Inspection.run(of: request, by: self, explaining: false, steps: steps) {
+          $0.allowsWrite(path)
+        }
+      }
+      return isAllowed
+    }
+  }
+
   /// Whether a client is allowed to write any new data at each of some locations.
   ///
   /// This is checked before the new data is built, which may take much longer. It considers only
