@@ -47,8 +47,9 @@ struct IndexedNodeTests {
   func follow(index: Index, seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var node = Node.empty
-    var indexed = IndexedNode(node, by: index)
+    var order = ChildOrder(of: node, by: index)
     for step in 1...120 {
+      let before = node
       // Every now and then all children are removed, so that the next one is the first again.
       var changed = step % 50 == 0 ? node.children?.map.map(\.key) ?? [] : []
       for key in changed { node.update(at: Path([key]), to: .empty) }
@@ -58,8 +59,30 @@ struct IndexedNodeTests {
         changed.append(key)
         Self.change(key, of: &node, &random)
       }
-      indexed.follow(node, changed: changed)
-      check(indexed, node, index)
+      order.follow(changed, from: before, to: node)
+      check(IndexedNode(node, in: order), node, index)
+    }
+  }
+
+  @Test(
+    "follows a child that is given before and after, unless it has the first priority",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index],
+    1...4 as ClosedRange<UInt64>
+  )
+  func followChild(index: Index, seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    // One that stays, since a node without children has no order to follow.
+    var node = Node.empty.setting("stays" as Path, to: .bool(true))
+    var order = ChildOrder(of: node, by: index)
+    for _ in 1...120 {
+      let key = Self.anyKey(&random)
+      let before = node
+      Self.change(key, of: &node, &random)
+      if !order.follow(key, from: before[key], to: node[key]) {
+        #expect(index == .priority && (before.children?.prioritizedCount ?? 0) == 0)
+        order.rebuild(of: node)
+      }
+      check(IndexedNode(node, in: order), node, index)
     }
   }
 

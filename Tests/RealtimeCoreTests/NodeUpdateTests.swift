@@ -49,9 +49,9 @@ struct NodeUpdateTests {
       }
       let path = Path(keys)
       let data = Node.random(depth: 2, using: &random)
-      var node = before
-      guard let old = node.exchange(data, at: path) else {
-        #expect(node == before)
+      var (node, old) = (before, data)
+      guard node.exchange(&old, at: path) else {
+        #expect(node == before && old == data)
         continue
       }
       exchanged += 1
@@ -62,12 +62,16 @@ struct NodeUpdateTests {
     }
     #expect(exchanged > 100)
     var node = Node.empty.setting("a/b" as Path, to: .integer(1))
-    #expect(node.exchange(.integer(2), at: "a/.priority") == nil)
-    #expect(node.exchange(.empty, at: "a/b") == nil)
-    #expect(node.exchange(.integer(2), at: "a/b/c") == nil)
-    #expect(node.exchange(.integer(2), at: "b/c") == nil)
+    let two = Node.integer(2)
+    for (data, path) in [
+      (two, "a/.priority"), (.empty, "a/b"), (two, "a/b/c"), (two, "b/c"),
+    ] as [(Node, Path)] {
+      var old = data
+      #expect(!node.exchange(&old, at: path) && old == data, "\(path)")
+    }
     #expect(node.exportText == #"{"a":{"b":1}}"#)
-    #expect(node.exchange(.integer(2), at: "a/c") == .empty)
+    var old = two
+    #expect(node.exchange(&old, at: "a/c") && old == .empty)
     #expect(node.exportText == #"{"a":{"b":1,"c":2}}"#)
   }
 

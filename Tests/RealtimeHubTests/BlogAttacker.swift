@@ -54,11 +54,13 @@ struct BlogAttacker {
       .deletingLastPathComponent().deletingLastPathComponent()
     let file = package.appendingPathComponent("assets/rules/\(name)")
     rules = try String(contentsOf: file, encoding: .utf8)
-    start = try Dialogue(Self.world, rules: rules)
+    var start = try Dialogue(Self.world, rules: rules)
+    before = start.hub.snapshot
+    self.start = start
   }
 
   /// The data before any write.
-  var before: Node { start.hub.snapshot }
+  let before: Node
 
   /// A server with a connection of one user.
   func dialogue(as uid: String?) -> Dialogue {

@@ -103,7 +103,7 @@ struct Dialogue {
   }
 
   /// The durable data at a path.
-  func data(_ path: Path) -> Node { hub.snapshot[path] }
+  mutating func data(_ path: Path) -> Node { hub.snapshot[path] }
 
   mutating func store(_ batch: CommitBatch) {
     for commit in batch.commits {

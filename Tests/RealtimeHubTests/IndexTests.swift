@@ -112,6 +112,62 @@ struct IndexTests {
     #expect(try !Self.get(&hub).hasChild("x"))
   }
 
+  @Test(
+    "What is stored stays as it is until a batch is stored, and so it is when none can be",
+    arguments: 1...6 as ClosedRange<UInt64>
+  )
+  func reversal(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var hub = Self.hub(1_000)
+    var stored = hub.snapshot
+    for _ in 0..<30 {
+      var applied = stored
+      var batches = 0
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+          let operation = Self.anyOperation(&random)
+          let write = WriteRequest(path: "posts", operation: operation)
+          _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(0), at: 0)
+          guard case .merge(let changes) = operation else { continue }
+          for change in changes {
+            applied.update(at: ("posts" as Path).appending(change.path), to: change.node)
+          }
+          if Int.random(in: 0..<4, using: &random) == 0 { #expect(hub.snapshot == stored) }
+        }
+        if hub.takeBatch() != nil { batches += 1 }
+      }
+      #expect(hub.snapshot == stored)
+      if batches > 0, Bool.random(using: &random) {
+        _ = hub.batchFailed(StoreError(.full, description: "no"), at: 0)
+      } else {
+        _ = hub.batchCommitted(batches)
+        stored = applied
+      }
+      #expect(hub.snapshot == stored)
+      #expect(try Self.get(&hub) == Self.lastHundred.evaluate(stored[ChildKey("posts")]))
+    }
+  }
+
+  /// New, changed and removed posts, and parts of them, mostly one at a time.
+  private static func anyOperation(_ random: inout SplitMix64) -> WriteOperation {
+    let count = Int.random(in: 0..<4, using: &random) == 0 ? 2 : 1
+    var changes: [Change] = []
+    while changes.count < count {
+      let key = ChildKey("p\(Int.random(in: 999_900...1_001_000, using: &random))")
+      guard !changes.contains(where: { $0.path.first == key }) else { continue }
+      let value = Node.integer(Int64.random(in: 0..<2_000, using: &random))
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0: changes.append(Change(Path([key]), to: .empty))
+      case 1...2: changes.append(Change(Path([key, "n"]), to: value))
+      case 3: changes.append(Change(Path([key, "by", "name"]), to: value))
+      default:
+        let post = Node.empty.setting(ChildKey("n"), to: value)
+        changes.append(Change(Path([key]), to: post.withPriority(.integer(1))))
+      }
+    }
+    return .merge(changes)
+  }
+
   @Test("The least recently used index is given up when there are too many")
   func bound() throws {
     var limits = HubLimits()

@@ -135,7 +135,7 @@ struct ReplaySimulation {
   }
 
   /// Checks that every listener knows exactly what is durable: nothing less, and nothing more.
-  func check() {
+  mutating func check() {
     #expect(hub.snapshot == stored.root)
     #expect(hub.revision == stored.revision)
     for (peer, client) in clients {

@@ -27,7 +27,8 @@ struct LargeViewTests {
   /// While the order in which they were found exists, another address means that all of them were
   /// copied.
   private func place(of indexed: IndexedNode) throws -> UnsafeRawPointer {
-    let order = try #require(Mirror(reflecting: indexed).descendant("order", "some"))
+    let mirror = Mirror(reflecting: indexed)
+    let order = try #require(mirror.descendant("childOrder", "positions", "some"))
     let chunks = try #require(Mirror(reflecting: order).descendant("chunks") as? [[IndexEntry]])
     return try chunks.withUnsafeBufferPointer { UnsafeRawPointer(try #require($0.baseAddress)) }
   }

@@ -1,26 +1,25 @@
-/// A node with its children in the order of an index, kept up to date as children change.
+/// The order of a node's children by an index, kept up to date as children change.
 ///
 /// Key order is the order of the node itself and costs nothing; so does priority order while no
-/// child has a priority. Any other order is a sorted set of positions beside the node; the children
-/// themselves are looked up in the node.
-package struct IndexedNode: Sendable {
-  /// The node.
-  package private(set) var node: Node
+/// child has a priority. Any other order is a sorted set of positions, without the children.
+package struct ChildOrder: Sendable {
   /// What the children are ordered by.
   package let index: Index
   /// The order, or nil if it is key order.
-  private var order: OrderedPositions?
+  fileprivate var positions: OrderedPositions?
 
   /// Orders the children of a node.
   ///
   /// - Complexity: O(1) in key order, otherwise O(n log n)
-  package init(_ node: Node, by index: Index) {
-    self.node = node
+  package init(of node: Node, by index: Index) {
     self.index = index
-    rebuildOrder()
+    rebuild(of: node)
   }
 
-  private var usesKeyOrder: Bool {
+  /// The number of positions that the order takes memory for.
+  package var positionCount: Int { positions?.count ?? 0 }
+
+  private func isKeyOrder(of node: Node) -> Bool {
     switch index {
     case .key: true
     case .priority: (node.children?.prioritizedCount ?? 0) == 0
@@ -28,46 +27,33 @@ package struct IndexedNode: Sendable {
     }
   }
 
-  private mutating func rebuildOrder() {
-    guard !usesKeyOrder, let children = node.children else {
-      order = nil
+  /// Orders the children of another node, or of a version of the node that is entirely different.
+  ///
+  /// - Complexity: O(1) in key order, otherwise O(n log n)
+  package mutating func rebuild(of node: Node) {
+    guard !isKeyOrder(of: node), let children = node.children else {
+      positions = nil
       return
     }
-    order = OrderedPositions(
+    let index = index
+    positions = OrderedPositions(
       sorted: children.map.map { index.entry(for: $0.key, node: $0.value) }.sorted()
     )
   }
 
-  /// Sets a child; an empty node removes it.
-  ///
-  /// - Complexity: O(log n); O(n log n) when the first priority appears among the children
-  package mutating func set(_ key: ChildKey, to child: Node) {
-    let old = node[key]
-    let hadChildren = node.children != nil
-    node.update(at: Path([key]), to: child)
-    if usesKeyOrder || !hadChildren || order == nil { return rebuildOrder() }
-    move(
-      from: old.isEmpty ? nil : index.entry(for: key, node: old),
-      to: child.isEmpty ? nil : index.entry(for: key, node: child)
-    )
-  }
-
-  /// Replaces the node with a version of it in which some children differ.
-  ///
-  /// The version is stored as it is, so that its map of children is not updated a second time.
+  /// Follows a node from one version to another, in which some children differ.
   ///
   /// - Parameters:
-  ///   - version: The new version of the node.
   ///   - keys: The children that may differ, each once.
+  ///   - old: The version whose children are in this order.
+  ///   - new: The other version.
   /// - Complexity: O(keys · log n), O(n log n) when the first priority appears among the children
-  package mutating func follow(_ version: Node, changed keys: [ChildKey]) {
-    let old = node
-    node = version
-    if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
+  package mutating func follow(_ keys: [ChildKey], from old: Node, to new: Node) {
+    if isKeyOrder(of: new) || positions == nil || new.children == nil { return rebuild(of: new) }
     let index = index
     for key in keys {
       let (before, after) = old.withView { old in
-        version.withView { new in
+        new.withView { new in
           let (old, new) = old.child(key, beside: new)
           return (index.position(of: key, as: old), index.position(of: key, as: new))
         }
@@ -76,23 +62,36 @@ package struct IndexedNode: Sendable {
     }
   }
 
-  /// Replaces the node with a version of it in which one child differs, given its old and new data.
+  /// Follows a change of one child of a node that has children before and after.
   ///
   /// - Parameters:
-  ///   - version: The new version of the node.
   ///   - key: The key of the child.
   ///   - old: The old data of the child; empty if the child is new.
-  ///   - new: The new data of the child.
-  /// - Complexity: O(log n), O(n log n) when the first priority appears among the children
-  package mutating func follow(_ version: Node, changed key: ChildKey, from old: Node, to new: Node)
-  {
-    node = version
-    if usesKeyOrder || order == nil || node.children == nil { return rebuildOrder() }
-    let index = index
-    move(
-      from: old.withView { index.position(of: key, as: $0) },
-      to: new.withView { index.position(of: key, as: $0) }
-    )
+  ///   - new: The new data of the child; empty if it is removed.
+  /// - Returns: Whether the order could follow; it must be rebuilt when the first priority appears
+  ///   among the children.
+  /// - Complexity: O(log n)
+  package mutating func follow(_ key: ChildKey, from old: Node, to new: Node) -> Bool {
+    guard positions != nil else {
+      switch index {
+      case .key: return true
+      case .priority: return !new.hasPriority
+      case .value, .child: return false
+      }
+    }
+    guard !old.isEmpty, !new.isEmpty else {
+      move(
+        from: old.isEmpty ? nil : index.entry(for: key, node: old),
+        to: new.isEmpty ? nil : index.entry(for: key, node: new)
+      )
+      return true
+    }
+    let (before, after) = (index.entry(for: key, node: old), index.entry(for: key, node: new))
+    if before != after {
+      positions?.remove(present: before)
+      positions?.insert(absent: after)
+    }
+    return true
   }
 
   /// Moves a child to its new position, if that differs from the old one.
@@ -100,13 +99,54 @@ package struct IndexedNode: Sendable {
     // Each child has one position, so one that differs is not in the order yet.
     switch (before, after) {
     case (nil, nil): break
-    case (let before?, nil): order?.remove(present: before)
-    case (nil, let after?): order?.insert(absent: after)
+    case (let before?, nil): positions?.remove(present: before)
+    case (nil, let after?): positions?.insert(absent: after)
     case (let before?, let after?):
       if before == after { return }
-      order?.remove(present: before)
-      order?.insert(absent: after)
+      positions?.remove(present: before)
+      positions?.insert(absent: after)
     }
+  }
+}
+
+/// A node with its children in the order of an index, in which they are looked up lazily.
+package struct IndexedNode: Sendable {
+  /// The node.
+  package private(set) var node: Node
+  private var childOrder: ChildOrder
+
+  /// Orders the children of a node.
+  ///
+  /// - Complexity: O(1) in key order, otherwise O(n log n)
+  package init(_ node: Node, by index: Index) {
+    self.node = node
+    childOrder = ChildOrder(of: node, by: index)
+  }
+
+  /// Combines a node with the order of its children.
+  ///
+  /// - Complexity: O(1)
+  package init(_ node: Node, in order: ChildOrder) {
+    self.node = node
+    childOrder = order
+  }
+
+  /// What the children are ordered by.
+  package var index: Index { childOrder.index }
+
+  /// The order, or nil if it is key order.
+  private var order: OrderedPositions? { childOrder.positions }
+
+  /// Sets a child; an empty node removes it.
+  ///
+  /// - Complexity: O(log n); O(n log n) when the first priority appears among the children
+  package mutating func set(_ key: ChildKey, to child: Node) {
+    let old = node[key]
+    let hadChildren = node.children != nil
+    node.update(at: Path([key]), to: child)
+    let follows =
+      hadChildren && node.children != nil && childOrder.follow(key, from: old, to: child)
+    if !follows { childOrder.rebuild(of: node) }
   }
 
   /// Replaces the node's own priority.

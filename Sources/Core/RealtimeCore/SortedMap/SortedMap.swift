@@ -74,6 +74,14 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return (node.keys[index], node.values[index])
   }
 
+  /// All keys in ascending order, if they are few; nil otherwise.
+  ///
+  /// - Complexity: O(1)
+  @inlinable public var fewKeys: [Key]? {
+    guard let root else { return [] }
+    return root.isLeaf ? root.keys : nil
+  }
+
   /// The keys that satisfy a predicate, in ascending order.
   ///
   /// - Complexity: O(n)
@@ -115,6 +123,14 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     if root?.exchange(&value, for: key) == true { return value }
     insert(value, forKey: key)
     return nil
+  }
+
+  /// Swaps the value for a key with another one; returns false if the key is missing.
+  ///
+  /// - Complexity: O(log n)
+  @inlinable mutating func exchange(_ value: inout Value, forKey key: Key) -> Bool {
+    makeRootUnique()
+    return root?.exchange(&value, for: key) == true
   }
 
   /// Removes an entry and returns its value, or nil if there is none.

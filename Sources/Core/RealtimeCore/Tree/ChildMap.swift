@@ -179,6 +179,46 @@ package struct ChildMap: Sendable {
     }
   }
 
+  /// Exchanges a child and a node, which must not be empty; afterwards it may be.
+  ///
+  /// - Complexity: O(log n)
+  mutating func exchange(_ node: inout Node, at key: ChildKey) {
+    switch storage {
+    case .tree(var map):
+      storage = .tree(SortedMap())
+      if !map.exchange(&node, forKey: key) {
+        map.updateValue(node, forKey: key)
+        node = .empty
+      }
+      storage = .tree(map)
+    case .packed(let packed):
+      let old = packed[key] ?? .empty
+      set(key, to: node)
+      node = old
+    }
+  }
+
+  /// Exchanges the data below a child, as ``Node/exchange(_:at:)`` does.
+  ///
+  /// - Complexity: O(depth · log n)
+  mutating func exchange(
+    _ node: inout Node,
+    below key: ChildKey,
+    at path: ArraySlice<ChildKey>
+  ) -> Bool {
+    switch storage {
+    case .tree(var map):
+      storage = .tree(SortedMap())
+      let isExchanged = map.modify(key) { $0.exchange(&node, at: path) }
+      storage = .tree(map)
+      return isExchanged ?? false
+    case .packed(let packed):
+      guard var child = packed[key], child.exchange(&node, at: path) else { return false }
+      set(key, to: child)
+      return true
+    }
+  }
+
   // MARK: Order
 
   /// The children in descending order.

@@ -186,24 +186,21 @@ package struct NodeChildren: Sendable {
     if node.hasPriority { prioritizedCount += 1 }
   }
 
-  /// Sets a child to a node, which must not be empty, and returns the child's old data.
-  mutating func exchange(_ node: Node, at key: ChildKey) -> Node {
-    // A packed child has no priority, but must be found before it is replaced.
-    let packed = map.packed?[key]
-    let old = map.set(key, to: node)
-    if old?.hasPriority == true { prioritizedCount -= 1 }
-    if node.hasPriority { prioritizedCount += 1 }
-    return old ?? packed ?? .empty
+  /// Exchanges a child and a node, which must not be empty; afterwards it may be.
+  mutating func exchange(_ node: inout Node, at key: ChildKey) {
+    let isPrioritized = node.hasPriority
+    map.exchange(&node, at: key)
+    if isPrioritized != node.hasPriority { prioritizedCount += isPrioritized ? 1 : -1 }
   }
 
-  /// Exchanges the data below a child in place; nil where ``Node/exchange(_:at:)`` does nothing.
+  /// Exchanges the data below a child in place; false where ``Node/exchange(_:at:)`` does nothing.
   mutating func exchange(
-    _ node: Node,
+    _ node: inout Node,
     below key: ChildKey,
     at path: ArraySlice<ChildKey>
-  ) -> Node? {
+  ) -> Bool {
     // A child keeps its priority when data below it are exchanged.
-    map.modify(key) { $0.exchange(node, at: path) } ?? nil
+    map.exchange(&node, below: key, at: path)
   }
 
   /// Updates the data below a child in place.
@@ -282,27 +279,27 @@ extension Node {
     return copy
   }
 
-  /// Replaces data in one descent and returns the old data.
+  /// Exchanges data in one descent, in place where it is not shared.
   ///
   /// - Parameters:
-  ///   - node: The new data.
+  ///   - node: The new data; afterwards the old data, empty if there was none.
   ///   - path: The path of the data.
-  /// - Returns: The old data, empty if there was none. Nil, with nothing changed, if replacing the
-  ///   data is not enough: the new data is empty, a node above the path is missing or a leaf, or
-  ///   the path is empty or the path of a priority.
+  /// - Returns: Whether the data was exchanged. Nothing is changed if that would not be enough: the
+  ///   new data is empty, a node above the path is missing or a leaf, or the path is empty or the
+  ///   path of a priority.
   /// - Complexity: O(depth · log children)
-  package mutating func exchange(_ node: Node, at path: Path) -> Node? {
-    node.isEmpty || path.isPriority ? nil : exchange(node, at: path.keys[...])
+  package mutating func exchange(_ node: inout Node, at path: Path) -> Bool {
+    !node.isEmpty && !path.isPriority && exchange(&node, at: path.keys[...])
   }
 
-  fileprivate mutating func exchange(_ node: Node, at path: ArraySlice<ChildKey>) -> Node? {
-    guard let key = path.first, case .children(var children) = self else { return nil }
+  mutating func exchange(_ node: inout Node, at path: ArraySlice<ChildKey>) -> Bool {
+    guard let key = path.first, case .children(var children) = self else { return false }
     // Cleared first, for the same reason as in `update`.
     self = .empty
     defer { self = .children(children) }
-    return path.count == 1
-      ? children.exchange(node, at: key)
-      : children.exchange(node, below: key, at: path.dropFirst())
+    if path.count > 1 { return children.exchange(&node, below: key, at: path.dropFirst()) }
+    children.exchange(&node, at: key)
+    return true
   }
 
   /// Replaces the data at a path, in place if it is not shared.

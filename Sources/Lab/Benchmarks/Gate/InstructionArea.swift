@@ -103,8 +103,6 @@ struct PutWork {
   private static let batch = 20
   private static let posts = 10_000
 
-  /// The initial data, as the first commit.
-  let root: Node
   private var hub: TreeHub
   private let texts: [[UInt8]]
 
@@ -122,7 +120,6 @@ struct PutWork {
       let post = try BlogWire.post(number, by: user, isStarred: false)
       root.update(at: BlogWire.path(number), to: post)
     }
-    self.root = root
     hub = TreeHub(stored: StoredTree(root: root, revision: 1), rules: try environment.blogRules())
     let auth: JSONValue = .object(
       ("uid", .string(user)),
@@ -133,6 +130,11 @@ struct PutWork {
     keep(hub.handle(BlogTree.get(1), from: BlogTree.peer, at: BlogTree.time).count)
     texts = try numbers.map { try BlogWire.message($0, by: user, isStarred: true) }
   }
+
+  /// The data so far.
+  ///
+  /// A copy of it shares the nodes of the hub's tree, so that the next writes copy these first.
+  var root: Node { mutating get { hub.snapshot } }
 
   /// Performs all writes, and passes on each batch as soon as it is full.
   ///

@@ -309,6 +309,37 @@ struct Access: Sendable {
     )
   }
 
+  /// Checks whether a write may replace data, before the tree that results is built.
+  ///
+  /// Mutating although it changes nothing, as above.
+  ///
+  /// - Parameters:
+  ///   - change: The new data and their path, not that of a priority.
+  ///   - root: The current tree.
+  ///   - state: The auth state of the peer.
+  ///   - timestamp: The value of server timestamps.
+  /// - Returns: The verdict; undecided if only the tree that results can tell.
+  mutating func verdict(
+    on change: Change,
+    in root: Node,
+    as state: AuthState,
+    at timestamp: Int64
+  ) -> Verdict {
+    guard let subject = state.subject else { return .allowed }
+    // The check of the tree that results names the rule that refuses.
+    guard !state.isExplained else { return .undecided }
+    let isAllowed = rules(for: state).canReplace(
+      change.path,
+      by: change.node,
+      in: root,
+      as: subject,
+      now: timestamp,
+      steps: limits.ruleSteps
+    )
+    guard let isAllowed else { return .undecided }
+    return isAllowed ? .allowed : .refused(.denied(nil))
+  }
+
   /// Refuses a write before anything is built for it, or returns nil when that takes a closer look.
   ///
   /// A large write takes long to check and to apply. A peer that may not make it must not be able
@@ -318,7 +349,7 @@ struct Access: Sendable {
   ///   - operation: The write.
   ///   - path: Its path.
   ///   - state: The auth state of the peer.
-  ///   - root: The current tree.
+  ///   - root: The current tree; evaluated only for a large write.
   ///   - timestamp: The time for the rules.
   /// - Returns: The refusal, or nil.
   /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
@@ -326,7 +357,7 @@ struct Access: Sendable {
     of operation: WriteOperation,
     at path: Path,
     as state: AuthState,
-    in root: Node,
+    in root: @autoclosure () -> Node,
     at timestamp: Int64
   ) -> RequestError? {
     guard let subject = state.subject else { return nil }
@@ -358,11 +389,19 @@ struct Access: Sendable {
       changes.lazy.map { path.appending($0.path) },
       by: subject,
       now: timestamp,
-      from: root,
+      from: root(),
       steps: limits.ruleSteps
     )
     return isPossible ? nil : .denied(nil)
   }
+}
+
+/// Whether a write may be made.
+enum Verdict {
+  case allowed
+  case refused(RequestError)
+  /// Only the tree that results can tell.
+  case undecided
 }
 
 /// The current identity of a peer, when it expires, and whether refusals are explained.

@@ -8,8 +8,11 @@ internal import SecurityRules
 ///
 /// Everything that must become durable is a step; an output leaves once all steps before it are
 /// durable.
+///
+/// The tree changes in place. A second one, kept as it is on the disk, would share all nodes with it,
+/// and every write would copy the nodes above its data. Instead, each commit notes how to undo it.
 struct Durability: Sendable {
-  /// A batch that has been taken, and the state that becomes durable with it.
+  /// A batch that has been taken, and what becomes durable with it.
   struct Batch: Sendable {
     fileprivate let version: Version
     fileprivate let commitCount: Int
@@ -22,13 +25,24 @@ struct Durability: Sendable {
   }
 
   fileprivate struct Version: Sendable {
-    var root: Node
     /// The number of the last commit.
     var revision: Int64
     /// Counts commits, and changes to scheduled writes and to rules.
     var step: Int64 = 0
   }
 
+  /// How to get from the tree after a commit to the tree before.
+  private enum Reversal: Sendable {
+    case tree(Node)
+    case exchange(Exchange)
+  }
+
+  /// The tree after everything that has been applied.
+  private(set) var root: Node
+  /// One for each commit that is not durable, in the order of the commits.
+  private var reversals: [Reversal] = []
+  /// The durable tree, if it has been asked for since the last batch became durable.
+  private var knownDurableRoot: Node?
   private var applied: Version
   private var durable: Version
   /// Applied commits that no batch has taken.
@@ -39,20 +53,41 @@ struct Durability: Sendable {
   private var outbox = Outbox()
 
   init(root: Node, revision: Int64) {
-    applied = Version(root: root, revision: revision)
+    self.root = root
+    applied = Version(revision: revision)
     durable = applied
   }
 
   // MARK: State
 
-  /// The tree after everything that has been applied.
-  var root: Node { applied.root }
   /// The number of the last applied commit.
   var revision: Int64 { applied.revision }
   /// The number of the last step.
   var step: Int64 { applied.step }
   /// The latest tree that is durable.
-  var durableRoot: Node { durable.root }
+  ///
+  /// - Complexity: O(commits that are not durable · depth · log children) the first time after a
+  ///   batch has become durable, then O(1)
+  var durableRoot: Node {
+    mutating get {
+      if reversals.isEmpty { return root }
+      let known = knownDurableRoot ?? rootBeforeReversals()
+      knownDurableRoot = known
+      return known
+    }
+  }
+
+  private func rootBeforeReversals() -> Node {
+    var root = root
+    for reversal in reversals.reversed() {
+      switch reversal {
+      case .tree(let before): root = before
+      case .exchange(let exchange): root.update(at: exchange.path, to: exchange.old)
+      }
+    }
+    return root
+  }
+
   /// The number of the last durable commit.
   var durableRevision: Int64 { durable.revision }
   /// Whether there are commits that no batch has taken.
@@ -66,12 +101,38 @@ struct Durability: Sendable {
   ///
   /// - Returns: The tree before the commit.
   mutating func apply(_ changes: [Change], makingOf after: Node, at timestamp: Int64) -> Node {
-    let before = applied.root
-    applied.root = after
+    let before = root
+    root = after
+    append(changes, undoneBy: .tree(before), at: timestamp)
+    return before
+  }
+
+  /// Replaces data in place, as the next commit unless the new data equals the old.
+  ///
+  /// - Parameters:
+  ///   - changes: The only change.
+  ///   - timestamp: The time of the commit.
+  /// - Returns: The exchange; nil, with nothing changed, where ``Node/exchange(_:at:)`` does nothing.
+  /// - Complexity: O(depth · log children)
+  mutating func exchange(_ changes: [Change], at timestamp: Int64) -> Exchange? {
+    guard changes.count == 1 else { return nil }
+    var node = changes[0].node
+    guard root.exchange(&node, at: changes[0].path) else { return nil }
+    let exchange = Exchange(of: node, by: changes[0].node, at: changes[0].path)
+    // The array is the commit's as it is; another one would cost an allocation.
+    if exchange.hasEffect { append(changes, undoneBy: .exchange(exchange), at: timestamp) }
+    return exchange
+  }
+
+  private mutating func append(
+    _ changes: [Change],
+    undoneBy reversal: consuming Reversal,
+    at timestamp: Int64
+  ) {
     applied.revision += 1
     applied.step += 1
+    reversals.append(reversal)
     open.append(Commit(revision: applied.revision, timestamp: timestamp, changes: changes))
-    return before
   }
 
   /// Counts a change that is not a commit but must become durable as well.
@@ -104,7 +165,10 @@ struct Durability: Sendable {
     let stored = inFlight.prefix(count)
     guard let last = stored.last else { return [] }
     durable = last.version
-    commitsInFlight -= stored.reduce(0) { $0 + $1.commitCount }
+    let commitCount = stored.reduce(0) { $0 + $1.commitCount }
+    commitsInFlight -= commitCount
+    reversals.removeFirst(commitCount)
+    knownDurableRoot = nil
     inFlight.removeFirst(stored.count)
     return stored
   }
@@ -115,6 +179,9 @@ struct Durability: Sendable {
   mutating func rollBack() -> (batches: [Batch], outputs: ArraySlice<Outbox.Entry>)? {
     guard !inFlight.isEmpty else { return nil }
     defer {
+      root = durableRoot
+      reversals = []
+      knownDurableRoot = nil
       applied = durable
       open = []
       inFlight = []
@@ -147,6 +214,9 @@ struct Durability: Sendable {
       Outbox.Entry(step: applied.step, peer: peer, output: output, fallback: fallback)
     )
   }
+
+  /// Whether any output depends only on durable data.
+  var hasDurableOutputs: Bool { outbox.first.map { $0 <= durable.step } ?? false }
 
   /// Takes the outputs that depend only on durable data.
   mutating func release() -> ArraySlice<Outbox.Entry> { outbox.release(upTo: durable.step) }
@@ -197,7 +267,10 @@ struct Outbox: Sendable {
 
   var isEmpty: Bool { released == entries.count }
 
-  mutating func append(_ entry: Entry) {
+  /// The step that the first entry waits for; nil if there is none.
+  var first: Int64? { isEmpty ? nil : entries[released].step }
+
+  mutating func append(_ entry: consuming Entry) {
     byteCount += entry.byteCount
     entries.append(entry)
   }

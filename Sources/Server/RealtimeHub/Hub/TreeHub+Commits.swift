@@ -44,7 +44,26 @@ extension TreeHub {
   ) {
     guard !step.changes.isEmpty else { return }
     let before = durability.apply(step.changes, makingOf: step.after, at: timestamp)
-    let effect = CommitEffect(of: step, from: before, isMerge: isMerge)
+    tell(CommitEffect(of: step, from: before, isMerge: isMerge))
+  }
+
+  /// Replaces data in place, as the next commit, and queues the pushes to listeners.
+  ///
+  /// - Parameters:
+  ///   - changes: The only change.
+  ///   - isMerge: Whether clients see it as a merge.
+  ///   - timestamp: The time of the commit.
+  /// - Returns: Whether it did, or had no effect; false if the data cannot be replaced in place.
+  mutating func exchange(_ changes: [Change], isMerge: Bool, at timestamp: Int64) -> Bool {
+    guard let exchange = durability.exchange(changes, at: timestamp) else { return false }
+    if exchange.hasEffect {
+      tell(CommitEffect(of: exchange, makingOf: durability.root, isMerge: isMerge))
+    }
+    return true
+  }
+
+  /// Queues the pushes of a commit to listeners.
+  private mutating func tell(_ effect: CommitEffect) {
     reviewConditionalListens(effect)
     for push in listens.update(effect, revision: durability.revision) { append(push) }
   }

@@ -46,13 +46,11 @@ extension TreeHub {
     if let error = admissionError { throw error }
     fireOverdueDisconnects(at: timestamp)
     guard let state = access.state(of: origin.peer) else { return }
-    // A local variable, since a closure would capture a copy of the whole hub.
-    let before = durability.root
     if let error = access.earlyRefusal(
       of: write.operation,
       at: write.path,
       as: state,
-      in: before,
+      in: durability.root,
       at: timestamp
     ) {
       throw error
@@ -60,11 +58,23 @@ extension TreeHub {
     let wanted = try validated(write.operation, at: write.path)
     // A stale transaction must run again, whatever the rules say about its write. For a peer that
     // may not read, the rules come first, so that it cannot probe data by comparing hashes.
-    let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
+    let hasCondition = write.hash != nil
+    let mayCompare = hasCondition && mayRead(write.path, peer: origin.peer)
     if mayCompare, let stale = staleness(of: write) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
+    // Fast path: the rules see the tree that would result, and then it changes in place.
+    if wanted.count == 1, case let change = wanted[0], change.isReplacement {
+      switch access.verdict(on: change, in: durability.root, as: state, at: timestamp) {
+      case .allowed:
+        if hasCondition, !mayCompare, let stale = staleness(of: write) { throw stale }
+        if exchange(wanted, isMerge: write.operation.isMerge, at: timestamp) { return }
+      case .refused(let error): throw error
+      case .undecided: break
+      }
+    }
+    let before = durability.root
     let step = step(wanted, from: before, at: timestamp)
     if let error = access.refusal(
       toWrite: write.operation.isMerge ? wanted.map(\.path) : [write.path],
@@ -75,7 +85,7 @@ extension TreeHub {
     ) {
       throw error
     }
-    if !mayCompare, let stale = staleness(of: write) { throw stale }
+    if hasCondition, !mayCompare, let stale = staleness(of: write) { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
       if let parent = change.path.parent, step.after[parent].isEmpty {
         throw RequestError(
@@ -90,16 +100,6 @@ extension TreeHub {
 
   /// The effective changes of a write, and the resulting tree.
   private func step(_ wanted: [Change], from before: Node, at timestamp: Int64) -> TreeStep {
-    if wanted.count == 1, case let change = wanted[0], !change.isLarge,
-      !change.node.hasDeferredValues
-    {
-      // One descent finds the old data, whether it changes, and what indexes need to know.
-      var after = before
-      if let old = after.exchange(change.node, at: change.path) {
-        if old == change.node { return TreeStep(changes: [], after: before) }
-        return TreeStep(changes: wanted, after: after, exchange: Exchange(of: old, by: change))
-      }
-    }
     var changes = effective(wanted, at: timestamp)
     if changes.contains(where: \.isLarge) {
       changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
@@ -153,8 +153,9 @@ extension TreeHub {
       case .set(let node): [Change(path, to: node)]
       case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
       }
-    for change in changes {
-      if let problem = problem(with: change) { throw RequestError(.invalidData, reason: problem) }
+    for index in changes.indices {
+      guard let problem = problem(with: changes[index]) else { continue }
+      throw RequestError(.invalidData, reason: problem)
     }
     return changes
   }

@@ -96,7 +96,7 @@ package struct TreeHub: Sendable {
   // MARK: State
 
   /// The durable data.
-  package var snapshot: Node { durability.durableRoot }
+  package var snapshot: Node { mutating get { durability.durableRoot } }
 
   /// The number of the last durable commit; 0 before the first.
   package var revision: Int64 { durability.durableRevision }
@@ -315,13 +315,18 @@ package struct TreeHub: Sendable {
 
   /// Takes the outputs that depend only on durable data; those to closed peers are dropped.
   mutating func flush() -> [HubOutput] {
+    guard durability.hasDurableOutputs else { return [] }
     let released = durability.release()
-    if released.isEmpty { return [] }
     var outputs: [HubOutput] = []
     outputs.reserveCapacity(released.count)
+    // Most of the time, one peer gets several outputs in a row.
+    var (last, isOpen) = (PeerID?.none, true)
     for entry in released {
-      if let peer = entry.peer, !connections.keys.contains(peer) { continue }
-      outputs.append(entry.output)
+      if entry.peer != last {
+        last = entry.peer
+        isOpen = entry.peer.map(connections.keys.contains) ?? true
+      }
+      if isOpen { outputs.append(entry.output) }
     }
     return outputs
   }

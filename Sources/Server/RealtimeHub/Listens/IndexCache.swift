@@ -37,10 +37,14 @@ struct IndexCache: Sendable {
   /// - Complexity: O(n log n) when the order is not cached, else O(log locations)
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
     if KeptOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }
-    if let order = use(index, at: path, isDeclared: true, windows: 0) { return order }
-    insert(KeptOrder(node, by: index, isDeclared: true), at: path)
-    defer { giveUpUnused() }
-    return use(index, at: path, isDeclared: true, windows: 0) ?? IndexedNode(node, by: index)
+    if let order = use(index, at: path, isDeclared: true, windows: 0) {
+      return IndexedNode(node, in: order)
+    }
+    let order = KeptOrder(of: node, by: index, isDeclared: true)
+    insert(order, at: path)
+    _ = use(index, at: path, isDeclared: true, windows: 0)
+    giveUpUnused()
+    return IndexedNode(node, in: order.order)
   }
 
   /// The children of a location in an order, which a window follows from this call on.
@@ -51,9 +55,10 @@ struct IndexCache: Sendable {
     isDeclared: Bool
   ) -> IndexedNode {
     if !self[path].contains(where: { $0.index == index }) {
-      insert(KeptOrder(node, by: index, isDeclared: isDeclared), at: path)
+      insert(KeptOrder(of: node, by: index, isDeclared: isDeclared), at: path)
     }
-    return use(index, at: path, isDeclared: isDeclared, windows: 1) ?? IndexedNode(node, by: index)
+    let order = use(index, at: path, isDeclared: isDeclared, windows: 1)
+    return IndexedNode(node, in: order ?? ChildOrder(of: node, by: index))
   }
 
   /// Reports that a window no longer follows an order.
@@ -69,27 +74,21 @@ struct IndexCache: Sendable {
   /// - Complexity: O(changed · log n) for an order below which something has changed
   mutating func update(_ effect: CommitEffect) -> [Path: [KeptOrder]] {
     var replaced: [Path: [KeptOrder]] = [:]
-    for path in effect.affectedPaths(in: locations) {
-      let node = effect.after[path]
-      // A child that is exchanged as a whole need not be looked up again in both versions.
-      if let exchange = effect.exchange, exchange.path.count == path.count + 1 {
-        let key = exchange.path.keys[path.count]
-        let count = locations.modify(path) { orders in
-          for slot in orders.indices {
-            orders[slot].update(key, from: exchange.old, to: exchange.new, in: node)
-          }
-          return orders.count
-        }
-        visited += count ?? 0
+    let paths = locations.fewKeys ?? effect.affectedPaths(in: locations)
+    for path in paths where effect.affects(path) {
+      if let exchange = effect.exchange, path.count < exchange.path.count {
+        visited += follow(exchange, in: effect, at: path)
         continue
       }
+      let node = effect.after[path]
       guard let changed = effect.changedKeys(of: path) else {
         replaced[path] = self[path]
         replace(at: path, by: node)
         continue
       }
+      let before = effect.before(at: path)
       let count = locations.modify(path) { orders in
-        for slot in orders.indices { orders[slot].update(changed, to: node) }
+        for slot in orders.indices { orders[slot].order.follow(changed, from: before, to: node) }
         return orders.count
       }
       visited += changed.count * (count ?? 0)
@@ -97,11 +96,41 @@ struct IndexCache: Sendable {
     return replaced
   }
 
+  /// Applies an exchange of data below a location, and returns the number of its orders.
+  private mutating func follow(
+    _ exchange: Exchange,
+    in effect: borrowing CommitEffect,
+    at path: Path
+  ) -> Int {
+    let key = exchange.path.keys[path.count]
+    var child = exchange
+    // A child that is exchanged as a whole need not be looked up again.
+    if exchange.path.count > path.count + 1 {
+      let place = path.appending(key)
+      child = Exchange(of: effect.before(at: place), by: effect.after[place], at: place)
+    }
+    var follows = true
+    let count = locations.modify(path) { [child] orders in
+      for slot in orders.indices
+      where !orders[slot].order.follow(key, from: child.old, to: child.new) {
+        follows = false
+      }
+      return orders.count
+    }
+    if !follows {
+      let node = effect.after[path]
+      _ = locations.modify(path) { orders in
+        for slot in orders.indices { orders[slot].order.rebuild(of: node) }
+      }
+    }
+    return count ?? 0
+  }
+
   /// Rebuilds the orders that windows use; the others are built again on demand.
   private mutating func replace(at path: Path, by node: Node) {
     remove(at: path) { $0.windows == 0 }
     let count = locations.modify(path) { orders in
-      for slot in orders.indices { orders[slot].replace(by: node) }
+      for slot in orders.indices { orders[slot].order.rebuild(of: node) }
       return orders.reduce(0) { $0 + $1.ownEntries }
     }
     visited += count ?? 0
@@ -125,7 +154,7 @@ struct IndexCache: Sendable {
     at path: Path,
     isDeclared: Bool,
     windows: Int
-  ) -> IndexedNode? {
+  ) -> ChildOrder? {
     guard let slot = self[path].firstIndex(where: { $0.index == index }) else { return nil }
     uses += 1
     let use = uses
@@ -134,12 +163,12 @@ struct IndexCache: Sendable {
       orders[slot].lastUse = use
       orders[slot].windows += windows
       if isDeclared { orders[slot].isDeclared = true }
-      return (last: last, isUnused: orders[slot].windows == 0, indexed: orders[slot].indexed)
+      return (last: last, isUnused: orders[slot].windows == 0, order: orders[slot].order)
     }
     guard let order else { return nil }
     unused.removeValue(forKey: order.last)
     if order.isUnused { unused.updateValue(Slot(path: path, index: index), forKey: use) }
-    return order.indexed
+    return order.order
   }
 
   private mutating func insert(_ order: KeptOrder, at path: Path) {
@@ -197,9 +226,9 @@ extension CommitEffect {
   }
 }
 
-/// The children of a location in one order, shared by all windows and queries that use it.
+/// The order of a location's children by one index, shared by all windows and queries that use it.
 struct KeptOrder: Sendable {
-  private(set) var indexed: IndexedNode
+  fileprivate(set) var order: ChildOrder
   /// The number of windows that use it.
   var windows = 0
   /// Whether it is kept when no window uses it any more.
@@ -207,38 +236,15 @@ struct KeptOrder: Sendable {
   /// The time of the last use, as a count of uses.
   var lastUse = 0
 
-  init(_ node: Node, by index: Index, isDeclared: Bool) {
-    indexed = IndexedNode(node, by: index)
+  init(of node: Node, by index: Index, isDeclared: Bool) {
+    order = ChildOrder(of: node, by: index)
     self.isDeclared = isDeclared
   }
 
-  var index: Index { indexed.index }
+  var index: Index { order.index }
 
-  /// The number of children in a map of its own, which costs memory.
-  var ownEntries: Int {
-    Self.isFree(indexed.node, by: index) ? 0 : indexed.node.children?.count ?? 0
-  }
-
-  /// Applies a change of some children.
-  ///
-  /// - Complexity: O(changed · log n), O(1) where the children are in this order anyway
-  mutating func update(_ keys: [ChildKey], to node: Node) {
-    indexed.follow(node, changed: keys)
-  }
-
-  /// Applies the exchange of a child, given both versions.
-  ///
-  /// - Complexity: O(log n), O(1) where the children are in this order anyway
-  mutating func update(_ key: ChildKey, from old: Node, to new: Node, in node: Node) {
-    indexed.follow(node, changed: key, from: old, to: new)
-  }
-
-  /// Applies a change of the whole location.
-  ///
-  /// - Complexity: O(n log n), O(1) where the children are in this order anyway
-  mutating func replace(by node: Node) {
-    indexed = IndexedNode(node, by: index)
-  }
+  /// The number of positions of its own, which cost memory.
+  var ownEntries: Int { order.positionCount }
 
   /// Whether the map of children is in this order already.
   static func isFree(_ node: Node, by index: Index) -> Bool {

@@ -211,7 +211,8 @@ struct ListenLocation: Sendable {
     by index: Index,
     in orders: [KeptOrder]
   ) -> IndexedNode {
-    orders.first { $0.index == index }?.indexed ?? IndexedNode(node, by: index)
+    orders.first { $0.index == index }.map { IndexedNode(node, in: $0.order) }
+      ?? IndexedNode(node, by: index)
   }
 
   /// Emits the pushes of a commit for listeners without a query.
@@ -245,16 +246,17 @@ struct ListenLocation: Sendable {
   ) -> (push: (Int64?) -> ServerPush, isShared: Bool)? {
     let path = path
     let after = effect.after
-    let isSingle = effect.paths.count == 1 && !effect.isMerge
-    if let changed = effect.paths.first(where: { $0.contains(path) }) {
+    let changedPaths = effect.paths
+    let isSingle = changedPaths.count == 1 && !effect.isMerge
+    if let changed = changedPaths.first(where: { $0.contains(path) }) {
       let node = after[path]
-      if changed != path, effect.before[path] == node { return nil }
+      if changed != path, effect.before(at: path) == node { return nil }
       return ({ .data(path: path, node, tag: $0) }, isSingle && changed == path)
     }
-    if isSingle, let changed = effect.paths.first {
+    if isSingle, let changed = changedPaths.first {
       return ({ .data(path: changed, after[changed], tag: $0) }, true)
     }
-    let changes = effect.paths.compactMap { changed in
+    let changes = changedPaths.compactMap { changed in
       changed.relative(to: path).map { Change($0, to: after[changed]) }
     }
     if changes.isEmpty { return nil }
@@ -291,7 +293,7 @@ struct ListenLocation: Sendable {
     replaced: [KeptOrder],
     emit: (PeerID, [UInt8]) -> Void
   ) {
-    let before = effect.before[path]
+    let before = effect.before(at: path)
     let node = effect.after[path]
     for position in windows.indices {
       let index = windows[position].query.index
@@ -313,7 +315,7 @@ struct ListenLocation: Sendable {
     orders: [KeptOrder],
     emit: (PeerID, [UInt8]) -> Void
   ) {
-    let before = effect.before[path]
+    let before = effect.children(keys, before: path)
     let node = effect.after[path]
     for position in windows.indices {
       let indexed = Self.indexed(node, by: windows[position].query.index, in: orders)

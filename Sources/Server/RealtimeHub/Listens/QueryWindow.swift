@@ -50,11 +50,11 @@ struct QueryWindow: Sendable {
   ///
   /// - Parameters:
   ///   - keys: The children, each once, in order.
-  ///   - before: The location before the change.
+  ///   - before: The same children before the change, empty where there were none.
   ///   - indexed: The location after the change.
   /// - Returns: The changes to push to the listeners.
   /// - Complexity: O(changed · log n)
-  mutating func update(_ keys: [ChildKey], before: Node, after indexed: IndexedNode) -> Delta {
+  mutating func update(_ keys: [ChildKey], before: [Node], after indexed: IndexedNode) -> Delta {
     guard let limit = query.limit else {
       return unlimitedDelta(keys, before: before, after: indexed.node)
     }
@@ -62,8 +62,7 @@ struct QueryWindow: Sendable {
     let boundary = limit.side == .first ? positions.last : positions.first
     let changed = Set(keys)
     var was: Set<ChildKey> = []
-    for key in keys {
-      let child = before[key]
+    for (key, child) in zip(keys, before) {
       if !child.isEmpty, positions.remove(query.index.entry(for: key, node: child)) {
         was.insert(key)
       }
@@ -94,10 +93,10 @@ struct QueryWindow: Sendable {
     return delta(touched, was: was, in: indexed.node)
   }
 
-  private func unlimitedDelta(_ keys: [ChildKey], before: Node, after: Node) -> Delta {
+  private func unlimitedDelta(_ keys: [ChildKey], before: [Node], after: Node) -> Delta {
     var delta = Delta()
-    for key in keys {
-      let wasSelected = isSelected(before[key], key: key)
+    for (key, child) in zip(keys, before) {
+      let wasSelected = isSelected(child, key: key)
       switch (wasSelected, isSelected(after[key], key: key)) {
       case (true, true): delta.kept.append(key)
       case (false, true): delta.entered.append(key)

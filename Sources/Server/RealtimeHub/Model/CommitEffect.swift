@@ -6,65 +6,113 @@ struct TreeStep: ~Copyable {
   let changes: [Change]
   /// The tree after the changes.
   let after: Node
-  /// The details of the only change, if they are known.
-  var exchange: Exchange?
 }
 
 /// Data that replaces other data, in a tree that has no leaf above it.
 ///
-// A class, since it is passed on four times, and one reference count costs less than those of its
-// members.
+// A class, since it is passed on several times, and one reference count costs less than those of
+// its members.
 final class Exchange: Sendable {
   let path: Path
   /// The data before; empty if there was none.
   let old: Node
   let new: Node
+  /// Whether the new data differs from the old.
+  let hasEffect: Bool
 
-  init(of old: Node, by change: Change) {
-    path = change.path
+  init(of old: Node, by new: Node, at path: Path) {
+    self.path = path
     self.old = old
-    new = change.node
+    self.new = new
+    hasEffect = !(old == new)
   }
 }
 
 /// What a commit did to the tree, as far as listeners need to know.
 struct CommitEffect: Sendable {
-  /// The tree before.
-  let before: Node
   /// The tree after.
   let after: Node
-  /// The paths to report, none within another.
-  ///
-  /// A write below a leaf, or of the priority of a leaf, counts as a change of the whole leaf,
-  /// since clients cannot apply anything smaller there.
-  let paths: [Path]
   /// Whether several paths belong together and are reported as one merge.
   let isMerge: Bool
-  /// The details of the only change, if they are known.
-  let exchange: Exchange?
+  private let origin: Origin
+
+  /// What leads back to the tree before.
+  private enum Origin {
+    case version(Version)
+    case exchange(Exchange)
+  }
+
+  private final class Version: Sendable {
+    let root: Node
+    let paths: [Path]
+
+    init(_ root: Node, paths: [Path]) {
+      self.root = root
+      self.paths = paths
+    }
+  }
 
   /// Describes the step from one tree to the next.
   init(of step: borrowing TreeStep, from before: Node, isMerge: Bool) {
-    self.before = before
     after = step.after
     self.isMerge = isMerge
-    exchange = step.exchange
-    if let exchange {
-      paths = [exchange.path]
-      return
-    }
     let after = step.after
-    let changed = step.changes.map(\.path)
-    if changed.count == 1 {
-      paths = [Self.smallestPath(for: changed[0], before: before, after: after)]
-      return
+    let lifted = step.changes.map {
+      Self.smallestPath(for: $0.path, before: before, after: after)
     }
-    let lifted = changed.map { Self.smallestPath(for: $0, before: before, after: after) }
     var distinct: [Path] = []
     for path in lifted.sorted() where distinct.last?.contains(path) != true {
       distinct.append(path)
     }
-    paths = distinct
+    origin = .version(Version(before, paths: distinct))
+  }
+
+  /// Describes an exchange of data in a tree.
+  init(of exchange: Exchange, makingOf after: Node, isMerge: Bool) {
+    origin = .exchange(exchange)
+    self.after = after
+    self.isMerge = isMerge
+  }
+
+  /// The paths to report, none within another.
+  ///
+  /// A write below a leaf, or of the priority of a leaf, counts as a change of the whole leaf,
+  /// since clients cannot apply anything smaller there.
+  var paths: [Path] {
+    switch origin {
+    case .version(let before): before.paths
+    case .exchange(let exchange): [exchange.path]
+    }
+  }
+
+  /// The exchange that is the whole commit, if it is one.
+  var exchange: Exchange? {
+    if case .exchange(let exchange) = origin { exchange } else { nil }
+  }
+
+  /// The data at a path before the commit.
+  ///
+  /// - Complexity: O(depth · log children)
+  func before(at path: Path) -> Node {
+    switch origin {
+    case .version(let before): return before.root[path]
+    case .exchange(let exchange):
+      if let below = path.relative(to: exchange.path) { return exchange.old[below] }
+      guard let rest = exchange.path.relative(to: path) else { return after[path] }
+      return after[path].setting(rest, to: exchange.old)
+    }
+  }
+
+  /// Some children of a location before the commit, empty where there were none.
+  ///
+  /// - Complexity: O(keys · depth · log children)
+  func children(_ keys: [ChildKey], before path: Path) -> [Node] {
+    switch origin {
+    case .version(let before):
+      let node = before.root[path]
+      return keys.map { node[$0] }
+    case .exchange: return keys.map { before(at: path.appending($0)) }
+    }
   }
 
   /// The deepest path at which a change can be reported to clients.
@@ -75,10 +123,19 @@ struct CommitEffect: Sendable {
 }
 
 extension CommitEffect {
+  /// Whether a location lies above, at or below a path of the commit.
+  func affects(_ location: Path) -> Bool {
+    switch origin {
+    case .version(let before): before.paths.contains { $0.overlaps(location) }
+    case .exchange(let exchange): exchange.path.overlaps(location)
+    }
+  }
+
   /// The locations in a map that lie above, at or below the paths of the commit, in path order.
   ///
   /// - Complexity: O(depth · log locations) for a path, and O(1) for a location found
   func affectedPaths<Value>(in locations: SortedMap<Path, Value>) -> [Path] {
+    if locations.isEmpty { return [] }
     // A few locations are scanned faster than they are looked up for each ancestor of a changed
     // path.
     if locations.count <= 8 {
@@ -86,6 +143,7 @@ extension CommitEffect {
       let paths = paths
       return locations.keys { path in paths.contains { path.overlaps($0) } }
     }
+    let paths = paths
     var affected: [Path] = []
     for changed in paths {
       for count in 0..<changed.count {
@@ -122,6 +180,11 @@ extension CommitEffect {
 extension Change {
   /// Whether it may write a large map; a packed map has few children at every level.
   var isLarge: Bool { node.hasUnpackedChildren }
+
+  /// Whether it stores small data that needs nothing computed.
+  var isReplacement: Bool {
+    !node.isEmpty && !isLarge && !path.isPriority && !node.hasDeferredValues
+  }
 
   /// The few effective changes when a large map is rewritten, or else the change itself.
   ///
