@@ -86,6 +86,36 @@ struct IndexedNodeTests {
     }
   }
 
+  @Test(
+    "follows data that is exchanged below a child",
+    arguments: [.priority, .key, .value, .child("a"), .child("a/b"), .child("a/.priority")]
+      as [Index],
+    1...4 as ClosedRange<UInt64>
+  )
+  func followBelow(index: Index, seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var node = Node.empty
+    for _ in 0..<40 {
+      node.update(at: Path([Self.anyKey(&random)]), to: Node.random(depth: 3, using: &random))
+    }
+    var order = ChildOrder(of: node, by: index)
+    var exchanged = 0
+    for _ in 1...400 {
+      let key = Bool.random(using: &random) ? Self.anyKey(&random) : "a"
+      let below = (0...Int.random(in: 0...1, using: &random)).map { _ in
+        Bool.random(using: &random) ? Node.randomKey(using: &random) : "a" as ChildKey
+      }
+      let new = Node.random(depth: 2, using: &random)
+      var old = new
+      guard node.exchange(&old, at: Path([key] + below)) else { continue }
+      exchanged += 1
+      let follows = order.follow(key, below: below[...], from: old, to: new)
+      #expect(follows)
+      check(IndexedNode(node, in: order), node, index)
+    }
+    #expect(exchanged > 10)
+  }
+
   /// A key from a set so large that the children do not fit into a few bytes.
   private static func anyKey(_ random: inout SplitMix64) -> ChildKey {
     Bool.random(using: &random)

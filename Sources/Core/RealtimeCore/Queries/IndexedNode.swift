@@ -94,6 +94,30 @@ package struct ChildOrder: Sendable {
     return true
   }
 
+  /// Follows an exchange of data below a child, above which there are children before and after.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the child.
+  ///   - path: The path from the child down to the data; not empty, and not that of a priority.
+  ///   - old: The old data; empty if there was none.
+  ///   - new: The new data.
+  /// - Returns: Whether the order could follow; otherwise it must be rebuilt.
+  /// - Complexity: O(log n)
+  package mutating func follow(
+    _ key: ChildKey,
+    below path: ArraySlice<ChildKey>,
+    from old: Node,
+    to new: Node
+  ) -> Bool {
+    // Any other value, and each priority, is what it was.
+    guard case .child(let place) = index, place.keys.starts(with: path) else { return true }
+    guard positions != nil else { return false }
+    let part =
+      place.count == path.count ? Index.value : .child(Path(place.keys.dropFirst(path.count)))
+    move(from: part.entry(for: key, node: old), to: part.entry(for: key, node: new))
+    return true
+  }
+
   /// Moves a child to its new position, if that differs from the old one.
   private mutating func move(from before: IndexEntry?, to after: IndexEntry?) {
     // Each child has one position, so one that differs is not in the order yet.

@@ -103,17 +103,19 @@ struct IndexCache: Sendable {
     at path: Path
   ) -> Int {
     let key = exchange.path.keys[path.count]
-    var child = exchange
-    // A child that is exchanged as a whole need not be looked up again.
-    if exchange.path.count > path.count + 1 {
-      let place = path.appending(key)
-      child = Exchange(of: effect.before(at: place), by: effect.after[place], at: place)
-    }
+    let isWhole = exchange.path.count == path.count + 1
     var follows = true
-    let count = locations.modify(path) { [child] orders in
-      for slot in orders.indices
-      where !orders[slot].order.follow(key, from: child.old, to: child.new) {
-        follows = false
+    let count = locations.modify(path) { orders in
+      for slot in orders.indices {
+        let followed: Bool
+        if isWhole {
+          followed = orders[slot].order.follow(key, from: exchange.old, to: exchange.new)
+        } else {
+          let rest = exchange.path.keys.dropFirst(path.count + 1)
+          followed =
+            orders[slot].order.follow(key, below: rest, from: exchange.old, to: exchange.new)
+        }
+        if !followed { follows = false }
       }
       return orders.count
     }
