@@ -294,6 +294,6 @@ extension TreeHub {
     access.install(rules)
     durability.addStep()
     listens.forgetDeclarations()
-    for peer in connections.keys.sorted() { reviewListens(of: peer) }
+    for (peer, _) in connections { reviewListens(of: peer) }
   }
 }

@@ -36,7 +36,8 @@ package struct TreeHub: Sendable {
   package let storedRulesProblem: RulesError?
   /// The timestamp of the latest call that passed one.
   var now: Int64?
-  var connections: [PeerID: Connection] = [:]
+  /// Searched several times for each request, where a few comparisons take less than a hash.
+  var connections = SortedMap<PeerID, Connection>()
 
   var durability: Durability
   var access: Access
@@ -324,7 +325,7 @@ package struct TreeHub: Sendable {
     for entry in released {
       if entry.peer != last {
         last = entry.peer
-        isOpen = entry.peer.map(connections.keys.contains) ?? true
+        isOpen = entry.peer.map { connections[$0] != nil } ?? true
       }
       if isOpen { outputs.append(entry.output) }
     }
