@@ -28,8 +28,10 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     var keys: [ChildKey] = []
     // Without checks for overflow, so that the compiler counts many bytes at a time.
     let slashes = bytes.reduce(0) { $0 &+ ($1 == slash ? 1 : 0) }
-    keys.reserveCapacity(slashes + 1)
-    var start = 0
+    // In a message, a path begins with a slash.
+    let isLeading = bytes.first == slash
+    keys.reserveCapacity(isLeading ? slashes : slashes + 1)
+    var start = isLeading ? 1 : 0
     while start < bytes.count {
       let end = CodeUnits.index(of: slash, in: bytes, from: start)
       if start < end {
@@ -54,6 +56,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// The path above this one, or nil for the root.
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
   /// Whether the last key is the pseudo key of a priority.
+  @inline(__always)
   package var isPriority: Bool { keys.last?.isPriority == true }
 
   /// The path of a child.
