@@ -193,7 +193,7 @@ struct Completions: ParsableCommand {
     abstract: "Print what bash, zsh or fish needs to complete the command line."
   )
 
-  @Argument(help: "bash, zsh or fish.")
+  @Argument(help: "bash, zsh or fish.", transform: DashedWord.restore)
   var shell: String
 
   func run() throws {

@@ -60,26 +60,23 @@ extension Rules {
 
     @Option(
       name: .customLong("as"),
-      help: "Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.",
-      transform: DashedWord.restore
+      help: "Who asks: a user, or all of auth as a JSON object; without it, someone not signed in."
     )
     var user: String?
 
-    @Option(help: "Read at this path.", transform: DashedWord.restore)
+    @Option(help: "Read at this path.")
     var read: String?
 
-    @Option(help: "Write at this path.", transform: DashedWord.restore)
+    @Option(help: "Write at this path.")
     var write: String?
 
     @Option(
-      help: "The query of --read, as in REST: orderBy=\"date\"&limitToLast=10.",
-      transform: DashedWord.restore
+      help: "The query of --read, as in REST: orderBy=\"date\"&limitToLast=10."
     )
     var query: String?
 
     @Option(
-      help: "The rules; - reads stdin; by default, those of the blog.",
-      transform: DashedWord.restore
+      help: "The rules; - reads stdin; by default, those of the blog."
     )
     var rules: String?
 

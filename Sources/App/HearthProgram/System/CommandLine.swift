@@ -13,8 +13,8 @@ package enum CommandRun {
       if let problem = UsageMessage.unknownHelp(words, of: root) {
         throw CommandFailure(.usage, description: problem)
       }
-      let moved = try LeadingOptions.moved(DashedWord.protect(words), of: root)
-      var command = try root.parseAsRoot(moved)
+      let moved = try LeadingOptions.moved(words, of: root)
+      var command = try root.parseAsRoot(DashedWord.protect(moved, of: root))
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -125,21 +125,59 @@ enum LeadingOptions {
 /// Words of the command line that start with a dash but are not options, such as the ids of posts.
 ///
 /// All options of this program have long names (`--user`), so a single dash starts a value; only
-/// `-h` is kept for help. ArgumentParser would treat such words as options, so they are marked
-/// before it sees them, and the mark is removed where they are used.
+/// `-h` is kept for help. ArgumentParser would treat such words as options. The value of an option
+/// is therefore joined to it (`--code=-x`); any other word is marked before ArgumentParser sees it,
+/// and the mark is removed where the word is used.
 enum DashedWord {
   /// A control character that no one types before a dash.
   private static let mark: Character = "\u{1}"
 
-  /// Marks the words that only look like options.
-  static func protect(_ arguments: [String]) -> [String] {
-    guard let end = arguments.firstIndex(of: "--") else { return arguments.map(protect) }
-    return arguments[..<end].map(protect) + arguments[end...]
+  /// Joins or marks the words that only look like options.
+  ///
+  /// - Parameters:
+  ///   - arguments: The words after the name of the program, starting with the command, if any.
+  ///   - program: The program that declares the commands.
+  /// - Returns: Words that ArgumentParser understands as this program means them.
+  static func protect(_ arguments: [String], of program: any ParsableCommand.Type) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    guard arguments[..<end].contains(where: isValue) else { return arguments }
+    let options = optionsWithValue(ofCommandIn: arguments, program)
+    var words: [String] = []
+    for word in arguments[..<end] {
+      if isValue(word), let option = words.last, options.contains(option) {
+        words[words.count - 1] = "\(option)=\(word)"
+      } else {
+        words.append(marked(word))
+      }
+    }
+    return words + arguments[end...]
   }
 
-  private static func protect(_ word: String) -> String {
-    let isValue = word.hasPrefix("-") && !word.hasPrefix("--") && word != "-h"
-    return isValue ? "\(mark)\(word)" : word
+  /// The word as ArgumentParser gets it if it stands alone.
+  fileprivate static func marked(_ word: String) -> String {
+    isValue(word) ? "\(mark)\(word)" : word
+  }
+
+  private static func isValue(_ word: String) -> Bool {
+    word.hasPrefix("-") && !word.hasPrefix("--") && word != "-h"
+  }
+
+  /// The options, such as `--user`, that take a value in the command that the words name.
+  private static func optionsWithValue(
+    ofCommandIn arguments: [String],
+    _ program: any ParsableCommand.Type
+  ) -> Set<String> {
+    var command = program
+    for word in arguments {
+      let subcommands = command.configuration.subcommands
+      guard let inner = subcommands.first(where: { $0._commandName == word }) else { break }
+      command = inner
+    }
+    command = command.configuration.defaultSubcommand ?? command
+    let json = (try? JSONParser.parse(Array(command._dumpHelp().utf8)))?["command"]
+    let options = (json?["arguments"]?.elements ?? []).filter { $0["kind"]?.string == "option" }
+    let names = options.flatMap { $0["names"]?.elements ?? [] }
+    return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
   }
 
   /// The word as the user typed it.
@@ -158,7 +196,7 @@ extension Output {
     }
     for part in parts.sorted(by: { $0.utf8.count > $1.utf8.count }) {
       let safe = SafeText(untrusted: part, mode: .singleLine).string
-      let marked = DashedWord.protect([part])[0]
+      let marked = DashedWord.marked(part)
       if marked != part { text = text.replacing(marked, with: safe) }
       if safe != part { text = text.replacing(part, with: safe) }
     }

@@ -60,7 +60,7 @@ extension ProfileCommand {
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Add a profile.")
 
-    @Argument(help: "Its name: \(Profile.rule).")
+    @Argument(help: "Its name: \(Profile.rule).", transform: DashedWord.restore)
     var name: String
 
     @Option(help: ArgumentHelp("The URL of the database.", valueName: "url"))
@@ -126,7 +126,7 @@ extension ProfileCommand {
       abstract: "Print what a profile says."
     )
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Its name.", transform: DashedWord.restore)
     var name: String
 
     @Flag(name: .long, help: "Print JSON.")
@@ -147,7 +147,7 @@ extension ProfileCommand {
       abstract: "Remove a profile; accounts stay signed in."
     )
 
-    @Argument(help: "Its name.")
+    @Argument(help: "Its name.", transform: DashedWord.restore)
     var name: String
 
     func run() throws {

@@ -11,10 +11,10 @@ struct WritePost: AsyncParsableCommand {
     abstract: "Write a post and print its id."
   )
 
-  @Option(help: "The title, one line.", transform: DashedWord.restore)
+  @Option(help: "The title, one line.")
   var title: String
 
-  @Option(help: "The body; - reads it from stdin.", transform: DashedWord.restore)
+  @Option(help: "The body; - reads it from stdin.")
   var body: String
 
   @OptionGroup var options: CommonOptions
@@ -40,10 +40,7 @@ struct WriteComment: AsyncParsableCommand {
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
 
-  @Option(
-    help: ArgumentHelp("Answer that comment.", valueName: "comment"),
-    transform: DashedWord.restore
-  )
+  @Option(help: ArgumentHelp("Answer that comment.", valueName: "comment"))
   var answer: String?
 
   @OptionGroup var options: CommonOptions

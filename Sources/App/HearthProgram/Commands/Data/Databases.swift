@@ -92,7 +92,10 @@ extension Databases {
     @Argument(help: "The name of the database.", transform: DashedWord.restore)
     var name: String
 
-    @Argument(help: "The host of the server, as \"hearth cluster\" shows it.")
+    @Argument(
+      help: "The host of the server, as \"hearth cluster\" shows it.",
+      transform: DashedWord.restore
+    )
     var host: String
 
     @OptionGroup var storage: StoreChoice
