@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import RealtimeCore
 import RealtimeHub
+import Synchronization
 import Testing
 
 @testable import RealtimeServer
@@ -73,5 +74,108 @@ struct StoreThreadTests {
     #expect(gate.commitCount == 1)
     #expect(gate.load().revision == 1)
     try await thread.close().get()
+  }
+
+  /// Commits a batch that may block the event loop, and returns the outcome if it comes at once.
+  private func commitAtOnce(
+    _ batch: CommitBatch,
+    on thread: StoreThread
+  ) async throws -> StoreThread.Outcome? {
+    try await thread.eventLoop.submit {
+      let outcome = NIOLoopBoundBox<StoreThread.Outcome?>(nil, eventLoop: thread.eventLoop)
+      thread.onOutcome = { outcome.value = $0 }
+      thread.commit(batch, mayBlock: true)
+      return outcome.value
+    }.get()
+  }
+
+  private func open(_ store: some TreeStore) async throws -> StoreThread {
+    let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    let opened = try await eventLoop.flatSubmit {
+      StoreThread.open(on: eventLoop) { store }
+    }.get()
+    return try #require(opened?.thread)
+  }
+
+  @Test("lets the event loop commit what is quick, and does the rest itself")
+  func commitsAtOnce() async throws {
+    let store = HastyStore()
+    let thread = try await open(store)
+    let quick = try #require(await commitAtOnce(batch(1), on: thread))
+    #expect(quick.batches == 1 && quick.commits == 1)
+    try quick.result.get()
+    store.isQuick.store(false, ordering: .relaxed)
+    #expect(try await commitAtOnce(batch(2), on: thread) == nil)
+    try await thread.close().get()
+    #expect(store.memory.load().revision == 2)
+    #expect(store.quickCommits.load(ordering: .relaxed) == 1)
+  }
+
+  @Test("stores nothing after the event loop has failed to commit")
+  func failsAtOnce() async throws {
+    let store = HastyStore()
+    let thread = try await open(store)
+    store.isFull.store(true, ordering: .relaxed)
+    let refused = try #require(await commitAtOnce(batch(1), on: thread))
+    #expect(throws: StoreError.self) { try refused.result.get() }
+    store.isFull.store(false, ordering: .relaxed)
+    #expect(try await commitAtOnce(batch(2), on: thread) == nil)
+    try await thread.eventLoop.submit { thread.goOn() }.get()
+    let next = try #require(await commitAtOnce(batch(1), on: thread))
+    try next.result.get()
+    #expect(store.memory.load().revision == 1)
+    try await thread.close().get()
+  }
+}
+
+/// A store in memory that is quick or not, and full or not, as the test says.
+private final class HastyStore: TreeStore {
+  let memory = MemoryTreeStore()
+  let isQuick = Atomic(true)
+  let isFull = Atomic(false)
+  let quickCommits = Atomic(0)
+
+  func load() -> StoredTree { memory.load() }
+
+  func commit(_ batch: CommitBatch) throws {
+    if isFull.load(ordering: .relaxed) { throw StoreError(.full, description: "no") }
+    memory.commit(batch)
+  }
+
+  func commitIfQuick(_ batch: CommitBatch) throws -> Bool {
+    guard isQuick.load(ordering: .relaxed) else { return false }
+    try commit(batch)
+    quickCommits.add(1, ordering: .relaxed)
+    return true
+  }
+
+  func close() {}
+}
+
+@Suite("A quiet spell")
+struct QuietSpellTests {
+  private func spell(_ batches: Int) -> QuietSpell {
+    var spell = QuietSpell()
+    for _ in 0..<batches { spell.batchStored(in: .microseconds(200), hadRequests: false) }
+    return spell
+  }
+
+  @Test("begins after eight quick batches, and is put to the test with one of sixteen")
+  func begins() {
+    let blocking = (0..<50).filter { spell($0).mayBlock }
+    #expect(blocking == Array(8..<16) + Array(17..<32) + Array(33..<48) + [49])
+  }
+
+  @Test("ends with a request, and with a slow batch")
+  func ends() {
+    for (time, hadRequests) in [(200, true), (1_001, false)] {
+      var spell = spell(20)
+      spell.batchStored(in: .microseconds(Int64(time)), hadRequests: hadRequests)
+      #expect(!spell.mayBlock)
+      for _ in 0..<7 { spell.batchStored(in: .microseconds(1_000), hadRequests: false) }
+      #expect(!spell.mayBlock)
+      spell.batchStored(in: .microseconds(1_000), hadRequests: false)
+      #expect(spell.mayBlock)
+    }
   }
 }

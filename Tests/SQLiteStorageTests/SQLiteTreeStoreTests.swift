@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import GRDB
 import RealtimeCore
@@ -63,6 +64,53 @@ struct SQLiteTreeStoreTests {
     try store.close()
     let tree = try StoreFile(at: directory.store).load()
     #expect(exactText(tree.root) == exactText(model.root))
+  }
+
+  @Test("keeps what was quick to commit, and leaves alone what may take long")
+  func quick() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    func batch(_ revision: Int64, _ node: Node, times: Int = 1) -> CommitBatch {
+      CommitBatch(commits: [
+        Commit(
+          revision: revision,
+          timestamp: 0,
+          changes: (0..<times).map { Change(Path(wire: "n\($0)"), to: node) }
+        )
+      ])
+    }
+    #expect(try store.commitIfQuick(batch(1, .string("small"))))
+    let large = Node.string(String(repeating: "x", count: 100_000))
+    #expect(try !store.commitIfQuick(batch(2, large)))
+    #expect(try !store.commitIfQuick(batch(2, .string("small"), times: 17)))
+    #expect(try !store.commitIfQuick(CommitBatch(commits: [], rules: "{}")))
+    #expect(throws: StoreError.self) { try store.commitIfQuick(batch(3, .string("too early"))) }
+    #expect(try store.load().revision == 1)
+    try store.close()
+    let tree = try StoreFile(at: directory.store).load()
+    #expect(tree.revision == 1 && tree.root[Path(wire: "n0")] == .string("small"))
+    #expect(tree.rules == nil)
+  }
+
+  @Test("no commit is expected to be quick while the log is folded")
+  func quickWhileFolding() throws {
+    let directory = try TemporaryDirectory()
+    var options = StoreOptions()
+    options.foldChangesPerTurn = 1
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+    let changes = (0..<3_000).map { Change(Path(wire: "n/\($0)"), to: .string("\($0)")) }
+    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    let folding = DispatchGroup()
+    DispatchQueue.global().async(group: folding) { try? store.fold() }
+    var wasRefused = false
+    // The batch has no commits, so that it can be repeated.
+    while !wasRefused, folding.wait(timeout: .now()) == .timedOut {
+      wasRefused = try !store.commitIfQuick(CommitBatch(commits: []))
+    }
+    #expect(wasRefused)
+    folding.wait()
+    #expect(try store.commitIfQuick(CommitBatch(commits: [])))
+    try store.close()
   }
 
   @Test("is empty at first")

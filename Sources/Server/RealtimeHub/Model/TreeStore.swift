@@ -2,8 +2,9 @@ package import RealtimeCore
 
 /// Keeps the data of a hub: the port that each storage implements.
 ///
-/// The server calls a store from a dedicated thread, one call at a time. A commit that returns is
-/// durable: it survives the end of the process and a loss of power.
+/// The server makes one call at a time, from a thread of the store or, for
+/// ``commitIfQuick(_:)``, from its event loop. A commit that returns is durable: it survives the end
+/// of the process and a loss of power.
 ///
 /// A commit that throws has one of two outcomes. Either nothing of the batch was stored, and the
 /// next batch is tried as usual; or the outcome is unknown, and the server exits. The next server
@@ -20,10 +21,21 @@ package protocol TreeStore: Sendable {
   ///   how much of the batch is on the disk, and no other batch may follow.
   func commit(_ batch: CommitBatch) throws
 
+  /// Makes a batch durable as ``commit(_:)`` does, if nothing but the disk can make that take long.
+  ///
+  /// - Returns: Whether it is durable; false if it may take long, and then nothing has been done.
+  /// - Throws: The errors of ``commit(_:)``.
+  func commitIfQuick(_ batch: CommitBatch) throws -> Bool
+
   /// Finishes pending background writes and releases the files.
   ///
   /// After a commit with an unknown outcome it must write nothing more.
   func close() throws
+}
+
+extension TreeStore {
+  /// Always returns false.
+  package func commitIfQuick(_ batch: CommitBatch) -> Bool { false }
 }
 
 /// What a store holds.

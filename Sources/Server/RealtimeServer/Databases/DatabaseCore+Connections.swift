@@ -201,6 +201,7 @@ extension DatabaseCore {
 
   private func count(_ request: ClientRequest) {
     metrics.requests[request.kind, default: 0] += 1
+    context.requestCount &+= 1
     if case .write = request { writeTimer.arrived(at: .now()) }
   }
 

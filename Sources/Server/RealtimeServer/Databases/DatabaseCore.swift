@@ -77,6 +77,7 @@ final class DatabaseCore {
     closed = context.eventLoop.makePromise()
     users = UserTable(context)
     batcher.takeBatch = { [weak self] in self?.takeBatch() }
+    batcher.requestCount = { [context] in context.requestCount }
     batcher.onOutcome = { [weak self] in self?.settle($0) }
     batcher.onIdle = { [weak self] in self?.continueClosing() }
   }

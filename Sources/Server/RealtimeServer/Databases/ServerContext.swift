@@ -24,6 +24,8 @@ final class ServerContext {
   private var notes = HourlyNotes()
   /// The number of connections to all databases, including streams and requests in progress.
   private(set) var connectionCount = 0
+  /// The number of requests to all databases.
+  var requestCount = 0
   /// The accounts and tokens of the server's users.
   let identities: ServerIdentities
   /// Decides which client's messages are handled next.

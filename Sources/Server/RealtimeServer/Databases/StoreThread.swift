@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import RealtimeHub
 
-/// The only thread that uses a database's store.
+/// The thread that uses a database's store; while it is idle, the event loop may commit in its place.
 ///
 /// State: idle → storing (until no batch waits) → idle, or failed (nothing was stored; until
 /// ``goOn()``), or lost (it is unknown what was stored; permanent).
@@ -104,7 +104,12 @@ final class StoreThread: Sendable {
   /// turn of the event loop in between. Once the store has failed, nothing is stored until
   /// ``goOn()``, because later batches build on the lost ones. Once the outcome of a batch is
   /// unknown, nothing more is stored. Must be called on the event loop.
-  func commit(_ batch: CommitBatch) {
+  ///
+  /// - Parameters:
+  ///   - batch: The next batch.
+  ///   - mayBlock: Whether the event loop may commit the batch itself if the thread is idle and the
+  ///     store expects to be quick; its outcome arrives before this method returns.
+  func commit(_ batch: CommitBatch, mayBlock: Bool = false) {
     let isIdle = queue.withLockedValue { queue in
       switch queue.phase {
       case .failed, .lost: return false
@@ -112,12 +117,17 @@ final class StoreThread: Sendable {
         queue.waiting.append(batch)
         return false
       case .idle:
-        queue.waiting.append(batch)
         queue.phase = .storing
         return true
       }
     }
-    if isIdle { pool.submit { _ in self.storeAll() } }
+    guard isIdle else { return }
+    if mayBlock, let outcome = storeIfQuick(batch) {
+      queue.withLockedValue { if $0.phase == .storing { $0.phase = .idle } }
+      return receiver.value(outcome)
+    }
+    queue.withLockedValue { $0.waiting.append(batch) }
+    pool.submit { _ in self.storeAll() }
   }
 
   /// Accepts batches again after a failure that stored nothing.
@@ -133,22 +143,36 @@ final class StoreThread: Sendable {
     while let batches = takeWaiting() {
       let batch = CommitBatch(joining: batches)
       let begin = NIODeadline.now()
-      let result = Result { try store.commit(batch) }.mapError {
-        $0 as? StoreError ?? StoreError(.failed, description: "\($0)")
-      }
-      let time = NIODeadline.now() - begin
-      if case .failure(let error) = result {
-        let phase = error.hasStoredNothing ? Phase.failed : .lost
-        queue.withLockedValue { $0 = Queue(phase: phase) }
-      }
-      let outcome = Outcome(
-        batches: batches.count,
-        commits: batch.commits.count,
-        time: time,
-        result: result
-      )
+      let result = Result { try store.commit(batch) }
+      let outcome = outcome(of: result, for: batch, batches: batches.count, since: begin)
       eventLoop.execute { self.receiver.value(outcome) }
     }
+  }
+
+  /// Stores a batch on the calling thread; returns nil, and does nothing, if that may take long.
+  private func storeIfQuick(_ batch: CommitBatch) -> Outcome? {
+    let begin = NIODeadline.now()
+    let result = Result { try store.commitIfQuick(batch) }
+    if case .success(false) = result { return nil }
+    return outcome(of: result.map { _ in }, for: batch, batches: 1, since: begin)
+  }
+
+  /// Describes an attempt to store a batch; after a failure, all waiting batches are dropped.
+  private func outcome(
+    of result: Result<Void, any Error>,
+    for batch: CommitBatch,
+    batches: Int,
+    since begin: NIODeadline
+  ) -> Outcome {
+    let time = NIODeadline.now() - begin
+    let result = result.mapError {
+      $0 as? StoreError ?? StoreError(.failed, description: "\($0)")
+    }
+    if case .failure(let error) = result {
+      let phase = error.hasStoredNothing ? Phase.failed : .lost
+      queue.withLockedValue { $0 = Queue(phase: phase) }
+    }
+    return Outcome(batches: batches, commits: batch.commits.count, time: time, result: result)
   }
 
   private func takeWaiting() -> [CommitBatch]? {
@@ -171,6 +195,33 @@ final class StoreThread: Sendable {
   }
 }
 
+/// Decides whether the event loop itself commits the next batch, which saves two changes of thread.
+///
+/// The event loop then waits for the disk. That costs nothing while nobody else wants anything of
+/// it, for example when a single client waits for each of its writes. So batches go to the store's
+/// thread until eight in a row were stored quickly without a request in the meantime. From then on
+/// one in sixteen still goes there, which shows whether it is as quiet as before.
+struct QuietSpell {
+  private static let quietBatches = 8
+  private static let trialInterval = 16
+  private static let quickTime = TimeAmount.milliseconds(1)
+
+  /// The number of batches in a row that were stored quickly and without a request meanwhile.
+  private var length = 0
+
+  /// Whether the event loop may wait for the next batch.
+  var mayBlock: Bool { length >= Self.quietBatches && length % Self.trialInterval != 0 }
+
+  /// Learns from a batch.
+  ///
+  /// - Parameters:
+  ///   - time: How long the store took.
+  ///   - hadRequests: Whether there were requests while it was stored on the store's thread.
+  mutating func batchStored(in time: TimeAmount, hadRequests: Bool) {
+    length = hadRequests || time > Self.quickTime ? 0 : length + 1
+  }
+}
+
 /// Group commit: writes that arrive in one tick of the event loop are stored as one batch.
 ///
 /// So are all that arrive while the store is busy with an earlier batch.
@@ -184,6 +235,8 @@ final class WriteBatcher {
 
   /// Returns the next batch, or nil when there is nothing to store.
   var takeBatch: () -> CommitBatch? = { nil }
+  /// The number of requests that the event loop has handled so far.
+  var requestCount: () -> Int = { 0 }
   /// Receives the outcomes of batches; after a failure, all later batches are lost as well.
   var onOutcome: (StoreThread.Outcome) -> Void = { _ in }
 
@@ -195,6 +248,9 @@ final class WriteBatcher {
   private var isStopped = false
   /// The number of batches that were handed over and have no outcome yet.
   private var underWay = 0
+  private var quietSpell = QuietSpell()
+  /// ``requestCount`` when the oldest batch without an outcome was handed over.
+  private var requestsBefore = 0
   /// Ends the pause after a failure.
   private var retry: Scheduled<Void>?
 
@@ -227,8 +283,9 @@ final class WriteBatcher {
   private func store() {
     guard !isStopped else { return }
     if let batch = takeBatch() {
+      if underWay == 0 { requestsBefore = requestCount() }
       underWay += 1
-      thread.commit(batch)
+      thread.commit(batch, mayBlock: quietSpell.mayBlock)
     } else if underWay == 0 {
       onIdle()
     }
@@ -237,7 +294,11 @@ final class WriteBatcher {
   private func receive(_ outcome: StoreThread.Outcome) {
     guard !isStopped else { return }
     switch outcome.result {
-    case .success: underWay -= outcome.batches
+    case .success:
+      underWay -= outcome.batches
+      let requests = requestCount()
+      quietSpell.batchStored(in: outcome.time, hadRequests: requests > requestsBefore)
+      requestsBefore = requests
     case .failure(let error) where error.hasStoredNothing:
       thread.goOn()
       underWay = 0

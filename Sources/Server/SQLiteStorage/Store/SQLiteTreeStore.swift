@@ -3,6 +3,7 @@ import DurableFiles
 import GRDB
 import RealtimeCore
 package import RealtimeHub
+import Synchronization
 import TreeStorage
 
 /// A store in one SQLite file: a log of commits, and a table of nodes that the log is folded into.
@@ -31,6 +32,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
   private var isHandOverScheduled = false
+  /// Whether the log is being folded, so that a commit may have to wait for a step of that.
+  private let isFolding = Atomic(false)
 
   /// What has been committed since the last fold began.
   private struct Unfolded {
@@ -124,6 +127,22 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload: payload) }
     }
+  }
+
+  /// The number of commits, and of changes in each, up to which a batch is quick to store.
+  private static let quickCount = 16
+
+  /// Commits a batch with little data, unless the log is being folded.
+  package func commitIfQuick(_ batch: CommitBatch) throws(StoreError) -> Bool {
+    guard !isFolding.load(ordering: .relaxed), batch.commits.count <= Self.quickCount,
+      batch.sessions.isEmpty, batch.rules == nil,
+      batch.commits.allSatisfy({ commit in
+        commit.changes.count <= Self.quickCount
+          && commit.changes.allSatisfy { NodeRow.isSmall($0.node) }
+      })
+    else { return false }
+    try commit(batch)
+    return true
   }
 
   private func append(_ batch: CommitBatch, payload: [UInt8]) throws {
@@ -244,6 +263,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   }
 
   private func foldWithinMaintenance() throws(StoreError) {
+    isFolding.store(true, ordering: .relaxed)
+    defer { isFolding.store(false, ordering: .relaxed) }
     do {
       let connections = try turns.sync { try opened() }
       let folder = connections.folder

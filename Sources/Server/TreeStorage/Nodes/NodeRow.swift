@@ -78,7 +78,7 @@ package enum NodeRow {
   // MARK: Size
 
   /// Whether a node fits in one row, estimated only until it exceeds the limit.
-  static func isSmall(_ node: Node) -> Bool {
+  package static func isSmall(_ node: Node) -> Bool {
     // The estimate is at most a third more than the packed size, so it is rarely needed.
     if let bytes = node.children?.packedBytes, bytes <= packedBytes * 3 / 4 { return true }
     return size(of: node) != nil
