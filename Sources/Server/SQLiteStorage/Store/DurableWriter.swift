@@ -24,6 +24,8 @@ final class DurableWriter {
   let queue: DatabaseQueue
   private let path: String
   private var state = State.inherited
+  /// How far the log reaches, and how long its file is.
+  private let extent = LogExtent()
 
   /// Opens a file, and copies into it what an earlier process left in the write-ahead log.
   ///
@@ -54,6 +56,7 @@ final class DurableWriter {
   ///   writer is finished.
   func write(_ body: (Database) throws -> Void) throws {
     try requireReady()
+    if extent.isShort { extendLog() }
     do {
       try queue.write(body)
     } catch let error as DatabaseError {
@@ -119,22 +122,41 @@ final class DurableWriter {
   /// failed to keep, and another sync may succeed without writing it. If only part of the log were
   /// on the disk, a recovery after a power failure would mix an older state into the file.
   private static func rewriteLog(of database: Database) throws {
-    // The log is open once something has been read.
-    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
-    let connection = database.sqliteConnection
-    var log: UnsafeMutablePointer<sqlite3_file>?
-    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log))
-    guard let log, let methods = log.pointee.pMethods?.pointee else { return }
-    var size: Int64 = 0
-    try check(methods.xFileSize(log, &size))
+    guard let log = try openLog(of: database) else { return }
+    let size = try log.size
     // SQLite reads and writes less than 128 KiB at a time.
     var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
     for offset in stride(from: 0, to: size, by: buffer.count) {
       let count = Int32(min(size - offset, Int64(buffer.count)))
-      try check(methods.xRead(log, &buffer, count, offset))
-      try check(methods.xWrite(log, &buffer, count, offset))
+      try check(log.methods.xRead(log.file, &buffer, count, offset))
+      try check(log.methods.xWrite(log.file, &buffer, count, offset))
     }
-    if size > 0 { try check(methods.xSync(log, SQLITE_SYNC_NORMAL)) }
+    if size > 0 { try check(log.methods.xSync(log.file, SQLITE_SYNC_NORMAL)) }
+  }
+
+  /// The file of the write-ahead log, as SQLite has opened it.
+  private struct LogFile {
+    let file: UnsafeMutablePointer<sqlite3_file>
+    let methods: sqlite3_io_methods
+
+    /// The size in bytes.
+    var size: Int64 {
+      get throws {
+        var size: Int64 = 0
+        try check(methods.xFileSize(file, &size))
+        return size
+      }
+    }
+  }
+
+  private static func openLog(of database: Database) throws -> LogFile? {
+    // The log is open once something has been read.
+    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let connection = database.sqliteConnection
+    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
+    guard let file, let methods = file.pointee.pMethods?.pointee else { return nil }
+    return LogFile(file: file, methods: methods)
   }
 
   private static func check(_ code: Int32) throws {
@@ -143,6 +165,44 @@ final class DurableWriter {
       resultCode: ResultCode(rawValue: code),
       message: sqlite3_errstr(code).map { String(cString: $0) }
     )
+  }
+
+  // MARK: Room in the log
+
+  /// Learns from a connection to the same file how far the log reaches, to keep room behind it.
+  ///
+  /// The connection must not copy the log into the file by itself: SQLite has only one hook for both.
+  func watchLog(through queue: DatabaseQueue) {
+    queue.writeWithoutTransaction { database in
+      // Safety: the owner closes all connections before it releases this writer.
+      let context = Unmanaged.passUnretained(extent).toOpaque()
+      sqlite3_wal_hook(
+        database.sqliteConnection,
+        { context, _, _, frames in
+          if let context {
+            Unmanaged<LogExtent>.fromOpaque(context).takeUnretainedValue().reaches(Int(frames))
+          }
+          return SQLITE_OK
+        },
+        context
+      )
+    }
+  }
+
+  /// Writes zeros behind the log, which the next transaction syncs.
+  ///
+  /// A sync takes two to three times as long if it makes the file longer. SQLite takes zeros for the
+  /// end of the log, as it does the frames of an earlier round. If they cannot be written, the log
+  /// grows as it would without them.
+  private func extendLog() {
+    extent.fileBytes = try? queue.writeWithoutTransaction { database in
+      guard let log = try Self.openLog(of: database) else { return nil }
+      let size = try log.size
+      guard size - extent.logBytes < LogExtent.leastRoom else { return size }
+      let zeros = [UInt8](repeating: 0, count: LogExtent.addedRoom)
+      try Self.check(log.methods.xWrite(log.file, zeros, Int32(zeros.count), size))
+      return size + Int64(zeros.count)
+    }
   }
 
   /// Whether nothing more may be written.
@@ -166,6 +226,34 @@ final class DurableWriter {
     try? other?.close()
     try? queue.close()
     try? reader?.close()
+  }
+}
+
+/// How far the write-ahead log reaches in its file; used like the ``DurableWriter`` that owns it.
+private final class LogExtent {
+  /// The room behind the log from which more is added, in bytes: for the frames of a few commits.
+  static let leastRoom: Int64 = 16 * 1_024
+  /// The bytes added at a time; SQLite writes less than 128 KiB at once.
+  static let addedRoom = 124 * 1_024
+
+  private static let headerBytes: Int64 = 32
+  /// A page and the header of its frame.
+  private static let frameBytes: Int64 = 4_096 + 24
+
+  /// The bytes of the log; 0 before the first transaction.
+  private(set) var logBytes: Int64 = 0
+  /// The length of the file as far as it is known.
+  var fileBytes: Int64?
+
+  /// Whether the file should be made longer before the next transaction.
+  var isShort: Bool { logBytes > 0 && (fileBytes ?? 0) - logBytes < Self.leastRoom }
+
+  /// Learns the number of frames after a transaction.
+  func reaches(_ frames: Int) {
+    let bytes = Self.headerBytes + Int64(frames) * Self.frameBytes
+    // When the log starts anew, SQLite may shorten the file.
+    if bytes < logBytes { fileBytes = nil }
+    logBytes = bytes
   }
 }
 
@@ -240,6 +328,7 @@ struct StoreConnections {
     }
     try StoreSchema.migrator.migrate(writer.queue)
     maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
+    for connection in [writer.queue, maintainer] { writer.watchLog(through: connection) }
     try Self.limitPages(of: maintainer, options: options)
     folder = try LogFolder(
       maintainer,
