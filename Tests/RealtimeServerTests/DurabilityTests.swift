@@ -71,6 +71,52 @@ struct DurabilityTests {
     await server.stop()
   }
 
+  @Test("reaches every listener in order, and the author before its answer, from one batch as well")
+  func batchOfBroadcasts() async throws {
+    let store = GateStore()
+    let server = try await DatabaseServer.startForTest(store: store)
+    var clients: [ClientProbe] = []
+    for index in 0..<4 {
+      let client = try await server.connectAndGreet()
+      clients.append(client)
+      // The last one only writes.
+      guard index < 3 else { continue }
+      client.send(#"{"t":"d","d":{"r":0,"a":"q","b":{"p":"/a","h":""}}}"#)
+      #expect(try await client.next().contains(#""s":"ok""#))
+    }
+    clients[3].send(put(1))
+    try await store.waitForCommit()
+    // Two authors listen as well, the third does not.
+    for number in 2...41 {
+      clients[number % 3 == 2 ? 3 : number % 3].send(put(number))
+      if number % 10 == 1 { _ = try await server.connectAndGreet() }
+    }
+    store.open()
+    var orders: [[Int]] = []
+    for (index, client) in clients.enumerated() {
+      let own = (2...41).filter { ($0 % 3 == 2 ? 3 : $0 % 3) == index } + (index == 3 ? [1] : [])
+      var pushed: [Int] = []
+      var answered = 0
+      for _ in 0..<(own.count + (index < 3 ? 41 : 0)) {
+        let message = try await client.next()
+        if message.contains(#""a":"d""#) {
+          let data = try #require(message.split(separator: #""d":"#).last)
+          pushed.append(try #require(Int(data.prefix { $0.isNumber })))
+        } else {
+          let digits = try #require(message.split(separator: #""r":"#).last).prefix { $0.isNumber }
+          let number = try #require(Int(digits))
+          #expect(own.contains(number) && message.contains(#""s":"ok""#))
+          #expect(index == 3 || pushed.last == number)
+          answered += 1
+        }
+      }
+      #expect(answered == own.count)
+      if index < 3 { orders.append(pushed) }
+    }
+    #expect(orders.allSatisfy { $0 == orders[0] && $0.sorted() == Array(1...41) })
+    await server.stop()
+  }
+
   @Test("comes from a client that sends more than it may, which has to wait for the store")
   func backPressure() async throws {
     let store = GateStore()

@@ -1,10 +1,12 @@
 import Foundation
 import NIOCore
-import RealtimeServer
+import RealtimeHub
 import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 @Suite("A session with a server", .onEitherThread, .timeLimit(.minutes(1)))
 struct SessionTests {
@@ -199,5 +201,45 @@ struct SessionTests {
     #expect(try await client.next().contains(#""s":"ok""#))
     #expect(try await server.connect().closed().kind == .refused(status: 503))
     await server.stop()
+  }
+}
+
+@Suite("A run of broadcasts")
+struct BroadcastRunTests {
+  private let peers = (1...5).map { PeerID($0) }
+
+  private func broadcast(_ text: String, to peers: [PeerID]? = nil) -> HubOutput {
+    .broadcast(peers ?? self.peers, Array(text.utf8))
+  }
+
+  private func send(_ peer: Int) -> HubOutput { .send(PeerID(peer), [0]) }
+
+  @Test("reaches to the last broadcast to the same peers, across what goes to single ones")
+  func reach() throws {
+    let outputs = [
+      send(1), broadcast("a"), send(9), broadcast("b"), send(2), send(2), broadcast("c"), send(3),
+      broadcast("d", to: [PeerID(1)]), broadcast("e"),
+    ]
+    #expect(BroadcastRun(in: outputs, at: 0) == nil)
+    let run = try #require(BroadcastRun(in: outputs, at: 1))
+    #expect(run.range == 1..<7)
+    #expect(run.messages == ["a", "b", "c"].map { Array($0.utf8) })
+    #expect(run.apart == [PeerID(2)])
+    #expect(BroadcastRun(in: outputs, at: 9)?.range == 9..<10)
+  }
+
+  @Test("ends before other outputs, many peers to keep apart, and more than 16 KiB")
+  func ends() throws {
+    let long = String(repeating: "x", count: 6_000)
+    let gone = HubOutput.disconnect(PeerID(1), .storageFailed(""))
+    #expect(BroadcastRun(in: [broadcast("a"), gone, broadcast("b")], at: 0)?.range == 0..<1)
+    let run = BroadcastRun(in: [broadcast(long), broadcast(long), broadcast(long)], at: 0)
+    #expect(run?.range == 0..<2)
+    #expect(BroadcastRun(in: [broadcast(long + long + long)], at: 0) == nil)
+    let many = (1...20).map { PeerID($0) }
+    let outputs = (1...20).flatMap { [send($0), broadcast("a", to: many)] }
+    let crowd = try #require(BroadcastRun(in: outputs, at: 1))
+    #expect(crowd.range == 1..<18)
+    #expect(crowd.apart == (2...9).map { PeerID($0) })
   }
 }

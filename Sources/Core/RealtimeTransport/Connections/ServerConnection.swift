@@ -60,6 +60,21 @@ package final class ServerConnection: Sendable {
     mirror.send(message.byteCount) { [handler] in handler.value?.send(message) }
   }
 
+  /// Sends a message unless ``isCongested``; ignored once the connection is closing.
+  ///
+  /// - Returns: Whether the connection was not congested.
+  package func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
+    if mirror == nil {
+      guard let handler = handler.value else { return true }
+      guard !handler.isCongested else { return false }
+      handler.send(message)
+    } else {
+      guard !isCongested else { return false }
+      send(message)
+    }
+    return true
+  }
+
   /// Whether the waiting output exceeds a few small messages.
   package var hasNotableOutput: Bool {
     mirror?.hasNotableOutput ?? handler.value?.hasNotableOutput ?? false

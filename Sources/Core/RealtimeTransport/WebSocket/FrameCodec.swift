@@ -132,15 +132,12 @@ enum FrameEncoder {
     to buffer: inout ByteBuffer
   ) {
     buffer.reserveCapacity(minimumWritableBytes: payload.count + 14)
-    buffer.writeInteger(0x80 | UInt8(webSocketOpcode: opcode))
-    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    let flags = 0x8000 | UInt16(UInt8(webSocketOpcode: opcode)) << 8 | (mask == nil ? 0 : 0x80)
     switch payload.count {
-    case 0...125: buffer.writeInteger(maskBit | UInt8(payload.count))
-    case 126...0xFFFF:
-      buffer.writeInteger(maskBit | 126)
-      buffer.writeInteger(UInt16(payload.count))
+    case 0...125: buffer.writeInteger(flags | UInt16(payload.count))
+    case 126...0xFFFF: buffer.writeInteger(UInt32(flags | 126) << 16 | UInt32(payload.count))
     default:
-      buffer.writeInteger(maskBit | 127)
+      buffer.writeInteger(flags | 127)
       buffer.writeInteger(UInt64(payload.count))
     }
     guard let mask else {
@@ -192,6 +189,13 @@ package struct EncodedMessage: Sendable {
   ///
   /// - Complexity: O(bytes)
   package init(_ message: [UInt8], allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+    guard message.count > Limits.segmentUnits else {
+      var frame = allocator.buffer(capacity: message.count + 14)
+      FrameEncoder.append(.text, payload: message, mask: nil, to: &frame)
+      frames = frame
+      rest = []
+      return
+    }
     var pieces: [ByteBuffer] = []
     var left = message.count
     var buffer = allocator.buffer(capacity: min(left, Self.pieceBytes) + 14)
@@ -205,6 +209,21 @@ package struct EncodedMessage: Sendable {
     }
     frames = pieces.first ?? buffer
     rest = pieces.isEmpty ? [] : pieces.dropFirst() + [buffer]
+  }
+
+  /// Encodes several messages that are sent together.
+  ///
+  /// - Complexity: O(bytes)
+  package init(joining messages: [[UInt8]]) {
+    let room = messages.reduce(0) { $0 + $1.count + 14 }
+    var buffer = ByteBufferAllocator().buffer(capacity: room)
+    for message in messages {
+      for frame in FrameAssembler.frames(of: message) {
+        FrameEncoder.append(.text, payload: frame, mask: nil, to: &buffer)
+      }
+    }
+    frames = buffer
+    rest = []
   }
 
   /// The length on the wire, in bytes.

@@ -200,7 +200,7 @@ extension DatabaseCore {
   }
 
   private func count(_ request: ClientRequest) {
-    metrics.requests[request.kind, default: 0] += 1
+    metrics.requests.add(request.kind)
     context.requestCount &+= 1
     if case .write = request { writeTimer.arrived(at: .now()) }
   }

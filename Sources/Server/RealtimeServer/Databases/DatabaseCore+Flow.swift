@@ -34,9 +34,15 @@ extension DatabaseCore {
   /// - Returns: Whether the message is held back; nothing more is read from the client until it is
   ///   handled.
   func holdsBack(_ message: ClientMessage, of session: Session, length: Int) -> Bool {
-    guard case .request(_, let request) = message,
-      mustWait(for: request, isBehind: session.connection.hasNotableOutput)
-    else { return false }
+    let path: Path
+    switch message {
+    case .request(_, .get(let asked, _)): path = asked
+    case .request(_, .listen(let listen)): path = listen.path
+    default: return false
+    }
+    guard mustWait(toRead: path, isBehind: session.connection.hasNotableOutput) else {
+      return false
+    }
     session.heldBack = (message, length)
     pause(session, for: .memory)
     whenRelieved(session)
@@ -55,25 +61,13 @@ extension DatabaseCore {
     }
   }
 
-  /// Whether a request must wait, because its answer may be long and much output waits already.
+  /// Whether a request for the data at a path must wait, because its answer may be long and much
+  /// output waits already.
   ///
   /// - Parameters:
-  ///   - request: The request.
+  ///   - path: What the request reads.
   ///   - isBehind: Whether the client has yet to read output that was sent to it.
   /// - Returns: Whether it has to wait.
-  func mustWait(for request: ClientRequest, isBehind: Bool) -> Bool {
-    let path: Path
-    switch request {
-    case .get(let asked, _): path = asked
-    case .listen(let listen): path = listen.path
-    case .stats, .authenticate, .unauthenticate, .appCheck, .unlisten, .write, .onDisconnect,
-      .cancelOnDisconnect, .unknown:
-      return false
-    }
-    return mustWait(toRead: path, isBehind: isBehind)
-  }
-
-  /// Whether an answer with the data at a path must wait.
   func mustWait(toRead path: Path, isBehind: Bool) -> Bool {
     guard context.memory.isExhausted(isWaiting: isBehind) else { return false }
     var left = Self.shortAnswer
@@ -108,15 +102,17 @@ extension DatabaseCore {
   }
 
   /// Stops reading from a client for a reason.
-  func pause(_ session: Session, for reason: Session.Pause) {
-    guard session.pauses.insert(reason).inserted, session.pauses.count == 1 else { return }
-    session.connection.setReading(false)
+  func pause(_ session: Session, for reason: Session.Pauses) {
+    let isReading = session.pauses.isEmpty
+    session.pauses.formUnion(reason)
+    if isReading { session.connection.setReading(false) }
   }
 
   /// Resumes reading from a client, unless there is another reason not to.
-  func resume(_ session: Session, for reason: Session.Pause) {
-    guard session.pauses.remove(reason) != nil, session.pauses.isEmpty else { return }
-    session.connection.setReading(true)
+  func resume(_ session: Session, for reason: Session.Pauses) {
+    guard session.pauses.contains(reason) else { return }
+    session.pauses.subtract(reason)
+    if session.pauses.isEmpty { session.connection.setReading(true) }
   }
 
   // MARK: Writing

@@ -126,7 +126,16 @@ final class DatabaseCore {
     if let deadline = agenda.nextDeadline { scheduleCredentialCheck(deadline) }
     guard !isPerforming else { return outputs.append(contentsOf: wanted) }
     isPerforming = true
-    for output in wanted { perform(output) }
+    var index = wanted.startIndex
+    while index < wanted.endIndex {
+      if let run = BroadcastRun(in: wanted, at: index) {
+        perform(run, of: wanted)
+        index = run.range.upperBound
+      } else {
+        perform(wanted[index])
+        index += 1
+      }
+    }
     while let output = outputs.popFirst() { perform(output) }
     encoder.forget()
     isPerforming = false
@@ -162,6 +171,28 @@ final class DatabaseCore {
         end(session, code: CloseCode.tryAgainLater, reason: "\(reason)")
       }
       internalPeers[peer]?.disconnect(reason)
+    }
+  }
+
+  /// Sends each client all messages of a run at once.
+  private func perform(_ run: BroadcastRun, of wanted: [HubOutput]) {
+    let message = EncodedMessage(joining: run.messages)
+    for peer in run.peers where !run.apart.contains(peer) {
+      guard let session = sessions[peer], session.backlog == nil, !session.isComposing,
+        session.connection.sendUnlessCongested(message)
+      else {
+        for bytes in run.messages { send(bytes, to: peer) }
+        continue
+      }
+      metrics.sent += run.messages.count
+      metrics.sentBytes += message.byteCount
+    }
+    for output in wanted[run.range] {
+      if case .broadcast(_, let bytes) = output {
+        for peer in run.apart { send(bytes, to: peer) }
+      } else {
+        perform(output)
+      }
     }
   }
 

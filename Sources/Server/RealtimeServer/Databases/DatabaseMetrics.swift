@@ -7,7 +7,7 @@ struct DatabaseMetrics {
   /// Client connections that were accepted.
   var connections = 0
   /// Requests over WebSockets, REST and event streams by their kind.
-  var requests: [String: Int] = [:]
+  var requests = RequestCounts()
   /// Messages that could not be decoded.
   var undecodable = 0
   /// Messages that were sent.
@@ -77,9 +77,7 @@ extension DatabaseMetrics {
       JSONMember("storeFailure", storeFailure.map { .string("\($0.kind)") } ?? .null),
       JSONMember(
         "requests",
-        .object(
-          requests.sorted { $0.key < $1.key }.map { JSONMember($0.key, .integer(Int64($0.value))) }
-        )
+        requests.json
       ),
       JSONMember("undecodableMessages", .integer(Int64(undecodable))),
       JSONMember("sentMessages", .integer(Int64(sent))),
@@ -211,20 +209,50 @@ package struct LoggedJSON: CustomStringConvertible, Sendable {
   package var description: String { json.text }
 }
 
+/// The number of requests of each kind.
+struct RequestCounts {
+  /// The kinds of request, in the order of their names.
+  enum Kind: Int, CaseIterable {
+    case appCheck
+    case authenticate
+    case get
+    case listen
+    case onDisconnect
+    case stats
+    case unauthenticate
+    case unknown
+    case unlisten
+    case write
+  }
+
+  private var counts = Array(repeating: 0, count: Kind.allCases.count)
+
+  mutating func add(_ kind: Kind) { counts[kind.rawValue] += 1 }
+
+  /// The kinds that have occurred, with their numbers.
+  var json: JSONValue {
+    .object(
+      Kind.allCases.filter { counts[$0.rawValue] > 0 }.map {
+        JSONMember("\($0)", .integer(Int64(counts[$0.rawValue])))
+      }
+    )
+  }
+}
+
 extension ClientRequest {
   /// The kind of request, for counting.
-  var kind: String {
+  var kind: RequestCounts.Kind {
     switch self {
-    case .stats: "stats"
-    case .authenticate: "authenticate"
-    case .unauthenticate: "unauthenticate"
-    case .appCheck: "appCheck"
-    case .listen: "listen"
-    case .unlisten: "unlisten"
-    case .get: "get"
-    case .write: "write"
-    case .onDisconnect, .cancelOnDisconnect: "onDisconnect"
-    case .unknown: "unknown"
+    case .stats: .stats
+    case .authenticate: .authenticate
+    case .unauthenticate: .unauthenticate
+    case .appCheck: .appCheck
+    case .listen: .listen
+    case .unlisten: .unlisten
+    case .get: .get
+    case .write: .write
+    case .onDisconnect, .cancelOnDisconnect: .onDisconnect
+    case .unknown: .unknown
     }
   }
 }

@@ -10,19 +10,21 @@ internal import RealtimeTransport
 /// in the order of the hub.
 final class Session: TurnTaker {
   /// Why nothing more is read from a client for a while.
-  enum Pause: Hashable {
+  struct Pauses: OptionSet {
+    let rawValue: UInt8
+
     /// Many of its messages wait for the disk.
-    case unsettled
+    static let unsettled = Pauses(rawValue: 1 << 0)
     /// It has much unread output.
-    case congested
+    static let congested = Pauses(rawValue: 1 << 1)
     /// Many of its messages wait for their turn.
-    case turn
+    static let turn = Pauses(rawValue: 1 << 2)
     /// Its user has written too much too fast.
-    case writeRate
+    static let writeRate = Pauses(rawValue: 1 << 3)
     /// The answer to its request would take more memory than is left.
-    case memory
+    static let memory = Pauses(rawValue: 1 << 4)
     /// The server is stopping.
-    case leaving
+    static let leaving = Pauses(rawValue: 1 << 5)
   }
 
   /// A message from the client.
@@ -79,7 +81,7 @@ final class Session: TurnTaker {
   /// A request that waits for memory for its answer; later requests wait behind it.
   var heldBack: (message: ClientMessage, length: Int)?
   /// Why nothing is read from the client; empty while it is read from.
-  var pauses: Set<Pause> = []
+  var pauses: Pauses = []
   /// The output held back from a client that is behind; nil while it keeps up.
   var backlog: Backlog?
   /// Ends the pause of a client whose user has written too much.
@@ -226,6 +228,55 @@ extension [UInt8] {
       let comma = firstIndex(of: UInt8(ascii: "r")).flatMap({ self[$0...].firstIndex(of: 0x2C) })
     else { return false }
     return self[(comma + 1)...].starts(with: mark)
+  }
+}
+
+/// Successive broadcasts to the same peers, as the writes of a batch bring them, with what goes to
+/// single peers in between.
+///
+/// To look up a thousand connections takes as long as to send them a message, since none of them is
+/// in the processor's cache. So each gets all messages of a run at once. Every peer still receives
+/// its own messages in order.
+struct BroadcastRun {
+  /// The size up to which messages are sent at once, in bytes.
+  private static let joinedBytes = 16 * 1_024
+  /// The maximum number of peers that are kept apart.
+  private static let mostApart = 8
+
+  let peers: [PeerID]
+  private(set) var messages: [[UInt8]]
+  /// The peers that receive something else in between.
+  private(set) var apart: [PeerID] = []
+  /// The outputs that belong to the run.
+  let range: Range<Int>
+
+  /// Finds the run that begins at an output; nil if there is none.
+  ///
+  /// - Complexity: O(outputs · peers) in the run
+  init?(in outputs: [HubOutput], at start: Int) {
+    guard case .broadcast(let peers, let first) = outputs[start] else { return nil }
+    self.peers = peers
+    messages = [first]
+    var bytes = first.count
+    var end = start + 1
+    var strangers = apart
+    scan: for index in outputs.indices[end...] {
+      switch outputs[index] {
+      case .broadcast(let others, let message):
+        bytes += message.count
+        guard others == peers, bytes <= Self.joinedBytes else { break scan }
+        messages.append(message)
+        apart = strangers
+        end = index + 1
+      case .send(let peer, _):
+        guard peers.contains(peer), !strangers.contains(peer) else { continue }
+        guard strangers.count < Self.mostApart else { break scan }
+        strangers.append(peer)
+      case .deliver, .compose, .disconnect: break scan
+      }
+    }
+    guard bytes <= Self.joinedBytes || messages.count > 1 else { return nil }
+    range = start..<end
   }
 }
 

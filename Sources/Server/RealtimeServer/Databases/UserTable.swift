@@ -17,10 +17,13 @@ final class UserTable {
 
   /// Adds a connection to a user, and returns whether it is within the limit.
   func enter(_ user: String) -> Bool {
-    var load = load(of: user)
-    load.connections += 1
-    loads[user] = load
-    return load.connections <= context.options.limits.connectionsPerUser
+    func enter(_ load: inout UserLoad) -> Int {
+      load.connections += 1
+      return load.connections
+    }
+    let limits = context.options.limits
+    let connections = enter(&loads[user, default: UserLoad(limits, now: context.clock())])
+    return connections <= limits.connectionsPerUser
   }
 
   /// Adds an internal peer to a user, and returns whether it is within the limit.
@@ -42,16 +45,14 @@ final class UserTable {
 
   /// Counts a write, and returns how many milliseconds the user should wait before the next.
   func write(_ length: Int, by user: String) -> Int64 {
-    var load = load(of: user)
-    let delay = load.write(length, at: context.clock())
-    loads[user] = load
+    let now = context.clock()
+    func write(_ load: inout UserLoad) -> (delay: Int64, isConnected: Bool) {
+      (load.write(length, at: now), load.connections > 0)
+    }
+    let written = write(&loads[user, default: UserLoad(context.options.limits, now: now)])
     // A user who only sends single requests has no connection whose end would trigger this.
-    forgetIfIdle(user)
-    return delay
-  }
-
-  private func load(of user: String) -> UserLoad {
-    loads[user] ?? UserLoad(context.options.limits, now: context.clock())
+    if !written.isConnected { forgetIfIdle(user) }
+    return written.delay
   }
 
   /// Forgets a user without connections, once the rate of writes would not be limited anyway.
