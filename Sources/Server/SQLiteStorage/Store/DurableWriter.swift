@@ -122,7 +122,9 @@ final class DurableWriter {
   /// failed to keep, and another sync may succeed without writing it. If only part of the log were
   /// on the disk, a recovery after a power failure would mix an older state into the file.
   private static func rewriteLog(of database: Database) throws {
-    guard let log = try openLog(of: database) else { return }
+    // The log is open once something has been read.
+    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
+    guard let log = try log(of: database) else { return }
     let size = try log.size
     // SQLite reads and writes less than 128 KiB at a time.
     var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
@@ -149,9 +151,8 @@ final class DurableWriter {
     }
   }
 
-  private static func openLog(of database: Database) throws -> LogFile? {
-    // The log is open once something has been read.
-    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
+  /// The log of a connection that has read or written something.
+  private static func log(of database: Database) throws -> LogFile? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let connection = database.sqliteConnection
     try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
@@ -196,7 +197,7 @@ final class DurableWriter {
   /// grows as it would without them.
   private func extendLog() {
     extent.fileBytes = try? queue.writeWithoutTransaction { database in
-      guard let log = try Self.openLog(of: database) else { return nil }
+      guard let log = try Self.log(of: database) else { return nil }
       let size = try log.size
       guard size - extent.logBytes < LogExtent.leastRoom else { return size }
       let zeros = [UInt8](repeating: 0, count: LogExtent.addedRoom)
