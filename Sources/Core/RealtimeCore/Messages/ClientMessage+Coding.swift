@@ -8,7 +8,7 @@ extension ClientMessage {
   /// - Throws: ``MessageError``, with the number of the request if it could be read.
   /// - Complexity: O(bytes)
   package init(
-    decoding bytes: [UInt8],
+    decoding bytes: borrowing [UInt8],
     depthLimit: Int = Limits.jsonDepth
   ) throws(MessageError) {
     if let write = Self.usualWrite(bytes, depthLimit: depthLimit) {
