@@ -166,16 +166,24 @@ struct QuietSpellTests {
     #expect(blocking == Array(8..<16) + Array(17..<32) + Array(33..<48) + [49])
   }
 
-  @Test("ends with a request, and with a slow batch")
-  func ends() {
-    for (time, hadRequests) in [(200, true), (1_001, false)] {
-      var spell = spell(20)
-      spell.batchStored(in: .microseconds(Int64(time)), hadRequests: hadRequests)
-      #expect(!spell.mayBlock)
-      for _ in 0..<7 { spell.batchStored(in: .microseconds(1_000), hadRequests: false) }
-      #expect(!spell.mayBlock)
-      spell.batchStored(in: .microseconds(1_000), hadRequests: false)
+  @Test("ends with a request")
+  func endsWithRequest() {
+    var spell = spell(100)
+    spell.batchStored(in: .microseconds(200), hadRequests: true)
+    #expect(!spell.mayBlock)
+    for _ in 0..<7 { spell.batchStored(in: .microseconds(1_000), hadRequests: false) }
+    #expect(!spell.mayBlock)
+    spell.batchStored(in: .microseconds(1_000), hadRequests: false)
+    #expect(spell.mayBlock)
+  }
+
+  @Test("outlasts a few slow batches, but not many", arguments: [(8, 1), (20, 2), (1_000, 4)])
+  func endsWithSlowBatches(quick: Int, slow: Int) {
+    var spell = spell(quick)
+    for _ in 0..<slow {
       #expect(spell.mayBlock)
+      spell.batchStored(in: .microseconds(1_001), hadRequests: false)
     }
+    #expect(!spell.mayBlock)
   }
 }

@@ -259,19 +259,19 @@ struct BroadcastRun {
     messages = [first]
     var bytes = first.count
     var end = start + 1
-    var strangers = apart
+    var apartSoFar = apart
     scan: for index in outputs.indices[end...] {
       switch outputs[index] {
       case .broadcast(let others, let message):
         bytes += message.count
         guard others == peers, bytes <= Self.joinedBytes else { break scan }
         messages.append(message)
-        apart = strangers
+        apart = apartSoFar
         end = index + 1
       case .send(let peer, _):
-        guard peers.contains(peer), !strangers.contains(peer) else { continue }
-        guard strangers.count < Self.mostApart else { break scan }
-        strangers.append(peer)
+        guard peers.contains(peer), !apartSoFar.contains(peer) else { continue }
+        guard apartSoFar.count < Self.mostApart else { break scan }
+        apartSoFar.append(peer)
       case .deliver, .compose, .disconnect: break scan
       }
     }

@@ -200,17 +200,22 @@ final class StoreThread: Sendable {
 /// The event loop then waits for the disk. That costs nothing while nobody else wants anything of
 /// it, for example when a single client waits for each of its writes. So batches go to the store's
 /// thread until eight in a row were stored quickly without a request in the meantime. From then on
-/// one in sixteen still goes there, which shows whether it is as quiet as before.
+/// one in sixteen still goes there, which shows whether it is as quiet as before. Every disk is slow
+/// now and then: a slow batch only takes away as much as eight quick ones have earned.
 struct QuietSpell {
   private static let quietBatches = 8
+  /// The quick batches that count at most.
+  private static let mostEarned = 32
   private static let trialInterval = 16
   private static let quickTime = TimeAmount.milliseconds(1)
 
-  /// The number of batches in a row that were stored quickly and without a request meanwhile.
-  private var length = 0
+  /// The quick batches without a request meanwhile, less eight for each slow one.
+  private var earned = 0
+  /// The number of batches so far.
+  private var batches = 0
 
   /// Whether the event loop may wait for the next batch.
-  var mayBlock: Bool { length >= Self.quietBatches && length % Self.trialInterval != 0 }
+  var mayBlock: Bool { earned >= Self.quietBatches && batches % Self.trialInterval != 0 }
 
   /// Learns from a batch.
   ///
@@ -218,7 +223,14 @@ struct QuietSpell {
   ///   - time: How long the store took.
   ///   - hadRequests: Whether there were requests while it was stored on the store's thread.
   mutating func batchStored(in time: TimeAmount, hadRequests: Bool) {
-    length = hadRequests || time > Self.quickTime ? 0 : length + 1
+    batches &+= 1
+    if hadRequests {
+      earned = 0
+    } else if time > Self.quickTime {
+      earned = max(0, earned - Self.quietBatches)
+    } else {
+      earned = min(earned + 1, Self.mostEarned)
+    }
   }
 }
 
