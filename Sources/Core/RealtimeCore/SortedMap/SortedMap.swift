@@ -166,7 +166,10 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return root?.modify(key, with: body)
   }
 
-  @inlinable mutating func insert(_ value: Value, forKey key: Key) {
+  /// Inserts a value for a key that must be absent.
+  ///
+  /// - Complexity: O(log n)
+  @inlinable public mutating func insert(_ value: Value, forKey key: Key) {
     guard root != nil else {
       root = SortedMapNode(keys: [key], values: [value], children: [])
       return

@@ -211,7 +211,7 @@ struct SnapshotReader {
     guard progress.revision < progress.target else { return [] }
     var coalesced = CoalescedChanges()
     try forEachBatch(after: progress.revision, through: progress.target) { commits in
-      for change in commits.lazy.flatMap(\.changes) { coalesced.add(change) }
+      for commit in commits { coalesced.add(commit.changes) }
     }
     return coalesced.changes
   }

@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Glibc
 import RealtimeCore
 import TreeStorage
 
@@ -32,8 +33,8 @@ final class NodeRowEditor: RowEditor {
   private let database: Database
   private let table: String
   private var prepared: Statements?
-  /// Paths known to have no packed row.
-  private var unpacked: Set<ArraySlice<UInt8>> = []
+  /// Some of the paths known to have no packed row.
+  private var unpacked = PathCache()
   /// The number of rows written, plus the number of ranges of rows removed.
   private(set) var changeCount = 0
   /// The number of rows inserted, less those removed.
@@ -123,6 +124,38 @@ final class NodeRowEditor: RowEditor {
   func removeAll(from path: ArraySlice<UInt8>) throws {
     addedRows -= try statements().removeRange.execute(path, RowPath.end(of: path))
     changeCount += 1
+  }
+}
+
+/// Remembers the paths of some rows, and forgets one when another takes its slot.
+///
+/// Neighbours in the tree have the same paths above them, so a few slots are enough. Comparing the
+/// bytes of one path is quicker than hashing them all for a set.
+private struct PathCache {
+  private var slots = [ArraySlice<UInt8>?](repeating: nil, count: 64)
+
+  func contains(_ path: ArraySlice<UInt8>) -> Bool {
+    guard let other = slots[slot(of: path)], other.count == path.count else { return false }
+    return path.withUnsafeBytes { bytes in
+      other.withUnsafeBytes { other in
+        guard let left = bytes.baseAddress, let right = other.baseAddress else { return true }
+        // Safety: both have as many bytes, as was just checked.
+        return memcmp(left, right, bytes.count) == 0
+      }
+    }
+  }
+
+  mutating func insert(_ path: ArraySlice<UInt8>) {
+    slots[slot(of: path)] = path
+  }
+
+  mutating func remove(_ path: ArraySlice<UInt8>) {
+    slots[slot(of: path)] = nil
+  }
+
+  /// The slot for a path, which its length and its last bytes decide.
+  private func slot(of path: ArraySlice<UInt8>) -> Int {
+    path.suffix(4).reduce(path.count) { $0 &* 31 &+ Int($1) } & (slots.count - 1)
   }
 }
 

@@ -77,7 +77,7 @@ final class LogFolder {
     try connection.read { database in
       guard target < unread else { return }
       try LogTable(database, path: path).forEachBatch(after: target) { commits in
-        for change in commits.lazy.flatMap(\.changes) { waiting.add(change) }
+        for commit in commits { waiting.add(commit.changes) }
         return (commits.last?.revision ?? 0) < unread
       }
     }
@@ -88,7 +88,7 @@ final class LogFolder {
   /// Takes the changes of further commits; not having read the log first is a programmer error.
   func take(_ changes: [Change]) {
     assert(unread == nil)
-    for change in changes { waiting.add(change) }
+    waiting.add(changes)
   }
 
   /// Starts folding everything up to a commit, unless a fold is in progress; all of it must have

@@ -42,6 +42,12 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     /// The changes that the folder has not taken yet.
     var changes: [Change] = []
 
+    mutating func add(_ commits: [Commit], bytes: Int) {
+      batches += 1
+      self.bytes += bytes
+      for commit in commits { changes += commit.changes }
+    }
+
     mutating func take() -> [Change] {
       defer { changes = [] }
       return changes
@@ -172,9 +178,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     mark.note(batch.commits.last?.revision, payload: payload)
     guard let last = batch.commits.last else { return }
     lastRevision = last.revision
-    unfolded.batches += 1
-    unfolded.bytes += payload.count
-    for commit in batch.commits { unfolded.changes += commit.changes }
+    unfolded.add(batch.commits, bytes: payload.count)
     if unfolded.batches > foldAt.batches || unfolded.bytes > foldAt.bytes { scheduleFold() }
     if unfolded.changes.count >= Self.keptChanges, !isFoldScheduled, !isHandOverScheduled {
       scheduleHandOver()

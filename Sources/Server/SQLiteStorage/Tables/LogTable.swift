@@ -74,7 +74,7 @@ struct LogTable {
     guard progress.revision < progress.target else { return [] }
     var coalesced = CoalescedChanges()
     try forEachBatch(after: progress.revision) { commits in
-      for change in commits.lazy.flatMap(\.changes) { coalesced.add(change) }
+      for commit in commits { coalesced.add(commit.changes) }
       return (commits.last?.revision ?? 0) < progress.target
     }
     return coalesced.changes

@@ -10,7 +10,8 @@ package import RealtimeCore
 package struct CoalescedChanges {
   /// A location that has been changed, or an ancestor of one.
   ///
-  // Safety: it stays within the sequence that made it, which is not Sendable.
+  // Safety: it stays within the sequence that made it, which is not Sendable. Nothing calls back
+  // into the sequence while a location changes, so exclusivity need not be checked at run time.
   private final class Location: @unchecked Sendable {
     enum Content {
       /// No change here, but perhaps one below.
@@ -21,8 +22,8 @@ package struct CoalescedChanges {
       case fixed
     }
 
-    var content = Content.nothing
-    var below = SortedMap<ChildKey, Location>()
+    @exclusivity(unchecked) var content = Content.nothing
+    @exclusivity(unchecked) var below = SortedMap<ChildKey, Location>()
 
     /// The positions of all data below this location, or nil when there is a fixed change.
     var replaceable: [Int]? {
@@ -72,6 +73,11 @@ package struct CoalescedChanges {
     return changes
   }
 
+  /// Appends changes.
+  package mutating func add(_ changes: [Change]) {
+    for change in changes { add(change) }
+  }
+
   /// Appends a change.
   ///
   /// - Complexity: O(depth · log n), amortised; for data within other data, also the cost of
@@ -86,7 +92,7 @@ package struct CoalescedChanges {
         location = next
       } else {
         let next = Location()
-        location.below[key] = next
+        location.below.insert(next, forKey: key)
         location = next
       }
     }

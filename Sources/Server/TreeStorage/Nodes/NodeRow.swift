@@ -133,8 +133,9 @@ package struct RowPath {
   /// Makes a path from keys.
   package init(_ keys: some Collection<ChildKey>) {
     var bytes: [UInt8] = []
-    var ends = [0]
+    var ends: [Int] = []
     ends.reserveCapacity(keys.count + 1)
+    ends.append(0)
     bytes.reserveCapacity(keys.reduce(0) { $0 + $1.byteCount + 1 })
     for key in keys {
       key.withUTF8 { bytes.append(contentsOf: $0) }
