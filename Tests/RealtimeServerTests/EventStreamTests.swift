@@ -20,6 +20,7 @@ struct EventStreamTests {
     #expect(answer.status == 200)
     #expect(answer.lines["content-type"] == "text/event-stream")
     #expect(answer.lines["cache-control"] == "no-cache")
+    #expect(answer.lines["x-accel-buffering"] == "no")
     return stream
   }
 

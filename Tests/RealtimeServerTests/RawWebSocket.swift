@@ -5,10 +5,14 @@ final class RawWebSocket: Sendable {
   private let connection: ByteConnection
 
   /// Connects and requests a WebSocket upgrade.
-  init(_ address: ListenAddress, target: String = "/.ws?v=5") async throws {
+  init(
+    _ address: ListenAddress,
+    target: String = "/.ws?v=5",
+    host: String = "localhost"
+  ) async throws {
     connection = try await ByteConnection(address)
     let lines = [
-      "GET \(target) HTTP/1.1", "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
+      "GET \(target) HTTP/1.1", "Host: \(host)", "Upgrade: websocket", "Connection: Upgrade",
       "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", "", "",
     ]
     send(bytes: Array(lines.joined(separator: "\r\n").utf8))

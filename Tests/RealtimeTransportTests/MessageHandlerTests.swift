@@ -64,6 +64,22 @@ struct MessageHandlerTests {
     return frames
   }
 
+  @Test("A connection that has been silent is sent a ping")
+  func keepAlive() throws {
+    let (channel, handler, _) = try makeChannel()
+    handler.keepAlive()
+    #expect(try written(channel).isEmpty)
+    handler.send(EncodedMessage(Array("{}".utf8)))
+    handler.keepAlive()
+    channel.embeddedEventLoop.run()
+    #expect(try written(channel).map(\.opcode) == [.text])
+    for _ in 0..<2 {
+      handler.keepAlive()
+      channel.embeddedEventLoop.run()
+      #expect(try written(channel).map(\.opcode) == [.ping])
+    }
+  }
+
   @Test("delivers a text frame as a message")
   func text() throws {
     let (channel, _, log) = try makeChannel()

@@ -11,14 +11,16 @@ struct OriginTests {
   private func answer(
     _ request: String,
     allowing origins: [String] = [page],
-    andLoopbackPages allowsLoopbackPages: Bool = false
+    andLoopbackPages allowsLoopbackPages: Bool = false,
+    at hosts: [String] = []
   ) async throws -> String {
     let listener = try await ServerListener.listen(
       at: .loopback(port: 0),
       on: MultiThreadedEventLoopGroup.singleton.next(),
       policy: RequestPolicy(
         allowedOrigins: origins,
-        allowsLoopbackPages: allowsLoopbackPages
+        allowsLoopbackPages: allowsLoopbackPages,
+        ownHosts: hosts
       ),
       handlers: ServerHandlers(accept: { connection in
         connection.close(code: 1_000, reason: "done")
@@ -113,7 +115,7 @@ struct OriginTests {
     "refuses hosts that could be pointed here, and several at once",
     arguments: [
       "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "localhost:0", "localhost:x",
-      "0.0.0.0", "127.0.0.2", "localhost\r\nHost: localhost", "[::1]x", "localhost.",
+      "1.2.3.4.evil.test", "hearth", "localhost\r\nHost: localhost", "[::1]x", "localhost.",
     ]
   )
   func hosts(host: String) async throws {
@@ -121,6 +123,47 @@ struct OriginTests {
       "GET /a HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n"
     )
     #expect(text.hasPrefix("HTTP/1.1 403 ") || text.hasPrefix("HTTP/1.1 400 "), "\(text)")
+  }
+
+  @Test(
+    "Addresses and the named hosts are accepted",
+    arguments: [
+      "10.0.2.2:9000", "10.0.2.2", "0.0.0.0", "127.0.0.2:1", "[fe80::1]:9000", "[::]",
+      "hearth:9000",
+      "hearth", "Blog.Example.org", "blog.example.org:9000",
+    ]
+  )
+  func ownHosts(host: String) async throws {
+    let text = try await answer(
+      "GET /a HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n",
+      at: ["hearth:9000", "blog.example.org"]
+    )
+    #expect(text.hasPrefix("HTTP/1.1 404 "), "\(text)")
+  }
+
+  @Test(
+    "The server's own host may be the origin",
+    arguments: [
+      ("10.0.2.2:9000", "http://10.0.2.2:9000", true), ("10.0.2.2", "http://10.0.2.2", true),
+      ("10.0.2.2:9000", "http://10.0.2.2", false), ("10.0.2.2", "http://10.0.2.3", false),
+      ("10.0.2.2:80", "http://10.0.2.2", true), ("10.0.2.2", "http://10.0.2.2:9000", false),
+      ("localhost:9000", "http://localhost:9000", true),
+      ("localhost:9000", "http://localhost:9001", false), ("localhost", "http://localhost", false),
+      ("localhost:9000", "http://127.0.0.1:9000", false),
+      ("[::1]:9000", "http://[::1]:9000", true), ("LocalHost:9000", "HTTP://localHost:9000", true),
+      ("blog.example.org", "https://blog.example.org", true),
+      ("127.0.0.1:9000", "https://blog.example.org", true),
+      ("127.0.0.1:9000", "https://blog.example.org:9000", false),
+      ("127.0.0.1:9000", "http://hearth:9000", true), ("127.0.0.1:9000", "http://hearth", false),
+      ("evil.test:9000", "http://evil.test:9000", false),
+      ("localhost:9000\r\nHost: localhost:9000", "http://localhost:9000", false),
+      ("localhost:9000", "http://localhost:9000\r\nOrigin: http://localhost:9000", false),
+    ]
+  )
+  func ownOrigin(host: String, origin: String, isLetIn: Bool) async throws {
+    let upgrade = RawPeer.upgradeRequest(lines: ["Host: \(host)", "Origin: \(origin)"])
+    let text = try await answer(upgrade, allowing: [], at: ["hearth:9000", "blog.example.org"])
+    #expect(text.hasPrefix("HTTP/1.1 101 ") == isLetIn, "\(text)")
   }
 
   @Test(

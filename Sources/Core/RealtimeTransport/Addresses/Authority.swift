@@ -2,7 +2,7 @@
 struct Authority: Equatable {
   /// The host in lower case; an IPv6 address is stored without brackets.
   let host: String
-  let port: Int?
+  private(set) var port: Int?
 
   init?(_ text: some StringProtocol) {
     let lowercased = text.lowercased()
@@ -43,6 +43,13 @@ struct Authority: Equatable {
   /// Whether the host is an address rather than a name.
   var isAddress: Bool {
     host.contains(":") || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || Self.isDigit($0) }
+  }
+
+  /// The same host without the port, if it is the given one.
+  func withoutPort(_ usual: Int) -> Authority {
+    var bare = self
+    if port == usual { bare.port = nil }
+    return bare
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

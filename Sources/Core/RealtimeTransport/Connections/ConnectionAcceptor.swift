@@ -178,6 +178,7 @@ struct ConnectionAcceptor: Sendable {
       link: link,
       answer: handlers.answer,
       admitBody: handlers.admitBody,
+      onRefusal: handlers.onRefusal,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
       onIdle: { isIdle in

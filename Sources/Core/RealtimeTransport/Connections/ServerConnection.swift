@@ -114,6 +114,12 @@ package final class ServerConnection: Sendable {
     }
   }
 
+  /// Sends a ping if nothing has been sent since the last call, for proxies that cut silent
+  /// connections.
+  package func keepAlive() {
+    link.toConnections { [handler] in handler.value?.keepAlive() }
+  }
+
   /// Pauses or resumes reading; no messages are delivered while it is paused.
   package func setReading(_ isReading: Bool) {
     link.toConnections { [handler] in handler.value?.setReading(isReading) }
@@ -189,6 +195,8 @@ package struct ServerHandlers: Sendable {
   package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
   /// Decides on the body of such a request before it is read; called only for long bodies.
   package var admitBody: @Sendable (HTTPRequest) -> BodyAdmission
+  /// Receives a sentence for the log about a request that the policy refuses.
+  package var onRefusal: @Sendable (String) -> Void
   /// Ends an idle connection to make room for a new one; returns false if there is none.
   package var makeRoom: @Sendable () -> Bool
   /// Receives a connection that has just opened.
@@ -232,6 +240,7 @@ package struct ServerHandlers: Sendable {
       $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
     },
     admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission = { _ in .ofStranger },
+    onRefusal: @escaping @Sendable (String) -> Void = { _ in },
     makeRoom: @escaping @Sendable () -> Bool = { false },
     depthLimit: Int? = nil,
     accept: @escaping @Sendable (ServerConnection) -> Callbacks
@@ -239,6 +248,7 @@ package struct ServerHandlers: Sendable {
     self.admit = admit
     self.answer = answer
     self.admitBody = admitBody
+    self.onRefusal = onRefusal
     self.makeRoom = makeRoom
     self.depthLimit = depthLimit
     self.accept = accept

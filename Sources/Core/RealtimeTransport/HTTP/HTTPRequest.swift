@@ -54,6 +54,12 @@ package struct HTTPRequest: Sendable {
     headers.first(name: name)
   }
 
+  /// The host that the client named, as far as proxies pass it on.
+  package var namedHost: String? {
+    let forwarded = headerList("X-Forwarded-Host").first
+    return forwarded.flatMap { Authority($0) == nil ? nil : $0 } ?? header("Host")
+  }
+
   /// The values of all header lines with the given name, split at commas and trimmed.
   package func headerList(_ name: String) -> [String] {
     headers[canonicalForm: name].map(String.init)

@@ -28,6 +28,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let link: LoopLink
   private let answerRequest: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
   private let admitBody: @Sendable (HTTPRequest) -> BodyAdmission
+  private let onRefusal: @Sendable (String) -> Void
   private let limits: Shared<TransportLimits>
   private let memory: ConnectionMemory
   private let mirror: OutputMirror?
@@ -65,6 +66,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     link: LoopLink,
     answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>,
     admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission,
+    onRefusal: @escaping @Sendable (String) -> Void,
     limits: Shared<TransportLimits>,
     memory: ConnectionMemory,
     onIdle: @escaping (Bool) -> Void,
@@ -76,6 +78,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     self.link = link
     answerRequest = answer
     self.admitBody = admitBody
+    self.onRefusal = onRefusal
     mirror = link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory.total)
     self.limits = limits
     self.memory = memory
@@ -197,7 +200,11 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   }
 
   private func refusal(of request: HTTPRequest) -> HTTPAnswer? {
-    if let refusal = policy.refusal(of: request) { return refusal }
+    if let refusal = policy.refusal(of: request) {
+      let sentence = refusal.description
+      link.toServer { [onRefusal] in onRefusal(sentence) }
+      return refusal.answer
+    }
     guard request.path == "/.ws" else { return nil }
     return recorder.refusal ?? HTTPAnswer(status: 400, error: "only WebSockets are accepted here")
   }

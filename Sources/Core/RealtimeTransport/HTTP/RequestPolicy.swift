@@ -4,28 +4,38 @@ internal import NIOHTTP1
 ///
 /// Web pages in browsers could reach the server as well. A browser always names the page in
 /// `Origin` or, where that is omitted, reveals in `Sec-Fetch-Site` that a page is involved. A
-/// server for this machine only also checks `Host`, which reveals DNS rebinding.
+/// server for this machine only also checks `Host`, which reveals DNS rebinding: a name could be
+/// rebound, an address cannot.
 package struct RequestPolicy: Sendable {
   /// The origins of allowed pages in lower case, such as `http://localhost:5173`.
   private let allowedOrigins: Set<String>
   /// Whether all pages served by this machine are allowed as well.
   private let allowsLoopbackPages: Bool
+  /// The names at which clients reach the server, apart from those of this machine.
+  private let ownHosts: [Authority]
   /// Whether any `Host` is allowed.
   private let allowsAnyHost: Bool
+  /// Whether a certificate proves to clients that they have reached the host that they name.
+  private let isEncrypted: Bool
   /// Whether everyone may read a path (still escaped), so that any page may link to it.
   private let isPublic: @Sendable (String) -> Bool
 
-  /// Makes a policy; by default, no pages are allowed and the host must be this machine.
+  /// Makes a policy; by default, no pages are allowed and the host must be an address or this
+  /// machine.
   package init(
     allowedOrigins: [String] = [],
     allowsLoopbackPages: Bool = false,
+    ownHosts: [String] = [],
     allowsAnyHost: Bool = false,
+    isEncrypted: Bool = false,
     isPublic: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
     self.isPublic = isPublic
     self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
     self.allowsLoopbackPages = allowsLoopbackPages
+    self.ownHosts = ownHosts.compactMap { Authority($0) }
     self.allowsAnyHost = allowsAnyHost
+    self.isEncrypted = isEncrypted
   }
 
   /// Whether a text can be the origin of a page: a scheme and a host, optionally with a port.
@@ -35,27 +45,63 @@ package struct RequestPolicy: Sendable {
 
   private static func authority(ofOrigin text: String) -> Authority? {
     let lowercased = text.lowercased()
-    for scheme in ["http://", "https://"] where lowercased.hasPrefix(scheme) {
-      return Authority(lowercased.dropFirst(scheme.count))
+    for (scheme, port) in [("http://", 80), ("https://", 443)] where lowercased.hasPrefix(scheme) {
+      return Authority(lowercased.dropFirst(scheme.count))?.withoutPort(port)
     }
     return nil
   }
 
-  /// The response that refuses a request, or nil if the request is accepted.
-  func refusal(of request: HTTPRequest) -> HTTPAnswer? {
-    guard isFromAllowedPage(request) else {
-      return HTTPAnswer(status: 403, error: "requests from web pages are not allowed")
+  /// Why a request is refused.
+  enum Refusal {
+    /// It comes from a web page, with this origin if it is known.
+    case page(String?)
+    /// It names this host.
+    case host(String)
+
+    var answer: HTTPAnswer {
+      switch self {
+      case .page: HTTPAnswer(status: 403, error: "requests from web pages are not allowed")
+      case .host:
+        HTTPAnswer(
+          status: 403,
+          error: "the host must be localhost, an address, or a name that the server allows"
+        )
+      }
     }
+
+    /// A sentence for the log.
+    var description: String {
+      switch self {
+      case .page(let origin?):
+        "refused a request from the web page \(origin.prefix(200).debugDescription)"
+      case .page(nil): "refused a request from a web page"
+      case .host(let host):
+        "refused a request for the host \(host.prefix(200).debugDescription)"
+      }
+    }
+  }
+
+  /// Why a request is refused, or nil if it is accepted.
+  func refusal(of request: HTTPRequest) -> Refusal? {
+    guard isFromAllowedPage(request) else { return .page(request.headers.first(name: "Origin")) }
     switch request.peer {
     case .local: return nil
-    case .network where allowsAnyHost: return nil
     case .network:
-      let hosts = request.headers["Host"]
-      guard hosts.count == 1, let host = Authority(hosts[0]), host.isLoopback else {
-        return HTTPAnswer(status: 403, error: "the host must be localhost, 127.0.0.1 or [::1]")
+      guard allowsAnyHost || ownHost(in: request.headers) != nil else {
+        return .host(request.headers["Host"].joined(separator: ", "))
       }
       return nil
     }
+  }
+
+  /// The host that the request names, if it is certainly this server's.
+  private func ownHost(in headers: HTTPHeaders) -> Authority? {
+    let hosts = headers["Host"]
+    guard hosts.count == 1, let host = Authority(hosts[0]) else { return nil }
+    let isOwn =
+      isEncrypted || host.isLoopback || host.isAddress
+      || ownHosts.contains { $0.host == host.host }
+    return isOwn ? host : nil
   }
 
   /// Whether the request comes from an allowed page, or not from a page.
@@ -72,12 +118,29 @@ package struct RequestPolicy: Sendable {
   /// The origin in the header if there is exactly one and it is allowed.
   private func allowedOrigin(in headers: HTTPHeaders) -> String? {
     let origins = headers["Origin"]
-    guard origins.count == 1 else { return nil }
-    if allowedOrigins.contains(origins[0].lowercased()) { return origins[0] }
-    guard allowsLoopbackPages, Self.authority(ofOrigin: origins[0])?.isLoopback == true else {
-      return nil
-    }
+    guard origins.count == 1, isAllowed(origins[0], to: headers) else { return nil }
     return origins[0]
+  }
+
+  /// Whether the pages of an origin may use the server: those named, and the server's own.
+  private func isAllowed(_ origin: String, to headers: HTTPHeaders) -> Bool {
+    if allowedOrigins.contains(origin.lowercased()) { return true }
+    guard let page = Self.authority(ofOrigin: origin) else { return false }
+    if allowsLoopbackPages, page.isLoopback { return true }
+    if ownHosts.contains(where: { isOwn(page, of: $0) }) { return true }
+    // On this machine, only the port tells this server from others.
+    guard let host = ownHost(in: headers), !host.isLoopback || host.port != nil else {
+      return false
+    }
+    return isOwn(page, of: host)
+  }
+
+  /// Whether a page is served under the host of a request, with the same port.
+  ///
+  /// Neither names the port that is usual for the page's scheme, and a proxy may omit the other.
+  private func isOwn(_ page: Authority, of host: Authority) -> Bool {
+    page == host
+      || page.port == nil && (page == host.withoutPort(80) || page == host.withoutPort(443))
   }
 
   /// The header lines that let an allowed page read the response.

@@ -55,6 +55,8 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// Whether the current message must wait for memory.
   private var waitsForMemory = false
   private var isDecoding = false
+  /// Whether a message has been sent since the last ``keepAlive()``.
+  private var hasSpoken = true
 
   /// Makes a handler.
   ///
@@ -115,8 +117,15 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// Sends an encoded message; for servers only.
   func send(_ message: EncodedMessage) {
     guard phase == .open else { return }
+    hasSpoken = true
     output?.append(message.frames)
     for piece in message.rest { output?.append(piece, goesOn: true) }
+  }
+
+  /// Sends a ping if no message has been sent since the last call.
+  func keepAlive() {
+    if phase == .open, !hasSpoken, !hasNotableOutput { sendControl(.ping, payload: []) }
+    hasSpoken = false
   }
 
   /// Whether the waiting output exceeds a few small messages.

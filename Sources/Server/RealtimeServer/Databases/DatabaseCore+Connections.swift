@@ -31,7 +31,7 @@ extension DatabaseCore {
     context.connectionOpened()
     hub.open(peer, as: DatabaseCore.identity(of: connection.peer))
     if let session = sessions[peer] { allowMessages(of: session) }
-    let host = options.advertisedHost ?? connection.request?.header("Host") ?? "localhost"
+    let host = options.advertisedHost ?? connection.request?.namedHost ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])

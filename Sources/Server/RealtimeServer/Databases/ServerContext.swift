@@ -22,6 +22,8 @@ final class ServerContext {
   private var memoryReturn: Scheduled<Void>?
   /// Limits how often the log repeats the same note.
   private var notes = HourlyNotes()
+  /// The same for requests that were refused, whose sender chooses what the note says.
+  private var refusals = HourlyNotes()
   /// The number of connections to all databases, including streams and requests in progress.
   private(set) var connectionCount = 0
   /// The number of requests to all databases.
@@ -91,6 +93,12 @@ final class ServerContext {
       .filter { !$0.contains(where: \.isNumber) }.joined(separator: " ")
     guard notes.isDue(HourlyNotes.Subject(what: reason, user: nil), at: clock()) else { return }
     logger.notice("\(message): \(end)")
+  }
+
+  /// Logs that a request was refused, once an hour for each sentence.
+  func noteOnce(_ refusal: String) {
+    guard refusals.isDue(HourlyNotes.Subject(what: refusal, user: nil), at: clock()) else { return }
+    logger.notice("\(refusal)")
   }
 
   /// The account that the requests of an HTTP connection are charged to.

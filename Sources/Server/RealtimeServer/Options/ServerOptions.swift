@@ -40,6 +40,11 @@ public struct ServerOptions: Sendable {
   /// The origins of web pages that may use the server, such as `http://localhost:5173`; others are
   /// refused.
   public var allowedOrigins: [String] = []
+  /// The names at which clients reach the server, apart from those of this machine.
+  ///
+  /// A server that only this machine can reach refuses requests that name another host, unless they
+  /// name an address. Web pages of these hosts may use the server.
+  public var allowedHosts: [String] = []
   /// Serves web pages from the default database to readers who have not signed in; nil serves none.
   package var pages: (any PageSource)?
   /// The number of threads for connections alone, 0 to 64.
@@ -49,7 +54,8 @@ public struct ServerOptions: Sendable {
   public var connectionThreads = 0
   /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
-  /// The host under which clients reach this particular server, where several share a storage.
+  /// The host under which clients reach this particular server, for the greeting: behind a proxy,
+  /// or where several servers share a storage.
   ///
   /// It includes the port, unless that is the default one.
   ///
@@ -150,11 +156,12 @@ extension ServerOptions {
         description: "a server has 0 to 64 threads for connections, not \(connectionThreads)"
       )
     }
-    if let advertisedHost, !RequestPolicy.isOrigin("http://\(advertisedHost)") {
+    for host in allowedHosts + [advertisedHost].compactMap(\.self)
+    where !RequestPolicy.isOrigin("http://\(host)") {
       throw DatabaseServerError(
         .invalidOptions,
         description:
-          "\"\(advertisedHost)\" is not a host with or without a port, such as s-1.example.org:9000"
+          "\"\(host)\" is not a host with or without a port, such as s-1.example.org:9000"
       )
     }
     _ = try rules.compiled()

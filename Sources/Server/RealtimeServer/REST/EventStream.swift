@@ -135,7 +135,11 @@ final class EventStream: InternalPeer, TurnTaker {
     let head = HTTPAnswer(
       status: 200,
       contentType: "text/event-stream",
-      headerLines: [HTTPAnswer.HeaderLine("Cache-Control", "no-cache")],
+      headerLines: [
+        HTTPAnswer.HeaderLine("Cache-Control", "no-cache"),
+        // A proxy would keep events until its buffer is full.
+        HTTPAnswer.HeaderLine("X-Accel-Buffering", "no"),
+      ],
       body: []
     )
     let bound = NIOLoopBound(self, eventLoop: core.eventLoop)

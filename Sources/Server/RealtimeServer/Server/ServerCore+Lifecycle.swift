@@ -19,6 +19,7 @@ extension ServerCore {
         core.value.beginLeading(at: addresses)
         core.value.connectionsChanged()
         core.value.scheduleMetrics()
+        if core.value.options.port != nil { core.value.scheduleKeepAlives() }
         return addresses
       }
   }
@@ -92,6 +93,7 @@ extension ServerCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     let limits = options.limits.transport
     let origins = options.allowedOrigins
+    let hosts = options.allowedHosts + [options.advertisedHost].compactMap(\.self)
     let isEmulator = options.isEmulator
     let options = options
     let memory = NIOLoopBoundBox(context.memory, eventLoop: eventLoop)
@@ -99,6 +101,7 @@ extension ServerCore {
       admit: { request, _ in core.value.admit(request) },
       answer: { request, _ in core.value.answer(request) },
       admitBody: { core.value.admitBody(of: $0) },
+      onRefusal: { core.value.context.noteOnce($0) },
       makeRoom: { core.value.makeRoom() },
       depthLimit: options.limits.jsonDepth,
       accept: { core.value.accept($0) }
@@ -118,7 +121,9 @@ extension ServerCore {
             allowedOrigins: origins,
             // The emulator is meant for web pages under development.
             allowsLoopbackPages: isEmulator,
+            ownHosts: hosts,
             allowsAnyHost: address.isSecure || !address.isLoopback,
+            isEncrypted: address.isSecure,
             // Pages link to each other, and other sites link to them.
             isPublic: { options.pages(at: $0) != nil }
           ),
@@ -131,6 +136,22 @@ extension ServerCore {
       let closing = core.value.listeners.map { $0.close() }
       return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
         .flatMapThrowing { throw error }
+    }
+  }
+
+  /// Keeps WebSockets alive that say nothing: many proxies cut them after a minute.
+  ///
+  /// Each round looks at a fifth of the connections, so that none is silent for 50 seconds.
+  func scheduleKeepAlives(round: Int = 0) {
+    let rounds = 5
+    keepAliveTask = eventLoop.assumeIsolated().scheduleTask(in: .seconds(5)) { [weak self] in
+      guard let self else { return }
+      for database in databases.open {
+        for (peer, session) in database.sessions where peer.number % rounds == round {
+          session.connection.keepAlive()
+        }
+      }
+      scheduleKeepAlives(round: (round + 1) % rounds)
     }
   }
 
@@ -156,6 +177,7 @@ extension ServerCore {
     phase = .stopping
     idle?.cancel()
     metricsTask?.cancel()
+    keepAliveTask?.cancel()
     logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
     let listeners = listeners
     let core = NIOLoopBound(self, eventLoop: eventLoop)
@@ -196,6 +218,7 @@ extension ServerCore {
     logger.critical("\(failure)")
     idle?.cancel()
     metricsTask?.cancel()
+    keepAliveTask?.cancel()
     for listener in listeners { listener.dropPlainConnections() }
     let closing = isListening ? listeners.map { $0.close() } : []
     EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)

@@ -31,6 +31,8 @@ final class ServerCore {
   var certificate: ServerCertificate?
   var idle: Scheduled<Void>?
   var metricsTask: Scheduled<Void>?
+  /// The next look for silent connections.
+  var keepAliveTask: Scheduled<Void>?
   /// When each page last changed.
   let pageVersions = PageVersions()
   /// The redirect tickets that have been used at this server.

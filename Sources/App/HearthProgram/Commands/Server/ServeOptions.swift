@@ -43,6 +43,17 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      """
+      Accept requests that name this host, such as the name that a proxy or a container network \
+      uses, and its web pages; addresses and localhost are always accepted; may be repeated.
+      """,
+      valueName: "host[:port]"
+    )
+  )
+  var allowHost: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
       "Set a limit; may be repeated. hearth serve --help lists all limits.",
       valueName: "name=n"
     )
@@ -106,6 +117,7 @@ struct ServeOptions: ParsableArguments {
     options.socketPath = socket
     options.namespace = ns
     options.allowedOrigins = allowOrigin
+    options.allowedHosts = allowHost
     options.connectionThreads = threads
     options.idleExit = try Self.duration(idleExit, of: "--idle-exit")
     options.metricsInterval = try Self.duration(metrics, of: "--metrics")
@@ -205,8 +217,8 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Where clients reach this server and no other, when several share a storage; official \
-      JavaScript clients leave a lost host only if its name begins with s-.
+      Where clients reach this server and no other: behind a proxy, or when several servers share \
+      a storage; official JavaScript clients leave a lost host only if its name begins with s-.
       """,
       valueName: "host[:port]"
     )

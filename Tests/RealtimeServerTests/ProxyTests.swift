@@ -1,0 +1,148 @@
+import Foundation
+import RealtimeServer
+import RealtimeTransport
+import TestSupport
+import Testing
+
+/// An nginx in front of a server, with the configuration that `assets/docs/serving.md` shows.
+private final class Nginx {
+  private static let paths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"]
+
+  private static let program = paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// Whether it is installed; otherwise says that the tests are skipped.
+  static let isInstalled: Bool = {
+    if program == nil { print("SKIPPED: nginx is not installed (apt-get install nginx-light)") }
+    return program != nil
+  }()
+
+  /// The socket at which it listens.
+  let address: ListenAddress
+  private let directory: TemporaryDirectory
+  private let process = Process()
+
+  /// Starts it.
+  ///
+  /// - Parameters:
+  ///   - port: The port of the server behind it.
+  ///   - location: The lines of the location; nil to take those of the page.
+  init(port: Int, location: String? = nil) throws {
+    directory = try TemporaryDirectory()
+    let socket = directory.file("socket")
+    address = .unix(path: socket)
+    var site = try Self.site()
+    if let location {
+      let start = try #require(site.range(of: "location / {")?.upperBound)
+      let end = try #require(site[start...].firstIndex(of: "}"))
+      site.replaceSubrange(start..<end, with: location)
+    }
+    site = site.replacingOccurrences(of: "http://127.0.0.1:9000", with: "http://127.0.0.1:\(port)")
+      .replacingOccurrences(of: "listen 443 ssl;", with: "listen unix:\(socket);")
+      .split(separator: "\n").filter { !$0.contains("ssl_certificate") }.joined(separator: "\n")
+    let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+      .map { "\($0)_temp_path \(directory.file($0));" }.joined(separator: " ")
+    let configuration = """
+      daemon off; master_process off; pid \(directory.file("pid")); error_log stderr;
+      events {} http { access_log off; \(places)
+      \(site) }
+      """
+    let file = directory.file("nginx.conf")
+    try configuration.write(toFile: file, atomically: true, encoding: .utf8)
+    process.executableURL = URL(fileURLWithPath: Self.program ?? "")
+    process.arguments = ["-p", directory.path, "-c", file]
+    try process.run()
+  }
+
+  deinit {
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  /// The configuration on the page.
+  private static func site() throws -> String {
+    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(
+      contentsOf: package.appendingPathComponent("assets/docs/serving.md"),
+      encoding: .utf8
+    )
+    let block = try #require(page.firstMatch(of: /```nginx\n((?:.|\n)*?)```/))
+    return String(block.1)
+  }
+
+  /// Connects as soon as it listens.
+  func connect<Connection>(
+    _ open: (ListenAddress) async throws -> Connection
+  ) async throws -> Connection {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      do {
+        return try await open(address)
+      } catch {
+        guard process.isRunning, .now < deadline else { throw error }
+        await Task.yield()
+      }
+    }
+  }
+}
+
+@Suite("Behind nginx", .enabled(if: Nginx.isInstalled), .timeLimit(.minutes(1)))
+struct ProxyTests {
+  private func start(advertising host: String? = nil) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.advertisedHost = host
+    return try await .start(options)
+  }
+
+  @Test("The greeting names the host that the client used, or the one that is advertised")
+  func greeting() async throws {
+    for (advertised, host) in [(nil, "127.0.0.1:8000"), ("blog.example.org", "blog.example.org")] {
+      let server = try await start(advertising: advertised)
+      let proxy = try Nginx(port: try #require(server.port))
+      let socket = try await proxy.connect {
+        try await RawWebSocket($0, host: advertised ?? "127.0.0.1:8000")
+      }
+      #expect(try await socket.next().contains(#""h":"\#(host)""#))
+      socket.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"a","d":1}}}"#)
+      #expect(try await socket.next().contains(#""r":1,"b":{"s":"ok""#))
+      await server.stop()
+    }
+  }
+
+  @Test("A large write passes")
+  func largeWrite() async throws {
+    let server = try await start()
+    let proxy = try Nginx(port: try #require(server.port))
+    let http = try await proxy.connect { try await HTTPProbe($0) }
+    let text = "\"\(String(repeating: "a", count: 3_000_000))\""
+    #expect(try await http.request("PUT", "/a.json?print=silent", text).status == 204)
+    await server.stop()
+  }
+
+  @Test("Each event arrives at once, with the page's configuration")
+  func events() async throws {
+    let server = try await start()
+    let proxy = try Nginx(port: try #require(server.port))
+    let stream = try await proxy.connect { try await HTTPProbe($0) }
+    stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
+    #expect(try await stream.chunkAfterHead().contains(#""data":null"#))
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/a.json", "7").status == 200)
+    #expect(try await stream.chunk().contains(#""data":7"#))
+    await server.stop()
+  }
+
+  @Test("Each event arrives at once with the defaults, by HTTP/1.0 to the server")
+  func eventsByDefault() async throws {
+    let server = try await start()
+    let port = try #require(server.port)
+    let proxy = try Nginx(port: port, location: "proxy_pass http://127.0.0.1:\(port);\n")
+    let stream = try await proxy.connect { try await HTTPProbe($0) }
+    stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
+    #expect(try await stream.chunkAfterHead().contains(#""data":null"#))
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("PUT", "/a.json", "7").status == 200)
+    #expect(try await stream.chunk().contains(#""data":7"#))
+    await server.stop()
+  }
+}
