@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import RealtimeServer
 import RealtimeTransport
 import TestSupport
@@ -21,11 +22,7 @@ private final class Nginx {
   private let directory: TemporaryDirectory
   private let process = Process()
 
-  /// Starts it.
-  ///
-  /// - Parameters:
-  ///   - port: The port of the server behind it.
-  ///   - location: The lines of the location; nil to take those of the page.
+  /// Starts it in front of a port, with what the page shows or with other lines in its location.
   init(port: Int, location: String? = nil) throws {
     directory = try TemporaryDirectory()
     let socket = directory.file("socket")
@@ -54,7 +51,8 @@ private final class Nginx {
   }
 
   deinit {
-    process.terminate()
+    // It inherits a mask of this process in which SIGTERM is blocked.
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 

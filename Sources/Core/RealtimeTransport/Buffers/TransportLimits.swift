@@ -28,6 +28,8 @@ package struct TransportLimits: Sendable {
   package var request: TimeAmount = .seconds(30)
   /// How long a connection may wait for its next plain HTTP request.
   package var keepAlive: TimeAmount = .seconds(60)
+  /// How long a long-polling client may make no request.
+  package var silence: TimeAmount = .seconds(60)
   /// The most simultaneous connections of a listener, including those that have not finished their
   /// handshake.
   package var connections = 4_096

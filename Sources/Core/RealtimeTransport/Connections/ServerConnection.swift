@@ -6,7 +6,7 @@ package import RealtimeCore
 /// The connection itself may have another event loop. Calls then reach it in order, but a little
 /// later, and messages that were on their way may still arrive after ``setReading(_:)`` or
 /// ``close(code:reason:)``.
-package final class ServerConnection: Sendable {
+package final class ServerConnection: MessageConnection, Sendable {
   /// The event loop of every call and callback.
   package var eventLoop: any EventLoop { link.server }
   /// The client.

@@ -60,6 +60,18 @@ package struct HTTPRequest: Sendable {
     return forwarded.flatMap { Authority($0) == nil ? nil : $0 } ?? header("Host")
   }
 
+  /// The origin of the page that embeds what is requested or links to it, as far as it is named.
+  package var referringOrigin: String? {
+    let parts = header("Referer")?.split(
+      separator: "/",
+      maxSplits: 3,
+      omittingEmptySubsequences: false
+    )
+    guard let parts, parts.count >= 3, parts[1].isEmpty else { return nil }
+    let origin = "\(parts[0])//\(parts[2])"
+    return RequestPolicy.isOrigin(origin) ? origin : nil
+  }
+
   /// The values of all header lines with the given name, split at commas and trimmed.
   package func headerList(_ name: String) -> [String] {
     headers[canonicalForm: name].map(String.init)

@@ -83,7 +83,9 @@ package struct RequestPolicy: Sendable {
 
   /// Why a request is refused, or nil if it is accepted.
   func refusal(of request: HTTPRequest) -> Refusal? {
-    guard isFromAllowedPage(request) else { return .page(request.headers.first(name: "Origin")) }
+    guard isFromAllowedPage(request) else {
+      return .page(request.headers.first(name: "Origin") ?? request.referringOrigin)
+    }
     switch request.peer {
     case .local: return nil
     case .network:
@@ -106,11 +108,14 @@ package struct RequestPolicy: Sendable {
 
   /// Whether the request comes from an allowed page, or not from a page.
   private func isFromAllowedPage(_ request: HTTPRequest) -> Bool {
-    // Requests for embedded resources have no origin; no page needs to embed this server.
+    // Requests for embedded resources have no origin; pages need to embed only long polling.
     guard request.headers.contains(name: "Origin") else {
       // A request from a followed link has no origin either, but reveals that it comes from a page.
       if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
-      return request.headers["Sec-Fetch-Site"].allSatisfy { $0 == "none" }
+      let sites = request.headers["Sec-Fetch-Site"]
+      guard request.path == PollRequest.path else { return sites.allSatisfy { $0 == "none" } }
+      if let page = request.referringOrigin { return isAllowed(page, to: request.headers) }
+      return sites.allSatisfy { $0 == "none" || $0 == "same-origin" }
     }
     return allowedOrigin(in: request.headers) != nil
   }

@@ -226,6 +226,20 @@ package struct EncodedMessage: Sendable {
     rest = []
   }
 
+  /// The messages that the frames carry.
+  ///
+  /// - Complexity: O(bytes)
+  var texts: [[UInt8]] {
+    var decoder = FrameDecoder(byteLimit: .max, isMasked: false)
+    for piece in [frames] + rest { decoder.append(piece) }
+    var assembler = FrameAssembler(segmentLimit: .max, byteLimit: .max)
+    var texts: [[UInt8]] = []
+    while let frame = try? decoder.next() {
+      if let text = try? assembler.receive(frame.payload) { texts.append(text) }
+    }
+    return texts
+  }
+
   /// The length on the wire, in bytes.
   package var byteCount: Int { rest.reduce(frames.readableBytes) { $0 + $1.readableBytes } }
 }

@@ -18,10 +18,10 @@ extension DatabaseCore {
     }
   }
 
-  // MARK: WebSockets
+  // MARK: Connections
 
   /// Accepts a new connection and sends it the server's greeting.
-  func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
+  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
     let peer = makePeer()
     let session = Session.makeName()
     if let last = connection.request?.parameter("ls") { retire(last) }

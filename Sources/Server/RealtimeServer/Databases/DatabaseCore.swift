@@ -207,7 +207,7 @@ final class DatabaseCore {
   }
 
   /// Sends a message; one that goes to many connections in a row is encoded only once.
-  func transmit(_ bytes: [UInt8], over connection: ServerConnection) {
+  func transmit(_ bytes: [UInt8], over connection: any MessageConnection) {
     let message = encoder.encode(bytes)
     metrics.sent += 1
     metrics.sentBytes += message.byteCount

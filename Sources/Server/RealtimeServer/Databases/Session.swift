@@ -51,7 +51,7 @@ final class Session: TurnTaker {
   }
 
   let peer: PeerID
-  let connection: ServerConnection
+  let connection: any MessageConnection
   /// The session name that was sent to the client.
   let name: String
   /// When the connection was opened.
@@ -91,7 +91,7 @@ final class Session: TurnTaker {
   /// The signed-in user that the connection counts towards.
   var user: String?
 
-  init(_ peer: PeerID, of core: DatabaseCore, connection: ServerConnection, name: String) {
+  init(_ peer: PeerID, of core: DatabaseCore, connection: any MessageConnection, name: String) {
     self.peer = peer
     self.core = core
     self.connection = connection

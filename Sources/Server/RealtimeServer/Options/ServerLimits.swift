@@ -86,6 +86,8 @@ public struct ServerLimits: Sendable, Equatable {
   public var memoryMebibytes = 128
   /// Memory of the process above which listens are refused, in mebibytes; 0 means no limit.
   public var residentMebibytes = 0
+  /// How long a long-polling client may make no request, in seconds.
+  public var pollSeconds = 60
   /// How often an event stream sends a keep-alive, in seconds.
   public var streamSeconds = 30
 
@@ -187,6 +189,7 @@ extension ServerLimits {
       "memory before listens fail; 0: no limit",
       from: 0
     ),
+    entry("poll-seconds", \.pollSeconds, "between requests of a long-polling client"),
     entry("stream-seconds", \.streamSeconds, "between keep-alives of an event stream"),
   ]
 
@@ -289,6 +292,7 @@ extension ServerLimits {
     limits.bodyBytes = bodyBytes
     limits.request = .seconds(Int64(requestSeconds))
     limits.keepAlive = .seconds(Int64(keepAliveSeconds))
+    limits.silence = .seconds(Int64(pollSeconds))
     limits.connections = connections + Self.spareConnections
     return limits
   }

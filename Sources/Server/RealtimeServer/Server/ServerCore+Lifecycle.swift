@@ -104,7 +104,7 @@ extension ServerCore {
       onRefusal: { core.value.context.noteOnce($0) },
       makeRoom: { core.value.makeRoom() },
       depthLimit: options.limits.jsonDepth,
-      accept: { core.value.accept($0) }
+      accept: { core.value.acceptSocket($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
     for address in addresses {

@@ -10,6 +10,7 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters are logged, because they contain data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    if request.path == PollRequest.path { return poll(request) }
     let sender = sender(of: request)
     let reply = reply(to: request, from: sender).assumeIsolated().flatMapErrorThrowing { error in
       if let redirection = error as? Redirection {
@@ -34,6 +35,9 @@ extension ServerCore {
   ///
   /// Callers that may not write anything are refused before the body is read.
   func admitBody(of request: HTTPRequest) -> BodyAdmission {
+    if request.path == PollRequest.path {
+      return .refused(HTTPAnswer(status: 413, error: "the body is too long"))
+    }
     if IdentityRoute(path: request.path) != nil {
       // Only the header's presence is checked here; it is verified once the body has arrived.
       let isPlausible = request.header("Authorization") != nil || options.isEmulator
@@ -177,16 +181,23 @@ extension ServerCore {
     asked.parameters = request.parameters
     asked.contentType = request.header("Content-Type")
     asked.body = request.body
-    switch request.peer {
-    case .local(let credentials): asked.client = "user \(credentials.user)"
-    case .network(let address):
-      // The port is left out, because it differs for every connection.
-      asked.client = String(address[..<(address.lastIndex(of: ":") ?? address.endIndex)])
-    }
+    asked.client = request.peer.hostName
     asked.isLocalAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
     let words = (request.header("Authorization") ?? "").split(separator: " ")
     if words.count == 2, words[0].lowercased() == "bearer" { asked.bearer = String(words[1]) }
     return asked
+  }
+}
+
+extension Peer {
+  /// The address of a client, or its user if it is a process of this machine.
+  var hostName: String {
+    switch self {
+    case .local(let credentials): "user \(credentials.user)"
+    case .network(let address):
+      // The port is left out, because it differs for every connection.
+      String(address[..<(address.lastIndex(of: ":") ?? address.endIndex)])
+    }
   }
 }
 

@@ -37,6 +37,8 @@ final class ServerCore {
   let pageVersions = PageVersions()
   /// The redirect tickets that have been used at this server.
   var usedTickets = UsedTickets()
+  /// The sessions of clients that poll.
+  var polling: [PollRequest.Ticket: PollingConnection] = [:]
   /// Decides which server leads which database, where several share the storage.
   let leaders: LeadershipDriver?
 
@@ -102,11 +104,13 @@ final class ServerCore {
     return true
   }
 
-  /// Decides whether a request for a WebSocket is admitted.
+  /// Decides whether a request for a WebSocket, or for a long-polling session, is admitted.
   ///
   /// Firebase clients retry endlessly when the handshake is refused, and report nothing. So an
   /// emulator lets them in and then tells them why they must stay away, which they do show.
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
+    // A session that moves to a WebSocket is no further connection.
+    if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
     if let refusal { return eventLoop.makeSucceededFuture(refusal.answer) }
     let isTold = options.isEmulator
     let isLocal = request.peer.isLocal
@@ -121,7 +125,7 @@ final class ServerCore {
   }
 
   /// Accepts a connection that has been admitted.
-  func accept(_ connection: ServerConnection) -> ServerHandlers.Callbacks {
+  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
     guard let request = connection.request else {
       return turnAway(connection, because: "it has no request")
     }
@@ -146,8 +150,9 @@ final class ServerCore {
     return turnAway(connection, because: "the database is closed")
   }
 
-  private func turnAway(
-    _ connection: ServerConnection,
+  /// Closes a connection that cannot be accepted.
+  func turnAway(
+    _ connection: any MessageConnection,
     because reason: String
   ) -> ServerHandlers.Callbacks {
     connection.close(code: CloseCode.goingAway, reason: reason)

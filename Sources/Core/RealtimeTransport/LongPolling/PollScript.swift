@@ -1,0 +1,114 @@
+internal import RealtimeCore
+
+/// Writes the scripts that answer a long-polling client.
+///
+/// They run in a frame, and call functions of its parent page by two functions of the frame, which
+/// the first answer defines.
+struct PollScript {
+  private(set) var bytes: [UInt8] = []
+
+  /// Defines the functions of the frame, and says which session has begun.
+  mutating func start(callback: String, id: String, password: String) {
+    for (name, parameters) in [("pLPCommand", "c,a,b"), ("pRTLPCB", "n,l")] {
+      write("function \(name)(\(parameters))")
+      write("{parent.\(name)\(callback)&&parent.\(name)\(callback)(\(parameters))}\n")
+    }
+    write("pLPCommand(\"start\",\"\(id)\",\"\(password)\");\n")
+  }
+
+  /// Ends the session: after a list, or at once.
+  mutating func close(after list: Int? = nil) {
+    write("pLPCommand(\"close\"\(list.map { ",\($0)" } ?? ""));\n")
+  }
+
+  /// Writes a numbered list of messages.
+  ///
+  /// - Complexity: O(bytes)
+  mutating func list(_ number: Int, _ messages: some Sequence<[UInt8]>) {
+    write("pRTLPCB(\(number),[")
+    var isFirst = true
+    for message in messages {
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
+      append(message)
+    }
+    write("]);\n")
+  }
+
+  private mutating func write(_ text: String) {
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  /// How an object of a script would have its prototype set instead of a member.
+  private static let prototype = Array("\"__proto__\":".utf8)
+  private static let member = Array("[\"__proto__\"]:".utf8)
+
+  /// Appends JSON, so that it means the same in a script, even inside a page.
+  private mutating func append(_ json: [UInt8]) {
+    bytes.reserveCapacity(bytes.count + json.count)
+    var index = 0
+    while index < json.count {
+      let byte = json[index]
+      switch byte {
+      case UInt8(ascii: "<"): write(#"\u003c"#)
+      case UInt8(ascii: ">"): write(#"\u003e"#)
+      case UInt8(ascii: "&"): write(#"\u0026"#)
+      case 0xE2 where json[index...].starts(with: [0xE2, 0x80, 0xA8]):
+        write(#"\u2028"#)
+        index += 2
+      case 0xE2 where json[index...].starts(with: [0xE2, 0x80, 0xA9]):
+        write(#"\u2029"#)
+        index += 2
+      case UInt8(ascii: "\"")
+      where index > 0
+        && (json[index - 1] == UInt8(ascii: "{") || json[index - 1] == UInt8(ascii: ","))
+        && json[index...].starts(with: Self.prototype):
+        bytes.append(contentsOf: Self.member)
+        index += Self.prototype.count - 1
+      default: bytes.append(byte)
+      }
+      index += 1
+    }
+  }
+}
+
+/// Decodes base64 in pieces, with `-` and `_` for `+` and `/`, and `.` or `=` as padding.
+struct PieceDecoder {
+  private var bits: UInt32 = 0
+  private var count = 0
+  private var hasEnded = false
+
+  /// Decodes a piece.
+  ///
+  /// - Parameters:
+  ///   - text: The piece.
+  ///   - bytes: The bytes to which what it says is appended.
+  /// - Returns: Whether it is base64.
+  mutating func decode(_ text: String, into bytes: inout [UInt8]) -> Bool {
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "=") {
+        hasEnded = true
+        continue
+      }
+      guard !hasEnded, let value = Self.value(of: byte) else { return false }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return true
+  }
+
+  private static func value(of byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// Long polling, which the official JavaScript client falls back to in browsers.
+extension ServerCore {
+  /// Answers a request of a long-polling client.
+  func poll(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    guard let asked = PollRequest(request.parameters) else {
+      return reply(HTTPAnswer(status: 400, error: "this is not a request for long polling"))
+    }
+    let isLeaving = if case .leave = asked { true } else { false }
+    guard request.method == "GET" || isLeaving && request.method == "POST" else {
+      return reply(HTTPAnswer(status: 405, error: "only GET is possible here"))
+    }
+    switch asked {
+    case .start(let callback): return begin(request, callback: callback)
+    case .poll(let ticket, let serial, let pieces):
+      guard let connection = polling[ticket] else { return reply(.script(PollRequest.unknown)) }
+      return connection.poll(serial: serial, pieces: pieces).map { .answer(.script($0)) }
+    case .frame(let ticket):
+      guard polling[ticket] != nil else { return reply(.script(PollRequest.unknown)) }
+      return reply(.farewellFrame(for: request.referringOrigin))
+    case .leave(let ticket):
+      guard let connection = polling[ticket] else { return reply(.script(PollRequest.unknown)) }
+      connection.leave()
+      return reply(.script([]))
+    }
+  }
+
+  private func reply(_ answer: HTTPAnswer) -> EventLoopFuture<HTTPReply> {
+    eventLoop.makeSucceededFuture(.answer(answer))
+  }
+
+  private func begin(_ request: HTTPRequest, callback: String) -> EventLoopFuture<HTTPReply> {
+    guard makeRoom(for: request.peer) else {
+      return reply(HTTPAnswer(status: 503, error: "the address has too many sessions"))
+    }
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return admit(request).map { refusal in
+      if let refusal { return .answer(refusal) }
+      return .answer(.script(core.value.accept(request, callback: callback)))
+    }
+  }
+
+  /// Ends the oldest session that nobody polls, if a client's address has its share of sessions.
+  ///
+  /// A session needs no connection of its own, so an address could otherwise have any number.
+  ///
+  /// - Returns: Whether there is room for another.
+  private func makeRoom(for peer: Peer) -> Bool {
+    let sessions = polling.values.filter { $0.peer.hostName == peer.hostName }
+    guard sessions.count >= max(1, options.limits.connections / 4) else { return true }
+    let idle = sessions.filter { !$0.isAwaited }.min { $0.lastRequest < $1.lastRequest }
+    idle?.close(code: CloseCode.tryAgainLater, reason: "it was idle, and others need the room")
+    return idle != nil
+  }
+
+  /// Accepts a session that has been admitted, and returns the script that answers its request.
+  private func accept(_ request: HTTPRequest, callback: String) -> [UInt8] {
+    let ticket = PollRequest.Ticket(id: Session.makeName(), password: Session.makeName())
+    let connection = PollingConnection(
+      request,
+      ticket: ticket,
+      limits: options.limits.transport,
+      memory: context.memory,
+      eventLoop: eventLoop
+    ) { [weak self] in
+      self?.polling[ticket] = nil
+    }
+    polling[ticket] = connection
+    return connection.begin(accept(connection), callback: callback)
+  }
+
+  // MARK: WebSockets for these sessions
+
+  /// The long-polling session that a request for a WebSocket names, if it is there.
+  func session(named request: HTTPRequest) -> PollingConnection? {
+    guard let name = request.parameter("s"),
+      let database = databases.opened(self.name(in: request)),
+      let peer = database.peersByName[name]
+    else { return nil }
+    return database.sessions[peer]?.connection as? PollingConnection
+  }
+
+  /// Accepts a WebSocket that has been admitted, which may be meant for a long-polling session.
+  func acceptSocket(_ socket: ServerConnection) -> ServerHandlers.Callbacks {
+    guard let request = socket.request, request.parameter("s") != nil else { return accept(socket) }
+    if let callbacks = session(named: request)?.offer(socket) { return callbacks }
+    let host = options.advertisedHost ?? request.namedHost ?? "localhost"
+    socket.send(EncodedMessage(ServerMessage.reset(host: host).encoded()))
+    return turnAway(socket, because: "its session is unknown")
+  }
+}
+
+extension HTTPAnswer {
+  /// A script for the frame of a long-polling client.
+  static func script(_ script: [UInt8]) -> HTTPAnswer {
+    HTTPAnswer(
+      status: 200,
+      contentType: "application/javascript; charset=utf-8",
+      headerLines: [
+        HeaderLine("Cache-Control", "no-store"),
+        HeaderLine("X-Content-Type-Options", "nosniff"),
+        // Pages that isolate themselves may embed it.
+        HeaderLine("Cross-Origin-Resource-Policy", "cross-origin"),
+      ],
+      body: script
+    )
+  }
+
+  /// The page of a frame that tells the server when it is unloaded.
+  ///
+  /// - Parameter origin: The origin of the page that embeds it; nil for the server's own.
+  /// - Returns: The page, which runs nothing else, and which no other page can embed.
+  static func farewellFrame(for origin: String?) -> HTTPAnswer {
+    let nonce = Session.makeName()
+    let page = """
+      <!DOCTYPE html><title>Hearth</title><script nonce="\(nonce)">\
+      addEventListener("pagehide",function(){navigator.sendBeacon("/.lp"+\
+      location.search.replace("dframe=t","disconn=t"))})</script>
+
+      """
+    let policy =
+      "default-src 'none'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
+      + "base-uri 'none'; form-action 'none'; frame-ancestors \(origin ?? "'self'")"
+    return HTTPAnswer(
+      status: 200,
+      contentType: "text/html; charset=utf-8",
+      headerLines: [
+        HeaderLine("Cache-Control", "no-store"),
+        HeaderLine("Content-Security-Policy", policy),
+        HeaderLine("Cross-Origin-Resource-Policy", "cross-origin"),
+        HeaderLine("Cross-Origin-Embedder-Policy", "require-corp"),
+        HeaderLine("Referrer-Policy", "no-referrer"),
+        HeaderLine("X-Content-Type-Options", "nosniff"),
+      ],
+      body: Array(page.utf8)
+    )
+  }
+}

@@ -1,0 +1,295 @@
+import RealtimeServer
+import RealtimeTransport
+import TestSupport
+import Testing
+import TransportTestSupport
+
+@Suite("Long polling", .onEitherThread, .timeLimit(.minutes(1)))
+struct LongPollingTests {
+  private func put(_ id: Int, _ path: String, _ value: String, action: String = "p") -> String {
+    #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":{"p":"\#(path)","d":\#(value)}}}"#
+  }
+
+  private func ok(_ id: Int) -> String { #"{"d":{"b":{"d":"","s":"ok"},"r":\#(id)},"t":"d"}"# }
+
+  private func value(_ server: DatabaseServer, _ path: String) async throws -> String {
+    try await HTTPProbe(server.address).request("GET", path).body
+  }
+
+  /// Waits until a location has a value.
+  private func expect(_ server: DatabaseServer, _ path: String, _ wanted: String) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try await value(server, path) != wanted, .now < deadline { await Task.yield() }
+    #expect(try await value(server, path) == wanted)
+  }
+
+  @Test("A session begins with a script, and with the greeting")
+  func start() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let http = try await HTTPProbe(server.address)
+    let answer = try await http.request("GET", "/.lp?start=t&ser=1&cb=7&v=5")
+    #expect(answer.status == 200)
+    #expect(answer.lines["content-type"]?.hasPrefix("application/javascript") == true)
+    #expect(answer.lines["cache-control"] == "no-store")
+    #expect(answer.lines["x-content-type-options"] == "nosniff")
+    #expect(answer.body.contains("parent.pLPCommand7(") && answer.body.contains("parent.pRTLPCB7("))
+    #expect(answer.body.contains(#"pRTLPCB(0,[{"t":"c","d":{"t":"h","d":{"ts":"#))
+    #expect(answer.body.contains(#""h":"localhost""#))
+    for target in ["/.lp?start=t&cb=1);alert(1", "/.lp", "/.lp?id=a&pw=b", "/.lp?start=t&cb=%0a"] {
+      #expect(try await http.request("GET", target).status == 400)
+    }
+    #expect(try await http.request("PUT", "/.lp?start=t&cb=1", "1").status == 405)
+    await server.stop()
+  }
+
+  @Test("Writes, listens and pushes are those of a WebSocket")
+  func conversation() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    try await client.send(
+      #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"a","h":""}}}"#,
+      put(2, "a/b", #""</script>""#),
+      #"{"t":"c","d":{"t":"p","d":{}}}"#
+    )
+    #expect(try await client.next().contains(#""r":1"#))
+    var rest: [String] = []
+    for _ in 0..<3 { rest.append(try await client.next()) }
+    #expect(rest.contains(#"{"d":{"d":{},"t":"o"},"t":"c"}"#))
+    let push = try #require(rest.firstIndex { $0.contains(#"<\/script>"#) })
+    #expect(try #require(rest.firstIndex(of: ok(2))) > push)
+    // What another client writes arrives at the request that waits.
+    async let waiting = client.next()
+    _ = try await HTTPProbe(server.address).request("PUT", "/a/c.json", "7")
+    #expect(try await waiting.contains(#""d":7"#))
+    await server.stop()
+  }
+
+  @Test("Messages that are sent in pieces arrive in order, although requests overtake each other")
+  func overtaking() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    let pieces = await client.pieces(of: (1...4).map { put($0, "a/\($0)", "\($0)") }, bytes: 40)
+    let first = await client.target(pieces[..<5])
+    let second = await client.target(pieces[5...].prefix(0))
+    let later =
+      "\(second)\(pieces[5...].enumerated().map { $1.replacing("#", with: "\($0)") }.joined())"
+    async let overtaken: Void = client.request(later)
+    try await client.request(first)
+    try await overtaken
+    for id in 1...4 { #expect(try await client.next() == ok(id)) }
+    #expect(try await value(server, "/a.json") == "[null,1,2,3,4]")
+    await server.stop()
+  }
+
+  @Test("Nobody continues a session without its secret", arguments: ["id", "pw"])
+  func secret(name: String) async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    let http = try await HTTPProbe(server.address)
+    let forged = await client.target(client.pieces(of: [put(1, "a", "1")]))
+      .replacing("\(name)=", with: "\(name)=x")
+    for target in [forged, forged + "&disconn=t", forged + "&dframe=t"] {
+      let answer = try await http.request("GET", target)
+      #expect(answer.body == "pLPCommand(\"close\");\n")
+    }
+    #expect(try await value(server, "/a.json") == "null")
+    // The session is still there.
+    #expect(try await http.request("GET", "/.lp?disconn=t&\(client.ticket)").body.isEmpty)
+    await server.stop()
+  }
+
+  @Test("Leaving carries out what is scheduled, once")
+  func leaving() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    try await client.send(put(1, "gone", #"{".sv":{"increment":1}}"#, action: "o"))
+    #expect(try await client.next() == ok(1))
+    let frame = try await HTTPProbe(server.address).request(
+      "GET",
+      "/.lp?dframe=t&\(client.ticket)",
+      lines: ["Referer: http://127.0.0.1:9000/app?x=1"]
+    )
+    #expect(frame.status == 403)
+    let http = try await HTTPProbe(server.address)
+    let own = try await http.request("GET", "/.lp?dframe=t&\(client.ticket)")
+    #expect(own.lines["content-type"] == "text/html; charset=utf-8")
+    #expect(own.lines["content-security-policy"]?.contains("frame-ancestors 'self'") == true)
+    #expect(!own.body.contains(client.ticket))
+    for method in ["POST", "GET"] {
+      #expect(try await http.request(method, "/.lp?disconn=t&\(client.ticket)").status == 200)
+    }
+    try await expect(server, "/gone.json", "1")
+    try await client.request(client.target())
+    #expect(await client.close == "pLPCommand(\"close\");")
+    await server.stop()
+  }
+
+  @Test("A session that is no longer polled ends, and carries out what is scheduled")
+  func silence() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.pollSeconds = 1
+    let server = try await DatabaseServer.startForTest(options)
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    try await client.send(put(1, "gone", "true", action: "o"))
+    #expect(try await client.next() == ok(1))
+    try await expect(server, "/gone.json", "true")
+    await server.stop()
+  }
+
+  @Test("A session moves to a WebSocket, which is the same session")
+  func upgrade() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    let session = try await client.session()
+    try await client.send(put(1, "gone", "true", action: "o"))
+    #expect(try await client.next() == ok(1))
+    let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
+    #expect(try await socket.next() == #"{"t":"c","d":{"t":"a","d":{}}}"#)
+    for _ in 0..<2 {
+      socket.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+      #expect(try await socket.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
+    }
+    // What is sent on the socket comes after what is still on its way by polling.
+    socket.send(#"{"t":"c","d":{"t":"a","d":{}}}"#)
+    socket.send(put(3, "a", "3"))
+    try await client.send(put(2, "a", "2"), #"{"t":"c","d":{"t":"n","d":{}}}"#)
+    var polled: [String] = []
+    while polled.last != #"{"d":{"d":{},"t":"n"},"t":"c"}"# {
+      polled.append(try await client.next())
+    }
+    if await client.close == nil { try await client.request(client.target()) }
+    let number = await client.lists - 1
+    #expect(await client.close == "pLPCommand(\"close\",\(number));")
+    // The answer to the first write may have come on either.
+    if polled.count == 1 { #expect(try await socket.next().contains(#""r":2,"b":{"s":"ok""#)) }
+    #expect(try await socket.next().contains(#""r":3,"b":{"s":"ok""#))
+    // The end of the polling is not the end of the session.
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("POST", "/.lp?disconn=t&\(client.ticket)")
+    socket.send(put(4, "a", "4"))
+    #expect(try await socket.next().contains(#""r":4,"b":{"s":"ok""#))
+    #expect(try await value(server, "/gone.json") == "null")
+    #expect(try await value(server, "/a.json") == "4")
+    socket.send(frame: 0x88, [])
+    try await expect(server, "/gone.json", "true")
+    await server.stop()
+  }
+
+  @Test("A WebSocket that is given up leaves the polling as it was")
+  func abandonedUpgrade() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    let session = try await client.session()
+    for _ in 0..<2 {
+      let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
+      #expect(try await socket.next().contains(#""t":"a""#))
+      socket.send(frame: 0x88, [])
+      _ = try await socket.closeCode()
+    }
+    let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
+    #expect(try await unknown.next().contains(#"{"t":"r","d":"localhost"}"#))
+    try await client.send(put(1, "a", "1"))
+    #expect(try await client.next() == ok(1))
+    await server.stop()
+  }
+
+  @Test("Long messages go both ways, and one that is too long is refused by its number")
+  func large() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.messageBytes = 400_000
+    let server = try await DatabaseServer.startForTest(options)
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    let text = "\"\(String(repeating: "é", count: 100_000))\""
+    try await client.send(put(1, "a", text))
+    #expect(try await client.next() == ok(1))
+    try await client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"a","h":""}}}"#)
+    #expect(try await client.next().contains(text))
+    #expect(try await client.next().contains(#""r":2"#))
+    try await client.send(put(3, "a", "\"\(String(repeating: "x", count: 410_000))\""))
+    let refusal = try await client.next()
+    #expect(refusal.contains(#""r":3"#) && !refusal.contains(#""s":"ok""#))
+    try await client.send(put(4, "a", "4"))
+    while try await client.next() != ok(4) {}
+    await server.stop()
+  }
+
+  @Test("A session belongs to one database")
+  func databases() async throws {
+    let server = try await DatabaseServer.start(.emulator(port: 0))
+    let client = try await PollingProbe(server.address, database: "&ns=other")
+    _ = try await client.session()
+    try await client.send(put(1, "a", "1"))
+    #expect(try await client.next() == ok(1))
+    #expect(try await value(server, "/a.json?ns=other") == "1")
+    #expect(try await value(server, "/a.json") == "null")
+    await server.stop()
+  }
+
+  @Test("A server that stops answers the request that waits")
+  func stop() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    let target = await client.target()
+    async let answer = HTTPProbe(server.address).request("GET", target)
+    let last = try await HTTPProbe(server.address)
+    last.send(HTTPProbe.text("GET", await client.target()))
+    await client.receive(try await answer.body)
+    await server.stop()
+    let number = await client.lists
+    #expect(try await last.answer().body.contains("pLPCommand(\"close\",\(number));"))
+  }
+
+  @Test("A new session ends the one that it names as its last")
+  func lastSession() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    let session = try await client.session()
+    try await client.send(put(1, "gone", "true", action: "o"))
+    #expect(try await client.next() == ok(1))
+    _ = try await PollingProbe(server.address, database: "&ls=\(session)")
+    try await expect(server, "/gone.json", "true")
+    await server.stop()
+  }
+
+  @Test(
+    "Pages that may not use the server cannot poll",
+    arguments: [
+      (["Referer: http://localhost:5173/", "Sec-Fetch-Site: same-site"], 200),
+      (["Referer: http://evil.test/", "Sec-Fetch-Site: cross-site"], 403),
+      (["Sec-Fetch-Site: cross-site"], 403), (["Referer: http://evil.test/x"], 403),
+      (["Sec-Fetch-Site: same-origin"], 200), (["Origin: http://evil.test"], 403), ([], 200),
+      (["Referer: http://localhost:5173.evil.test/", "Sec-Fetch-Site: cross-site"], 403),
+    ]
+  )
+  func pages(lines: [String], status: Int) async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.allowedOrigins = ["http://localhost:5173"]
+    let server = try await DatabaseServer.startForTest(options)
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/.lp?start=t&cb=1", lines: lines).status == status)
+    await server.stop()
+  }
+
+  @Test("Sessions that nobody polls give way to others from their address")
+  func connections() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .locked)
+    options.limits.connections = 8
+    let server = try await DatabaseServer.startForTest(options)
+    var clients: [PollingProbe] = []
+    for _ in 0..<3 { clients.append(try await PollingProbe(server.address)) }
+    try await clients[0].request(clients[0].target())
+    #expect(await clients[0].close != nil)
+    let http = try await HTTPProbe(server.address)
+    for client in clients[1...] {
+      #expect(try await http.request("GET", "/.lp?disconn=t&\(client.ticket)").body.isEmpty)
+    }
+    await server.stop()
+  }
+}
