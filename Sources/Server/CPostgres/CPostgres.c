@@ -25,6 +25,8 @@ static int load(char *reason, size_t size) {
     *(void **)&library.member = symbol;                                                          \
   } while (0)
   FIND(libVersion, "PQlibVersion");
+  FIND(conninfoParse, "PQconninfoParse");
+  FIND(conninfoFree, "PQconninfoFree");
   FIND(connectdbParams, "PQconnectdbParams");
   FIND(status, "PQstatus");
   FIND(serverVersion, "PQserverVersion");

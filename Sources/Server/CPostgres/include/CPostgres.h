@@ -32,11 +32,25 @@ enum {
   CPOSTGRES_SEVERITY = 'V'
 };
 
+/// A part of a connection string.
+typedef struct {
+  const char *_Nullable keyword;
+  const char *_Nullable envvar;
+  const char *_Nullable compiled;
+  const char *_Nullable val;
+  const char *_Nullable label;
+  const char *_Nullable dispchar;
+  int dispsize;
+} CPostgresOption;
+
 typedef void (*CPostgresNoticeProcessor)(void *_Nullable, const char *);
 
 /// The functions of libpq, under their names in the library.
 typedef struct {
   int (*_Nonnull libVersion)(void);
+  CPostgresOption *_Nullable (*_Nonnull conninfoParse)(
+      const char *text, char *_Nullable *_Nullable message);
+  void (*_Nonnull conninfoFree)(CPostgresOption *);
   PGconn *_Nullable (*_Nonnull connectdbParams)(
       const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
   int (*_Nonnull status)(const PGconn *);

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 
 /// The address of a PostgreSQL server: a connection string of libpq, `postgres://…` or `host=…
 /// dbname=…`.
@@ -7,6 +8,8 @@ import Foundation
 package struct PostgresAddress: Sendable {
   /// The connection string.
   let text: String
+  /// Which of the hosts answered last, for all copies of the address.
+  let lastHost = LastHost()
 
   /// Makes an address from a connection string.
   ///
@@ -33,5 +36,16 @@ package struct PostgresAddress: Sendable {
     let parts = url[url.index(after: question)...].split(separator: "&")
       .filter { !$0.hasPrefix("password=") && !$0.hasPrefix("sslpassword=") }
     return String(url[..<question]) + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+  }
+}
+
+/// The number of the host of an address that answered last.
+final class LastHost: Sendable {
+  private let box = NIOLockedValueBox(0)
+
+  /// The number of the host.
+  var number: Int {
+    get { box.withLockedValue { $0 } }
+    set { box.withLockedValue { $0 = newValue } }
   }
 }

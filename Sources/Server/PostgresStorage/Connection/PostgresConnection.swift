@@ -15,8 +15,8 @@ final class PostgresConnection {
 
   /// Opens a connection.
   ///
-  /// As usual in libpq, names are resolved and hosts tried one after another. Each host has
-  /// `connect_timeout` seconds, which are 3 unless the address says otherwise.
+  /// Several hosts are tried side by side. Each has `connect_timeout` seconds, which are 3 unless the
+  /// address says otherwise.
   ///
   /// - Throws: ``PostgresFailure`` when no connection can be opened.
   init(to address: PostgresAddress) throws(PostgresFailure) {
@@ -27,22 +27,8 @@ final class PostgresConnection {
       ("fallback_application_name", "hearth"), ("dbname", address.text),
       ("client_encoding", "UTF8"),
     ]
-    let texts = settings.map { (strdup($0.0), strdup($0.1)) }
-    defer {
-      for (keyword, value) in texts {
-        free(keyword)
-        free(value)
-      }
-    }
-    let keywords: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.0) } + [nil]
-    let values: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.1) } + [nil]
-    guard let handle = library.functions.connectdbParams(keywords, values, 1) else {
-      throw PostgresFailure("there is not enough memory for a connection", isLost: true)
-    }
+    let handle = try HostRace.connect(to: address, with: settings, library: library)
     self.handle = handle
-    guard library.functions.status(handle) == CPOSTGRES_CONNECTION_OK.rawValue else {
-      throw lost(nil)
-    }
     _ = library.functions.setNoticeProcessor(handle, { _, _ in }, nil)
     guard library.functions.setnonblocking(handle, 1) == 0 else { throw lost(nil) }
     try begin()
@@ -64,7 +50,8 @@ final class PostgresConnection {
 
   /// Sets what a session must not inherit from the settings of a server.
   private func begin() throws(PostgresFailure) {
-    // A commit that returns must be on the disk; with "off", PostgreSQL would answer earlier.
+    // A commit that returns must be on the disk, and on that of a synchronous standby: with any
+    // lower setting, PostgreSQL would answer earlier.
     let rows = try query(
       """
       SELECT set_config('search_path', 'pg_catalog', false),
@@ -73,7 +60,7 @@ final class PostgresConnection {
         set_config('statement_timeout', '0', false),
         set_config('idle_in_transaction_session_timeout', '5s', false),
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
-          WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false),
+          WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
         current_setting('server_version_num')::integer
       """,
       within: .seconds(5)
@@ -260,7 +247,7 @@ final class PostgresConnection {
       field(CPOSTGRES_MESSAGE) ?? String(cString: library.functions.resultErrorMessage(result))
     let detail = field(CPOSTGRES_DETAIL).map { " (\($0))" } ?? ""
     return PostgresFailure(
-      Self.oneLine(message + detail),
+      PostgresFailure.oneLine(message + detail),
       state: field(CPOSTGRES_SQLSTATE),
       isLost: isBroken || severity == "FATAL" || severity == "PANIC" || severity == nil
     )
@@ -271,13 +258,9 @@ final class PostgresConnection {
     let text = reason ?? handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
     close()
     return PostgresFailure(
-      text.isEmpty ? "the connection has ended" : Self.oneLine(text),
+      text.isEmpty ? "the connection has ended" : PostgresFailure.oneLine(text),
       isLost: true
     )
-  }
-
-  private static func oneLine(_ text: String) -> String {
-    text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" } }.joined(separator: ": ")
   }
 
   // MARK: Copying

@@ -16,6 +16,11 @@ struct PostgresFailure: Error, CustomStringConvertible {
     self.isLost = isLost
   }
 
+  /// The lines of a message as one.
+  static func oneLine(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" } }.joined(separator: ": ")
+  }
+
   /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
   var isTemporary: Bool {
     guard !isLost, let state else { return true }
@@ -25,6 +30,9 @@ struct PostgresFailure: Error, CustomStringConvertible {
     default: return false
     }
   }
+
+  /// Whether another transaction held a lock for too long.
+  var isLockTimeout: Bool { state == "55P03" }
 
   /// The kind of store error that a refused statement amounts to.
   var kind: StoreError.Kind {

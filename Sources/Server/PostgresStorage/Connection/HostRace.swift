@@ -1,0 +1,131 @@
+import CPostgres
+import Foundation
+
+/// Opens a connection to one of several hosts, which are tried side by side.
+///
+/// The host that answered last has a head start. The first that accepts the connection wins; the
+/// others are closed as soon as they have an outcome, which their time limits ensure.
+final class HostRace: @unchecked Sendable {
+  // Safety: everything that changes is used only with the condition's lock held.
+
+  private let library: PostgresLibrary
+  private let settings: [(String, String)]
+  private let condition = NSCondition()
+  private var winner: (handle: OpaquePointer, host: Int)?
+  private var failures: [String] = []
+  private var pending = 0
+  private var isOver = false
+
+  /// How long the host that answered last is tried alone.
+  private static let headStart = 0.25
+
+  private init(_ settings: [(String, String)], library: PostgresLibrary) {
+    self.settings = settings
+    self.library = library
+  }
+
+  /// Opens a connection.
+  ///
+  /// - Parameters:
+  ///   - address: The address, which may name several hosts.
+  ///   - settings: The parameters of the connection, including the address.
+  ///   - library: The functions of libpq.
+  /// - Returns: A connection that may be used.
+  /// - Throws: ``PostgresFailure`` with what each host said, when none accepts the connection.
+  static func connect(
+    to address: PostgresAddress,
+    with settings: [(String, String)],
+    library: PostgresLibrary
+  ) throws(PostgresFailure) -> OpaquePointer {
+    let hosts = hosts(of: address.text, library: library)
+    let race = HostRace(settings, library: library)
+    guard hosts.count > 1 else {
+      race.pending = 1
+      race.run([], number: 0)
+      return try race.result().handle
+    }
+    let first = min(address.lastHost.number, hosts.count - 1)
+    race.start(hosts[first], number: first)
+    if !race.wait(until: Date(timeIntervalSinceNow: headStart)) {
+      for (number, host) in hosts.enumerated() where number != first {
+        race.start(host, number: number)
+      }
+      // Every host has a time limit of its own, which comes long before this one.
+      _ = race.wait(until: Date(timeIntervalSinceNow: 3_600))
+    }
+    let winner = try race.result()
+    address.lastHost.number = winner.host
+    return winner.handle
+  }
+
+  private func start(_ host: [(String, String)], number: Int) {
+    condition.withLock { pending += 1 }
+    Thread.detachNewThread { [self] in run(host, number: number) }
+  }
+
+  private func run(_ host: [(String, String)], number: Int) {
+    let texts = (settings + host).map { (strdup($0.0), strdup($0.1)) }
+    defer {
+      for (keyword, value) in texts {
+        free(keyword)
+        free(value)
+      }
+    }
+    let keywords: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.0) } + [nil]
+    let values: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.1) } + [nil]
+    let handle = library.functions.connectdbParams(keywords, values, 1)
+    let isOpen =
+      handle.map { library.functions.status($0) == CPOSTGRES_CONNECTION_OK.rawValue } ?? false
+    condition.withLock {
+      pending -= 1
+      if let handle, isOpen, winner == nil, !isOver {
+        winner = (handle, number)
+      } else if let handle {
+        if !isOpen { failures.append(String(cString: library.functions.errorMessage(handle))) }
+        library.functions.finish(handle)
+      } else {
+        failures.append("there is not enough memory for a connection")
+      }
+      condition.broadcast()
+    }
+  }
+
+  /// Waits until there is a winner; false if the time has come or every host has failed.
+  private func wait(until time: Date) -> Bool {
+    condition.withLock {
+      while winner == nil, pending > 0, condition.wait(until: time) {}
+      return winner != nil
+    }
+  }
+
+  private func result() throws(PostgresFailure) -> (handle: OpaquePointer, host: Int) {
+    let (winner, reason) = condition.withLock {
+      isOver = true
+      return (self.winner, failures.joined(separator: "; "))
+    }
+    guard let winner else { throw PostgresFailure(PostgresFailure.oneLine(reason), isLost: true) }
+    return winner
+  }
+
+  /// The parameters that choose each of the hosts of a connection string; none for a single host.
+  private static func hosts(of text: String, library: PostgresLibrary) -> [[(String, String)]] {
+    guard let first = library.functions.conninfoParse(text, nil) else { return [] }
+    defer { library.functions.conninfoFree(first) }
+    var lists: [String: [String]] = [:]
+    var option = first
+    while let keyword = option.pointee.keyword {
+      let name = String(cString: keyword)
+      if ["host", "hostaddr", "port"].contains(name), let value = option.pointee.val {
+        lists[name] = String(cString: value).components(separatedBy: ",")
+      }
+      option += 1
+    }
+    let count = max(lists["host"]?.count ?? 0, lists["hostaddr"]?.count ?? 0)
+    guard count > 1, lists.values.allSatisfy({ $0.count == count || $0.count == 1 }) else {
+      return []
+    }
+    return (0..<count).map { number in
+      lists.map { ($0.key, $0.value.count == 1 ? $0.value[0] : $0.value[number]) }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import LocalPostgres
+import PostgresTestSupport
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import Testing
+
+@testable import PostgresStorage
+
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
+@Suite(
+  "Several hosts in the address of PostgreSQL",
+  .enabled(if: PostgresServer.isInstalled),
+  .timeLimit(.minutes(2))
+)
+struct HostTests {
+  private let server: PostgresServer
+  private let name: String
+  private let proxy: PostgresProxy
+
+  init() throws {
+    server = try PostgresServer.shared.get()
+    name = try server.makeDatabase().split(separator: "/").last.map(String.init) ?? ""
+    proxy = try PostgresProxy(to: server)
+  }
+
+  /// The address of the proxy and, as the second host, of the server itself.
+  private var address: PostgresAddress {
+    let hosts = "127.0.0.1:\(proxy.port),127.0.0.1:\(server.port)"
+    return PostgresAddress("postgres://hearth@\(hosts)/\(name)")
+  }
+
+  @Test(
+    "A dead host delays no connection, whichever way it is dead",
+    arguments: [PostgresProxy.Weather.silent, .down]
+  )
+  func deadHost(weather: PostgresProxy.Weather) throws {
+    proxy.set(weather)
+    let address = address
+    for _ in 1...2 {
+      let start = ContinuousClock.now
+      let connection = try PostgresConnection(to: address)
+      #expect(ContinuousClock.now - start < .seconds(2.5), "a host has three seconds")
+      connection.close()
+    }
+    #expect(address.lastHost.number == 1)
+    proxy.set(.fair)
+  }
+
+  @Test("When every host is dead, the error says why for each")
+  func allDead() throws {
+    let address = PostgresAddress("postgres://hearth@127.0.0.1:1,127.0.0.1:2/x")
+    let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
+    #expect(error?.isLost == true)
+    #expect(error?.description.contains("port 1") == true)
+    #expect(error?.description.contains("port 2") == true)
+  }
+
+  @Test("A connection that falls silent holds up a commit for about a second")
+  func silentConnection() throws {
+    let stores = PostgresTreeStores(at: address)
+    _ = try stores.create("test")
+    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
+    func commit(_ revision: Int64) throws {
+      let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
+      try store.commit(
+        CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
+      )
+    }
+    try commit(1)
+    proxy.set(.silent)
+    let start = ContinuousClock.now
+    try commit(2)
+    #expect(ContinuousClock.now - start < .seconds(6), "a commit has ten seconds")
+    try commit(3)
+    #expect(try store.load().revision == 3)
+    try store.close()
+    proxy.set(.fair)
+  }
+}
