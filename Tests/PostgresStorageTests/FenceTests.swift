@@ -38,36 +38,78 @@ struct FenceTests {
     )
   }
 
-  private func end(_ server: ServerID) throws {
-    _ = try PostgresServer.shared.get().sql(
-      "UPDATE hearth.leases SET expires = clock_timestamp() WHERE holder = '\(server)'",
-      at: url
+  /// Takes the lease from its holder, as after it has been seen for a whole duration.
+  private func takeOver(by server: ServerID) throws -> Lease {
+    let view = try stores.view()
+    let held = try #require(view.leases.first { $0.database == "test" })
+    return try stores.acquire(
+      "test",
+      by: server,
+      for: .seconds(60),
+      insteadOf: LeaseMark(held, in: view.history),
+      knowing: nil
     )
   }
 
   // MARK: Leases
 
-  @Test("A lease is for one server, and each new one has a greater epoch")
+  @Test("A lease is for one server, and each new one has another identity and a greater epoch")
   func leases() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     let first = try stores.acquire("test", by: a, for: .seconds(60))
-    #expect(first.holder == a)
-    #expect(first.remaining > .seconds(50) && first.remaining <= .seconds(60))
+    #expect(first.holder == a && first.duration == .seconds(60))
     let refused = try stores.acquire("test", by: b, for: .seconds(60))
-    #expect(refused.holder == a && refused.epoch == first.epoch)
-    let renewed = try stores.acquire("test", by: a, for: .seconds(60))
-    #expect(renewed.holder == a && renewed.epoch > first.epoch)
-    try end(a)
-    let second = try stores.acquire("test", by: b, for: .seconds(60))
-    #expect(second.holder == b && second.epoch > renewed.epoch)
-    try stores.release(renewed, to: nil)
+    #expect(refused.holder == a && refused.id == first.id)
+    let again = try stores.acquire("test", by: a, for: .seconds(60))
+    #expect(again.holder == a && again.epoch > first.epoch && again.id != first.id)
+    let second = try takeOver(by: b)
+    #expect(second.holder == b && second.epoch > again.epoch && second.id != again.id)
+    try stores.release(again, to: nil)
     #expect(try stores.acquire("test", by: a, for: .seconds(60)).holder == b)
     try stores.release(second, to: nil)
     let third = try stores.acquire("test", by: a, for: .seconds(60))
     #expect(third.holder == a && third.epoch > second.epoch)
   }
 
-  @Test("A lease that is handed over is its successor's, for as long as it would have counted")
+  @Test("A lease that was renewed since it was seen is not taken over")
+  func renewal() throws {
+    let (a, b) = (ServerID("a"), ServerID("b"))
+    _ = try stores.acquire("test", by: a, for: .milliseconds(1))
+    let view = try stores.view()
+    let mark = LeaseMark(try #require(view.leases.first), in: view.history)
+    func take(_ mark: LeaseMark) throws -> ServerID {
+      try stores.acquire("test", by: b, for: .seconds(9), insteadOf: mark, knowing: nil).holder
+    }
+    _ = try stores.announce(ClusterServer(id: a, host: "a:1"), for: .milliseconds(1))
+    #expect(try take(mark) == a, "it was renewed")
+    let now = LeaseMark(try #require(stores.view().leases.first), in: view.history)
+    for history in [
+      StorageHistory(timeline: view.history.timeline + 1, start: view.history.start),
+      StorageHistory(timeline: view.history.timeline, start: "another"),
+    ] {
+      var other = now
+      other.history = history
+      #expect(try take(other) == a, "it was seen in another history")
+    }
+    #expect(try take(now) == b)
+  }
+
+  @Test("No lease ends, and none lasts longer, because of PostgreSQL's clock")
+  func clock() throws {
+    let (a, b) = (ServerID("a"), ServerID("b"))
+    for way in ["-", "+"] {
+      _ = try stores.acquire("test", by: a, for: .seconds(4))
+      _ = try PostgresServer.shared.get().sql(
+        "UPDATE hearth.leases SET renewed = now() \(way) interval '1 year'",
+        at: url
+      )
+      #expect(try stores.acquire("test", by: b, for: .seconds(4)).holder == a)
+      #expect(try takeOver(by: b).holder == b)
+      #expect(try takeOver(by: a).holder == a)
+    }
+  }
+
+  @Test("A lease that is handed over is its successor's")
   func successor() throws {
     let (a, b, c) = (ServerID("a"), ServerID("b"), ServerID("c"))
     let first = try stores.acquire("test", by: a, for: .seconds(60))
@@ -85,8 +127,7 @@ struct FenceTests {
     let second = try stores.acquire("test", by: b, for: .seconds(60))
     #expect(second.holder == b && second.epoch > first.epoch)
     try stores.release(second, to: a)
-    try end(a)
-    #expect(try stores.acquire("test", by: c, for: .seconds(60)).holder == c)
+    #expect(try takeOver(by: c).holder == c)
   }
 
   @Test("Servers that announce themselves are seen, with their leases renewed")
@@ -100,8 +141,9 @@ struct FenceTests {
       view.servers == [ClusterServer(id: a, host: "a:1"), ClusterServer(id: b, host: "b:2")]
     )
     #expect(view.leases.map(\.database) == ["test"])
-    #expect(view.leases[0].epoch == lease.epoch)
-    #expect(view.leases[0].remaining > .seconds(590))
+    #expect(view.leases[0].id == lease.id && view.leases[0].renewal == 1)
+    #expect(view.leases[0].duration == .seconds(600))
+    #expect(view.announcements == [a: 0, b: 0])
     try stores.withdraw(a)
     let later = try stores.announce(ClusterServer(id: b, host: "b:3"), for: .seconds(600))
     #expect(later.servers == [ClusterServer(id: b, host: "b:3")])
@@ -113,7 +155,7 @@ struct FenceTests {
     for round in 0..<5 {
       let url = url
       let winners = (0..<8).map { _ in
-        Lease(database: "", epoch: 0, holder: ServerID(""), remaining: .zero)
+        Lease(database: "", id: "", epoch: 0, holder: ServerID(""), duration: .zero)
       }
       let box = LeaseBox(winners)
       DispatchQueue.concurrentPerform(iterations: 8) { index in
@@ -124,8 +166,8 @@ struct FenceTests {
       let leases = box.values
       #expect(leases.count == 8)
       #expect(Set(leases.map(\.holder)).count == 1)
-      #expect(Set(leases.map(\.epoch)) == [Int64(round + 1)])
-      try end(leases[0].holder)
+      #expect(Set(leases.map(\.id)).count == 1)
+      try stores.release(leases[0], to: nil)
     }
   }
 
@@ -136,10 +178,8 @@ struct FenceTests {
     let (a, b) = (ServerID("a"), ServerID("b"))
     let first = try stores.open(stores.acquire("test", by: a, for: .seconds(60)))
     try first.commit(batch(1))
-    try end(a)
-    // No other server has taken its place, so it may continue.
     try first.commit(batch(2))
-    let second = try stores.open(stores.acquire("test", by: b, for: .seconds(60)))
+    let second = try stores.open(takeOver(by: b))
     let late = CommitBatch(
       commits: batch(3).commits,
       ledger: [LedgerEntry(client: "late", upTo: 1, lastSeen: .max)],
@@ -164,11 +204,91 @@ struct FenceTests {
   @Test("A lease that does not count any more opens nothing")
   func stale() throws {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
-    try end(lease.holder)
+    _ = try takeOver(by: ServerID("b"))
     let error = #expect(throws: StoreError.self) { try stores.open(lease) }
     #expect(error?.kind == .superseded)
-    _ = try stores.acquire("test", by: ServerID("b"), for: .seconds(60))
-    #expect(throws: StoreError.self) { try stores.open(lease) }
+  }
+
+  @Test("A number that is granted again is not mistaken for the lease that had it first")
+  func sameNumber() throws {
+    let server = try PostgresServer.shared.get()
+    let lost = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
+    let store = try stores.open(lost)
+    try store.commit(batch(1))
+    // As on a standby that never received the first grant, and with the same number of batches.
+    _ = try server.sql("UPDATE hearth.leases SET epoch = epoch - 1, holder = NULL", at: url)
+    let lease = try stores.acquire("test", by: ServerID("b"), for: .seconds(60))
+    #expect(lease.epoch == lost.epoch && lease.id != lost.id)
+    let error = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
+    #expect(error?.kind == .superseded)
+    #expect(throws: StoreError.self) { try stores.open(lost) }
+    try store.close()
+  }
+
+  @Test("A batch follows the one it was made for, and none with the same number")
+  func sameCount() throws {
+    let server = try PostgresServer.shared.get()
+    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
+    for revision in 1...2 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+    // As after a failover that lost the second batch, and another in its place.
+    _ = try server.sql(
+      "UPDATE hearth.log SET id = gen_random_uuid(), written = gen_random_uuid() WHERE revision = 2",
+      at: url
+    )
+    let error = #expect(throws: StoreError.self) { try store.commit(batch(3)) }
+    #expect(error?.hasStoredNothing == false)
+    #expect(try stores.database("test").load().revision == 2)
+    try store.close()
+  }
+
+  @Test("No row is changed by every commit, so that an open snapshot does not slow commits down")
+  func noHotRow() throws {
+    let server = try PostgresServer.shared.get()
+    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
+    for revision in 1...40 as ClosedRange<Int64> {
+      try store.commit(CommitBatch(commits: batch(revision).commits))
+    }
+    let rows = try server.sql(
+      "SELECT count(*), count(DISTINCT xmin::text) FROM hearth.log",
+      at: url
+    )
+    #expect(rows.hasSuffix("|\(rows.split(separator: "|")[0])"), "a transaction for each row")
+    let newest = "(SELECT max(xmin::text::bigint) FROM hearth.log)"
+    let changed = try server.sql(
+      """
+      SELECT (SELECT count(*) FROM hearth.leases WHERE xmin::text::bigint >= \(newest))
+        + (SELECT count(*) FROM hearth.folds WHERE xmin::text::bigint >= \(newest))
+        + (SELECT count(*) FROM hearth.databases WHERE xmin::text::bigint >= \(newest))
+        + (SELECT count(*) FROM hearth.log WHERE xmin::text::bigint >= \(newest))
+      """,
+      at: url
+    )
+    #expect(changed == "1", "only the new row")
+    try store.close()
+    let left = try server.sql("SELECT count(*), max(revision) FROM hearth.log", at: url)
+    #expect(left == "1|40", "the last row stays when the log is folded")
+  }
+
+  @Test(
+    "A commit waits for the disk and the synchronous standby, whatever the role's setting",
+    arguments: [
+      ("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"),
+      ("remote_apply", "remote_apply"),
+    ]
+  )
+  func synchronousCommit(setting: String, used: String) throws {
+    let name = url.split(separator: "/").last ?? ""
+    _ = try PostgresServer.shared.get().sql(
+      "ALTER DATABASE \(name) SET synchronous_commit = '\(setting)'",
+      at: url
+    )
+    let connection = try PostgresConnection(to: PostgresAddress(url))
+    let rows = try connection.query(
+      "SELECT current_setting('synchronous_commit')",
+      within: .seconds(5)
+    )
+    #expect(rows.text(0, column: 0) == used)
+    connection.close()
   }
 
   @Test("Of two stores with one lease, the later one commits")

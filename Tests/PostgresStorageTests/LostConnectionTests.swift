@@ -48,7 +48,21 @@ struct LostConnectionTests {
   }
 
   private func count(_ table: String) throws -> String {
-    try server.sql("SELECT count(*) FROM hearth.\(table)", at: url)
+    try server.sql("SELECT count(payload) FROM hearth.\(table)", at: url)
+  }
+
+  /// Another connection holds the row that the next commit has to insert.
+  private func holdNextRow() throws -> PostgresConnection {
+    let holder = try PostgresConnection(to: PostgresAddress(url))
+    try holder.run("BEGIN", within: .seconds(5))
+    try holder.query(
+      """
+      INSERT INTO hearth.log SELECT database, max(batch) + 1, gen_random_uuid(), gen_random_uuid(),
+        gen_random_uuid(), 0, NULL FROM hearth.log GROUP BY database
+      """,
+      within: .seconds(5)
+    )
+    return holder
   }
 
   private func terminateBackends() throws {
@@ -94,10 +108,7 @@ struct LostConnectionTests {
   func endedBefore() throws {
     let store = try open(stores())
     try store.commit(batch(1))
-    // Another connection holds the row that the commit has to change.
-    nonisolated(unsafe) let holder = try PostgresConnection(to: PostgresAddress(url))
-    try holder.run("BEGIN", within: .seconds(5))
-    _ = try holder.query("SELECT 1 FROM hearth.heads FOR UPDATE", within: .seconds(5))
+    nonisolated(unsafe) let holder = try holdNextRow()
     let name = url.split(separator: "/").last ?? ""
     DispatchQueue.global().async { [server] in
       let waiting = """
@@ -118,9 +129,7 @@ struct LostConnectionTests {
   func underWay() throws {
     let store = try open(stores())
     try store.commit(batch(1))
-    nonisolated(unsafe) let holder = try PostgresConnection(to: PostgresAddress(url))
-    try holder.run("BEGIN", within: .seconds(5))
-    _ = try holder.query("SELECT 1 FROM hearth.heads FOR UPDATE", within: .seconds(5))
+    nonisolated(unsafe) let holder = try holdNextRow()
     let name = url.split(separator: "/").last ?? ""
     DispatchQueue.global().async { [server, proxy] in
       let waiting = """
@@ -133,7 +142,7 @@ struct LostConnectionTests {
       proxy.set(.fair)
       let again = """
         SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'
-        AND wait_event_type = 'Lock' AND query LIKE '%take_writer%'
+        AND wait_event_type = 'Lock' AND query LIKE '%add_barrier%'
         """
       while (try? server.sql(again, at: server.url(of: "postgres"))) != "1" {}
       holder.close()

@@ -55,7 +55,9 @@ struct StreamingTests {
     try store.commit(
       CommitBatch(commits: [Commit(revision: revision + 1, timestamp: 0, changes: changes)])
     )
-    #expect(try server.sql("SELECT count(*) FROM hearth.log", at: url) == "1")
+    let unfolded =
+      "SELECT count(*) FROM hearth.log l JOIN hearth.folds f USING (database) WHERE l.revision > f.revision"
+    #expect(try server.sql(unfolded, at: url) == "1")
     return (stores, store)
   }
 

@@ -14,14 +14,17 @@ enum ClusterPromise {
   case served
   /// A server opens a database once.
   case openedOnce
+  /// A server that has seen what the storage no longer has says so.
+  case reported
 }
 
 /// Several servers, their clients and one storage, in virtual time: with clocks that differ and
-/// drift, pauses, crashes, orderly stops, moves, and networks that lose and delay messages.
+/// drift, pauses, crashes, orderly stops, moves, networks that lose and delay messages, and a storage
+/// whose clock is set and that goes back to an earlier state, as after an asynchronous failover.
 ///
-/// It checks that a server that answers as current holds the lease at that moment, that a server
-/// that commits holds the last lease and knows all earlier commits, and that once the faults are
-/// over, every client is served.
+/// It checks that a server that answers as current holds the last lease at that moment, that a
+/// server that commits holds the last lease and knows all earlier commits, that a loss that was
+/// seen is reported, and that once the faults are over, every client is served.
 struct ClusterSimulation {
   /// One run of a server, and its open databases.
   private struct Server {
@@ -30,8 +33,10 @@ struct ClusterSimulation {
       /// How many leases the storage had granted, including this one.
       var count: Int
       var until: Duration
-      /// The last commit that it knows of; nil while it is reading.
-      var revision: Int64?
+      /// Whether the database is read.
+      var isLoaded = false
+      /// The last commit that it knows of.
+      var head: BatchPosition?
       var isCommitting = false
       var isLeaving = false
       var waiting: [Client] = []
@@ -52,6 +57,8 @@ struct ClusterSimulation {
     var timer = 0
     /// The virtual time at which the current timer fires, if one is set.
     var alarm: Duration?
+    /// The last batches in its last view.
+    var seen: [String: BatchPosition] = [:]
 
     func clock(_ now: Duration) -> Duration { offset + now + now * drift / 1_000 }
   }
@@ -67,8 +74,9 @@ struct ClusterSimulation {
   private enum Happening {
     case timer(Int)
     case input(Leadership.Input, sent: Duration)
-    case opened(String, Lease, count: Int, revision: Int64?)
-    case committed(String, Lease, revision: Int64, isStored: Bool?, Client)
+    case opened(String, Lease, count: Int, isValid: Bool, BatchPosition?)
+    /// What is stored, nothing if it was refused; nil if that is unknown.
+    case committed(String, Lease, [BatchPosition]?, Client)
     case closedAtOnce(String)
     case client(Client)
   }
@@ -83,14 +91,16 @@ struct ClusterSimulation {
     case restart(Int)
     case heal(Int)
     case wake(Int)
+    /// The storage's state is copied to its standby.
+    case copy
   }
 
   private enum Request {
     case announce
-    case acquire(String)
+    case acquire(String, LeaseMark?, StorageHistory?)
     case release(Lease, ServerID?)
     case load(Lease)
-    case commit(Lease, Int64, Client)
+    case commit(Lease, BatchPosition?, Client)
     case withdraw
   }
 
@@ -115,6 +125,8 @@ struct ClusterSimulation {
   private var firstRedirects: [String: Int] = [:]
   /// How many reads and writes were answered, and how often each kind of event occurred.
   private(set) var marks: [String: Int] = [:]
+  /// The leases that were lost with a state of the storage, and that nobody has taken over yet.
+  private var lostLeases: [String: Set<Int>] = [:]
   /// The longest wait of a client since the faults ended.
   private(set) var longestQuietWait = Duration.zero
 
@@ -143,6 +155,7 @@ struct ClusterSimulation {
       schedule(.fault, at: .milliseconds(Int.random(in: 2_000...38_000, using: &random)))
     }
     schedule(.arrival, at: .milliseconds(5))
+    schedule(.copy, at: .zero)
     let end = Self.faultTime + Self.quietTime + .seconds(5)
     while problem == nil, now < end, let event = pop() { perform(event) }
     // From the last fault to the end of the lease it leaves behind, and to the next leader.
@@ -197,7 +210,7 @@ struct ClusterSimulation {
     case .at(let index, let run, let happening):
       guard servers[index].id == run, !servers[index].isDead else {
         if case .client(let client) = happening { retry(client) }
-        if case .committed(_, _, _, _, let client) = happening { retry(client) }
+        if case .committed(_, _, _, let client) = happening { retry(client) }
         return
       }
       if servers[index].isPaused {
@@ -229,6 +242,9 @@ struct ClusterSimulation {
       servers[index] = makeServer(index)
       feed(index, .time)
     case .heal(let index): servers[index].isCutOff = false
+    case .copy:
+      storage.remember(at: now)
+      if now < Self.faultTime { schedule(.copy, at: now + .milliseconds(50)) }
     case .wake(let index):
       servers[index].isPaused = false
       let missed = servers[index].missed
@@ -264,6 +280,7 @@ struct ClusterSimulation {
 
   private mutating func injectFault() {
     let index = Int.random(in: 0..<servers.count, using: &random)
+    if Int.random(in: 0..<4, using: &random) == 0 { return injectStorageFault() }
     guard !servers[index].isDead, !servers[index].isPaused else { return }
     let length = Duration.milliseconds(Int.random(in: 200...9_000, using: &random))
     switch Int.random(in: 0..<6, using: &random) {
@@ -285,7 +302,23 @@ struct ClusterSimulation {
     case _:
       mark("move")
       let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
-      storage.move(name, to: servers[index].id, at: now)
+      storage.move(name, to: servers[index].id)
+    }
+  }
+
+  private mutating func injectStorageFault() {
+    let jump = Duration.milliseconds(Int.random(in: -60_000...60_000, using: &random))
+    guard Bool.random(using: &random) else {
+      mark("clock set")
+      return storage.setClock(by: jump)
+    }
+    mark("storage back")
+    let before = storage.grants
+    let length = Duration.milliseconds(Int.random(in: 50...2_500, using: &random))
+    storage.goBack(by: length, at: now, clockMovesBy: jump)
+    // Nobody can take the place of a holder before it has stopped, even if its lease is lost.
+    for (name, grant) in before where storage.grants[name]?.count != grant.count {
+      lostLeases[name, default: []].insert(grant.count)
     }
   }
 
@@ -308,19 +341,36 @@ struct ClusterSimulation {
       feed(index, .time)
     case .input(let input, let sent):
       let inflation = now - sent + timing.margin
-      feed(index, mistake == .renewedLate ? input.inflated(by: inflation) : input)
-    case .opened(let name, let lease, let count, let revision):
-      opened(name, lease, count: count, revision: revision, at: index)
-    case .committed(let name, let lease, let revision, let isStored, let client):
-      committed(name, lease, revision, isStored, client, at: index)
+      if case .announced(.success(let view)) = input { expectReports(of: view, at: index) }
+      let id = servers[index].id
+      feed(index, mistake == .renewedLate ? input.inflated(by: inflation, for: id) : input)
+      if !missing.isEmpty { problem = (.reported, "s-\(index) does not report \(missing)") }
+    case .opened(let name, let lease, let count, let isValid, let head):
+      opened(name, lease, count: count, isValid: isValid, head, at: index)
+    case .committed(let name, let lease, let heads, let client):
+      committed(name, lease, heads, client, at: index)
     case .closedAtOnce(let name): feed(index, .closed(name))
     case .client(let client):
       // A connected client does not ask again who leads.
-      if servers[index].open[client.database]?.revision != nil { return serve(client, at: index) }
+      if servers[index].open[client.database]?.isLoaded == true { return serve(client, at: index) }
       runs += 1
       servers[index].asking[runs] = client
       feed(index, .asked(client.database, request: runs))
     }
+  }
+
+  /// The databases whose loss the server has to report now.
+  private var missing: Set<String> = []
+
+  private mutating func expectReports(of view: ClusterView, at index: Int) {
+    for (name, seen) in servers[index].seen {
+      let found = view.positions[name]
+      if found.map({ $0.batch < seen.batch || $0.batch == seen.batch && $0.id != seen.id }) ?? true
+      {
+        missing.insert(name)
+      }
+    }
+    servers[index].seen = view.positions
   }
 
   private mutating func feed(_ index: Int, _ input: Leadership.Input) {
@@ -339,7 +389,11 @@ struct ClusterSimulation {
   private mutating func perform(_ output: Leadership.Output, at index: Int) {
     switch output {
     case .announce: send(.announce, from: index)
-    case .acquire(let name): send(.acquire(name), from: index)
+    case .acquire(let name, let ended, let history):
+      send(.acquire(name, ended, history), from: index)
+    case .report(let loss):
+      mark("report")
+      missing.remove(loss.database)
     case .release(let lease, let successor): send(.release(lease, successor), from: index)
     case .answer(let request, let leader):
       if let client = servers[index].asking.removeValue(forKey: request) {
@@ -392,7 +446,7 @@ struct ClusterSimulation {
   private mutating func serve(_ client: Client, at index: Int) {
     let name = client.database
     guard let open = servers[index].open[name], !open.isLeaving else { return retry(client) }
-    guard let revision = open.revision, !open.isCommitting else {
+    guard open.isLoaded, !open.isCommitting else {
       servers[index].open[name]?.waiting.append(client)
       return
     }
@@ -401,15 +455,15 @@ struct ClusterSimulation {
     }
     if client.isWrite {
       servers[index].open[name]?.isCommitting = true
-      send(.commit(open.lease, revision + 1, client), from: index)
+      send(.commit(open.lease, open.head, client), from: index)
       return
     }
-    let grant = storage.grants[name]
-    if grant?.count != open.count || grant.map({ $0.end <= now }) ?? true {
+    let revision = open.head?.revision ?? 0
+    if storage.grants[name]?.count != open.count, lostLeases[name]?.contains(open.count) != true {
       problem = (
         .current, "s-\(index) answers as current under lease \(open.lease.epoch), which is over"
       )
-    } else if storage.revisions[name, default: 0] > revision {
+    } else if storage.revision(of: name) > revision {
       problem = (.current, "s-\(index) answers with \(revision), which is old")
     }
     done(client)
@@ -427,16 +481,18 @@ struct ClusterSimulation {
     _ name: String,
     _ lease: Lease,
     count: Int,
-    revision: Int64?,
+    isValid: Bool,
+    _ head: BatchPosition?,
     at index: Int
   ) {
     guard servers[index].open[name]?.lease == lease else { return }
-    guard let revision else {
+    guard isValid else {
       abandon(name, at: index, isTold: false)
       feed(index, .lost(name, lease))
       return
     }
-    servers[index].open[name]?.revision = revision
+    servers[index].open[name]?.isLoaded = true
+    servers[index].open[name]?.head = head
     servers[index].open[name]?.count = count
     serveNext(name, at: index)
     leaveIfPossible(name, at: index)
@@ -445,20 +501,19 @@ struct ClusterSimulation {
   private mutating func committed(
     _ name: String,
     _ lease: Lease,
-    _ revision: Int64,
-    _ isStored: Bool?,
+    _ heads: [BatchPosition]?,
     _ client: Client,
     at index: Int
   ) {
     guard servers[index].open[name]?.lease == lease else { return retry(client) }
     servers[index].open[name]?.isCommitting = false
-    guard isStored == true else {
+    guard let head = heads?.first else {
       retry(client)
-      mark(isStored == nil ? "unknown" : "deposed")
+      mark(heads == nil ? "unknown" : "deposed")
       abandon(name, at: index, isTold: false)
       return feed(index, .lost(name, lease))
     }
-    servers[index].open[name]?.revision = revision
+    servers[index].open[name]?.head = head
     done(client)
     serveNext(name, at: index)
     leaveIfPossible(name, at: index)
@@ -477,7 +532,7 @@ struct ClusterSimulation {
 
   private mutating func leaveIfPossible(_ name: String, at index: Int) {
     guard let open = servers[index].open[name], open.isLeaving, !open.isCommitting,
-      open.revision != nil
+      open.isLoaded
     else { return }
     servers[index].open[name] = nil
     for client in open.waiting { retry(client) }
@@ -521,11 +576,10 @@ struct ClusterSimulation {
     let error = StoreError(.failed, description: "cut off")
     switch request {
     case .announce: return .input(.announced(.failure(error)), sent: now)
-    case .acquire(let name): return .input(.acquired(name, .failure(error)), sent: now)
+    case .acquire(let name, _, _): return .input(.acquired(name, .failure(error)), sent: now)
     case .release(let lease, _): return .input(.released(lease.database), sent: now)
-    case .load(let lease): return .opened(lease.database, lease, count: 0, revision: nil)
-    case .commit(let lease, let revision, let client):
-      return .committed(lease.database, lease, revision: revision, isStored: nil, client)
+    case .load(let lease): return .opened(lease.database, lease, count: 0, isValid: false, nil)
+    case .commit(let lease, _, let client): return .committed(lease.database, lease, nil, client)
     case .withdraw: return nil
     }
   }
@@ -540,31 +594,41 @@ struct ClusterSimulation {
       let server = ClusterServer(id: run, host: "s-\(index)")
       let view = storage.announce(server, for: timing.lease, at: now)
       return .input(.announced(.success(view)), sent: now)
-    case .acquire(let name):
-      let lease = storage.acquire(name, by: run, for: timing.lease, at: now)
-      return .input(.acquired(name, .success(lease)), sent: now)
+    case .acquire(let name, let ended, let history):
+      let before = storage.grants[name]?.count
+      let lease = storage.acquire(
+        name,
+        by: run,
+        for: timing.lease,
+        insteadOf: ended,
+        knowing: history,
+        at: now
+      )
+      // From now on nobody may answer under a lease that was lost.
+      if storage.grants[name]?.count != before { lostLeases[name] = nil }
+      return lease.map { .input(.acquired(name, .success($0)), sent: now) } ?? failure(of: request)
     case .release(let lease, let successor):
       storage.release(lease, to: successor, at: now)
       return .input(.released(lease.database), sent: now)
     case .load(let lease):
-      let isCurrent = storage.isCurrent(lease)
       return .opened(
         lease.database,
         lease,
         count: storage.grants[lease.database]?.count ?? 0,
-        revision: isCurrent ? storage.revisions[lease.database, default: 0] : nil
+        isValid: storage.isCurrent(lease),
+        storage.state.heads[lease.database]
       )
-    case .commit(let lease, let revision, let client):
-      let before = storage.revisions[lease.database, default: 0]
-      let isStored = storage.commit(revision, under: lease)
-      if isStored {
+    case .commit(let lease, let head, let client):
+      let before = storage.state.heads[lease.database]
+      let stored = storage.commit(after: head, under: lease)
+      if let stored {
         if storage.grants[lease.database]?.holder != run {
           problem = (.fenced, "s-\(index) commits under lease \(lease.epoch), which is another's")
-        } else if before != revision - 1 {
-          problem = (.fenced, "commit \(revision) follows commit \(before)")
+        } else if before?.id != head?.id {
+          problem = (.fenced, "commit \(stored.revision) follows another than it was made for")
         }
       }
-      return .committed(lease.database, lease, revision: revision, isStored: isStored, client)
+      return .committed(lease.database, lease, stored.map { [$0] } ?? [], client)
     case .withdraw:
       storage.withdraw(run)
       return nil
@@ -573,14 +637,16 @@ struct ClusterSimulation {
 }
 
 extension Leadership.Input {
-  /// The same input, as if the time in transit did not count.
-  fileprivate func inflated(by time: Duration) -> Leadership.Input {
+  /// The same input, as if the time in transit did not count for the leases of a server.
+  fileprivate func inflated(by time: Duration, for server: ServerID) -> Leadership.Input {
     switch self {
     case .announced(.success(var view)):
-      for index in view.leases.indices { view.leases[index].remaining += time }
+      for index in view.leases.indices where view.leases[index].holder == server {
+        view.leases[index].duration += time
+      }
       return .announced(.success(view))
     case .acquired(let name, .success(var lease)):
-      lease.remaining += time
+      if lease.holder == server { lease.duration += time }
       return .acquired(name, .success(lease))
     case .announced, .acquired, .asked, .released, .lost, .closed, .stop, .time: return self
     }

@@ -118,6 +118,22 @@ struct ClusterTests {
     await cluster.stop()
   }
 
+  @Test("answer probes without a key: alive always, ready while the storage answers")
+  func probes() async throws {
+    let cluster = try await TestCluster(1)
+    let member = try #require(cluster.members.first)
+    #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
+    #expect(try await cluster.ask(member, "GET", "/readyz").status == 200)
+    member.store.cut()
+    var ready = try await cluster.ask(member, "GET", "/readyz")
+    while ready.status == 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
+    #expect(ready.status == 503 && ready.body.contains("the storage does not answer"))
+    #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
+    member.store.mend()
+    while ready.status != 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
+    await cluster.stop()
+  }
+
   @Test("Clocks that are days apart change nothing: leases, handing over and tickets")
   func clocksApart() async throws {
     let cluster = try await TestCluster(0)

@@ -7,8 +7,14 @@ enum ClusterMistake: CaseIterable {
   case fencingLeftOut
   /// A lease counts from the response, not from before the request.
   case renewedLate
-  /// A new lease has the same epoch as the previous one.
-  case epochReused
+  /// A new lease has the same identity as the previous one.
+  case identityReused
+  /// A lease is known by its number, which is granted again after the storage has gone back.
+  case identityCounted
+  /// A lease ends by the storage's clock, which differs after a failover and may be set.
+  case storageClockBelieved
+  /// A server that watches a lease goes on counting after the storage has changed its history.
+  case historyIgnored
   /// A server does not check the clock before it answers.
   case clockNotAsked
   /// Clients are redirected to the first leader, even if another one leads by now.
@@ -17,33 +23,78 @@ enum ClusterMistake: CaseIterable {
   /// The promises that the mistake breaks.
   var broken: Set<ClusterPromise> {
     switch self {
-    case .fencingLeftOut, .epochReused: [.fenced]
-    case .renewedLate, .clockNotAsked: [.current]
+    case .fencingLeftOut: [.fenced]
+    case .identityReused, .identityCounted: [.fenced, .current]
+    case .renewedLate, .clockNotAsked, .historyIgnored: [.current]
+    case .storageClockBelieved: [.current, .served]
     case .redirectRemembered: [.found]
     }
   }
 }
 
-/// The storage of a simulated cluster: the leases and commits, by its own clock.
+/// The storage of a simulated cluster: the leases and commits.
+///
+/// It can go back to an earlier state, as when a standby without the last writes is promoted.
 struct SimulatedStorage {
   struct Grant {
     var epoch: Int64 = 0
+    var id = ""
     var holder: ServerID?
+    var renewal: Int64 = 0
+    var duration = Duration.zero
+    /// The end by the storage's clock, which only a mistake relies on.
     var end = Duration.zero
     var wanted: ServerID?
-    /// The number of leases so far, which no mistake affects, unlike the epoch.
+    /// The number of leases so far, which no mistake and no loss affects, unlike the epoch.
     var count = 0
   }
 
+  /// What is stored, and what is lost when the storage goes back.
+  struct State {
+    fileprivate(set) var grants: [String: Grant] = [:]
+    fileprivate var servers: [ServerID: (server: ClusterServer, renewal: Int64)] = [:]
+    /// The last commit of each database.
+    fileprivate(set) var heads: [String: BatchPosition] = [:]
+    /// The last timeline that a server has seen for the duration of a lease.
+    fileprivate var settled: Int64 = 1
+  }
+
   let mistake: ClusterMistake?
-  private(set) var grants: [String: Grant] = [:]
-  private var servers: [ServerID: (server: ClusterServer, end: Duration)] = [:]
-  /// The revision of the last commit of each database.
-  private(set) var revisions: [String: Int64] = [:]
+  private(set) var state = State()
+  /// Earlier states, to which it may go back.
+  private var earlier: [(time: Duration, state: State)] = []
+  private var timeline: Int64 = 1
+  private var count = 0
+  /// How far the storage's clock is ahead.
+  private var offset = Duration.zero
 
   init(mistake: ClusterMistake?) {
     self.mistake = mistake
   }
+
+  var grants: [String: Grant] { state.grants }
+
+  func revision(of name: String) -> Int64 { state.heads[name]?.revision ?? 0 }
+
+  // MARK: Faults
+
+  /// Remembers the present state.
+  mutating func remember(at now: Duration) {
+    earlier.removeAll { now - $0.time > .seconds(3) }
+    earlier.append((now, state))
+  }
+
+  /// Continues from an earlier state, with another clock.
+  mutating func goBack(by time: Duration, at now: Duration, clockMovesBy jump: Duration) {
+    if let old = earlier.last(where: { $0.time <= now - time }) { state = old.state }
+    earlier = []
+    timeline += 1
+    offset += jump
+  }
+
+  mutating func setClock(by jump: Duration) { offset += jump }
+
+  // MARK: Servers and leases
 
   mutating func announce(
     _ server: ClusterServer,
@@ -52,85 +103,133 @@ struct SimulatedStorage {
   )
     -> ClusterView
   {
-    servers[server.id] = (server, now + duration)
-    for (name, grant) in grants where grant.holder == server.id && grant.end > now {
-      grants[name]?.end = max(grant.end, now + duration)
+    state.servers[server.id] = (server, (state.servers[server.id]?.renewal ?? 0) + 1)
+    for (name, grant) in grants where grant.holder == server.id {
+      state.grants[name]?.renewal += 1
+      state.grants[name]?.end = now + offset + duration
     }
-    return ClusterView(
-      servers: servers.values.filter { $0.end > now }.map(\.server).sorted { $0.id < $1.id },
+    var view = ClusterView(
+      servers: state.servers.values.map(\.server).sorted { $0.id < $1.id },
       leases: grants.keys.sorted().compactMap { name in
-        guard let grant = grants[name], grant.end > now else { return nil }
-        return lease(name, grant, at: now)
+        guard let grant = grants[name], !hasEnded(grant, at: now) else { return nil }
+        return lease(name, grant)
       },
-      time: now
+      time: now + offset
     )
+    view.announcements = state.servers.mapValues(\.renewal)
+    view.positions = state.heads
+    view.history = history
+    view.isSettled = isSettled
+    return view
   }
 
-  private func lease(_ name: String, _ grant: Grant, at now: Duration) -> Lease? {
+  private var history: StorageHistory {
+    StorageHistory(timeline: mistake == .historyIgnored ? 1 : timeline, start: "")
+  }
+
+  private var isSettled: Bool { history.timeline == state.settled }
+
+  private func hasEnded(_ grant: Grant, at now: Duration) -> Bool {
+    mistake == .storageClockBelieved && grant.end <= now + offset
+  }
+
+  private func lease(_ name: String, _ grant: Grant) -> Lease? {
     grant.holder.map {
       Lease(
         database: name,
+        id: grant.id,
         epoch: grant.epoch,
         holder: $0,
-        remaining: grant.end - now,
+        renewal: grant.renewal,
+        duration: grant.duration,
         wanted: grant.wanted
       )
     }
+  }
+
+  private mutating func grant(
+    after old: Grant,
+    to holder: ServerID?,
+    for duration: Duration,
+    end: Duration
+  ) -> Grant {
+    count += 1
+    let id =
+      switch mistake {
+      case .identityReused: "1"
+      case .identityCounted: "\(old.epoch + 1)"
+      case _: "lease \(count)"
+      }
+    return Grant(
+      epoch: old.epoch + 1,
+      id: id,
+      holder: holder,
+      duration: duration,
+      end: end,
+      count: count
+    )
   }
 
   mutating func acquire(
     _ name: String,
     by server: ServerID,
     for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing known: StorageHistory?,
     at now: Duration
-  ) -> Lease {
-    var grant = grants[name] ?? Grant()
-    if grant.holder == nil || grant.holder == server || grant.end <= now {
-      grant = Grant(
-        epoch: mistake == .epochReused ? max(grant.epoch, 1) : grant.epoch + 1,
-        holder: server,
-        end: now + duration,
-        count: grant.count + 1
+  ) -> Lease? {
+    if known == history { state.settled = history.timeline }
+    guard isSettled else { return nil }
+    let held = grants[name] ?? Grant()
+    let isSeen = lease(name, held).map { LeaseMark($0, in: history) == ended } ?? true
+    if held.holder == nil || held.holder == server || isSeen || hasEnded(held, at: now) {
+      state.grants[name] = grant(
+        after: held,
+        to: server,
+        for: duration,
+        end: now + offset + duration
       )
-      grants[name] = grant
     }
-    return Lease(
-      database: name,
-      epoch: grant.epoch,
-      holder: grant.holder ?? server,
-      remaining: grant.end - now,
-      wanted: grant.wanted
-    )
+    return grants[name].flatMap { lease(name, $0) }
   }
 
   mutating func release(_ lease: Lease, to successor: ServerID?, at now: Duration) {
-    guard let grant = grants[lease.database], grant.holder == lease.holder,
-      grant.epoch == lease.epoch, grant.end > now
-    else { return }
-    grants[lease.database] = Grant(
-      epoch: mistake == .epochReused ? grant.epoch : grant.epoch + 1,
-      holder: successor,
-      end: successor == nil ? now : grant.end,
-      count: grant.count + 1
+    guard let held = grants[lease.database], held.holder == lease.holder, held.id == lease.id else {
+      return
+    }
+    state.grants[lease.database] = grant(
+      after: held,
+      to: successor,
+      for: held.duration,
+      end: held.end
     )
   }
 
-  mutating func move(_ name: String, to server: ServerID, at now: Duration) {
-    guard let grant = grants[name], grant.end > now else { return }
-    grants[name]?.wanted = server
+  mutating func move(_ name: String, to server: ServerID) {
+    state.grants[name]?.wanted = server
   }
+
+  // MARK: Commits
 
   /// Whether a lease is the last one, according to the storage's fence.
   func isCurrent(_ lease: Lease) -> Bool {
-    mistake == .fencingLeftOut || grants[lease.database]?.epoch == lease.epoch
+    mistake == .fencingLeftOut || grants[lease.database]?.id == lease.id
   }
 
-  /// Stores a commit; false when it is refused.
-  mutating func commit(_ revision: Int64, under lease: Lease) -> Bool {
-    guard isCurrent(lease) else { return false }
-    revisions[lease.database] = revision
-    return true
+  /// Stores a commit that follows another; nil when it is refused.
+  mutating func commit(after head: BatchPosition?, under lease: Lease) -> BatchPosition? {
+    let follows =
+      switch mistake {
+      case .fencingLeftOut, .identityReused, .identityCounted: true
+      case _: state.heads[lease.database]?.id == head?.id
+      }
+    guard isCurrent(lease), follows else { return nil }
+    count += 1
+    let revision = (head?.revision ?? 0) + 1
+    let next = BatchPosition(batch: revision, id: "batch \(count)", revision: revision)
+    state.heads[lease.database] = next
+    return next
   }
 
-  mutating func withdraw(_ server: ServerID) { servers[server] = nil }
+  mutating func withdraw(_ server: ServerID) { state.servers[server] = nil }
 }

@@ -155,8 +155,14 @@ final class CuttableStore: ClusterStore {
     return view
   }
 
-  func acquire(_ database: String, by server: ServerID, for duration: Duration) throws -> Lease {
-    try reach().acquire(database, by: server, for: duration)
+  func acquire(
+    _ database: String,
+    by server: ServerID,
+    for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing history: StorageHistory?
+  ) throws -> Lease {
+    try reach().acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
   }
 
   func release(_ lease: Lease, to successor: ServerID?) throws {

@@ -1,4 +1,5 @@
 import CPostgres
+import Foundation
 import RealtimeCore
 
 /// The rows that a statement has returned.
@@ -52,6 +53,13 @@ final class PostgresRows {
     withBytes(row, column: column) { bytes in
       let value = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
       return bytes.count == 4 ? Int64(Int32(truncatingIfNeeded: value)) : value
+    }
+  }
+
+  /// The value of a column of UUIDs; nil if it is something else.
+  func uuid(_ row: Int, column: Int) -> UUID? {
+    withBytes(row, column: column) { bytes in
+      bytes.count == 16 ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : nil
     }
   }
 

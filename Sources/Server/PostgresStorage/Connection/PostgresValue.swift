@@ -1,9 +1,12 @@
+import Foundation
+
 /// A parameter of a statement, in PostgreSQL's binary format.
 enum PostgresValue {
   case null
   case integer(Int64)
   case text(String)
   case bytes([UInt8])
+  case uuid(UUID)
   /// The null of a column of bytes: the type of the parameter must not depend on the value.
   case noBytes
   case integers([Int64])
@@ -17,6 +20,7 @@ enum PostgresValue {
     case .integer: Self.bigint
     case .text: Self.string
     case .bytes, .noBytes: Self.bytea
+    case .uuid: 2_950
     case .integers: 1_016
     case .texts: 1_009
     case .byteArrays: 1_001
@@ -36,6 +40,7 @@ enum PostgresValue {
     case .integer(let value): Self.append(value, to: &bytes)
     case .text(let text): bytes.append(contentsOf: text.utf8)
     case .bytes(let value): bytes.append(contentsOf: value)
+    case .uuid(let id): withUnsafeBytes(of: id.uuid) { bytes.append(contentsOf: $0) }
     case .integers(let values):
       Self.beginArray(of: Self.bigint, count: values.count, in: &bytes)
       for value in values {

@@ -1,5 +1,7 @@
+import Foundation
 package import RealtimeCore
 package import RealtimeHub
+import RealtimeServer
 import TreeStorage
 
 /// A database in PostgreSQL, for tools.
@@ -149,10 +151,15 @@ package struct PostgresDatabase: StoredDatabase {
     do {
       return try Transaction.run(connection, within: silence) {
         let head = try connection.query(
-          "SELECT new_writer, last_batch, last_revision FROM hearth.take_writer($1::integer, $2)",
-          with: [.integer(lease.number), .integer(lease.epoch)],
+          """
+          SELECT last_batch, last_id, last_revision FROM hearth.add_barrier($1::integer, $2::uuid)
+          """,
+          with: [.integer(lease.number), .text(lease.lease.id)],
           within: silence
         )
+        guard head.count == 1, let last = head.uuid(0, column: 1) else {
+          throw StoreError(.superseded, description: "\(origin): a server took it in the meantime")
+        }
         // Reading the text may take longer than PostgreSQL's default idle timeout.
         try connection.query(
           "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
@@ -172,9 +179,8 @@ package struct PostgresDatabase: StoredDatabase {
         let stored = try connection.query(
           CommitLink.statement,
           with: [
-            .integer(lease.number), .integer(lease.epoch), .integer(head.integer(0, column: 0)),
-            .integer(head.integer(0, column: 1)), .integer(head.integer(0, column: 2)),
-            .integer(revision),
+            .integer(lease.number), .text(lease.lease.id), .integer(head.integer(0, column: 0)),
+            .uuid(last), .uuid(UUID()), .integer(revision),
           ] + parameters.values,
           within: silence
         )

@@ -83,22 +83,33 @@ package final class PostgresTreeStores: ClusterStore {
     }
     let server = ServerID("alone-\(UUID().uuidString)")
     let deadline = ContinuousClock.now + patience
+    /// What was last seen of another server's lease and of PostgreSQL, and since when.
+    var lease: (mark: LeaseMark?, since: ContinuousClock.Instant) = (nil, ContinuousClock.now)
+    var history: (mark: StorageHistory?, since: ContinuousClock.Instant) = (nil, .now)
     while true {
-      let lease = try port.acquire(name, by: server, for: options.ownLease)
-      if lease.holder == server {
-        let keeper = LeaseKeeper(
-          lease,
-          of: PostgresPort(to: address, options: options),
+      let view = try port.view()
+      let held = view.leases.first { $0.database == name }
+      let mark = held.map { LeaseMark($0, in: view.history) }
+      if mark != lease.mark { lease = (mark, .now) }
+      if view.history != history.mark { history = (view.history, .now) }
+      let hasEnded = held.map { ContinuousClock.now - lease.since >= $0.duration } ?? true
+      let isKnown = ContinuousClock.now - history.since >= options.settling
+      if view.isSettled || isKnown, hasEnded {
+        let lease = try port.acquire(
+          name,
+          by: server,
           for: options.ownLease,
-          report: options.report
+          insteadOf: mark,
+          knowing: isKnown ? history.mark : nil
         )
-        return OwnLease(lease: lease, number: number, keeper: keeper)
+        if lease.holder == server { return own(lease, number: number) }
       }
-      guard ContinuousClock.now < deadline else {
+      // A holder that is dead by PostgreSQL's clock is watched, since no lease ends by that clock.
+      if let held, held.age >= .zero, held.age < held.duration, ContinuousClock.now >= deadline {
         throw StoreError(
           .locked,
           description:
-            "\(address.description): another server (\(lease.holder)) leads the database"
+            "\(address.description): another server (\(held.holder)) leads the database"
             + " \"\(name)\""
         )
       }
@@ -106,11 +117,21 @@ package final class PostgresTreeStores: ClusterStore {
     }
   }
 
+  private func own(_ lease: Lease, number: Int64) -> OwnLease {
+    let keeper = LeaseKeeper(
+      lease,
+      of: PostgresPort(to: address, options: options),
+      for: options.ownLease,
+      report: options.report
+    )
+    return OwnLease(lease: lease, number: number, keeper: keeper)
+  }
+
   private func open(_ lease: Lease, number: Int64) throws(StoreError) -> PostgresTreeStore {
     let store = try PostgresTreeStore(
       at: address,
       database: (number, lease.database),
-      epoch: lease.epoch,
+      lease: lease,
       options: options
     )
     _ = try port.query(
@@ -132,10 +153,16 @@ package final class PostgresTreeStores: ClusterStore {
   package func acquire(
     _ database: String,
     by server: ServerID,
-    for duration: Duration
+    for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing history: StorageHistory?
   ) throws(StoreError) -> Lease {
-    try port.acquire(database, by: server, for: duration)
+    try port.acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
   }
+
+  package func record(_ loss: StorageLoss) throws(StoreError) { try port.record(loss) }
+
+  package func losses() throws(StoreError) -> [StorageLoss] { try port.losses() }
 
   package func release(_ lease: Lease, to successor: ServerID?) throws(StoreError) {
     try port.release(lease, to: successor)
@@ -146,14 +173,6 @@ package final class PostgresTreeStores: ClusterStore {
       throw StoreError(
         .failed,
         description: "\(address.description): there is no database \"\(lease.database)\""
-      )
-    }
-    guard try port.counts(lease) else {
-      throw StoreError(
-        .superseded,
-        description:
-          "\(address.description): the lease of the database \"\(lease.database)\" (epoch"
-          + " \(lease.epoch)) is no longer valid"
       )
     }
     return try open(lease, number: number)

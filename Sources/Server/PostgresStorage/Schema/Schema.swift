@@ -9,9 +9,27 @@ enum Schema {
   ///
   /// Several processes may call this at the same time: one waits for the other.
   ///
-  /// - Throws: `StoreError` when a newer program created the schema, or ``PostgresFailure``.
-  static func prepare(_ connection: PostgresConnection, at origin: String) throws {
-    if try version(connection, at: origin) == SchemaStatements.migrations.count { return }
+  /// - Parameters:
+  ///   - connection: The connection to PostgreSQL.
+  ///   - origin: The name that errors use.
+  ///   - mayChange: Whether to create or update the schema, and not only to check it.
+  /// - Throws: `StoreError` when a newer program created the schema, or when it is missing or older
+  ///   and may not be changed, or ``PostgresFailure``.
+  static func prepare(
+    _ connection: PostgresConnection,
+    at origin: String,
+    mayChange: Bool
+  ) throws {
+    let found = try version(connection, at: origin)
+    if found == SchemaStatements.migrations.count { return }
+    guard mayChange else {
+      let reason =
+        found == 0
+        ? "it has no schema hearth, which \"hearth serve\" and \"hearth import\" make"
+        : "the schema hearth has format \(found), and this program needs"
+          + " \(SchemaStatements.migrations.count): stop all servers, and start one of this version"
+      throw StoreError(.failed, description: "\(origin): \(reason)")
+    }
     try connection.run("BEGIN", within: .seconds(5))
     do {
       try connection.query("SELECT set_config('lock_timeout', '30s', true)", within: .seconds(5))

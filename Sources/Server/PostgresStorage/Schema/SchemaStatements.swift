@@ -4,7 +4,7 @@
 /// A migration never changes once it has been released; further ones are appended.
 enum SchemaStatements {
   /// The migrations, in order; the version of a schema is the number of those applied to it.
-  static let migrations: [String] = [tables + functions + view]
+  static let migrations: [String] = [tables + functions + view, ChainStatements.migration]
 
   private static let tables = """
     CREATE TABLE hearth.format (version integer NOT NULL);

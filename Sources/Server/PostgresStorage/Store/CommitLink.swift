@@ -1,30 +1,32 @@
 import Foundation
 import RealtimeHub
+import RealtimeServer
 
 /// The connection through which a leader commits.
 ///
-/// A batch names the batch that it follows, the epoch of the lease and the number of the
-/// connection; `hearth.commit` stores all of it or nothing. When the connection is lost, the next
-/// one takes a new number: a commit that the old one has in progress is waited for or refused, and
-/// the number of the last batch reveals its outcome. So the outcome is unknown only while
-/// PostgreSQL cannot be reached.
+/// A batch names its lease and the row of the log that it follows, each by a random identity;
+/// `hearth.commit` stores all of it or nothing. When the connection is lost, the next one adds a
+/// barrier to the log: a commit that the old one has in progress is waited for or refused, and the
+/// barrier names the last batch. So the outcome is unknown only while PostgreSQL cannot be reached.
 ///
 /// State: closed → open → closed …, finished once an outcome has remained unknown. Only one thread
 /// at a time may use it.
 final class CommitLink {
-  /// The position that the next batch follows.
-  private struct Head: Equatable {
+  /// The row that the next batch follows.
+  private struct Head {
     var batch: Int64
+    var id: UUID
+    /// The last row that is no barrier.
+    var written: UUID
     var revision: Int64
   }
 
   private let address: PostgresAddress
   private let database: (id: Int64, name: String)
-  private let epoch: Int64
+  private let lease: Lease
   private let options: PostgresStoreOptions
   private var connection: PostgresConnection?
-  private var writer: Int64 = 0
-  private var head = Head(batch: 0, revision: 0)
+  private var head = Head(batch: 0, id: UUID(), written: UUID(), revision: 0)
   /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
 
@@ -34,17 +36,17 @@ final class CommitLink {
   init(
     to address: PostgresAddress,
     database: (id: Int64, name: String),
-    epoch: Int64,
+    lease: Lease,
     options: PostgresStoreOptions
   ) throws(StoreError) {
     self.address = address
     self.database = database
-    self.epoch = epoch
+    self.lease = lease
     self.options = options
     let origin = address.description
     head = try StoreError.translating(at: origin) {
       let found = try take(until: .now + options.commitLimit)
-      guard found.epoch == epoch else { throw superseded }
+      guard found.isMine else { throw superseded }
       return found.head
     }
   }
@@ -80,14 +82,20 @@ final class CommitLink {
   func commit(_ parameters: BatchParameters, revision: Int64) throws(StoreError) {
     try requireReady()
     let deadline = ContinuousClock.now + options.commitLimit
-    let next = Head(batch: head.batch + 1, revision: revision)
+    let id = UUID()
     var isSent = false
     while true {
       let outcome: Result<Void, StoreError>
       do throws(PostgresFailure) {
-        outcome = try attempt(parameters, reaching: next, until: deadline, isSent: &isSent)
+        outcome = try attempt(
+          parameters,
+          as: id,
+          revision: revision,
+          until: deadline,
+          isSent: &isSent
+        )
       } catch {
-        if error.isLost || error.isTemporary {
+        if error.isLost || error.isTemporary || error.isLockTimeout {
           close()
           if ContinuousClock.now < deadline {
             usleep(50_000)
@@ -103,36 +111,39 @@ final class CommitLink {
   /// Determines the outcome of a batch that was sent, and sends it unless it has been stored.
   private func attempt(
     _ parameters: BatchParameters,
-    reaching next: Head,
+    as id: UUID,
+    revision: Int64,
     until deadline: ContinuousClock.Instant,
     isSent: inout Bool
   ) throws(PostgresFailure) -> Result<Void, StoreError> {
     if connection?.isOpen != true {
       let found = try take(until: deadline)
       let wasSent = isSent
-      if wasSent {
-        options.report(.reconnected(database: database.name, wasStored: found.head == next))
-      }
-      guard found.epoch == epoch else {
+      let isStored = found.head.written == id
+      if wasSent { options.report(.reconnected(database: database.name, wasStored: isStored)) }
+      guard found.isMine else {
         // The next leader has committed, so it is impossible to tell whether this batch came before
         // that.
-        let isKnown = !wasSent || found.head == head
+        let isKnown = !wasSent || found.head.written == head.written
         return .failure(finish(isKnown ? superseded : unknown(nil)))
       }
-      if wasSent, found.head == next {
-        head = next
+      if wasSent, isStored {
+        head = found.head
         return .success(())
       }
-      guard found.head == head else { return .failure(finish(moved(to: found.head))) }
+      guard found.head.written == head.written, found.head.batch > head.batch else {
+        return .failure(finish(moved(to: found.head)))
+      }
+      head = found.head
       isSent = false
     }
+    let next = Head(batch: head.batch + 1, id: id, written: id, revision: revision)
     if try send(parameters, reaching: next, until: deadline, isSent: &isSent) {
       return .success(())
     }
-    // The batch was refused: taking a new number reveals why.
+    // The batch was refused: a barrier reveals why.
     let found = try take(until: deadline)
-    if found.epoch != epoch { return .failure(finish(superseded)) }
-    return .failure(finish(moved(to: found.head)))
+    return .failure(finish(found.isMine ? moved(to: found.head) : superseded))
   }
 
   /// Sends a batch.
@@ -145,15 +156,17 @@ final class CommitLink {
     isSent: inout Bool
   ) throws(PostgresFailure) -> Bool {
     guard let connection else { return false }
+    // A silent connection must not hold up the database for as long as the loss of PostgreSQL may.
+    let limit = options.attemptLimit + .milliseconds(parameters.payloadCount / 1_000)
     isSent = true
     do throws(PostgresFailure) {
       let rows = try connection.query(
         Self.statement,
         with: [
-          .integer(database.id), .integer(epoch), .integer(writer), .integer(head.batch),
-          .integer(head.revision), .integer(next.revision),
+          .integer(database.id), .text(lease.id), .integer(head.batch), .uuid(head.id),
+          .uuid(next.id), .integer(next.revision),
         ] + parameters.values,
-        within: max(deadline - .now, .milliseconds(1))
+        within: max(min(deadline - .now, limit), .milliseconds(1))
       )
       isSent = false
       guard rows.bool(0, column: 0) else { return false }
@@ -168,19 +181,18 @@ final class CommitLink {
 
   /// The call of `hearth.commit`.
   static let statement: String = {
-    let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
-    return "SELECT hearth.commit($1::integer, \(numbers))"
+    let numbers = (3...22).map { "$\($0)" }.joined(separator: ", ")
+    return "SELECT hearth.commit($1::integer, $2::uuid, \(numbers))"
   }()
 
   // MARK: Connecting
 
-  /// Takes a new number for the connection, connecting first if necessary.
+  /// Adds a barrier, after which no other connection commits, connecting first if necessary.
   ///
-  /// - Returns: The position that the next batch follows, and the epoch of the lease that may write
-  ///   it.
+  /// - Returns: The last row of the log, which is the barrier unless another lease has begun.
   private func take(
     until deadline: ContinuousClock.Instant
-  ) throws(PostgresFailure) -> (head: Head, epoch: Int64) {
+  ) throws(PostgresFailure) -> (head: Head, isMine: Bool) {
     let connection: PostgresConnection
     if let open = self.connection, open.isOpen {
       connection = open
@@ -189,16 +201,22 @@ final class CommitLink {
       self.connection = connection
     }
     let rows = try connection.query(
-      "SELECT * FROM hearth.take_writer($1::integer, $2)",
-      with: [.integer(database.id), .integer(epoch)],
-      within: max(deadline - .now, .milliseconds(200))
+      """
+      SELECT is_mine, last_batch, last_id, last_written, last_revision
+      FROM hearth.add_barrier($1::integer, $2::uuid)
+      """,
+      with: [.integer(database.id), .text(lease.id)],
+      within: max(min(deadline - .now, options.leaseLimit), .milliseconds(200))
     )
-    guard rows.count == 1 else { return (Head(batch: -1, revision: -1), -1) }
-    writer = rows.integer(0, column: 0)
-    return (
-      Head(batch: rows.integer(0, column: 1), revision: rows.integer(0, column: 2)),
-      rows.integer(0, column: 3)
+    guard rows.count == 1, let id = rows.uuid(0, column: 2), let written = rows.uuid(0, column: 3)
+    else { return (Head(batch: -1, id: UUID(), written: UUID(), revision: -1), false) }
+    let found = Head(
+      batch: rows.integer(0, column: 1),
+      id: id,
+      written: written,
+      revision: rows.integer(0, column: 4)
     )
+    return (found, rows.bool(0, column: 0))
   }
 
   // MARK: Failures
@@ -209,7 +227,7 @@ final class CommitLink {
     StoreError(
       .superseded,
       description:
-        "\(origin): another server leads it now; the lease of epoch \(epoch) is no longer valid"
+        "\(origin): another server leads it now; the lease of epoch \(lease.epoch) is no longer the last"
     )
   }
 
@@ -217,7 +235,7 @@ final class CommitLink {
     StoreError(
       .failed,
       description: "\(origin): it is unknown whether the last writes were stored"
-        + (reason.map { " (\($0.description))" } ?? "; another server leads it now")
+        + (reason.map { " (\(Self.text(of: $0)))" } ?? "; another server leads it now")
         + "; no acknowledged write is lost"
     )
   }
@@ -225,15 +243,22 @@ final class CommitLink {
   private func refusal(_ reason: PostgresFailure) -> StoreError {
     // Whatever was wrong, nothing had been stored yet.
     let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
-    return StoreError(kind, description: "\(origin): \(reason.description)")
+    return StoreError(kind, description: "\(origin): \(Self.text(of: reason))")
+  }
+
+  private static func text(of reason: PostgresFailure) -> String {
+    reason.isLockTimeout
+      ? "PostgreSQL does not finish a commit, perhaps because it waits for a synchronous standby:"
+        + " see synchronous_standby_names and pg_stat_replication"
+      : reason.description
   }
 
   private func moved(to found: Head) -> StoreError {
-    guard found.batch < head.batch else {
+    guard found.batch <= head.batch else {
       return StoreError(
         .locked,
         description:
-          "\(origin): another process wrote under the lease of this one (epoch \(epoch))"
+          "\(origin): another process wrote under the lease of this one (epoch \(lease.epoch))"
       )
     }
     return StoreError(

@@ -5,8 +5,8 @@ import RealtimeServer
 
 /// Renews a lease for as long as it is held, when no server does so.
 ///
-/// A failed renewal is retried. Once the lease has expired, another process may take it, and
-/// commits under this one are refused.
+/// A failed renewal is retried. Once another process has taken the lease, commits under this one are
+/// refused.
 final class LeaseKeeper: @unchecked Sendable {
   // Safety: one thread creates and cancels the timer; the connection is used only on `queue`.
 
@@ -46,7 +46,7 @@ final class LeaseKeeper: @unchecked Sendable {
   func release() {
     timer.cancel()
     queue.sync {
-      // A lease that cannot be released expires.
+      // A lease that cannot be released is taken once it is seen to be renewed no more.
       try? port.release(lease, to: nil)
       port.close()
     }
@@ -60,9 +60,6 @@ struct OwnLease {
   let number: Int64
   /// Renews the lease.
   let keeper: LeaseKeeper
-
-  /// The epoch of the lease.
-  var epoch: Int64 { lease.epoch }
 }
 
 /// A store that holds a lease of its own, and releases it when it is closed.

@@ -148,12 +148,26 @@ final class PostgresFolder {
     )
   }
 
-  /// Removes batches that are in the nodes and that no observer needs any more.
+  /// Removes batches that are in the nodes and that no observer needs any more, except the last
+  /// row, which the next one follows.
   private func removeBatches(through revision: Int64, on connection: PostgresConnection) throws {
     let last = options.logMark.map { min(revision, $0.revision) } ?? revision
     try connection.query(
-      "DELETE FROM hearth.log WHERE database = $1 AND revision <= $2",
+      """
+      DELETE FROM hearth.log l WHERE l.database = $1 AND l.revision <= $2 AND l.batch <
+        (SELECT max(h.batch) FROM hearth.log h WHERE h.database = $1)
+      """,
       with: [.integer(database.id), .integer(last)],
+      within: options.silenceLimit
+    )
+    try connection.query(
+      """
+      DELETE FROM hearth.ledger l USING (
+        SELECT owner, client, max(batch) AS batch FROM hearth.ledger WHERE database = $1
+        GROUP BY owner, client HAVING count(*) > 1
+      ) n WHERE l.database = $1 AND l.owner = n.owner AND l.client = n.client AND l.batch < n.batch
+      """,
+      with: [.integer(database.id)],
       within: options.silenceLimit
     )
   }

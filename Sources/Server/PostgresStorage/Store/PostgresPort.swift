@@ -139,15 +139,15 @@ final class PostgresPort: @unchecked Sendable {
     return connection
   }
 
-  /// Creates the schema on the first call.
+  /// Creates or updates the schema on the first call, if the options allow it.
   ///
-  /// - Throws: `StoreError`.
+  /// - Throws: `StoreError`, also when the schema would have to be changed.
   func prepare() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }
     guard !isPrepared else { return }
     try StoreError.translating(at: origin) {
-      try Schema.prepare(try opened(), at: origin)
+      try Schema.prepare(try opened(), at: origin, mayChange: options.changesSchema)
       isPrepared = true
     }
   }
@@ -167,7 +167,7 @@ final class PostgresPort: @unchecked Sendable {
     try prepare()
     return Self.view(
       try query(
-        "SELECT *, \(Self.time) FROM hearth.announce($1, $2, $3)",
+        "SELECT \(Self.columns) FROM hearth.announce($1, $2, $3)",
         with: [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
       )
     )
@@ -175,28 +175,48 @@ final class PostgresPort: @unchecked Sendable {
 
   func view() throws(StoreError) -> ClusterView {
     try prepare()
-    return Self.view(try query("SELECT *, \(Self.time) FROM hearth.cluster()"))
+    return Self.view(try query("SELECT \(Self.columns) FROM hearth.cluster"))
   }
 
-  /// The time at PostgreSQL in microseconds since 1970.
-  private static let time = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+  private static let columns = """
+    timeline, start, moment, kind, name, owner, renewal, milliseconds, age, lease, number, wish,
+    batch, batch_id, revision, is_settled
+    """
 
   private static func view(_ rows: PostgresRows) -> ClusterView {
     var view = ClusterView(servers: [], leases: [], time: .zero)
-    if rows.count > 0 { view.time = .microseconds(rows.integer(0, column: 6)) }
     for row in 0..<rows.count {
-      if rows.text(row, column: 0) == "server" {
-        view.servers.append(
-          ClusterServer(id: ServerID(rows.text(row, column: 1)), host: rows.text(row, column: 2))
-        )
+      view.history = StorageHistory(
+        timeline: rows.integer(row, column: 0),
+        start: rows.text(row, column: 1)
+      )
+      view.isSettled = rows.bool(row, column: 15)
+      view.time = .microseconds(rows.integer(row, column: 2))
+      guard !rows.isNull(row, column: 3) else { continue }
+      let name = rows.text(row, column: 4)
+      let duration = Duration.milliseconds(rows.integer(row, column: 7))
+      let age = Duration.microseconds(rows.integer(row, column: 8))
+      if rows.text(row, column: 3) == "server" {
+        view.announcements[ServerID(name)] = rows.integer(row, column: 6)
+        guard age < duration else { continue }
+        view.servers.append(ClusterServer(id: ServerID(name), host: rows.text(row, column: 5)))
       } else {
+        view.positions[name] = BatchPosition(
+          batch: rows.integer(row, column: 12),
+          id: rows.text(row, column: 13),
+          revision: rows.integer(row, column: 14)
+        )
+        guard !rows.isNull(row, column: 5) else { continue }
         view.leases.append(
           Lease(
-            database: rows.text(row, column: 1),
-            epoch: rows.integer(row, column: 3),
-            holder: ServerID(rows.text(row, column: 2)),
-            remaining: .microseconds(rows.integer(row, column: 4)),
-            wanted: rows.isNull(row, column: 5) ? nil : ServerID(rows.text(row, column: 5))
+            database: name,
+            id: rows.text(row, column: 9),
+            epoch: rows.integer(row, column: 10),
+            holder: ServerID(rows.text(row, column: 5)),
+            renewal: rows.integer(row, column: 6),
+            duration: duration,
+            age: age,
+            wanted: rows.isNull(row, column: 11) ? nil : ServerID(rows.text(row, column: 11))
           )
         )
       }
@@ -209,24 +229,47 @@ final class PostgresPort: @unchecked Sendable {
   func acquire(
     _ database: String,
     by server: ServerID,
-    for duration: Duration
+    for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing history: StorageHistory?
   ) throws(StoreError) -> Lease {
     try prepare()
     let rows = try query(
-      "SELECT * FROM hearth.acquire($1, $2, $3)",
-      with: [.text(database), .text(server.description), .integer(duration.milliseconds)]
+      """
+      SELECT lease::text, number, owner, renewal, milliseconds, wish
+      FROM hearth.acquire($1, $2, $3, $4::uuid, $5, $6, $7, $8, $9)
+      """,
+      with: [
+        .text(database), .text(server.description), .integer(duration.milliseconds),
+        .text(ended?.lease ?? Self.noLease), .integer(ended?.renewal ?? -1),
+        .integer(ended?.history.timeline ?? -1), .text(ended?.history.start ?? ""),
+        .integer(history?.timeline ?? -1), .text(history?.start ?? ""),
+      ]
     )
     guard rows.count == 1 else {
       throw StoreError(.failed, description: "\(origin): there is no database \"\(database)\"")
     }
+    guard !rows.isNull(0, column: 2) else {
+      throw StoreError(
+        .busy,
+        description:
+          "\(origin): PostgreSQL was restarted or failed over a moment ago, and a lease from before"
+          + " may still be valid"
+      )
+    }
     return Lease(
       database: database,
-      epoch: rows.integer(0, column: 0),
-      holder: ServerID(rows.text(0, column: 1)),
-      remaining: .microseconds(rows.integer(0, column: 2)),
-      wanted: rows.isNull(0, column: 3) ? nil : ServerID(rows.text(0, column: 3))
+      id: rows.text(0, column: 0),
+      epoch: rows.integer(0, column: 1),
+      holder: ServerID(rows.text(0, column: 2)),
+      renewal: rows.integer(0, column: 3),
+      duration: .milliseconds(rows.integer(0, column: 4)),
+      wanted: rows.isNull(0, column: 5) ? nil : ServerID(rows.text(0, column: 5))
     )
   }
+
+  /// The identity that no lease has.
+  private static let noLease = "00000000-0000-0000-0000-000000000000"
 
   func renew(_ server: ServerID, for duration: Duration) throws(StoreError) {
     _ = try query(
@@ -238,9 +281,9 @@ final class PostgresPort: @unchecked Sendable {
   func release(_ lease: Lease, to successor: ServerID?) throws(StoreError) {
     try prepare()
     _ = try query(
-      "SELECT hearth.release($1, $2, $3, $4)",
+      "SELECT hearth.release($1, $2, $3::uuid, $4)",
       with: [
-        .text(lease.database), .text(lease.holder.description), .integer(lease.epoch),
+        .text(lease.database), .text(lease.holder.description), .text(lease.id),
         successor.map { .text($0.description) } ?? .null,
       ]
     )
@@ -256,17 +299,43 @@ final class PostgresPort: @unchecked Sendable {
     _ = try query("SELECT hearth.move($1, $2)", with: [.text(database), .text(server.description)])
   }
 
-  /// Whether a lease is still valid.
-  func counts(_ lease: Lease) throws(StoreError) -> Bool {
+  // MARK: Losses
+
+  func record(_ loss: StorageLoss) throws(StoreError) {
+    try prepare()
+    _ = try query(
+      """
+      INSERT INTO hearth.losses
+        (database, id, seen, batches, commits, old_timeline, new_timeline)
+        VALUES ($1, $2::uuid, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING
+      """,
+      with: [
+        .text(loss.database), .text(loss.seen.id), .integer(loss.seen.batch),
+        .integer(loss.batches), .integer(loss.commits), .integer(loss.oldTimeline),
+        .integer(loss.newTimeline),
+      ]
+    )
+  }
+
+  func losses() throws(StoreError) -> [StorageLoss] {
     try prepare()
     let rows = try query(
       """
-      SELECT 1 FROM hearth.leases l JOIN hearth.databases d ON d.id = l.database
-      WHERE d.name = $1 AND l.epoch = $2 AND l.holder = $3 AND l.expires > clock_timestamp()
-      """,
-      with: [.text(lease.database), .integer(lease.epoch), .text(lease.holder.description)]
+      SELECT database, id::text, seen, batches, commits, old_timeline, new_timeline
+      FROM hearth.losses ORDER BY noticed, database
+      """
     )
-    return rows.count == 1
+    return (0..<rows.count).map { row in
+      let seen = rows.integer(row, column: 2)
+      let commits = rows.integer(row, column: 4)
+      return StorageLoss(
+        rows.text(row, column: 0),
+        seen: BatchPosition(batch: seen, id: rows.text(row, column: 1), revision: commits),
+        found: BatchPosition(batch: seen - rows.integer(row, column: 3), id: "", revision: 0),
+        oldTimeline: rows.integer(row, column: 5),
+        newTimeline: rows.integer(row, column: 6)
+      )
+    }
   }
 }
 

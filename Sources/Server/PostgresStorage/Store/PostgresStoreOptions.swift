@@ -6,12 +6,16 @@ package import TreeStorage
 package struct PostgresStoreOptions: Sendable {
   /// How long a commit may take, including all attempts to reconnect to PostgreSQL.
   package var commitLimit: Duration = .seconds(10)
+  /// How long one connection may take for a small commit before another one settles the outcome.
+  package var attemptLimit: Duration = .seconds(1)
   /// How long PostgreSQL may be silent while a whole tree is read or written.
   package var silenceLimit: Duration = .seconds(60)
   /// How long one query about servers and leases may take.
   package var leaseLimit: Duration = .seconds(3)
   /// The duration of a lease that a store renews itself, without a server that does so.
   package var ownLease: Duration = .seconds(10)
+  /// How long a lease that PostgreSQL has lost may still be valid: the lease of a server.
+  package var settling: Duration = .seconds(4)
   /// How long to wait for another server to release a database.
   package var patience: Duration = .zero
   /// The number of batches in the log beyond which it is folded into the nodes.
@@ -26,6 +30,8 @@ package struct PostgresStoreOptions: Sendable {
   package var logMark: LogMark?
   /// Copies a whole database into a file; nil if copies are not supported.
   package var copy: (@Sendable (StoredRows, String) throws -> StoreCheck)?
+  /// Whether to make the schema if it is missing, and to bring an older one up to date.
+  package var changesSchema = true
   /// Called with each event, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 

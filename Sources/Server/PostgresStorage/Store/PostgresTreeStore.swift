@@ -1,5 +1,6 @@
 import Dispatch
 package import RealtimeHub
+import RealtimeServer
 
 /// The store of one database in PostgreSQL, for the server that holds its lease.
 ///
@@ -24,13 +25,13 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   init(
     at address: PostgresAddress,
     database: (id: Int64, name: String),
-    epoch: Int64,
+    lease: Lease,
     options: PostgresStoreOptions
   ) throws(StoreError) {
     self.address = address
     self.database = database
     self.options = options
-    link = try CommitLink(to: address, database: database, epoch: epoch, options: options)
+    link = try CommitLink(to: address, database: database, lease: lease, options: options)
     folder = PostgresFolder(to: address, database: database, options: options)
   }
 

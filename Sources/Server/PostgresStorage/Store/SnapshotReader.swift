@@ -51,7 +51,8 @@ struct SnapshotReader {
     let rows = try connection.query(
       """
       SELECT h.revision, f.revision, f.target, f.applied, f.rows
-      FROM hearth.heads h JOIN hearth.folds f USING (database) WHERE h.database = $1
+      FROM hearth.log h JOIN hearth.folds f USING (database) WHERE h.database = $1
+      ORDER BY h.batch DESC LIMIT 1
       """,
       with: [.integer(database)],
       within: silence
@@ -185,7 +186,7 @@ struct SnapshotReader {
     try connection.copyOut(
       """
       COPY (SELECT revision, payload FROM hearth.log WHERE database = \(database)
-        AND revision > \(revision) AND revision <= \(last) ORDER BY revision)
+        AND revision > \(revision) AND revision <= \(last) AND payload IS NOT NULL ORDER BY batch)
       TO STDOUT (FORMAT binary)
       """,
       silence: silence
@@ -271,8 +272,8 @@ struct SnapshotReader {
     var entries: [LedgerEntry] = []
     let rows = try query(
       """
-      SELECT owner, client, up_to, refused, last_seen FROM hearth.ledger WHERE database = $1
-      ORDER BY owner, client
+      SELECT DISTINCT ON (owner, client) owner, client, up_to, refused, last_seen
+      FROM hearth.ledger WHERE database = $1 ORDER BY owner, client, batch DESC
       """
     )
     for row in 0..<rows.count {

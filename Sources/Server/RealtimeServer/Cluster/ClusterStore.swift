@@ -2,23 +2,24 @@ package import RealtimeHub
 
 /// A storage that several servers share, as behind `hearth serve --store`.
 ///
-/// The storage decides which server leads a database. It measures every deadline by its own clock,
-/// so servers need not agree on the time. A server counts its lease from before it asked for it,
-/// and stops serving before the storage may give the lease to another.
+/// The storage records which server leads a database, and ends no lease by itself: it has no clock
+/// that anybody relies on. A holder counts its lease from before it asked for it, by its own clock.
+/// Another server takes the lease once it has seen no renewal for the duration of the lease, by its
+/// own clock, and names exactly what it has seen.
 ///
 /// The server calls it on threads of its own, where calls may block.
 package protocol ClusterStore: StoredDatabases {
-  /// Records that a server is alive, and renews the valid leases that it holds.
+  /// Records that a server is alive, and renews the leases that it holds.
   ///
   /// - Parameters:
   ///   - server: The server, with the address that it announces.
   ///   - duration: How long the server's registration and its leases are valid from now on.
-  /// - Returns: All live servers and all valid leases, with those of this server renewed.
+  /// - Returns: All servers and all leases, with those of this server renewed.
   /// - Throws: A `StoreError` when the storage cannot be reached; it is then unknown whether
   ///   anything was renewed.
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView
 
-  /// Gives the lease of a database to a server, unless another server holds a valid one.
+  /// Gives the lease of a database to a server, unless another server holds it.
   ///
   /// A server that holds the lease already gets a new one. It starts afresh: the storage refuses
   /// any write still on its way under the old lease.
@@ -26,19 +27,30 @@ package protocol ClusterStore: StoredDatabases {
   /// - Parameters:
   ///   - database: The name of a database that exists.
   ///   - server: The server that wants to lead the database.
-  ///   - duration: How long the lease is valid from now on.
-  /// - Returns: The valid lease, which may be another server's. Each new lease has a greater epoch
-  ///   than every earlier one of the database.
-  /// - Throws: A `StoreError` when the storage cannot be reached.
-  func acquire(_ database: String, by server: ServerID, for duration: Duration) throws -> Lease
+  ///   - duration: How long the lease is valid after each renewal.
+  ///   - ended: What the server has seen of the present lease for a whole duration of it; if that
+  ///     is still so, the holder has lost the lease.
+  ///   - history: The history that the server has seen for the duration of a lease. No lease is
+  ///     given in a history that no server has seen for so long: a lease that the storage has lost
+  ///     may still be valid.
+  /// - Returns: The present lease, which may be another server's. Each new lease has an identity of
+  ///   its own.
+  /// - Throws: A `StoreError` when the storage cannot be reached, or gives no leases yet.
+  func acquire(
+    _ database: String,
+    by server: ServerID,
+    for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing history: StorageHistory?
+  ) throws -> Lease
 
   /// Releases a lease, so that a successor, or any other server, may acquire it at once.
   ///
-  /// A named successor holds it from then on, for the time that was left. Views already show it as
-  /// the holder, but it acquires the lease before it serves.
+  /// A named successor holds it from then on. Views already show it as the holder, but it acquires
+  /// the lease before it serves.
   ///
   /// - Parameters:
-  ///   - lease: The lease; nothing happens if it is no longer valid.
+  ///   - lease: The lease; nothing happens if it is no longer the present one.
   ///   - successor: The server that should lead the database next, or nil for any.
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func release(_ lease: Lease, to successor: ServerID?) throws
@@ -51,7 +63,7 @@ package protocol ClusterStore: StoredDatabases {
   /// - Throws: A `StoreError` when the store cannot be used, or the lease is no longer valid.
   func open(_ lease: Lease) throws -> any TreeStore
 
-  /// All live servers and valid leases at this moment.
+  /// All servers and leases at this moment.
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func view() throws -> ClusterView
@@ -67,6 +79,33 @@ package protocol ClusterStore: StoredDatabases {
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func withdraw(_ server: ServerID) throws
+
+  /// Records that batches are missing that a server had seen.
+  ///
+  /// - Throws: A `StoreError` when the storage cannot be reached.
+  func record(_ loss: StorageLoss) throws
+
+  /// The losses that servers have recorded, oldest first.
+  ///
+  /// - Throws: A `StoreError` when the storage cannot be reached.
+  func losses() throws -> [StorageLoss]
+}
+
+extension ClusterStore {
+  /// Gives the lease of a database to a server, unless another server holds it.
+  package func acquire(
+    _ database: String,
+    by server: ServerID,
+    for duration: Duration
+  ) throws -> Lease {
+    try acquire(database, by: server, for: duration, insteadOf: nil, knowing: nil)
+  }
+
+  /// Records nothing.
+  package func record(_ loss: StorageLoss) {}
+
+  /// No losses.
+  package func losses() -> [StorageLoss] { [] }
 }
 
 /// The name of one run of a server; a restarted server has a new one.
@@ -100,37 +139,139 @@ package struct ClusterServer: Hashable, Sendable {
 package struct Lease: Hashable, Sendable {
   /// The name of the database.
   package var database: String
-  /// The number of this lease of the database; epochs only increase.
+  /// The random identity of this lease; unlike its number, it is never given twice.
+  package var id: String
+  /// The number of this lease of the database, for people.
   package var epoch: Int64
   /// The server that holds it.
   package var holder: ServerID
-  /// How long the lease was still valid when the storage answered, by the storage's clock.
-  package var remaining: Duration
+  /// How often it has been renewed.
+  package var renewal: Int64
+  /// How long it is valid after each renewal, by the clock of whoever holds or watches it.
+  package var duration: Duration
+  /// How long ago it was renewed by the storage's clock, for people: no lease ends by that clock.
+  package var age: Duration
   /// The server that the lease should be handed to, if a move was requested.
   package var wanted: ServerID?
 
   /// Makes a lease.
   package init(
     database: String,
+    id: String,
     epoch: Int64,
     holder: ServerID,
-    remaining: Duration,
+    renewal: Int64 = 0,
+    duration: Duration,
+    age: Duration = .zero,
     wanted: ServerID? = nil
   ) {
     self.database = database
+    self.id = id
     self.epoch = epoch
     self.holder = holder
-    self.remaining = remaining
+    self.renewal = renewal
+    self.duration = duration
+    self.age = age
     self.wanted = wanted
   }
 }
 
+/// A history of a storage: another one may lack what was written in the one before.
+package struct StorageHistory: Hashable, Sendable {
+  /// The timeline, which a failover or a restored copy changes.
+  package var timeline: Int64
+  /// When the storage was started, as a name and not as a time.
+  package var start: String
+
+  /// Makes the name of a history.
+  package init(timeline: Int64, start: String) {
+    self.timeline = timeline
+    self.start = start
+  }
+}
+
+/// What a server sees of a lease; it stays the same only as long as the lease is not renewed.
+package struct LeaseMark: Hashable, Sendable {
+  /// The history of the storage in which the lease was seen.
+  package var history: StorageHistory
+  /// The identity of the lease.
+  package var lease: String
+  /// How often it had been renewed.
+  package var renewal: Int64
+
+  /// Makes a mark of a lease.
+  package init(_ lease: Lease, in history: StorageHistory) {
+    self.history = history
+    self.lease = lease.id
+    renewal = lease.renewal
+  }
+}
+
+/// The last batch of a database.
+package struct BatchPosition: Hashable, Sendable {
+  /// The number of the batch.
+  package var batch: Int64
+  /// Its random identity.
+  package var id: String
+  /// The number of the last commit.
+  package var revision: Int64
+
+  /// Makes a position.
+  package init(batch: Int64, id: String, revision: Int64) {
+    self.batch = batch
+    self.id = id
+    self.revision = revision
+  }
+}
+
+/// Batches that a server had seen in the storage, and that are no longer there.
+package struct StorageLoss: Hashable, Sendable {
+  /// The name of the database.
+  package var database: String
+  /// The last batch that was seen.
+  package var seen: BatchPosition
+  /// The last batch that is there now; nil if the database is missing.
+  package var found: BatchPosition?
+  /// The timeline of the storage in which they were seen.
+  package var oldTimeline: Int64
+  /// The timeline of the storage in which they are missing.
+  package var newTimeline: Int64
+
+  /// Makes a loss.
+  package init(
+    _ database: String,
+    seen: BatchPosition,
+    found: BatchPosition?,
+    oldTimeline: Int64,
+    newTimeline: Int64
+  ) {
+    self.database = database
+    self.seen = seen
+    self.found = found
+    self.oldTimeline = oldTimeline
+    self.newTimeline = newTimeline
+  }
+
+  /// The least number of batches that are missing.
+  package var batches: Int64 { max(1, seen.batch - (found?.batch ?? 0)) }
+  /// The least number of commits that are missing.
+  package var commits: Int64 { max(0, seen.revision - (found?.revision ?? 0)) }
+}
+
 /// A snapshot of the servers that share a storage, and of their leases.
 package struct ClusterView: Sendable, Equatable {
-  /// The live servers, ordered by name.
+  /// The servers that have announced themselves lately by the storage's clock, ordered by name.
   package var servers: [ClusterServer]
-  /// The valid leases, ordered by database.
+  /// How often each server has announced itself.
+  package var announcements: [ServerID: Int64] = [:]
+  /// The leases that servers hold, ordered by database.
   package var leases: [Lease]
+  /// The last batch of each database.
+  package var positions: [String: BatchPosition] = [:]
+  /// The history of the storage.
+  package var history = StorageHistory(timeline: 1, start: "")
+  /// Whether a server has seen this history for the duration of a lease.
+  package var isSettled = true
   /// The time of the snapshot by the storage's clock, from an arbitrary start.
   package var time: Duration
 

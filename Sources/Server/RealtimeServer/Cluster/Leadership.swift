@@ -9,10 +9,12 @@ package import RealtimeHub
 ///         ↑___________|___________|____________|______________________|
 ///                            (through closing, when the lease is lost)
 ///
-/// Times come from the server's own clock, which may start anywhere. A lease counts from before the
-/// server asked for it, and the server stops leading a margin before the storage may give it to
-/// another. So the clocks of two servers need not agree, as long as they run at about the same
-/// rate.
+/// Times come from the server's own clock, which may start anywhere; no other clock is believed. A
+/// lease counts from before the server asked for it, and the server stops leading a margin before
+/// it ends. Another server takes the lease over once it has seen the same renewal of it, in the same
+/// history of the storage, for a whole duration by its own clock. What it saw first happened after
+/// the holder had asked for it, so the holder has stopped by then. The clocks of two servers need
+/// not agree, as long as they run at about the same rate.
 package struct Leadership: Sendable {
   /// An event.
   package enum Input: Sendable {
@@ -38,8 +40,9 @@ package struct Leadership: Sendable {
   package enum Output: Sendable, Equatable {
     /// Announce the server; the storage's answer becomes an input.
     case announce
-    /// Ask for a lease; the storage's answer becomes an input.
-    case acquire(String)
+    /// Ask for a lease, in place of one that has ended, and in a history that has lasted for the
+    /// duration of a lease; the storage's answer becomes an input.
+    case acquire(String, insteadOf: LeaseMark?, knowing: StorageHistory?)
     /// Release a lease; the storage's answer becomes an input.
     case release(Lease, to: ServerID?)
     /// Answer a request for a database.
@@ -52,6 +55,8 @@ package struct Leadership: Sendable {
     case letGo(String, Departure)
     /// Redirect the clients of a closed database; without a server, only disconnect them.
     case farewell(String, to: ClusterServer?)
+    /// Report that the storage lacks what it had before.
+    case report(StorageLoss)
     /// No database is led any more, so the server may end.
     case stopped
   }
@@ -105,16 +110,36 @@ package struct Leadership: Sendable {
     }
   }
 
-  /// The last view from the storage, and when it was requested.
+  /// The last view from the storage, when it was requested, and when it arrived.
   private struct Sight {
+    /// The servers that live and the leases that may still be valid.
     var view: ClusterView
     let sent: Duration
+    let arrival: Duration
+    /// What was seen of the leases that have ended.
+    var ended: [String: LeaseMark] = [:]
+  }
+
+  /// Something that lasts for as long as it keeps changing.
+  private struct Pulse<Mark: Equatable & Sendable>: Sendable {
+    let mark: Mark
+    /// When it was first seen like this.
+    let since: Duration
+
+    /// The same pulse if nothing has changed, or a new one.
+    func next(_ mark: Mark, at now: Duration) -> Pulse {
+      mark == self.mark ? self : Pulse(mark: mark, since: now)
+    }
   }
 
   private let me: ClusterServer
   private let timing: LeaseTiming
   private var databases: [String: Database] = [:]
   private var sight: Sight?
+  /// What is known of the leases and of the servers, by database and server.
+  private var leasePulses: [String: Pulse<LeaseMark>] = [:]
+  private var serverPulses: [ServerID: Pulse<Int64>] = [:]
+  private var historyPulse: Pulse<StorageHistory>?
   /// When the announcement in progress was sent.
   private var announcement: Duration?
   private var lastAnnouncement: Duration?
@@ -134,6 +159,17 @@ package struct Leadership: Sendable {
 
   /// Whether the last attempt to reach the storage failed.
   package var isCutOff: Bool { hasFailed }
+
+  /// How long a lease may still be valid, or at least was said to be; zero for an unknown one.
+  package func remaining(_ lease: Lease, at now: Duration) -> Duration {
+    max(.zero, end(of: lease).map { $0 - now } ?? .zero)
+  }
+
+  /// Whether the holder of a lease was alive at the time of the last view.
+  package func isTrusted(_ lease: Lease) -> Bool {
+    guard let sight, let pulse = leasePulses[lease.database] else { return true }
+    return sight.arrival - pulse.since <= timing.lease - timing.suspicion
+  }
 
   /// The age of the last view, counted from when it was requested.
   package func lag(at now: Duration) -> Duration? { sight.map { now - $0.sent } }
@@ -219,7 +255,7 @@ package struct Leadership: Sendable {
     announcement = nil
     hasFailed = false
     let before = sight
-    sight = Sight(view: view, sent: sent)
+    let view = look(at: view, sent: sent, at: now)
     let leases = Dictionary(view.leases.map { ($0.database, $0) }) { first, _ in first }
     for name in databases.keys.sorted() {
       guard let phase = databases[name]?.phase else { continue }
@@ -228,7 +264,7 @@ package struct Leadership: Sendable {
         renew(name, holding: held, by: leases[name], sent: sent, at: now)
       case .handingOver(let held, let until, let successor):
         guard let lease = leases[name], isMine(lease, as: held) else { continue }
-        let later = max(until, sent + lease.remaining - timing.margin)
+        let later = max(until, sent + lease.duration - timing.margin)
         databases[name]?.phase = .handingOver(held, until: later, to: successor)
         outputs.append(.extend(held, until: later))
       case .leading, .undecided, .acquiring, .releasing, .parting, .closing: break
@@ -237,8 +273,57 @@ package struct Leadership: Sendable {
     if !isStopping { adopt(from: leases, before: before?.view, at: now) }
   }
 
+  /// Remembers a view, without the servers and leases that have ended by this server's clock.
+  private mutating func look(at all: ClusterView, sent: Duration, at now: Duration) -> ClusterView {
+    reportLosses(in: all)
+    historyPulse =
+      historyPulse?.next(all.history, at: now) ?? Pulse(mark: all.history, since: now)
+    var sight = Sight(view: all, sent: sent, arrival: now)
+    var servers: [ServerID: Pulse<Int64>] = [:]
+    for (id, count) in all.announcements {
+      servers[id] = serverPulses[id]?.next(count, at: now) ?? Pulse(mark: count, since: now)
+    }
+    serverPulses = servers
+    sight.view.servers.removeAll { server in
+      servers[server.id].map { now - $0.since >= timing.lease } ?? false
+    }
+    var leases: [String: Pulse<LeaseMark>] = [:]
+    for lease in all.leases {
+      let (name, mark) = (lease.database, LeaseMark(lease, in: all.history))
+      let pulse = leasePulses[name]?.next(mark, at: now) ?? Pulse(mark: mark, since: now)
+      leases[name] = pulse
+      if now - pulse.since >= lease.duration, lease.holder != me.id { sight.ended[name] = mark }
+    }
+    leasePulses = leases
+    sight.view.leases.removeAll { sight.ended[$0.database] != nil }
+    self.sight = sight
+    return sight.view
+  }
+
+  /// Reports each database whose last batch is not the one that was seen, nor a later one.
+  private mutating func reportLosses(in view: ClusterView) {
+    guard let old = sight?.view else { return }
+    for (name, seen) in old.positions.sorted(by: { $0.key < $1.key }) {
+      let found = view.positions[name]
+      if let found, found.batch > seen.batch || found == seen { continue }
+      let loss = StorageLoss(
+        name,
+        seen: seen,
+        found: found,
+        oldTimeline: old.history.timeline,
+        newTimeline: view.history.timeline
+      )
+      outputs.append(.report(loss))
+      // What this server has in memory is no longer what is stored.
+      switch databases[name]?.phase {
+      case .leading, .handingOver: drop(name)
+      case .undecided, .acquiring, .releasing, .parting, .closing, nil: break
+      }
+    }
+  }
+
   private func isMine(_ lease: Lease, as held: Lease) -> Bool {
-    lease.holder == me.id && lease.epoch == held.epoch
+    lease.holder == me.id && lease.id == held.id
   }
 
   private mutating func renew(
@@ -249,7 +334,7 @@ package struct Leadership: Sendable {
     at now: Duration
   ) {
     guard let lease, isMine(lease, as: held) else { return drop(name) }
-    let until = sent + lease.remaining - timing.margin
+    let until = sent + lease.duration - timing.margin
     guard case .leading(_, let since, let known) = databases[name]?.phase else { return }
     databases[name]?.phase = .leading(held, since: since, until: max(known, until))
     outputs.append(.extend(held, until: max(known, until)))
@@ -283,9 +368,13 @@ package struct Leadership: Sendable {
     }
   }
 
+  /// Asks for a lease, unless another server may lead under one that the storage has lost.
   private mutating func acquire(_ name: String, at now: Duration) {
+    let isKnown = historyPulse.map { now - $0.since >= timing.lease } ?? false
+    guard isKnown || sight?.view.isSettled == true else { return }
     databases[name]?.phase = .acquiring(sent: now)
-    outputs.append(.acquire(name))
+    let history = isKnown ? historyPulse?.mark : nil
+    outputs.append(.acquire(name, insteadOf: sight?.ended[name], knowing: history))
   }
 
   private mutating func acquired(
@@ -297,7 +386,7 @@ package struct Leadership: Sendable {
     databases[name]?.phase = .undecided
     switch result {
     case .success(let lease) where lease.holder == me.id:
-      let until = sent + lease.remaining - timing.margin
+      let until = sent + lease.duration - timing.margin
       note(lease)
       guard until > now else { return }
       databases[name]?.phase = .leading(lease, since: now, until: until)
@@ -313,6 +402,8 @@ package struct Leadership: Sendable {
 
   /// Adds a lease to the view, in place of any other for the same database.
   private mutating func note(_ lease: Lease) {
+    sight?.ended[lease.database] = nil
+    if leasePulses[lease.database]?.mark.lease != lease.id { leasePulses[lease.database] = nil }
     sight?.view.leases.removeAll { $0.database == lease.database }
     sight?.view.leases.append(lease)
   }
@@ -371,7 +462,7 @@ package struct Leadership: Sendable {
     guard lease.holder != me.id else { return acquire(name, at: now) }
     let holder = sight.view.servers.first { $0.id == lease.holder }
     // A holder with this server's host is an earlier run of it, which no longer answers.
-    if let holder, holder.host != me.host, lease.remaining >= timing.suspicion {
+    if let holder, holder.host != me.host, isTrusted(lease) {
       return send(name, to: .there(holder))
     }
     databases[name]?.isOrphan = true
@@ -401,25 +492,23 @@ package struct Leadership: Sendable {
       guard !database.waiting.isEmpty else { continue }
       let isFresh = database.isDecided(by: sight, freshness: timing.freshness)
       next = min(next, last + (isFresh ? Self.watch : Self.pause))
-      guard isFresh, let end = end(ofLeaseOf: name) else { continue }
-      next = min(next, max(last + Self.pause, end))
+      guard isFresh, let lease = sight?.view.leases.first(where: { $0.database == name }),
+        let end = end(of: lease)
+      else { continue }
+      next = min(next, max(last + Self.pause, end + Self.pause))
     }
     // A holder that has not renewed its lease may have died, so the storage is asked as the lease
     // ends.
-    for lease in sight?.view.leases ?? []
-    where lease.holder != me.id && lease.remaining < timing.suspicion {
-      guard let end = end(ofLeaseOf: lease.database) else { continue }
-      next = min(next, max(last + Self.pause, end))
+    for lease in sight?.view.leases ?? [] where lease.holder != me.id && !isTrusted(lease) {
+      guard let end = end(of: lease) else { continue }
+      next = min(next, max(last + Self.pause, end + Self.pause))
     }
     return next
   }
 
-  /// Shortly after the latest time at which a lease can end, according to the last view.
-  private func end(ofLeaseOf name: String) -> Duration? {
-    guard let sight, let lease = sight.view.leases.first(where: { $0.database == name }) else {
-      return nil
-    }
-    return sight.sent + lease.remaining + Self.pause
+  /// When another server's lease ends unless it is renewed; nil while that is unknown.
+  private func end(of lease: Lease) -> Duration? {
+    leasePulses[lease.database].map { $0.since + lease.duration }
   }
 
   private mutating func announceIfDue(at now: Duration) {

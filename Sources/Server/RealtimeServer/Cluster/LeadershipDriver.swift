@@ -29,6 +29,7 @@ final class LeadershipDriver: DatabaseLeaders {
   /// Checks whether a server can be reached at the host that clients are redirected to.
   private let isReached: @Sendable (String) async -> Bool
   private var lastRequest = 0
+  private var counts = ClusterCounts()
   private var outputs = CircularBuffer<Leadership.Output>()
   private var isPerforming = false
   private var isRunning = false
@@ -152,7 +153,7 @@ final class LeadershipDriver: DatabaseLeaders {
 
   func lost(_ term: LeaseTerm) {
     term.until = .zero
-    guard let lease = leases[term.database], lease.epoch == term.epoch else { return }
+    guard let lease = leases[term.database], lease.id == term.lease else { return }
     handle(.lost(term.database, lease))
   }
 
@@ -164,12 +165,14 @@ final class LeadershipDriver: DatabaseLeaders {
     let lag = machine.lag(at: now)
     metrics.lag = lag?.milliseconds
     metrics.isCutOff = machine.isCutOff
+    metrics.counts = counts
     guard let view = machine.view else { return metrics }
+    metrics.timeline = view.history.timeline
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
     metrics.leases = view.leases.map { lease in
       let host = view.servers.first { $0.id == lease.holder }?.host
       // For databases led here, the term is more recent than the view.
-      let left = terms[lease.database].map { $0.remaining } ?? lease.remaining - (lag ?? .zero)
+      let left = terms[lease.database].map { $0.remaining } ?? machine.remaining(lease, at: now)
       let milliseconds = max(left, .zero).milliseconds
       return (lease.database, lease.epoch, host ?? "\(lease.holder)", milliseconds)
     }
@@ -202,14 +205,20 @@ final class LeadershipDriver: DatabaseLeaders {
       run(on: announcer) { [store, me, timing] in
         try store.announce(me, for: timing.lease)
       } then: { driver, result in
-        if case .failure(let error) = result, !driver.machine.isCutOff {
+        if case .failure = result { driver.counts.failedRenewals += 1 }
+        switch result {
+        case .failure(let error) where !driver.machine.isCutOff:
           driver.logger.error("cannot reach the storage: \(error)")
+        case .success(let view):
+          if driver.machine.isCutOff { driver.logger.notice("the storage is reached again") }
+          driver.compare(driver.machine.view?.history, with: view.history)
+        case .failure: break
         }
         driver.handle(.announced(result))
       }
-    case .acquire(let name):
+    case .acquire(let name, let ended, let history):
       run(on: helpers) { [store, me, timing] in
-        try store.acquire(name, by: me.id, for: timing.lease)
+        try store.acquire(name, by: me.id, for: timing.lease, insteadOf: ended, knowing: history)
       } then: { driver, result in
         driver.handle(.acquired(name, result))
       }
@@ -222,13 +231,45 @@ final class LeadershipDriver: DatabaseLeaders {
     case .answer(let request, let leader): answer(request, with: leader)
     case .open(let lease, let until): open(lease, until: until)
     case .extend(let lease, let until):
-      if let term = terms[lease.database], term.epoch == lease.epoch, term.until > .zero {
+      if let term = terms[lease.database], term.lease == lease.id, term.until > .zero {
         term.until = until
       }
     case .letGo(let name, let departure): letGo(name, departure: departure)
     case .farewell(let name, let server): led?.sayFarewell(name, to: server?.host)
+    case .report(let loss): report(loss)
     case .stopped: withdraw()
     }
+  }
+
+  // MARK: Losses
+
+  private func report(_ loss: StorageLoss) {
+    counts.losses += 1
+    logger.error(
+      "the storage has lost batches that were acknowledged or may have been",
+      metadata: [
+        "database": "\(loss.database)", "batches": "\(loss.batches)",
+        "commits": "\(loss.commits)", "last": "\(loss.found?.revision ?? 0)",
+        "timeline": "\(loss.newTimeline)", "timelineBefore": "\(loss.oldTimeline)",
+      ]
+    )
+    run(on: helpers) { [store] in
+      try store.record(loss)
+    } then: { driver, result in
+      if case .failure(let error) = result {
+        driver.logger.warning("cannot record the loss: \(error)")
+      }
+    }
+  }
+
+  /// Logs that the storage has another history, after an announcement.
+  private func compare(_ old: StorageHistory?, with new: StorageHistory) {
+    guard let old, old != new else { return }
+    logger.notice(
+      old.timeline == new.timeline
+        ? "the storage was restarted" : "the storage continues on another timeline",
+      metadata: ["timeline": "\(new.timeline)", "timelineBefore": "\(old.timeline)"]
+    )
   }
 
   private func answer(_ request: Int, with leader: Leadership.Leader) {
@@ -270,9 +311,7 @@ final class LeadershipDriver: DatabaseLeaders {
   /// The databases that a server leads under renewed leases, according to the last view.
   private func databases(ledBy id: ServerID) -> Set<String> {
     let leases = machine.isCutOff ? [] : machine.view?.leases ?? []
-    return Set(
-      leases.filter { $0.holder == id && $0.remaining >= timing.suspicion }.map(\.database)
-    )
+    return Set(leases.filter { $0.holder == id && machine.isTrusted($0) }.map(\.database))
   }
 
   private func askFor(_ database: String) {
@@ -290,6 +329,7 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   private func open(_ lease: Lease, until: Duration) {
+    counts.gained += 1
     logger.notice(
       "now leading a database",
       metadata: ["database": "\(lease.database)", "epoch": "\(lease.epoch)"]
@@ -297,6 +337,7 @@ final class LeadershipDriver: DatabaseLeaders {
     known.insert(lease.database)
     let term = LeaseTerm(
       database: lease.database,
+      lease: lease.id,
       epoch: lease.epoch,
       until: until,
       clock: clock
@@ -312,6 +353,8 @@ final class LeadershipDriver: DatabaseLeaders {
     switch departure {
     case .orderly: led?.letGo(name, isOrderly: true)
     case .atOnce:
+      counts.lost += 1
+      logger.warning("a lease has ended", metadata: ["database": "\(name)"])
       terms.removeValue(forKey: name)?.until = .zero
       leases[name] = nil
       led?.letGo(name, isOrderly: false)

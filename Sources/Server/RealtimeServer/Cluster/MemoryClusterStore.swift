@@ -7,12 +7,27 @@ package final class MemoryClusterStore: ClusterStore {
   private struct Grant {
     var epoch: Int64 = 0
     var holder: ServerID?
-    var end = Duration.zero
+    var renewal: Int64 = 0
+    var duration = Duration.zero
     var wanted: ServerID?
+
+    func lease(of database: String) -> Lease? {
+      holder.map {
+        Lease(
+          database: database,
+          id: "\(epoch)",
+          epoch: epoch,
+          holder: $0,
+          renewal: renewal,
+          duration: duration,
+          wanted: wanted
+        )
+      }
+    }
   }
 
   private struct State {
-    var servers: [ServerID: (server: ClusterServer, end: Duration)] = [:]
+    var servers: [ServerID: (server: ClusterServer, renewal: Int64)] = [:]
     var grants: [String: Grant] = [:]
   }
 
@@ -41,9 +56,10 @@ package final class MemoryClusterStore: ClusterStore {
   package func announce(_ server: ClusterServer, for duration: Duration) -> ClusterView {
     let now = clock()
     return state.withLockedValue { state in
-      state.servers[server.id] = (server, now + duration)
-      for (name, grant) in state.grants where grant.holder == server.id && grant.end > now {
-        state.grants[name]?.end = max(grant.end, now + duration)
+      state.servers[server.id] = (server, (state.servers[server.id]?.renewal ?? 0) + 1)
+      for (name, grant) in state.grants where grant.holder == server.id {
+        state.grants[name]?.renewal += 1
+        state.grants[name]?.duration = duration
       }
       return Self.view(of: state, at: now)
     }
@@ -52,35 +68,35 @@ package final class MemoryClusterStore: ClusterStore {
   package func acquire(
     _ database: String,
     by server: ServerID,
-    for duration: Duration
-  ) -> Lease {
-    let now = clock()
-    return state.withLockedValue { state in
-      var grant = state.grants[database] ?? Grant()
-      if grant.end <= now || grant.holder == nil || grant.holder == server {
-        grant = Grant(epoch: grant.epoch + 1, holder: server, end: now + duration)
-        state.grants[database] = grant
+    for duration: Duration,
+    insteadOf ended: LeaseMark?,
+    knowing history: StorageHistory?
+  ) throws -> Lease {
+    try state.withLockedValue { state in
+      let grant = state.grants[database] ?? Grant()
+      let held = grant.lease(of: database)
+      let hasEnded = held.map { LeaseMark($0, in: Self.history) == ended } ?? true
+      if let held, held.holder != server, !hasEnded { return held }
+      let new = Grant(epoch: grant.epoch + 1, holder: server, duration: duration)
+      state.grants[database] = new
+      guard let lease = new.lease(of: database) else {
+        throw StoreError(.failed, description: "nobody holds \"\(database)\"")
       }
-      return Lease(
-        database: database,
-        epoch: grant.epoch,
-        holder: grant.holder ?? server,
-        remaining: grant.end - now,
-        wanted: grant.wanted
-      )
+      return lease
     }
   }
 
+  private static let history = StorageHistory(timeline: 1, start: "")
+
   package func release(_ lease: Lease, to successor: ServerID?) {
-    let now = clock()
     state.withLockedValue { state in
       guard let grant = state.grants[lease.database], grant.holder == lease.holder,
-        grant.epoch == lease.epoch, grant.end > now
+        grant.epoch == lease.epoch
       else { return }
       state.grants[lease.database] = Grant(
         epoch: grant.epoch + 1,
         holder: successor,
-        end: successor == nil ? now : grant.end
+        duration: grant.duration
       )
     }
   }
@@ -99,11 +115,7 @@ package final class MemoryClusterStore: ClusterStore {
   }
 
   package func move(_ database: String, to server: ServerID) {
-    let now = clock()
-    state.withLockedValue { state in
-      guard let grant = state.grants[database], grant.end > now else { return }
-      state.grants[database]?.wanted = server
-    }
+    state.withLockedValue { $0.grants[database]?.wanted = server }
   }
 
   package func withdraw(_ server: ServerID) {
@@ -122,22 +134,14 @@ package final class MemoryClusterStore: ClusterStore {
   }
 
   private static func view(of state: State, at now: Duration) -> ClusterView {
-    ClusterView(
-      servers: state.servers.values.filter { $0.end > now }.map(\.server)
-        .sorted { $0.id < $1.id },
-      leases: state.grants.compactMap { name, grant in
-        guard let holder = grant.holder, grant.end > now else { return nil }
-        return Lease(
-          database: name,
-          epoch: grant.epoch,
-          holder: holder,
-          remaining: grant.end - now,
-          wanted: grant.wanted
-        )
-      }
-      .sorted { $0.database < $1.database },
+    var view = ClusterView(
+      servers: state.servers.values.map(\.server).sorted { $0.id < $1.id },
+      leases: state.grants.compactMap { $1.lease(of: $0) }.sorted { $0.database < $1.database },
       time: now
     )
+    view.announcements = state.servers.mapValues(\.renewal)
+    view.history = history
+    return view
   }
 }
 

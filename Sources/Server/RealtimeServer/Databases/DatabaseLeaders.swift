@@ -62,7 +62,9 @@ struct Redirection: Error, Equatable {
 final class LeaseTerm {
   /// The name of the database.
   let database: String
-  /// The number of the lease.
+  /// The identity of the lease.
+  let lease: String
+  /// The number of the lease, for people.
   let epoch: Int64
   /// Opens the store; called on a thread that may block.
   let open: @Sendable () throws -> any TreeStore
@@ -73,12 +75,14 @@ final class LeaseTerm {
 
   init(
     database: String,
+    lease: String,
     epoch: Int64,
     until: Duration,
     clock: @escaping () -> Duration,
     open: @escaping @Sendable () throws -> any TreeStore
   ) {
     self.database = database
+    self.lease = lease
     self.epoch = epoch
     self.until = until
     self.clock = clock
@@ -105,6 +109,22 @@ struct ClusterMetrics {
   var lag: Int64?
   /// Whether the last attempt to reach the storage failed.
   var isCutOff = false
+  /// The timeline of the storage; nil until it has answered.
+  var timeline: Int64?
+  /// What has happened since the server was started.
+  var counts = ClusterCounts()
+}
+
+/// How often events of a cluster have occurred since a server was started.
+struct ClusterCounts {
+  /// The storage was found to lack what it had before.
+  var losses: Int64 = 0
+  /// This server began to lead a database.
+  var gained: Int64 = 0
+  /// A lease of this server ended before it was handed over.
+  var lost: Int64 = 0
+  /// An announcement, which renews the leases, was not answered.
+  var failedRenewals: Int64 = 0
 }
 
 extension ClusterMetrics {
@@ -135,7 +155,12 @@ extension ClusterMetrics {
         )
       ),
       ("lagMilliseconds", lag.map { .integer($0) } ?? .null),
-      ("cutOff", .bool(isCutOff))
+      ("cutOff", .bool(isCutOff)),
+      ("timeline", timeline.map { .integer($0) } ?? .null),
+      ("losses", .integer(counts.losses)),
+      ("leasesGained", .integer(counts.gained)),
+      ("leasesLost", .integer(counts.lost)),
+      ("renewalsFailed", .integer(counts.failedRenewals))
     )
   }
 }

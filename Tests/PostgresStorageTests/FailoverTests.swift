@@ -1,0 +1,124 @@
+import Foundation
+import LocalPostgres
+import PostgresTestSupport
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import Testing
+
+@testable import PostgresStorage
+
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
+@Suite(
+  "A failover to an asynchronous standby",
+  .enabled(if: PostgresServer.isInstalled),
+  .timeLimit(.minutes(3))
+)
+struct FailoverTests {
+  private func batch(_ revision: Int64) -> CommitBatch {
+    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
+    return CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
+  }
+
+  /// Waits until the standby has everything.
+  private func waitForStandby(of primary: PostgresServer) throws {
+    let deadline = ContinuousClock.now + .seconds(30)
+    let query = "SELECT pg_current_wal_lsn() = replay_lsn FROM pg_stat_replication"
+    while try primary.sql(query, at: primary.url(of: "postgres")) != "t" {
+      try #require(ContinuousClock.now < deadline)
+      usleep(20_000)
+    }
+  }
+
+  @Test("A lease and batches that the standby lacks are fenced, waited for and told")
+  func lostGrant() throws {
+    let primary = try PostgresServer()
+    let standby = try PostgresServer(standbyOf: primary)
+    let hosts = "127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)"
+    let stores = PostgresTreeStores(
+      at: PostgresAddress("postgres://hearth@\(hosts)/postgres?target_session_attrs=read-write")
+    )
+    let (a, b, c) = (ServerID("a"), ServerID("b"), ServerID("c"))
+    _ = try stores.create("test")
+    let replicated = try stores.open(stores.acquire("test", by: a, for: .seconds(60)))
+    try replicated.commit(batch(1))
+    try waitForStandby(of: primary)
+    standby.stop()
+
+    // From here on, only the primary knows: the lease of b, and two batches.
+    func mark(in view: ClusterView) throws -> LeaseMark {
+      LeaseMark(try #require(view.leases.first), in: view.history)
+    }
+    let before = try stores.view()
+    let lost = try stores.acquire(
+      "test",
+      by: b,
+      for: .seconds(60),
+      insteadOf: mark(in: before),
+      knowing: nil
+    )
+    let store = try stores.open(lost)
+    for revision in 2...3 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+    var watcher = Leadership(ClusterServer(id: c, host: "c:1"))
+    _ = watcher.handle(.time, at: .zero)
+    let seen = try stores.announce(ClusterServer(id: c, host: "c:1"), for: .seconds(4))
+    #expect(seen.positions["test"]?.revision == 3)
+    #expect(watcher.handle(.announced(.success(seen)), at: .milliseconds(10)) == [])
+    primary.stop(isCrash: true)
+    try standby.start()
+    try standby.promote()
+
+    // Every server that has seen more says so at its next announcement.
+    let found = try stores.announce(ClusterServer(id: c, host: "c:1"), for: .seconds(4))
+    #expect(found.history.timeline == seen.history.timeline + 1)
+    #expect(!found.isSettled)
+    _ = watcher.handle(.time, at: .seconds(1))
+    let loss = StorageLoss(
+      "test",
+      seen: try #require(seen.positions["test"]),
+      found: found.positions["test"],
+      oldTimeline: seen.history.timeline,
+      newTimeline: found.history.timeline
+    )
+    #expect(loss.commits == 2 && loss.batches >= 2)
+    let outputs = watcher.handle(.announced(.success(found)), at: .milliseconds(1_010))
+    #expect(outputs == [.report(loss)])
+    for _ in 1...2 { try stores.record(loss) }
+    let recorded = try stores.losses()
+    #expect(recorded.map(\.database) == ["test"] && recorded.map(\.commits) == [2])
+    #expect(recorded.map(\.batches) == [loss.batches])
+
+    // Nobody gets a lease before every lease that was lost has ended.
+    for server in [a, b, c] {
+      let error = #expect(throws: StoreError.self) {
+        let lease = try stores.acquire(
+          "test",
+          by: server,
+          for: .seconds(60),
+          insteadOf: mark(in: found),
+          knowing: seen.history
+        )
+        guard lease.holder == server else { throw StoreError(.busy, description: "not given") }
+      }
+      #expect(error?.kind == .busy)
+    }
+    let lease = try stores.acquire(
+      "test",
+      by: c,
+      for: .seconds(60),
+      insteadOf: mark(in: found),
+      knowing: found.history
+    )
+    #expect(lease.holder == c && lease.epoch == lost.epoch && lease.id != lost.id)
+    let next = try stores.open(lease)
+    for revision in 2...3 as ClosedRange<Int64> { try next.commit(batch(revision)) }
+    // The same number of the lease and of the last commit, yet another history.
+    #expect(throws: StoreError.self) { try store.commit(batch(4)) }
+    #expect(throws: StoreError.self) { try replicated.commit(batch(2)) }
+    #expect(throws: StoreError.self) { try stores.open(lost) }
+    try next.commit(batch(4))
+    #expect(try stores.database("test").load().revision == 4)
+    for store in [next, store, replicated] { try store.close() }
+    standby.stop()
+  }
+}
