@@ -72,6 +72,9 @@ extension ServerCore {
     from sender: Result<RESTCredential, RESTError>
   ) -> EventLoopFuture<HTTPReply> {
     if request.path == Self.metricsPath { return metricsReply(to: request) }
+    if let health = health(at: request.path) {
+      return eventLoop.makeSucceededFuture(.answer(health))
+    }
     if RulesRequest.isMeant(by: request) { return rulesReply(to: request, from: sender) }
     if let route = IdentityRoute(path: request.path) {
       return identityReply(to: request, route: route)
@@ -214,6 +217,28 @@ extension HTTPAnswer {
 extension ServerCore {
   /// The path at which administrators read the metrics.
   static let metricsPath = "/.info/metrics.json"
+
+  /// The answer to a probe: whether the process works, or whether it can serve clients.
+  private func health(at path: String) -> HTTPAnswer? {
+    let reason: String?
+    switch path {
+    case "/livez": reason = nil
+    case "/readyz": reason = reasonNotReady
+    case _: return nil
+    }
+    let json = JSONValue.object(
+      ("status", .string(reason == nil ? "ok" : "unavailable")),
+      ("reason", reason.map { .string($0) } ?? .null)
+    )
+    return .json(reason == nil ? 200 : 503, body: Array(json.text.utf8))
+  }
+
+  /// Why this server can neither lead a database nor find its leader; nil if it can.
+  private var reasonNotReady: String? {
+    guard phase == .running else { return "the server is stopping" }
+    guard let cluster = leaders?.metrics else { return nil }
+    return cluster.isCutOff || cluster.lag == nil ? "the storage does not answer" : nil
+  }
 
   /// The metrics of the server since its start.
   var metrics: JSONValue {
