@@ -39,8 +39,7 @@ struct ClusterProcessTests {
     func add(at url: String? = nil, advertise: String? = nil) throws {
       let options = [
         "--store", url ?? self.url, "--port", "0", "--rules", sandbox.directory + "/rules.json",
-        "--socket", "\(sandbox.directory)/\(servers.count).sock", "--data-dir",
-        "\(sandbox.directory)/data-\(servers.count)",
+        "--socket", "\(sandbox.directory)/\(servers.count).sock",
       ]
       servers.append(
         try sandbox.serve(options + (advertise.map { ["--advertise", $0] } ?? []))
@@ -275,6 +274,42 @@ struct ClusterProcessTests {
     }
     #expect(counts.stored == counts.acknowledged)
     await database.close()
+    standby.stop()
+  }
+
+  @Test("What an asynchronous failover has lost is told, and no longer shown")
+  func loss() throws {
+    let primary = try PostgresServer()
+    let standby = try PostgresServer(standbyOf: primary)
+    let url =
+      "postgres://hearth@127.0.0.1:\(primary.port),127.0.0.1:\(standby.port)/postgres"
+      + "?target_session_attrs=read-write"
+    let cluster = try Cluster(2, at: url)
+    let leader = try cluster.leader()
+    func ask(_ query: String) throws -> String {
+      try primary.sql(query, at: primary.url(of: "postgres"))
+    }
+    #expect(try cluster.servers[leader].request("PUT", "/x.json", "1").status == 200)
+    let position = try ask("SELECT pg_current_wal_lsn()")
+    try waitUntil("the standby has the first value", within: 30) {
+      try ask("SELECT replay_lsn >= '\(position)' FROM pg_stat_replication") == "t"
+    }
+    standby.stop()
+    #expect(try cluster.servers[leader].request("PUT", "/x.json", "2").status == 200)
+    let before = try ask("SELECT min(renewal) FROM hearth.servers")
+    try waitUntil("both servers have seen the second value", within: 30) {
+      try ask("SELECT min(renewal) > \(before) + 1 FROM hearth.servers") == "t"
+    }
+    primary.stop(isCrash: true)
+    try standby.start()
+    try standby.promote()
+    try waitUntil("the loss is told", within: 30) {
+      try cluster.sandbox.hearth("cluster", "--store", url).output.contains("hearth  LOST")
+    }
+    try waitUntil("every server that answers has what is stored", within: 30) {
+      try cluster.servers.map { try $0.request("GET", "/x.json") }
+        .contains { $0.status == 200 && $0.body == "1" }
+    }
     standby.stop()
   }
 

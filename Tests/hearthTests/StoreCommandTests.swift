@@ -50,4 +50,90 @@ struct StoreCommandTests {
     #expect(repair.status == 2)
     #expect(repair.errors.contains("through one of its servers"))
   }
+
+  @Test("Accounts and keys are changed where --store says, and nowhere else")
+  func accounts() throws {
+    let sandbox = try Sandbox()
+    let postgres = try PostgresServer.shared.get()
+    let store = try postgres.makeDatabase()
+    let early = try sandbox.hearth("users", "list", "--store", store)
+    #expect(early.status != 0 && early.errors.contains("no schema hearth"))
+    #expect(try sandbox.hearth("databases", "create", "hearth", "--store", store).status == 0)
+    let added = try sandbox.hearth(
+      "users",
+      "add",
+      "ann@example.org",
+      "--password-stdin",
+      "--store",
+      store,
+      input: "a long password\n"
+    )
+    #expect(added.status == 0, "\(added.errors)")
+    #expect(try sandbox.hearth("users", "rotate-key", "--store", store).status == 0)
+    #expect(try sandbox.hearth("users", "disable", "ann@example.org", "--store", store).status == 0)
+    let listed = try sandbox.hearth("users", "list", "--store", store)
+    #expect(listed.output.contains("ann@example.org") && listed.output.contains("disabled"))
+    #expect(try postgres.sql("SELECT count(*) FROM hearth.accounts", at: store) == "1")
+    #expect(try postgres.sql("SELECT count(*) FROM hearth.secrets", at: store) != "0")
+    #expect(try sandbox.hearth("users", "list").output == "", "the local accounts are untouched")
+  }
+
+  @Test("A server that other machines reach needs a name of its own to share a PostgreSQL")
+  func nameless() throws {
+    let outcome = try Sandbox().hearth(
+      "serve",
+      "--store",
+      "postgres://127.0.0.1:1/nowhere",
+      "--port",
+      "0",
+      "--address",
+      "0.0.0.0",
+      "--allow-plaintext"
+    )
+    #expect(outcome.status == 2 && outcome.errors.contains("--advertise"), "\(outcome.errors)")
+  }
+
+  @Test("A server does not take the name of another that runs")
+  func sameName() throws {
+    let sandbox = try Sandbox()
+    let store = try PostgresServer.shared.get().makeDatabase()
+    let options = ["--store", store, "--port", "0", "--advertise", "127.0.0.1:7001"]
+    let first = try sandbox.serve(options)
+    let second = try sandbox.run(["serve"] + options, environment: sandbox.environment)
+    #expect(second.status != 0)
+    #expect(second.errors.contains("another server is running as"), "\(second.errors)")
+    kill(first.process.processIdentifier, SIGKILL)
+    first.process.wait()
+    let third = try sandbox.serve(options)
+    kill(third.process.processIdentifier, SIGTERM)
+    #expect(third.process.wait() == 0)
+  }
+
+  @Test(
+    "An option that a command does not use beside --store is refused, and nothing is done",
+    arguments: [
+      ["users", "list"], ["users", "rotate-key"], ["users", "disable", "x"], ["export"], ["fsck"],
+      ["backup", "copy.sqlite"], ["import", "/dev/null"], ["databases"],
+      ["databases", "create", "x"],
+      ["databases", "move", "x", "y"], ["cluster"], ["serve", "--port", "0"],
+    ]
+  )
+  func refused(command: [String]) throws {
+    let sandbox = try Sandbox()
+    let store = "postgres://127.0.0.1:1/nowhere"
+    var others = [["--data-dir", sandbox.directory + "/data"]]
+    if command == ["users", "rotate-key"] {
+      others += [
+        ["--ephemeral"], ["--database", "http://127.0.0.1:1?ns=x"], ["--user", "x"],
+        ["--account", "x"], ["--api-key", "x"], ["--ca-file", "x"], ["--socket", "x"],
+      ]
+    }
+    for other in others {
+      let outcome = try sandbox.run(
+        command + ["--store", store] + other,
+        environment: sandbox.environment
+      )
+      #expect(outcome.status == 2, "\(command) \(other): \(outcome.errors)")
+    }
+  }
 }

@@ -8,9 +8,11 @@ import RealtimeTransport
 /// Manages accounts for an administrator's command.
 ///
 /// Requests go through the server that owns the accounts or, if none is running, directly to the
-/// files.
+/// files. Accounts in PostgreSQL are changed there, and all its servers notice.
 struct AdminClient {
   private let paths: ProgramPaths
+  /// The PostgreSQL that has the accounts; nil for those of the data directory.
+  private let store: String?
   private let database: String
   private let timeout: Duration
 
@@ -27,9 +29,21 @@ struct AdminClient {
     guard options.timeout > 0, options.timeout.isFinite else {
       throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
     }
+    let unused = [
+      ("--user", options.user), ("--account", options.account), ("--api-key", options.apiKey),
+      ("--ca-file", options.caFile),
+      ("--socket", choice.storage.store.flatMap { _ in options.socket }),
+    ]
+    if let option = unused.first(where: { $0.1 != nil }) {
+      throw CommandFailure(
+        .usage,
+        description: "\(option.0) has no use where an administrator manages accounts"
+      )
+    }
     paths = try options.paths()
+    store = choice.storage.store
     timeout = .seconds(options.timeout)
-    _ = try choice.database(in: paths)
+    _ = try choice.database(options)
     database = choice.name
   }
 
@@ -82,7 +96,7 @@ struct AdminClient {
       request.contentType = "application/json"
     }
     let answer: (status: Int, json: JSONValue)
-    if case .process = UnixSocketProbe.look(at: paths.socket) {
+    if store == nil, case .process = UnixSocketProbe.look(at: paths.socket) {
       answer = try await sendToServer(request)
     } else {
       answer = try await answerHere(request)
@@ -118,7 +132,10 @@ struct AdminClient {
 
   private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
     let service = try await AccountService.open(
-      { try Storage.accounts(in: paths.identities) },
+      { [store] in
+        if let store { return try Storage.sharedAccounts(at: store, changesSchema: false) }
+        return try Storage.accounts(in: paths.identities)
+      },
       settings: IdentitySettings(),
       clock: { Int64(Date().timeIntervalSince1970 * 1_000) },
       logger: Logger(label: "hearth.users") { _ in SwiftLogNoOpLogHandler() }

@@ -123,10 +123,35 @@ struct StoreChoice: ParsableArguments {
 
   /// The databases of the storage, or else of the data directory.
   ///
-  /// - Throws: ``CommandFailure`` when there is no home directory.
-  func databases(_ options: CommonOptions) throws -> any StoredDatabases {
-    if let store { return Storage.shared(at: store) }
+  /// - Parameters:
+  ///   - options: The options that name the data directory.
+  ///   - changesSchema: Whether to make the schema of a shared storage if it is missing.
+  /// - Returns: The databases.
+  /// - Throws: ``CommandFailure`` when there is no home directory, or for options that exclude each
+  ///   other.
+  func databases(
+    _ options: CommonOptions,
+    changesSchema: Bool = false
+  ) throws -> any StoredDatabases {
+    try requireAlone(with: options)
+    if let store { return Storage.shared(at: store, changesSchema: changesSchema) }
     return try options.paths().databases()
+  }
+
+  /// Ensures that no other option says where the databases are as well.
+  ///
+  /// - Throws: ``CommandFailure`` that names the two options.
+  func requireAlone(with options: CommonOptions) throws(CommandFailure) {
+    guard store != nil else { return }
+    let others = [
+      ("--data-dir", options.dataDir != nil), ("--ephemeral", options.ephemeral),
+      ("--database", options.database != nil),
+    ]
+    guard let other = others.first(where: \.1) else { return }
+    throw CommandFailure(
+      .usage,
+      description: "--store and \(other.0) both say where the databases are; choose one"
+    )
   }
 }
 
@@ -147,12 +172,17 @@ struct DatabaseChoice: ParsableArguments {
 
   /// Finds the database.
   ///
-  /// - Parameter paths: The paths of the data.
+  /// - Parameters:
+  ///   - options: The options that name the data directory.
+  ///   - changesSchema: Whether to make the schema of a shared storage if it is missing.
   /// - Returns: The database; if no name was given, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database with this name; it lists the existing
   ///   ones.
-  func database(in paths: ProgramPaths) throws -> any StoredDatabase {
-    let databases = databases(in: paths)
+  func database(
+    _ options: CommonOptions,
+    changesSchema: Bool = false
+  ) throws -> any StoredDatabase {
+    let databases = try storage.databases(options, changesSchema: changesSchema)
     guard let ns else { return databases.database(name) }
     let names = try databases.names()
     guard names.contains(ns) else {
@@ -160,28 +190,19 @@ struct DatabaseChoice: ParsableArguments {
       throw CommandFailure(
         .notFound,
         description:
-          "there is no database \"\(ns)\" in \(storage.store.map(Storage.name) ?? paths.data); "
+          "there is no database \"\(ns)\" in "
+          + "\(try storage.store.map(Storage.name) ?? options.paths().data); "
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
     }
     return databases.database(ns)
   }
 
-  /// All databases of the chosen storage.
-  func databases(in paths: ProgramPaths) -> any StoredDatabases {
-    storage.store.map { Storage.shared(at: $0) } ?? paths.databases()
-  }
-
   /// Ensures that `--ns` and `--store` are not combined with a database elsewhere.
   ///
   /// - Throws: ``CommandFailure`` when they are.
   func refuse(with options: CommonOptions) throws(CommandFailure) {
-    if storage.store != nil, options.database != nil || options.ephemeral {
-      throw CommandFailure(
-        .usage,
-        description: "--store and the URL both say where the databases are; choose one"
-      )
-    }
+    try storage.requireAlone(with: options)
     guard ns != nil, options.database != nil || options.ephemeral else { return }
     throw CommandFailure(
       .usage,

@@ -52,21 +52,29 @@ package enum Storage {
   ///   - logger: Receives how long loading takes, and background failures.
   ///   - logMark: A file that records how far an observer has read the log of commits; later
   ///     commits are kept for it.
+  ///   - changesSchema: Whether to create or update the schema.
   /// - Returns: The databases.
   package static func shared(
     at address: String,
     logger: Logger? = nil,
-    logMark: String? = nil
+    logMark: String? = nil,
+    changesSchema: Bool = true
   ) -> any ClusterStore {
     var options = logger.map { PostgresStoreOptions.logging(to: $0) } ?? PostgresStoreOptions()
     options.logMark = logMark.map { LogMark(path: $0) }
+    options.changesSchema = changesSchema
     options.copy = { try SQLiteDatabase.copy($0, to: $1) }
     return PostgresTreeStores(at: PostgresAddress(address), options: options)
   }
 
   /// Opens the accounts in a PostgreSQL database.
-  package static func sharedAccounts(at address: String) throws -> any MovableIdentityStore {
-    try PostgresIdentityStore(at: PostgresAddress(address))
+  package static func sharedAccounts(
+    at address: String,
+    changesSchema: Bool = true
+  ) throws -> any MovableIdentityStore {
+    var options = PostgresStoreOptions()
+    options.changesSchema = changesSchema
+    return try PostgresIdentityStore(at: PostgresAddress(address), options: options)
   }
 
   /// How messages refer to a connection string: without its password.

@@ -28,10 +28,10 @@ final class OpenServer {
     program = try RunningProgram(
       environment.hearth,
       arguments: [
-        "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--data-dir",
-        "\(folder.path)/data", "--rules", rules, "--limit", "writes-per-second=1000000", "--limit",
+        "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--rules", rules, "--limit",
+        "writes-per-second=1000000", "--limit",
         "write-burst=1000000",
-      ] + (store.map { ["--store", $0] } ?? []),
+      ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder.path)/data"]),
       in: folder
     ) { line in
       announced = (try? JSONParser.parse(line))?["port"]?.integer.map(Int.init)

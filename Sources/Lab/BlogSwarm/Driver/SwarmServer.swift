@@ -103,10 +103,11 @@ package actor SwarmServer {
 
   private var arguments: [String] {
     let own =
-      files.sharing.map { ["--store", $0.store, "--advertise", $0.host] } ?? ["--emulator"]
+      files.sharing.map { ["--store", $0.store, "--advertise", $0.host] }
+      ?? ["--emulator", "--data-dir", files.data]
     return ["serve"] + own + [
-      "--port", String(port), "--socket", files.socket, "--data-dir", files.data, "--rules",
-      files.rules, "--log", files.log, "--log-mark", files.logMark,
+      "--port", String(port), "--socket", files.socket, "--rules", files.rules, "--log", files.log,
+      "--log-mark", files.logMark,
       // It also ends if its parent is killed.
       "--idle-exit", String(files.idleSeconds),
     ]

@@ -169,10 +169,11 @@ extension ServerOptions {
     try limits.validate()
   }
 
+  /// Whether other machines can reach this server.
+  package var isPublic: Bool { port != nil && !ListenAddress.isLoopback(host) }
+
   /// Whether traffic between this server and other machines can be read in transit.
-  package var isExposed: Bool {
-    port != nil && tls == nil && !ListenAddress.isLoopback(host)
-  }
+  package var isExposed: Bool { isPublic && tls == nil }
 
   /// Checks that nothing that is only safe locally is exposed to other machines.
   ///

@@ -36,7 +36,7 @@ struct Backup: ParsableCommand {
         description: "only a local database can be copied; see \"hearth export\""
       )
     }
-    let source = try choice.database(in: options.paths())
+    let source = try choice.database(options)
     let path = try destination()
     let file = try OutputFile(path)
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())

@@ -22,7 +22,8 @@ struct Databases: ParsableCommand {
   /// The databases of the data directory or shared store that the options name.
   private static func stores(
     _ options: CommonOptions,
-    in storage: StoreChoice
+    in storage: StoreChoice,
+    changesSchema: Bool = false
   ) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
       throw CommandFailure(
@@ -30,7 +31,7 @@ struct Databases: ParsableCommand {
         description: "databases are made in a data directory (--data-dir)"
       )
     }
-    return try storage.databases(options)
+    return try storage.databases(options, changesSchema: changesSchema)
   }
 }
 
@@ -71,7 +72,7 @@ extension Databases {
           description: "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
         )
       }
-      guard try Databases.stores(options, in: storage).create(name) else {
+      guard try Databases.stores(options, in: storage, changesSchema: true).create(name) else {
         throw CommandFailure(.conflict, description: "the database \"\(name)\" already exists")
       }
     }
@@ -103,7 +104,7 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try storage.cluster()
+      let store = try storage.cluster(options)
       let view = try store.view()
       guard let server = view.servers.first(where: { $0.host == host }) else {
         let hosts = view.servers.map(\.host).joined(separator: ", ")

@@ -24,7 +24,7 @@ struct Export: AsyncParsableCommand {
   func run() async throws {
     try choice.refuse(with: options)
     let isLocal = options.database == nil && !options.ephemeral
-    let database = isLocal ? try choice.database(in: options.paths()) : nil
+    let database = isLocal ? try choice.database(options) : nil
     let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
     let progress = ProgressLine("exporting", counting: .things("rows"))
     var bytes: Int64 = 0

@@ -79,7 +79,7 @@ struct Fsck: AsyncParsableCommand {
   /// Checks the blog in a shared storage.
   private func checkStoredBlog() throws {
     let progress = ProgressLine("reading the blog", counting: .things("rows"))
-    let tree = try choice.databases(in: try options.paths()).database(choice.name).load()
+    let tree = try choice.storage.databases(options).database(choice.name).load()
     let check = BlogCheck(tree.root)
     progress.finish()
     let report = FsckReport(isJSON: options.json)
@@ -96,8 +96,7 @@ struct Fsck: AsyncParsableCommand {
         description: "--accept-loss is for a database of the data directory"
       )
     }
-    let paths = try options.paths()
-    guard let loss = try choice.databases(in: paths).database(choice.name).acceptLoss() else {
+    guard let loss = try choice.storage.databases(options).database(choice.name).acceptLoss() else {
       throw CommandFailure(
         .conflict,
         description: "nothing is missing in the database \"\(choice.name)\""
@@ -123,11 +122,10 @@ struct Fsck: AsyncParsableCommand {
   ///
   /// If one cannot be read, the others are still checked.
   private func checkFiles() throws {
-    let paths = try options.paths()
     // Fails with the existing names if there is no database with this name.
-    if choice.ns != nil { _ = try choice.database(in: paths) }
+    if choice.ns != nil { _ = try choice.database(options) }
     var worst = ExitStatus.ok
-    let databases = choice.databases(in: paths)
+    let databases = try choice.storage.databases(options)
     for name in try choice.ns.map({ [$0] }) ?? databases.names() {
       do {
         let check = try Self.check(databases.database(name), called: name)

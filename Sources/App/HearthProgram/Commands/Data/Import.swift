@@ -42,7 +42,7 @@ struct Import: AsyncParsableCommand {
       return try await send(try source.wholeText(upTo: .max) ?? [], from: source.name)
     }
     let paths = try options.paths()
-    let database = try choice.database(in: paths)
+    let database = try choice.database(options, changesSchema: true)
     if choice.storage.store != nil {
       return try importInto(database, from: source, patience: .seconds(options.timeout))
     }

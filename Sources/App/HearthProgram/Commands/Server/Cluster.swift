@@ -9,7 +9,9 @@ struct Cluster: ParsableCommand {
     abstract: "Show the servers that share a PostgreSQL, and which databases they lead.",
     discussion: """
       A line for each server with its host, then the databases that it leads: the epoch, which is a \
-      new one for each leader, and how long the lease counts unless it is renewed.
+      new one for each leader, and how long ago the lease was renewed, by PostgreSQL's clock. Then \
+      the databases without a leader, and what servers have seen in PostgreSQL and no longer found \
+      there.
       """
   )
 
@@ -18,13 +20,14 @@ struct Cluster: ParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() throws {
-    let view = try storage.cluster().view()
-    guard !options.json else { return Output.line(Self.json(of: view)) }
-    for line in Self.lines(of: view) { Output.line(untrusted: line) }
+    let store = try storage.cluster(options)
+    let (view, losses) = (try store.view(), try store.losses())
+    guard !options.json else { return Output.line(Self.json(of: view, losses)) }
+    for line in Self.lines(of: view) + losses.map(Self.line) { Output.line(untrusted: line) }
   }
 
   private static func lines(of view: ClusterView) -> [String] {
-    var lines: [String] = []
+    var lines = view.servers.isEmpty ? ["no server runs (timeline \(view.history.timeline))"] : []
     for server in view.servers {
       let led = view.leases.filter { $0.holder == server.id }
       lines.append(server.host + (led.isEmpty ? "  leads nothing" : ""))
@@ -35,15 +38,24 @@ struct Cluster: ParsableCommand {
     lines += view.leases.filter { !known.contains($0.holder) }.map {
       "\($0.database)  led by \($0.holder), which is not a running server; \(facts(of: $0))"
     }
+    let led = Set(view.leases.map(\.database))
+    lines += view.positions.keys.sorted().filter { !led.contains($0) }.map {
+      "\($0)  no server leads it; the first request opens it"
+    }
     return lines
   }
 
   private static func facts(of lease: Lease) -> String {
-    let seconds = Double(lease.remaining / .milliseconds(1)) / 1_000
-    return "epoch \(lease.epoch), \((seconds * 10).rounded() / 10) s left"
+    let seconds = Double(lease.age / .milliseconds(1)) / 1_000
+    return "epoch \(lease.epoch), renewed \((seconds * 10).rounded() / 10) s ago"
   }
 
-  private static func json(of view: ClusterView) -> JSONValue {
+  private static func line(of loss: StorageLoss) -> String {
+    "\(loss.database)  LOST \(loss.batches) or more batches with \(loss.commits) commits, up to batch"
+      + " \(loss.seen.batch) (timeline \(loss.oldTimeline), then \(loss.newTimeline))"
+  }
+
+  private static func json(of view: ClusterView, _ losses: [StorageLoss]) -> JSONValue {
     .object(
       (
         "servers",
@@ -65,7 +77,24 @@ struct Cluster: ParsableCommand {
                 "host",
                 view.servers.first { $0.id == lease.holder }.map { .string($0.host) } ?? .null
               ),
-              ("milliseconds", .integer(Int64(lease.remaining / .milliseconds(1))))
+              ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1))))
+            )
+          }
+        )
+      ),
+      ("timeline", .integer(view.history.timeline)),
+      ("databases", .array(view.positions.keys.sorted().map { .string($0) })),
+      (
+        "losses",
+        .array(
+          losses.map { loss in
+            .object(
+              ("database", .string(loss.database)),
+              ("batches", .integer(loss.batches)),
+              ("commits", .integer(loss.commits)),
+              ("batch", .integer(loss.seen.batch)),
+              ("timelineBefore", .integer(loss.oldTimeline)),
+              ("timeline", .integer(loss.newTimeline))
             )
           }
         )
@@ -78,13 +107,14 @@ extension StoreChoice {
   /// The storage that the servers share.
   ///
   /// - Throws: ``CommandFailure`` when no storage is named.
-  func cluster() throws(CommandFailure) -> any ClusterStore {
+  func cluster(_ options: CommonOptions) throws(CommandFailure) -> any ClusterStore {
+    try requireAlone(with: options)
     guard let store else {
       throw CommandFailure(
         .usage,
         description: "name the PostgreSQL database with --store postgres://…"
       )
     }
-    return Storage.shared(at: store)
+    return Storage.shared(at: store, changesSchema: false)
   }
 }

@@ -78,16 +78,25 @@ struct Serve: AsyncParsableCommand {
   }
 
   private func serve() async throws {
-    if storage.store != nil, serving.emulator || options.ephemeral {
+    try storage.requireAlone(with: options)
+    if storage.store != nil, serving.emulator {
       throw CommandFailure(
         .usage,
-        description: "--store keeps data, but --emulator and --ephemeral keep none"
+        description: "--store keeps data, but --emulator keeps none"
       )
     }
     let paths = try options.paths()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? paths.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
     try network.apply(to: &serverOptions)
+    if storage.store != nil, serverOptions.isPublic, network.advertise == nil {
+      throw CommandFailure(
+        .usage,
+        description:
+          "--store with --address needs --advertise, the name at which clients reach this server"
+          + " and no other"
+      )
+    }
     try pages.apply(to: &serverOptions)
     try identities.apply(to: &serverOptions, keptIn: keepsData ? paths : nil)
     if let store = storage.store {
@@ -102,6 +111,7 @@ struct Serve: AsyncParsableCommand {
     let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
     let stores = stores(in: paths, logger: logger)
+    if let shared = stores as? any ClusterStore { try requireOwnName(in: shared) }
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
@@ -125,6 +135,25 @@ struct Serve: AsyncParsableCommand {
     }
     guard keepsData else { return MemoryTreeStores() }
     return Storage.databases(in: paths.data, logger: logger, logMark: serving.logMark)
+  }
+
+  /// Ensures that no other server is running under the advertised name.
+  ///
+  /// An earlier run of this server may still be listed, but it announces itself no more.
+  private func requireOwnName(in store: any ClusterStore) throws {
+    guard let host = network.advertise else { return }
+    let view = try store.view()
+    guard let other = view.servers.first(where: { $0.host == host }) else { return }
+    for _ in 0..<25 {
+      poll(nil, 0, 100)
+      guard try store.view().announcements[other.id] != view.announcements[other.id] else {
+        continue
+      }
+      throw CommandFailure(
+        .conflict,
+        description: "another server is running as \(host); --advertise takes a name of its own"
+      )
+    }
   }
 
   private func warnOfEmulator() {

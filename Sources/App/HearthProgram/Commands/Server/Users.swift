@@ -6,7 +6,8 @@ struct Users: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "List the accounts of the local server's databases, or change them.",
     discussion: """
-      This requires write access to the data directory, whether a server runs or not. An account \
+      This requires write access to the data directory, whether a server runs or not. With --store \
+      the accounts are those in PostgreSQL, and all its servers notice within a second. An account \
       is named by its address or its identifier. Disabling or deleting an account signs it out \
       everywhere at once, and so does a new password.
       """,
