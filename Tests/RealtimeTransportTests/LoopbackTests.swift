@@ -29,6 +29,34 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
+  @Test("find each other again after the file of the socket, and its directory, are removed")
+  func lostSocket() async throws {
+    let directory = try TemporaryDirectory()
+    let folder = directory.file("run")
+    mkdir(folder, 0o700)
+    let listener = try await ServerListener.startEcho(at: .unix(path: folder + "/s"))
+    let former = try await ClientProbe(listener.address.target)
+    #expect(try await former.next() == "hello")
+    for removal in [folder + "/s", folder] {
+      try FileManager.default.removeItem(atPath: removal)
+      let deadline = ContinuousClock.now + .seconds(20)
+      while access(folder + "/s", F_OK) != 0, ContinuousClock.now < deadline {
+        try await MultiThreadedEventLoopGroup.singleton.next()
+          .scheduleTask(in: .milliseconds(20)) {}.futureResult.get()
+      }
+      let client = try await ClientProbe(listener.address.target)
+      #expect(try await client.next() == "hello")
+      client.close()
+    }
+    var status = stat()
+    #expect(stat(folder + "/s", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    former.send("still here")
+    #expect(try await former.next() == "still here")
+    former.close()
+    try await listener.close().get()
+    #expect(access(folder + "/s", F_OK) != 0)
+  }
+
   @Test("know who is at the other end of a Unix socket")
   func credentials() async throws {
     let directory = try TemporaryDirectory()

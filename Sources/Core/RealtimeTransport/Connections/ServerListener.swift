@@ -10,8 +10,18 @@ package final class ServerListener: Sendable {
   /// The address; port 0 has been replaced by the port that the system chose.
   package let address: ListenAddress
 
-  private let channel: any Channel
-  private let file: SocketFile?
+  private let listening: NIOLockedValueBox<Listening>
+
+  /// What listens; a Unix socket is replaced when its file is lost.
+  private struct Listening: Sendable {
+    var channel: any Channel
+    var file: SocketFile?
+    var watch: RepeatedTask?
+    var isClosed = false
+  }
+
+  /// How often a Unix socket checks that its file is there.
+  private static let watchInterval = TimeAmount.seconds(1)
 
   private let acceptors: Acceptors
 
@@ -37,8 +47,7 @@ package final class ServerListener: Sendable {
     acceptors: Acceptors
   ) {
     self.address = address
-    self.channel = channel
-    self.file = file
+    listening = NIOLockedValueBox(Listening(channel: channel, file: file))
     self.acceptors = acceptors
   }
 
@@ -90,16 +99,17 @@ package final class ServerListener: Sendable {
       )
     }
     let acceptors = Acceptors(all: all, certificate: certificate)
-    let bootstrap = ServerBootstrap(group: eventLoop, childGroup: connections ?? eventLoop)
-      .serverChannelOption(.backlog, value: 4_096)
-      .childChannelOption(.recvAllocator, value: Self.readBuffers)
-      .childChannelInitializer { acceptors.initialize($0, at: address) }
+    let makeBootstrap = { @Sendable in
+      ServerBootstrap(group: eventLoop, childGroup: connections ?? eventLoop)
+        .serverChannelOption(.backlog, value: 4_096)
+        .childChannelOption(.recvAllocator, value: Self.readBuffers)
+        .childChannelInitializer { acceptors.initialize($0, at: address) }
+    }
     switch address {
     case .unix(let path):
-      return listen(at: path, with: bootstrap, acceptors: acceptors, on: eventLoop)
+      return listen(at: path, with: makeBootstrap, acceptors: acceptors, on: eventLoop)
     case .tcp(let host, let port, let isSecure):
-      return
-        bootstrap
+      return makeBootstrap()
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .bind(host: host, port: port)
@@ -134,7 +144,7 @@ package final class ServerListener: Sendable {
 
   private static func listen(
     at path: String,
-    with bootstrap: ServerBootstrap,
+    with makeBootstrap: @escaping @Sendable () -> ServerBootstrap,
     acceptors: Acceptors,
     on eventLoop: any EventLoop
   ) -> EventLoopFuture<ServerListener> {
@@ -145,8 +155,15 @@ package final class ServerListener: Sendable {
     } catch {
       return eventLoop.makeFailedFuture(error)
     }
-    return bootstrap.withBoundSocket(file.descriptor).map { channel in
-      ServerListener(address: address, channel: channel, file: file, acceptors: acceptors)
+    return makeBootstrap().withBoundSocket(file.descriptor).map { channel in
+      let listener = ServerListener(
+        address: address,
+        channel: channel,
+        file: file,
+        acceptors: acceptors
+      )
+      listener.watchFile(with: makeBootstrap, on: eventLoop)
+      return listener
     }.flatMapErrorThrowing { error in
       file.remove()
       throw ListenError(
@@ -164,10 +181,42 @@ package final class ServerListener: Sendable {
     acceptors.certificate.withLockedValue { $0 = certificate }
   }
 
+  /// Binds the socket again whenever its file is lost: the end of a login session, a cleaner of
+  /// temporary files or a person may remove it while the server runs.
+  private func watchFile(
+    with makeBootstrap: @escaping @Sendable () -> ServerBootstrap,
+    on eventLoop: any EventLoop
+  ) {
+    let watch = eventLoop.scheduleRepeatedTask(
+      initialDelay: Self.watchInterval,
+      delay: Self.watchInterval
+    ) { [weak self] _ in
+      // What is at the path now may go away again, so that a failure is only tried again.
+      guard let self, let lost = listening.withLockedValue(\.file), !lost.isInPlace,
+        let file = try? lost.restored()
+      else { return }
+      makeBootstrap().withBoundSocket(file.descriptor).whenSuccess { channel in
+        let former: (any Channel)? = self.listening.withLockedValue { listening in
+          guard !listening.isClosed else { return nil }
+          defer { (listening.channel, listening.file) = (channel, file) }
+          return listening.channel
+        }
+        if former == nil { file.remove() }
+        (former ?? channel).close(promise: nil)
+      }
+    }
+    listening.withLockedValue { $0.watch = watch }
+  }
+
   /// Stops listening and removes the socket; open connections stay open.
   package func close() -> EventLoopFuture<Void> {
-    file?.remove()
-    return channel.close().flatMapErrorThrowing { error in
+    let last = listening.withLockedValue { listening in
+      listening.isClosed = true
+      return listening
+    }
+    last.watch?.cancel()
+    last.file?.remove()
+    return last.channel.close().flatMapErrorThrowing { error in
       guard let error = error as? ChannelError, error == .alreadyClosed else { throw error }
     }
   }
@@ -186,7 +235,8 @@ package final class ServerListener: Sendable {
         )
       }
     }
-    return EventLoopFuture.andAllComplete(closings, on: channel.eventLoop)
+    let eventLoop = listening.withLockedValue(\.channel).eventLoop
+    return EventLoopFuture.andAllComplete(closings, on: eventLoop)
   }
 
   /// Closes connections other than WebSockets at once, answered or not.

@@ -46,13 +46,26 @@ struct SocketFile: Sendable {
     inode = UInt64(status.st_ino)
   }
 
+  /// Whether clients still find this socket at the path.
+  var isInPlace: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && UInt64(status.st_dev) == device
+      && UInt64(status.st_ino) == inode
+  }
+
+  /// Binds again where something has removed the file, with its directory if that is gone as well.
+  ///
+  /// - Throws: ``ListenError`` if something else is at the path now, or it cannot be made.
+  func restored() throws(ListenError) -> SocketFile {
+    if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
+      mkdir(String(path[..<slash]), 0o700)
+    }
+    return try SocketFile(listeningAt: path)
+  }
+
   /// Removes the file, unless another one has replaced it.
   func remove() {
-    var status = stat()
-    guard lstat(path, &status) == 0, UInt64(status.st_dev) == device,
-      UInt64(status.st_ino) == inode
-    else { return }
-    unlink(path)
+    if isInPlace { unlink(path) }
   }
 
   /// Keeps two servers that start simultaneously from removing each other's socket.
