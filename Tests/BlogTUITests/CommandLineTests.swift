@@ -14,6 +14,17 @@ struct CommandLineTests {
     #expect(model.type(":quit", .enter).last == .quit)
   }
 
+  @Test(
+    "A command that takes nothing refuses what follows it",
+    arguments: ["quit", "star", "down"]
+  )
+  func surplus(name: String) {
+    var model = Fixture.loaded()
+    let effects = model.type(.text(":\(name) now"), .enter)
+    #expect(!effects.contains(Effect.quit) && !effects.contains(Effect.star("p12", false)))
+    #expect(model.message?.text.string == "\(name) takes nothing after its name, not \"now\".")
+  }
+
   @Test("Names of actions differ, and none is the name of another command of the same effect")
   func unique() {
     let names = KeyTable.standard.actions.map(\.name)

@@ -38,7 +38,9 @@ package enum ConfigurationText {
   /// - Returns: The new text of the file.
   package static func setting(_ setting: Setting, to value: SettingValue, in text: String) -> String
   {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
+    var lines = text.replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last?.isEmpty == true { lines.removeLast() }
     let new = "\(setting.rawValue) = \(value.tomlText)"
     var lastOfTop = 0
@@ -50,10 +52,10 @@ package enum ConfigurationText {
       lastOfTop = index + 1
       guard key == [setting.rawValue] else { continue }
       lines[index] = new + comment(of: rest)
-      return lines.joined(separator: "\n") + "\n"
+      return lines.joined(separator: lineEnd) + lineEnd
     }
     lines.insert(new, at: lastOfTop)
-    return lines.joined(separator: "\n") + "\n"
+    return lines.joined(separator: lineEnd) + lineEnd
   }
 
   /// The comment at the end of a line, preceded by blanks.

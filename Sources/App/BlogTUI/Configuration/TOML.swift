@@ -30,7 +30,9 @@ struct TOMLDocument {
   private(set) var faults: [Fault] = []
 
   init(_ text: String) {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // A line feed after a carriage return is no character of its own.
+    var lines = text.replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     // The parser treats a NUL character as the end of the file.
     for index in lines.indices where lines[index].contains("\0") {
       faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a null character"))

@@ -166,6 +166,10 @@ extension ManualPages {
 package struct Roff {
   /// The text so far.
   package private(set) var text: String
+  /// When the pages last changed as a whole.
+  private static let date = "2026-11-26"
+  /// The length of the lines of a page, which are filled again when it is read.
+  private static let lineBytes = 80
 
   /// Begins a manual page.
   ///
@@ -174,7 +178,7 @@ package struct Roff {
   ///   - section: The section of the manual.
   ///   - summary: What the page is about, in a few words.
   package init(name: String, section: Int, summary: String) {
-    text = ".TH \"\(name.uppercased())\" \"\(section)\" \"\" \"hearth\" \"hearth\"\n"
+    text = ".TH \"\(name.uppercased())\" \"\(section)\" \"\(Self.date)\" \"hearth\" \"hearth\"\n"
     heading("Name")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(summary))\n"
   }
@@ -191,18 +195,40 @@ package struct Roff {
 
   /// Adds a paragraph.
   package mutating func paragraph(_ words: String) {
-    text += ".PP\n\(Self.escaped(words))\n"
+    beginParagraph()
+    text += Self.filled(words)
+  }
+
+  /// A heading begins a paragraph of its own.
+  private mutating func beginParagraph() {
+    let last = text.dropLast().split(separator: "\n").last ?? ""
+    if !last.hasPrefix(".SH"), !last.hasPrefix(".SS") { text += ".PP\n" }
+  }
+
+  /// Text as lines of the usual length.
+  private static func filled(_ words: String) -> String {
+    var lines: [String] = []
+    for word in words.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+      let word = escaped(String(word))
+      if let last = lines.last, last.utf8.count + word.utf8.count < lineBytes {
+        lines[lines.count - 1] = last + " " + word
+      } else {
+        lines.append(word)
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
   }
 
   /// Adds a term and its meaning.
   package mutating func item(_ term: String, meaning: String) {
     text += ".TP\n.B \"\(Self.escaped(term).replacing("\"", with: "\\(dq"))\"\n"
-    text += "\(Self.escaped(meaning))\n"
+    text += Self.filled(meaning)
   }
 
   /// Adds lines that are shown as they are.
   package mutating func example(_ lines: String) {
-    text += ".PP\n.nf\n"
+    beginParagraph()
+    text += ".nf\n"
     for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
       text += "    \(Self.escaped(String(line)))\n"
     }

@@ -163,6 +163,7 @@ extension Model {
     guard let name = fullName(of: typed, in: context) else { return [] }
     if let command = Command.named(name) { return run(command, with: rest) }
     guard let action = session.keys.action(named: name) else { return [] }
+    guard rest.isEmpty else { return refuse(rest, after: name) }
     return perform(action, in: context)
   }
 
@@ -197,7 +198,16 @@ extension Model {
       session.message = .failure("\(command.name) needs more: \(command.arguments). Tab completes.")
       return []
     }
+    guard rest.isEmpty || !command.arguments.isEmpty else {
+      return refuse(rest, after: command.name)
+    }
     return command.run(&self, rest)
+  }
+
+  /// Refuses what was typed after a command that takes nothing.
+  private mutating func refuse(_ rest: String, after name: String) -> [Effect] {
+    session.message = .failure("\(name) takes nothing after its name, not \"\(rest)\".")
+    return []
   }
 
   /// Binds keys to an action until the program ends.
