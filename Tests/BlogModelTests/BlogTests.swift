@@ -125,11 +125,12 @@ struct BlogTests {
   func refusals() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
-    await #expect(throws: BlogError.emptyText(BlogError.emptyPost)) {
+    await #expect(throws: BlogError.invalidText("Neither title nor body can be empty.")) {
       try await blog.post(title: "\n", body: "b")
     }
-    await #expect(throws: BlogError.emptyText(BlogError.emptyComment)) {
-      try await blog.comment(on: "x", text: " ")
+    let id = try await blog.post(title: "t", body: "b")
+    await #expect(throws: BlogError.invalidText("A comment cannot be empty.")) {
+      try await blog.comment(on: id, text: " ")
     }
     for id in ["", "a.b", "a/b", "a\u{1}b", String(repeating: "x", count: 760)] {
       await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }

@@ -15,7 +15,7 @@ struct PostSearchTests {
     in feed: FeedKind = .recent,
     _ matches: @escaping @Sendable (Post) -> Bool
   ) async throws -> [SearchProgress] {
-    probe.blog.search(number, in: feed, matching: matches)
+    probe.blog.search(number, in: feed, withComments: false) { post, _ in matches(post) }
     try await probe.wait("the end of search \(number)") { probe in
       Self.reports(of: number, probe).last?.end != nil
     }
@@ -68,9 +68,22 @@ struct PostSearchTests {
     let all = try await reports(of: 1, probe) { _ in true }
     #expect(all.last?.end == .full)
     #expect(all.flatMap(\.found).count == 2_000)
-    probe.blog.search(2, in: .recent) { _ in false }
+    probe.blog.search(2, in: .recent, withComments: true) { _, _ in false }
     _ = try await reports(of: 3, probe) { _ in false }
     #expect(Self.reports(of: 2, probe).last?.end == nil)
+  }
+
+  @Test("Comments are looked at with their posts, page by page")
+  func comments() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<500)
+    let blog = try server.blog("ann")
+    let commented = [3, 250, 499].map(BlogServer.key)
+    for post in commented { _ = try await blog.comment(on: post, text: "A zebra") }
+    let found = try await blog.search(.recent) { _, comments in
+      comments.contains { $0.text.contains("zebra") }
+    }
+    #expect(found.map(\.id) == commented.reversed())
   }
 
   @Test("A list that must not be read says why")

@@ -16,13 +16,20 @@ struct RefusalTests {
   func untold() {
     #expect(
       refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
-        == "Permission denied at /posts/p; the server does not tell the rule: "
-        + "\"hearth rules explain --as alice --write /posts/p\" does"
+        == "Permission denied at /posts/p; whoever runs the server can ask which rule: hearth export"
+        + " | hearth rules explain --data - --as alice --write /posts/p VALUE"
     )
     #expect(
       refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), for: .read, at: "/posts/p")
         .contains("--read /user-posts/bob/p")
     )
+  }
+
+  @Test("Whoever reads without an account is told how to sign in")
+  func withoutAccount() {
+    let refusal = DatabaseErrorText(uid: "alice", signIn: "F6 signs in")
+    let text = refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
+    #expect(text == "You are reading without an account; F6 signs in")
   }
 
   @Test("A server that tells: the rule with its path and expression, and what its names stood for")

@@ -129,14 +129,14 @@ struct SampleParityTests {
   func empty(text: String) async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
-    await #expect(throws: BlogError.emptyText("Neither title nor body can be empty.")) {
+    await #expect(throws: BlogError.invalidText("Neither title nor body can be empty.")) {
       try await blog.post(title: text, body: "b")
     }
-    await #expect(throws: BlogError.emptyText("Neither title nor body can be empty.")) {
+    await #expect(throws: BlogError.invalidText("Neither title nor body can be empty.")) {
       try await blog.post(title: "t", body: text)
     }
     let id = try await blog.post(title: "t", body: "b")
-    await #expect(throws: BlogError.emptyText("A comment cannot be empty.")) {
+    await #expect(throws: BlogError.invalidText("A comment cannot be empty.")) {
       try await blog.comment(on: id, text: text)
     }
   }

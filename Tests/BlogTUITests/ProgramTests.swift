@@ -88,7 +88,8 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func search(
     _ number: Int,
     in feed: FeedKind,
-    matching matches: @escaping @Sendable (Post) -> Bool
+    withComments: Bool,
+    matching matches: @escaping @Sendable (Post, [BlogComment]) -> Bool
   ) { note("search \(feed)") }
   func stopSearching() { note("stop searching") }
 }

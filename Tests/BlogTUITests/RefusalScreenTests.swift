@@ -9,8 +9,21 @@ struct RefusalScreenTests {
     "Permission denied at /posts/p12: .write of /posts/$post (line 31) at /posts/p12: "
     + "auth.uid === data.child('uid').val() → false, where $post = \"p12\""
   private static let untold =
-    "Permission denied at /posts/p12; the server does not tell the rule: "
-    + "\"hearth rules explain --as alice --write /posts/p12\" does"
+    "Permission denied at /posts/p12; whoever runs the server can ask which rule: hearth export"
+    + " | hearth rules explain --data - --as alice --write /posts/p12 VALUE"
+
+  @Test("Whoever reads without an account is told so in the bar, and before writing")
+  func withoutAccount() {
+    var model = Fixture.loaded()
+    #expect(!model.rows.contains { $0.contains("no account") })
+    model.session.isWithoutAccount = true
+    #expect(model.rows.contains { $0.contains("no account: F6 signs in") })
+    model.type("c")
+    #expect(model.message?.text.string.contains("without an account; F6") == true)
+    #expect(model.composer != nil)
+    model.type(.escape, .enter, "c")
+    #expect(model.message?.text.string.contains("without an account; F6") == true)
+  }
 
   /// The lines of the footer, however many there are, as one text.
   private func footer(_ model: Model) -> String {

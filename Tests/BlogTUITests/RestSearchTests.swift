@@ -47,11 +47,29 @@ struct RestSearchTests {
     #expect(searches(model.send(.tick(now: Fixture.now + 1))).isEmpty)
   }
 
-  @Test("A list that is loaded as a whole is not asked for")
-  func whole() {
+  @Test("In a list that is loaded as a whole, Enter searches the comments")
+  func whole() throws {
     var model = Fixture.loaded()
-    #expect(searches(model.type("/zebra", .enter)).isEmpty)
+    let request = try #require(searches(model.type("/zebra", .enter)).first)
     #expect(model.rows.contains { $0.contains("No post contains \"zebra\".") })
+    let post = Fixture.posts[1]
+    let comment = BlogComment(id: "c", uid: "bob", author: "bob", text: "A Zebra!")
+    #expect(request.matches(post, comments: [comment]))
+    #expect(!request.matches(post))
+    report(&model, [post], searched: Fixture.posts.count, end: .complete)
+    #expect(model.feed.list.ids == [post.id])
+    #expect(model.rows[1].contains("/zebra: 1 of \(Fixture.posts.count). Esc shows all."))
+    model.type(.escape)
+    #expect(model.feed.list.ids.count == Fixture.posts.count)
+  }
+
+  @Test(
+    "A search for properties alone does not read comments",
+    arguments: ["mine", "stars>2", "#tea"]
+  )
+  func properties(text: String) {
+    var model = Fixture.loaded()
+    #expect(searches(model.type(.text("/" + text), .enter)).isEmpty)
   }
 
   @Test("What is found appears at once, in its place, and can be opened; at the end all is counted")

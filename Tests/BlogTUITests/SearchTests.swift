@@ -18,6 +18,31 @@ struct SearchTests {
     #expect(model.feed.list.ids.count == Fixture.posts.count)
   }
 
+  @Test(
+    "A part that asks for something unknown is refused with a hint, and stays to be mended",
+    arguments: [
+      ("foo:bar", "foo:"), ("tea !auther:bob", "auther:"), ("stars>many", "stars> needs a number"),
+    ]
+  )
+  func unknownQualifier(text: String, hint: String) {
+    var model = Fixture.loaded()
+    model.type(.text("/" + text), .enter)
+    #expect(model.message?.text.string.contains(hint) == true)
+    #expect(model.search?.isEditing == true)
+    model.type(.control("u"), "author:bob", .enter)
+    #expect(model.search?.isEditing == false)
+    model.type(.text(":search " + text), .enter)
+    #expect(model.message?.text.string.contains(hint) == true)
+  }
+
+  @Test(
+    "Addresses, times, quotes and words that end with a colon are text",
+    arguments: ["https://x.org", "12:30", "std::string", "\"foo:bar\"", "tea:", ":x", "a: b"]
+  )
+  func colons(text: String) {
+    #expect(SearchPattern.problem(in: text) == nil)
+  }
+
   @Test("n and N go round the matches")
   func nextMatch() {
     var model = Fixture.loaded()

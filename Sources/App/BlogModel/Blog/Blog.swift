@@ -88,6 +88,54 @@ package struct Blog: Sendable {
     return Array(sorted.prefix(Int(BlogPaths.feedLength)))
   }
 
+  /// Searches a whole list with the comments on its posts.
+  ///
+  /// - Parameters:
+  ///   - feed: The list.
+  ///   - matches: Decides whether a post with these comments matches; called on any thread.
+  /// - Returns: The posts that match, newest first.
+  /// - Throws: ``BlogError/unreadable(_:)`` when the list cannot be read.
+  package func search(
+    _ feed: FeedKind,
+    matching matches: @escaping @Sendable (Post, [Comment]) -> Bool
+  ) async throws -> [Post] {
+    let list = paths.all(feed, of: me.uid)
+    var found: [Post] = []
+    let reports = AsyncStream<SearchProgress> { continuation in
+      PostSearch(0, in: list, comments: paths.allComments, matching: matches) { progress in
+        continuation.yield(progress)
+        if progress.end != nil { continuation.finish() }
+      }.start()
+    }
+    for await progress in reports {
+      found += progress.found
+      if case .failed(let reason) = progress.end { throw BlogError.unreadable(reason) }
+    }
+    return found
+  }
+
+  /// The terminals that are online.
+  ///
+  /// - Returns: The terminals, by person.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func people() async throws -> [Presence] {
+    PeopleWatch.people(try await paths.people.getData())
+  }
+
+  /// Follows or unfollows a person.
+  ///
+  /// - Parameters:
+  ///   - uid: The identifier of the person.
+  ///   - isFollowed: Whether to follow them.
+  /// - Throws: ``BlogError/unknownPerson(_:)``, or `DatabaseError` when the server refuses it.
+  package func setFollowing(_ uid: String, to isFollowed: Bool) async throws {
+    let key = try checked(uid)
+    if isFollowed, !(try await paths.user(key).getData().exists()) {
+      throw BlogError.unknownPerson(uid)
+    }
+    try await finished { setFollowing(key, to: isFollowed, completion: $0) }
+  }
+
   /// Follows or unfollows a person.
   package func setFollowing(
     _ uid: String,
@@ -127,11 +175,8 @@ package struct Blog: Sendable {
   ///   - title: One line.
   ///   - body: Any number of lines.
   /// - Returns: The key of the post.
-  /// - Throws: ``BlogError/emptyText(_:)``, or `DatabaseError` when the server refuses the post.
+  /// - Throws: ``BlogError/invalidText(_:)``, or `DatabaseError` when the server refuses the post.
   package func post(title: String, body: String) async throws -> PostID {
-    guard Self.hasText(title), Self.hasText(body) else {
-      throw BlogError.emptyText(BlogError.emptyPost)
-    }
     let id = paths.posts.childByAutoId().key ?? ""
     try await finished { write(post: id, title: title, body: body, completion: $0) }
     return id
@@ -144,6 +189,7 @@ package struct Blog: Sendable {
     body: String,
     completion: @escaping Completion
   ) {
+    guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
     var values: [String: Any] = [
       "posts/\(id)": post.storedValue,
@@ -191,7 +237,6 @@ package struct Blog: Sendable {
     text: String,
     answering parent: String? = nil
   ) async throws -> String {
-    guard Self.hasText(text) else { throw BlogError.emptyText(BlogError.emptyComment) }
     _ = try await post(id)
     var answered: Comment?
     if let parent {
@@ -220,6 +265,7 @@ package struct Blog: Sendable {
     answering parent: Comment? = nil,
     completion: @escaping Completion
   ) {
+    guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let new = Comment(id: comment, uid: me.uid, author: me.name, text: text, parent: parent?.id)
     var values: [String: Any] = [
       "post-comments/\(id)/\(comment)": new.storedValue, "users/\(me.uid)/username": me.name,
@@ -278,12 +324,34 @@ package struct Blog: Sendable {
   ///   - body: Any number of lines.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the change.
   package func edit(post id: PostID, title: String, body: String) async throws {
-    guard Self.hasText(title), Self.hasText(body) else {
-      throw BlogError.emptyText(BlogError.emptyPost)
-    }
     let post = try await post(id)
     guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
     try await finished { rewrite(post: id, title: title, body: body, before: post, completion: $0) }
+  }
+
+  /// Changes the text of one of the user's comments.
+  ///
+  /// - Parameters:
+  ///   - comment: The key of the comment.
+  ///   - id: The key of the post.
+  ///   - text: The new text.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the change.
+  package func edit(comment: String, on id: PostID, text: String) async throws {
+    let found = try await ownComment(comment, on: id)
+    try await finished {
+      rewrite(comment: comment, on: id, text: text, before: found, completion: $0)
+    }
+  }
+
+  /// Reads one of the user's comments.
+  private func ownComment(_ comment: String, on id: PostID) async throws -> Comment {
+    guard let found = Comment(try await place(ofComment: comment, on: id).getData()) else {
+      throw BlogError.commentNotFound(comment)
+    }
+    guard found.uid == me.uid else {
+      throw BlogError.notMine("comment \(comment)", owner: found.author)
+    }
+    return found
   }
 
   /// Changes a post that is known to be the user's; concurrent stars are left alone.
@@ -298,6 +366,7 @@ package struct Blog: Sendable {
     before old: Post? = nil,
     completion: @escaping Completion
   ) {
+    guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let checked = whole(or: BlogError.notFound(id), completion)
     var values: [String: Any] = [
       "posts/\(id)/title": title,
@@ -336,6 +405,7 @@ package struct Blog: Sendable {
     before old: Comment? = nil,
     completion: @escaping Completion
   ) {
+    guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let checked = whole(or: BlogError.commentNotFound(comment), completion)
     var values: [String: Any] = ["post-comments/\(id)/\(comment)/text": text]
     let new = Comment(id: comment, uid: me.uid, author: me.name, text: text)
@@ -377,14 +447,8 @@ package struct Blog: Sendable {
   ///   - id: The key of the post.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
   package func delete(comment: String, on id: PostID) async throws {
-    let place = try place(ofComment: comment, on: id)
-    guard let found = Comment(try await place.getData()) else {
-      throw BlogError.commentNotFound(comment)
-    }
-    guard found.uid == me.uid else {
-      throw BlogError.notMine("comment \(comment)", owner: found.author)
-    }
-    try await place.removeValue()
+    let found = try await ownComment(comment, on: id)
+    try await place(ofComment: comment, on: id).removeValue()
     var parent: Comment?
     if let answered = found.parent {
       parent = Comment(try await self.place(ofComment: answered, on: id).getData())
@@ -408,8 +472,14 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Whether a text contains anything but white space.
-  static func hasText(_ text: String) -> Bool { !text.allSatisfy(\.isWhitespace) }
+  /// Reports a text that the blog does not take; returns whether it takes the text.
+  private static func accepts(
+    _ problem: BlogBounds.Problem?,
+    or completion: Completion
+  ) -> Bool {
+    if let problem { completion(BlogError.invalidText(problem.description)) }
+    return problem == nil
+  }
 
   /// Returns a key if it is legal; nothing can exist under an illegal one.
   private func checked(_ id: String) throws(BlogError) -> String {

@@ -26,11 +26,13 @@ package protocol BlogRepository: Sendable {
   /// - Parameters:
   ///   - number: Identifies the search in ``BlogEvent/found(_:)``.
   ///   - feed: The list.
-  ///   - matches: Decides whether a post matches; called on any thread.
+  ///   - withComments: Whether to search the comments on each post as well.
+  ///   - matches: Decides whether a post with these comments matches; called on any thread.
   func search(
     _ number: Int,
     in feed: FeedKind,
-    matching matches: @escaping @Sendable (Post) -> Bool
+    withComments: Bool,
+    matching matches: @escaping @Sendable (Post, [Comment]) -> Bool
   )
   /// Ends the search.
   func stopSearching()
@@ -206,6 +208,8 @@ struct DatabaseErrorText: Sendable {
 
   /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
+  /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account.
+  var signIn: String?
 
   /// The reason as a sentence without a period.
   ///
@@ -217,12 +221,14 @@ struct DatabaseErrorText: Sendable {
   func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
     guard error.code == .permissionDenied else { return error.reason }
+    if let signIn { return "You are reading without an account; \(signIn)" }
     let path = error.path.flatMap { $0 == "/" ? nil : $0 } ?? place
     if error.reason.hasPrefix(Self.prefix) {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
     }
-    let command = "hearth rules explain --as \(uid) --\(request.rawValue) \(path)"
-    return "Permission denied at \(path); the server does not tell the rule: \"\(command)\" does"
+    var command = "hearth export | hearth rules explain --data - --as \(uid)"
+    command += " --\(request.rawValue) \(path)" + (request == .write ? " VALUE" : "")
+    return "Permission denied at \(path); whoever runs the server can ask which rule: \(command)"
   }
 
   /// The rule as the server reports it: its path and expression, then the values of its variables.

@@ -14,6 +14,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package let databaseName: String
   let blog: Blog
   private let database: Database
+  private let refusal: DatabaseErrorText
   let queue: DispatchQueue
   private var handler: (@Sendable (BlogEvent) -> Void)?
   private var feeds: [FeedKind: any FeedSource] = [:]
@@ -49,14 +50,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - me: The user who reads and writes.
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
+  ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
   package init(
     database: Database,
     name: String,
     me: Author,
     stars: StarMethod = .transaction,
-    terminal: TerminalName? = nil
+    terminal: TerminalName? = nil,
+    signIn: String? = nil
   ) {
     self.database = database
+    refusal = DatabaseErrorText(uid: me.uid, signIn: signIn)
     self.me = me
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
@@ -200,12 +204,15 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package func search(
     _ number: Int,
     in feed: FeedKind,
-    matching matches: @escaping @Sendable (Post) -> Bool
+    withComments: Bool,
+    matching matches: @escaping @Sendable (Post, [Comment]) -> Bool
   ) {
     let list = blog.paths.all(feed, of: me.uid)
+    let comments = withComments ? blog.paths.allComments : nil
     queue.async { [self] in
       search?.stop()
-      search = PostSearch(number, in: list, matching: matches) { [queue, weak self] progress in
+      search = PostSearch(number, in: list, comments: comments, matching: matches) {
+        [queue, weak self] progress in
         queue.async { [weak self] in self?.handler?(.found(progress)) }
       }
       search?.start()
@@ -284,8 +291,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       }
     }
   }
-
-  private var refusal: DatabaseErrorText { DatabaseErrorText(uid: me.uid) }
 }
 
 extension ConnectionStatus.Problem {

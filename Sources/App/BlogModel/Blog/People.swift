@@ -95,7 +95,8 @@ final class PeopleWatch: @unchecked Sendable {
     paths.typing(on: post).removeObserver(withHandle: handle)
   }
 
-  private static func people(_ snapshot: DataSnapshot) -> [Presence] {
+  /// The terminals in a snapshot of all presences.
+  static func people(_ snapshot: DataSnapshot) -> [Presence] {
     snapshot.childSnapshots.flatMap { person in
       person.childSnapshots.compactMap { child in
         guard let name = child.text("name") else { return nil }

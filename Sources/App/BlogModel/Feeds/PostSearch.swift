@@ -50,7 +50,9 @@ final class PostSearch: @unchecked Sendable {
 
   private let number: Int
   private let list: DatabaseQuery
-  private let matches: @Sendable (Post) -> Bool
+  /// All comments, if they are searched as well.
+  private let comments: DatabaseReference?
+  private let matches: @Sendable (Post, [Comment]) -> Bool
   private let tell: @Sendable (SearchProgress) -> Void
   private let queue = DispatchQueue(label: "hearth.search", qos: .utility)
   private var length = 200
@@ -64,16 +66,19 @@ final class PostSearch: @unchecked Sendable {
   /// - Parameters:
   ///   - number: Identifies the search in its reports.
   ///   - list: All posts, ordered by their keys.
+  ///   - comments: All comments by post, to search them as well; nil to search posts alone.
   ///   - matches: Decides whether a post matches; called on a queue of the search.
   ///   - tell: Receives the reports, on a queue of the search.
   init(
     _ number: Int,
     in list: DatabaseQuery,
-    matching matches: @escaping @Sendable (Post) -> Bool,
+    comments: DatabaseReference? = nil,
+    matching matches: @escaping @Sendable (Post, [Comment]) -> Bool,
     tell: @escaping @Sendable (SearchProgress) -> Void
   ) {
     self.number = number
     self.list = list
+    self.comments = comments
     self.matches = matches
     self.tell = tell
   }
@@ -96,7 +101,7 @@ final class PostSearch: @unchecked Sendable {
         case .success(let page):
           let passed = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
           self.adapt(to: passed)
-          self.take(page, isLast: page.childrenCount < limit)
+          self.take(page.childSnapshots, isLast: page.childrenCount < limit)
         }
       }
     }
@@ -110,19 +115,40 @@ final class PostSearch: @unchecked Sendable {
     )
   }
 
-  private func take(_ page: DataSnapshot, isLast: Bool) {
+  private func take(_ page: [DataSnapshot], isLast: Bool) {
     guard !isOver else { return }
-    let children = page.childSnapshots
-    if !isLast, let first = children.first {
+    guard let comments, let first = page.first, let last = page.last else {
       // The next page is loaded while this one is searched.
-      read(before: first.key)
+      if !isLast, let first = page.first { read(before: first.key) }
+      return search(page, isLast: isLast) { _ in [] }
     }
+    comments.queryOrderedByKey().queryStarting(atValue: first.key).queryEnding(atValue: last.key)
+      .peek { result in
+        self.queue.async {
+          // Rules may hide the comments, and the posts are searched nevertheless.
+          let found = try? result.get()
+          if !isLast { self.read(before: first.key) }
+          self.search(page, isLast: isLast) { post in
+            (found?.childSnapshot(forPath: post).childSnapshots ?? []).compactMap(Comment.init)
+          }
+        }
+      }
+  }
+
+  private func search(
+    _ page: [DataSnapshot],
+    isLast: Bool,
+    comments: (PostID) -> [Comment]
+  ) {
+    guard !isOver else { return }
     var found: [Post] = []
-    for child in children.reversed() {
+    for child in page.reversed() {
       guard let post = Post(child) else { continue }
       searched += 1
       reached = post.createdAt ?? reached
-      if matches(post), foundCount + found.count < Self.mostFound { found.append(post) }
+      if matches(post, comments(post.id)), foundCount + found.count < Self.mostFound {
+        found.append(post)
+      }
     }
     foundCount += found.count
     let isFull = foundCount >= Self.mostFound

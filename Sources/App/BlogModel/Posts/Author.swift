@@ -29,7 +29,7 @@ extension Author {
   /// - Parameter name: From 1 to 40 characters, without control characters.
   /// - Throws: ``NameError`` if the name is not allowed.
   package init(userName name: String) throws(NameError) {
-    if name.isEmpty || name.allSatisfy(\.isWhitespace) {
+    if name.isBlank {
       throw NameError(description: "a user name cannot be empty")
     }
     if name.count > Self.longestName {
@@ -37,6 +37,10 @@ extension Author {
         description: "a user name cannot be longer than \(Self.longestName) characters;"
           + " this one has \(name.count)"
       )
+    }
+    // A character may have any number of marks.
+    if name.utf16.count > BlogBounds.author {
+      throw NameError(description: "a user name cannot have that many accents and marks")
     }
     for scalar in name.unicodeScalars {
       switch scalar.properties.generalCategory {

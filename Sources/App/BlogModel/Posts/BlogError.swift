@@ -6,8 +6,12 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   case commentNotFound(String)
   /// The post or comment belongs to someone else.
   case notMine(String, owner: String)
-  /// A title or a body is missing.
-  case emptyText(String)
+  /// The blog does not take the text; carries the reason as a sentence.
+  case invalidText(String)
+  /// Nobody has this identifier.
+  case unknownPerson(String)
+  /// A list cannot be read; carries the reason.
+  case unreadable(String)
   /// Others changed the same data too often in the meantime.
   case conflict(PostID)
 
@@ -16,17 +20,15 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"
     case .commentNotFound(let id): "there is no comment \(id) on that post"
-    case .notMine(let what, let owner): "\(what) was written by \(owner); only they can delete it"
-    case .emptyText(let sentence): sentence
+    case .notMine(let what, let owner): "\(what) was written by \(owner); only they can change it"
+    case .invalidText(let sentence): sentence
+    case .unknownPerson(let uid):
+      "nobody has the identifier \(uid); \"hearth list --json\" shows those of authors"
+    case .unreadable(let reason): reason
     case .conflict(let id):
       "post \(id) was changed by others too often in the meantime; try again in a moment"
     }
   }
-
-  /// The message of a composer whose title or body is missing.
-  package static let emptyPost = "Neither title nor body can be empty."
-  /// The message of a comment field that is empty.
-  package static let emptyComment = "A comment cannot be empty."
 }
 
 /// Called when an operation is complete, with the error if it failed.

@@ -27,8 +27,11 @@ package struct BlogPaths: Sendable {
 
   /// The comments on a post by key.
   package func comments(on post: PostID) -> DatabaseReference {
-    root.child("post-comments").child(of: ChildKey(post))
+    allComments.child(of: ChildKey(post))
   }
+
+  /// All comments, by post and key.
+  package var allComments: DatabaseReference { root.child("post-comments") }
 
   /// The record of a person.
   package func user(_ uid: String) -> DatabaseReference {

@@ -277,38 +277,6 @@ extension Node {
   }
 }
 
-/// The maximum length of each text in a blog, in UTF-16 code units, as the rules count.
-package enum BlogBounds {
-  /// The longest title.
-  package static let title = 300
-  /// The longest text of a post.
-  package static let body = 65_536
-  /// The longest comment.
-  package static let comment = 10_000
-
-  private static let limits: [ChildKey: Int] = [
-    .author: 200, .title: title, .body: body, .commentText: comment,
-  ]
-  /// The maximum length of any other text.
-  private static let longest = 768
-
-  /// The text in a post or comment that is too long, described in words; nil if there is none.
-  static func problem(with entry: Node) -> String? {
-    for (key, value) in entry.entries {
-      let limit = limits[key] ?? longest
-      if let length = longestText(in: value), length > limit {
-        return "\(key) has a text of \(length) characters; \(limit) are allowed"
-      }
-    }
-    return nil
-  }
-
-  private static func longestText(in node: Node) -> Int? {
-    if case .string(let text)? = node.leafValue { return text.utf16.count }
-    return node.entries.compactMap { longestText(in: $0.value) }.max()
-  }
-}
-
 /// An inconsistency in a blog, and its remedy.
 package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
   /// How to repair a fault: counts follow the stars, and copies follow the posts.

@@ -88,6 +88,8 @@ package struct Environment {
 
   /// Whether the user has signed in to the database, and can therefore switch accounts.
   package var canChangeAccount = false
+  /// Whether the user reads a database that has accounts without one.
+  package var isWithoutAccount = false
 
   /// Makes an environment in which every operation is unavailable or does nothing.
   package init() {}

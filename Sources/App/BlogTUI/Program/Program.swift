@@ -62,6 +62,7 @@ package final class Program<Terminal: TerminalDevice> {
     )
     environment.record(.start(start))
     model = Model(start)
+    model.session.isWithoutAccount = environment.isWithoutAccount
     send(.configured(configuration))
   }
 
@@ -209,7 +210,11 @@ package final class Program<Terminal: TerminalDevice> {
     case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, to: isFollowed)
     case .notify(let text): terminal.notify(text)
     case .search(let request):
-      repository.search(request.number, in: request.kind) { request.matches($0) }
+      repository.search(
+        request.number,
+        in: request.kind,
+        withComments: request.pattern.looksAtTexts
+      ) { request.matches($0, comments: $1) }
     case .stopSearching: repository.stopSearching()
     case .open(let id): repository.open(id)
     case .close(let id): repository.close(id)

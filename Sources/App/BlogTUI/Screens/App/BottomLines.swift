@@ -97,6 +97,9 @@ extension Painter {
       let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
       right.insert((text, theme.waiting), at: 0)
     }
+    if session.isWithoutAccount, row.width >= 40 {
+      right.insert((isNarrow ? "no account" : "no account: F6 signs in", theme.waiting), at: 0)
+    }
     if session.pendingWrites > 0 {
       let count = SafeText(session.pendingWrites)
       let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"

@@ -91,41 +91,8 @@ package struct Unsent: Hashable, Sendable, Codable {
   }
 }
 
-/// The longest allowed texts, in UTF-16 code units, as the rules of the database count.
-enum PostLimits {
-  /// The longest title.
-  static let title = BlogBounds.title
-  /// The longest text of a post.
-  static let body = BlogBounds.body
-  /// The longest comment.
-  static let comment = BlogBounds.comment
-  /// The limit of the editors: far above what can be sent, so that no paste is cut off.
-  static let editor = 1_000_000
-
-  /// What is wrong with a post; nil if it can be sent.
-  static func problem(title: String, body: String) -> SafeText? {
-    problem(titleCount: title.utf16.count, bodyCount: body.utf16.count)
-  }
-
-  /// What is wrong with a post of these lengths; nil if it can be sent.
-  static func problem(titleCount: Int, bodyCount: Int) -> SafeText? {
-    if titleCount > title {
-      return "The title is " + characters(titleCount - title) + " too long."
-    }
-    if bodyCount > body {
-      return "The text is " + characters(bodyCount - body) + " too long."
-    }
-    return nil
-  }
-
-  /// What is wrong with a comment; nil if it can be sent.
-  static func problem(comment: String) -> String? {
-    let excess = comment.utf16.count - self.comment
-    return excess > 0
-      ? "The comment is \(characters(excess).string) too long. Shorten it, or post it." : nil
-  }
-
-  private static func characters(_ count: Int) -> SafeText {
-    SafeText(count) + (count == 1 ? " character" : " characters")
-  }
+/// How much the editors take.
+enum EditorLimit {
+  /// The number of characters: far above what can be sent, so that no paste is cut off.
+  static let characters = 1_000_000
 }

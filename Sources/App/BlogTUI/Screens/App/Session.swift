@@ -22,6 +22,8 @@ package struct Session: Sendable {
   package internal(set) var connectionProblem: ConnectionProblem?
   /// The current period in which the server answers nothing, if there is one.
   package internal(set) var silence: Silence?
+  /// Whether the user reads without an account, where there are accounts.
+  var isWithoutAccount = false
   /// Whether the user has disconnected this terminal.
   package internal(set) var isCutOff = false
   /// When the state of the connection last changed.

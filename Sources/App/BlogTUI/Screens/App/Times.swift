@@ -1,3 +1,5 @@
+private import Glibc
+
 /// Formats how long ago something happened, in as few cells as possible.
 enum Age {
   private static let minute: Int64 = 60
@@ -22,7 +24,7 @@ enum Age {
     return date(created, isShort: isShort)
   }
 
-  /// The day and the time of day in UTC; empty if the time is unknown.
+  /// The day and the time of day; empty if the time is unknown.
   ///
   /// - Parameters:
   ///   - created: The time to format, in milliseconds since 1970.
@@ -36,10 +38,10 @@ enum Age {
     return day + " " + SafeText(untrusted: String(Clock.text(created).prefix(5)))
   }
 
-  /// The day in UTC, such as `2024-05-03`.
+  /// The day, such as `2024-05-03`.
   static func day(_ created: Int64) -> SafeText { date(created, isShort: false) }
 
-  /// The day in UTC, or only its year.
+  /// The day, or only its year.
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
     let date = CalendarDay(milliseconds)
     guard (0...9_999).contains(date.year) else { return "?" }
@@ -54,7 +56,7 @@ enum Age {
   }
 }
 
-/// A day of the calendar, in UTC.
+/// A day of the calendar, in the user's time zone.
 struct CalendarDay: Hashable {
   private static let millisecondsPerDay: Int64 = 86_400_000
 
@@ -84,6 +86,7 @@ struct CalendarDay: Hashable {
 
   /// The number of days from 1970 to a time in milliseconds; cheaper than computing the whole date.
   static func number(of milliseconds: Int64) -> Int64 {
+    let milliseconds = LocalTime.shifted(milliseconds)
     let rest = milliseconds % millisecondsPerDay
     return milliseconds / millisecondsPerDay - (rest < 0 ? 1 : 0)
   }
@@ -107,14 +110,27 @@ struct CalendarDay: Hashable {
   ]
 }
 
-/// The time of day in UTC.
+/// The time of day in the user's time zone.
 enum Clock {
   /// Hours, minutes and seconds, such as `09:05:59`.
   static func text(_ milliseconds: Int64) -> String {
     let perDay: Int64 = 86_400_000
+    let milliseconds = LocalTime.shifted(milliseconds)
     let rest = ((milliseconds % perDay) + perDay) % perDay / 1_000
     return [rest / 3_600, rest / 60 % 60, rest % 60]
       .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+}
+
+/// The user's time zone, as `TZ` or the system says.
+private enum LocalTime {
+  /// The time at which clocks in UTC show what the user's clock shows at this time.
+  static func shifted(_ milliseconds: Int64) -> Int64 {
+    var seconds = time_t(milliseconds / 1_000)
+    var parts = tm()
+    guard localtime_r(&seconds, &parts) != nil else { return milliseconds }
+    let shifted = milliseconds.addingReportingOverflow(Int64(parts.tm_gmtoff) * 1_000)
+    return shifted.overflow ? milliseconds : shifted.partialValue
   }
 }
 

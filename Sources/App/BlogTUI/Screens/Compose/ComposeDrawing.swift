@@ -1,3 +1,5 @@
+import BlogModel
+
 /// The rectangles of the parts of the form for a post.
 struct ComposeFrame: Hashable {
   /// The label of the first field; empty on screens with few rows.
@@ -87,14 +89,15 @@ extension Painter {
     let title = form.title.text.utf16.count
     let body = form.body.utf16Count
     let isTitle = form.focus == .title
-    let (used, limit) = isTitle ? (title, PostLimits.title) : (body, PostLimits.body)
-    let isTooLong = title > PostLimits.title || body > PostLimits.body
+    let (used, limit) = isTitle ? (title, BlogBounds.title) : (body, BlogBounds.body)
+    let problem = BlogBounds.problem(titleCount: title, bodyCount: body)
     var text = SafeText(used) + "/" + SafeText(limit) + " "
     if frame.header.width >= 36 {
       text = SafeText(used) + " of " + SafeText(limit) + " characters "
     }
-    if let problem = PostLimits.problem(titleCount: title, bodyCount: body) {
-      text = frame.header.width >= 60 ? problem + " " : glyphs.cross + " " + text
+    if let problem {
+      let sentence = SafeText(untrusted: problem.description, mode: .singleLine)
+      text = frame.header.width >= 60 ? sentence + " " : glyphs.cross + " " + text
     }
     let room = Rect(
       row: frame.header.row,
@@ -104,7 +107,7 @@ extension Painter {
     )
     guard text.width <= room.width else { return }
     let isNearLimit = used * 10 >= limit * 9
-    let style = isTooLong ? theme.failure : isNearLimit ? theme.notice : theme.dim
+    let style = problem != nil ? theme.failure : isNearLimit ? theme.notice : theme.dim
     screen.put(text, in: room, style: style, aligned: .trailing)
   }
 }

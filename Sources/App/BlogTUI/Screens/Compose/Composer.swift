@@ -23,8 +23,8 @@ package struct Composer: Equatable, Sendable {
   /// Makes a form with a draft, or with one of the user's posts to edit.
   init(_ draft: Draft, editing: Post? = nil) {
     self.editing = editing
-    title = TextField(text: draft.title, limit: PostLimits.editor)
-    body = TextArea(text: draft.body, limit: PostLimits.editor)
+    title = TextField(text: draft.title, limit: EditorLimit.characters)
+    body = TextArea(text: draft.body, limit: EditorLimit.characters)
     problem = draft.problem.map { SafeText(untrusted: $0, limit: 1_200) }
     focus = draft.title.isEmpty ? .title : .body
   }
@@ -46,14 +46,9 @@ package struct Composer: Equatable, Sendable {
 
   /// Checks the draft before sending; a field with a problem gets the focus.
   mutating func findProblem() -> SafeText? {
-    if title.text.isBlank || body.text.isBlank {
-      focus = title.text.isBlank ? .title : .body
-      problem = "Neither title nor body can be empty."
-    } else if let excess = PostLimits.problem(title: title.text, body: body.text) {
-      problem = excess
-    } else {
-      return nil
-    }
+    guard let found = BlogBounds.problem(title: title.text, body: body.text) else { return nil }
+    focus = found.field == .title ? .title : .body
+    problem = SafeText(untrusted: found.description, mode: .singleLine)
     return problem
   }
 }
@@ -125,6 +120,12 @@ extension Composer: AppScreen {
 }
 
 extension Session {
+  /// Tells those who read without an account so before they write, since it will be refused.
+  mutating func warnWithoutAccount() {
+    guard isWithoutAccount else { return }
+    message = .failure("You are reading without an account; F6 on the list signs in.")
+  }
+
   /// The rectangles of the parts of the form for a post.
   var composeFrame: ComposeFrame {
     ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
@@ -140,6 +141,7 @@ extension Model {
 
   /// Opens the form, with the latest draft if there is one.
   mutating func openComposer() {
+    session.warnWithoutAccount()
     composer = Composer(session.drafts.popLast() ?? Draft(title: "", body: ""))
     relayout()
   }

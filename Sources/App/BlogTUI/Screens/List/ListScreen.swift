@@ -95,6 +95,7 @@ extension Session {
   func filter(of kind: FeedKind) -> PostFilter {
     PostFilter(
       pattern: search?.pattern,
+      found: restSearch?.request.kind == kind ? restSearch?.foundByComments ?? [] : [],
       me: me.uid,
       readState: reading.state,
       hidden: reading.hidden,
@@ -130,7 +131,7 @@ extension Session {
   /// Reports the reader's position to the blog if it needs to load or drop posts.
   mutating func tellPosition() -> [Effect] {
     // A search of the whole list needs no more loaded posts.
-    guard restSearch == nil,
+    guard shownRestSearch == nil,
       let id = feed.positionToTell(isFiltered: search?.pattern != nil)
     else { return [] }
     return [.read(tab, at: id)]
@@ -238,6 +239,10 @@ extension Session {
 
   /// Keeps the search and returns to the list; an empty search ends.
   mutating func keepSearch() {
+    if let problem = SearchPattern.problem(in: search?.field.text ?? "") {
+      message = .failure(problem)
+      return
+    }
     search?.isEditing = false
     if search?.pattern == nil { endSearch() }
     feed.markSeen()
@@ -335,7 +340,7 @@ extension Model {
     session.beginSearch()
     session.search?.field.setText("")
     session.typeIntoSearch(.paste(text))
-    session.search?.isEditing = false
+    session.keepSearch()
     return effects
   }
 }

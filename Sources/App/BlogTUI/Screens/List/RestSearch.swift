@@ -17,9 +17,9 @@ package struct SearchRequest: Hashable, Sendable {
 
   /// Whether a post matches the search.
   ///
-  /// - Complexity: O(n) in the length of the post
-  package func matches(_ post: Post) -> Bool {
-    isInList(post) && pattern.matches(post, me: me, readState: readState)
+  /// - Complexity: O(n) in the length of the texts
+  package func matches(_ post: Post, comments: [Comment] = []) -> Bool {
+    isInList(post) && pattern.matches(post, comments: comments, me: me, readState: readState)
   }
 
   /// Whether a post belongs to the list: tags and followed people are searched for in all posts.
@@ -44,6 +44,10 @@ package struct RestSearch: Equatable, Sendable {
   package fileprivate(set) var reached: Int64?
   /// How it ended; nil while it runs or was stopped.
   package fileprivate(set) var end: SearchProgress.End?
+  /// The posts that match only with their comments.
+  package fileprivate(set) var foundByComments: Set<PostID> = []
+  /// Whether all posts are loaded, so that only their comments are searched.
+  let isOfComments: Bool
   /// Whether the user stopped it.
   package fileprivate(set) var isStopped = false
 
@@ -52,6 +56,11 @@ package struct RestSearch: Equatable, Sendable {
 }
 
 extension Session {
+  /// The search of posts that are not loaded; a search of comments alone goes on unseen.
+  var shownRestSearch: RestSearch? {
+    restSearch.flatMap { $0.isOfComments ? nil : $0 }
+  }
+
   /// Starts, ends or continues the search of the rest of the list, to match the search line and
   /// list.
   ///
@@ -63,8 +72,9 @@ extension Session {
       self[rest.request.kind].forgetFound()
       self[rest.request.kind].filter(filter(of: rest.request.kind))
     }
+    let isWhole = !feed.extent.hasOlder && !feed.extent.hasNewer
     if restSearch == nil, let search, !search.isEditing, let pattern = search.pattern,
-      feed.phase == .loaded, feed.extent.hasOlder || feed.extent.hasNewer
+      feed.phase == .loaded, !isWhole || pattern.looksAtTexts
     {
       lastSearch += 1
       let request = SearchRequest(
@@ -75,7 +85,7 @@ extension Session {
         readState: reading.state,
         following: tab == .following ? reading.following : []
       )
-      restSearch = RestSearch(request: request)
+      restSearch = RestSearch(request: request, isOfComments: isWhole)
     }
     let running = restSearch.flatMap { $0.isRunning ? $0.request : nil }
     guard running?.number != toldSearch else { return [] }
@@ -94,13 +104,15 @@ extension Session {
     if progress.end != nil { toldSearch = nil }
     if case .complete = progress.end { listLengths[rest.request.kind] = progress.searched }
     guard !progress.found.isEmpty else { return }
+    let byComments = progress.found.filter { !rest.request.matches($0) }
+    restSearch?.foundByComments.formUnion(byComments.map(\.id))
     self[rest.request.kind].add(found: progress.found, isByStars: rest.request.kind.isByStars)
     self[rest.request.kind].filter(filter(of: rest.request.kind))
   }
 
   /// Stops the search of the rest of the list; returns false if none is running.
   mutating func stopSearch() -> Bool {
-    guard restSearch?.isRunning == true else { return false }
+    guard shownRestSearch?.isRunning == true else { return false }
     restSearch?.isStopped = true
     return true
   }
@@ -112,7 +124,7 @@ extension Painter {
   /// The number of posts that a search has found, and the number it has searched.
   var matchCount: SafeText {
     let found = SafeText(session.feed.list.ids.count)
-    guard let rest = session.restSearch else {
+    guard let rest = session.shownRestSearch else {
       return found + " of " + SafeText(session.feed.posts.count)
     }
     switch rest.end {
@@ -137,7 +149,7 @@ extension Painter {
     guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
     let query = SafeText(untrusted: search.field.text, limit: 60)
     let text = "/" + query + ": " + matchCount
-    guard let rest = session.restSearch else { return text + ". Esc shows all." }
+    guard let rest = session.shownRestSearch else { return text + ". Esc shows all." }
     if rest.isRunning { return text + glyphs.ellipsis + " Esc stops." }
     if rest.isStopped { return text + ", stopped. Esc shows all." }
     if case .failed(let reason) = rest.end {
@@ -151,7 +163,7 @@ extension Painter {
   func nothingFoundText(_ search: Search) -> [SafeText] {
     let query = "\"" + SafeText(untrusted: search.field.text, limit: 40) + "\""
     let extent = session.feed.extent
-    guard let rest = session.restSearch else {
+    guard let rest = session.shownRestSearch else {
       return extent.hasOlder || extent.hasNewer
         ? ["None of the loaded posts contains " + query + ".", "Enter searches all."]
         : ["No post contains " + query + ".", "Esc shows all posts."]

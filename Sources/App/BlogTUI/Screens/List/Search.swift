@@ -113,6 +113,26 @@ package struct SearchPattern: Hashable, Sendable {
     return nil
   }
 
+  /// What a search asks for that does not exist, as a sentence; nil if there is no such part.
+  package static func problem(in text: String) -> String? {
+    for part in parts(text) where part.first != "\"" {
+      let part = part.first == "!" ? part.dropFirst() : part
+      guard test(part) == nil else { continue }
+      for comparison in Comparison.allCases.map({ "stars" + $0.rawValue })
+      where value(of: comparison, in: part) != nil {
+        return "\(comparison) needs a number."
+      }
+      // Addresses and names such as std::string have colons as well.
+      guard let colon = part.firstIndex(of: ":"), colon > part.startIndex,
+        part[..<colon].allSatisfy({ $0.isASCII && $0.isLetter }),
+        let next = part[colon...].dropFirst().first, next != "/", next != ":"
+      else { continue }
+      return "There is no \"\(part[...colon])\": there are author:NAME, title:TEXT, #TAG, stars>N, "
+        + "mine, starred and unread. Quotes search for a text."
+    }
+    return nil
+  }
+
   private static func value(of name: String, in part: Substring) -> Substring? {
     guard part.lowercased().hasPrefix(name), part.count > name.count else { return nil }
     let value = part.dropFirst(name.count)
@@ -120,15 +140,28 @@ package struct SearchPattern: Hashable, Sendable {
     return isQuoted ? value.dropFirst().dropLast() : value
   }
 
-  /// Whether a post matches.
+  /// Whether a part of it may be in a comment.
+  var looksAtTexts: Bool {
+    terms.contains { term in
+      if case .text = term.test { true } else { false }
+    }
+  }
+
+  /// Whether a post with these comments matches.
   ///
-  /// - Complexity: O(n) in the length of the post, for the patterns that people type
-  package func matches(_ post: Post, me: String = "", readState: ReadState? = nil) -> Bool {
+  /// - Complexity: O(n) in the length of the texts, for the patterns that people type
+  package func matches(
+    _ post: Post,
+    comments: [Comment] = [],
+    me: String = "",
+    readState: ReadState? = nil
+  ) -> Bool {
     terms.allSatisfy { term in
       let isMatch =
         switch term.test {
         case .text(let needle):
           needle.isIn(post.title) || needle.isIn(post.author) || needle.isIn(post.body)
+            || comments.contains { needle.isIn($0.text) || needle.isIn($0.author) }
         case .tag(let tag):
           TextMarks(of: post.title, post.body).tags.contains { $0.hasPrefix(tag) }
         case .author(let needle): needle.isIn(post.author) || needle.isIn(post.uid)
@@ -183,6 +216,8 @@ extension Needle {
 package struct PostFilter: Sendable {
   /// The pattern to search for; nil for everything.
   package let pattern: SearchPattern?
+  /// The posts that match because of their comments.
+  package let found: Set<PostID>
   /// The identifier of the user.
   package let me: String
   /// What the user has read.
@@ -197,6 +232,7 @@ package struct PostFilter: Sendable {
   /// Makes a filter.
   package init(
     pattern: SearchPattern?,
+    found: Set<PostID> = [],
     me: String,
     readState: ReadState? = nil,
     hidden: Set<String> = [],
@@ -204,6 +240,7 @@ package struct PostFilter: Sendable {
     textRoom: Size? = nil
   ) {
     self.pattern = pattern
+    self.found = found
     self.me = me
     self.readState = readState
     self.hidden = hidden
@@ -217,6 +254,6 @@ package struct PostFilter: Sendable {
   /// Whether the post is shown; see ``PostFilter``.
   package func passes(_ post: Post) -> Bool {
     guard !hidden.contains(post.id) else { return false }
-    return pattern?.matches(post, me: me, readState: readState) ?? true
+    return found.contains(post.id) || pattern?.matches(post, me: me, readState: readState) ?? true
   }
 }

@@ -60,7 +60,7 @@ package struct OpenPost: Equatable, Sendable {
   init(id: PostID, known: Post?, comment: CommentDraft?) {
     self.id = id
     post = known
-    field = TextArea(text: comment?.text ?? "", limit: PostLimits.editor)
+    field = TextArea(text: comment?.text ?? "", limit: EditorLimit.characters)
     answered = comment?.answered
   }
 

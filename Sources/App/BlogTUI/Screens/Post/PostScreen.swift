@@ -176,6 +176,7 @@ extension Model {
   mutating func beginComment() {
     guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
       if openPost?.field.isEmpty == true { openPost?.answered = nil }
+      session.warnWithoutAccount()
       openPost?.isWriting = true
       return
     }
@@ -189,7 +190,7 @@ extension Model {
     guard !open.field.text.isBlank else {
       return .failure("A comment cannot be empty; Esc goes back")
     }
-    return PostLimits.problem(comment: open.field.text).map { .failure($0) }
+    return BlogBounds.problem(comment: open.field.text).map { .failure($0.description) }
   }
 
   mutating func sendComment() -> [Effect] {
@@ -211,6 +212,7 @@ extension Model {
   mutating func beginAnswer() {
     let selected = openPost?.selectedComment
     if openPost?.editing == nil { openPost?.answered = selected }
+    session.warnWithoutAccount()
     openPost?.isWriting = true
   }
 
@@ -321,13 +323,6 @@ extension Session {
     guard let typing = reading.typing else { return [] }
     reading.typing = nil
     return [.typing(typing.post, false)]
-  }
-}
-
-extension String {
-  /// Whether a reader would see nothing.
-  var isBlank: Bool {
-    SafeText(untrusted: self, mode: .multiLine, limit: .max).clusters.allSatisfy(\.isSpace)
   }
 }
 
