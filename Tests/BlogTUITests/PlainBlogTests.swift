@@ -14,6 +14,9 @@ struct PlainBlogTests {
   @Test("Each event is one line, what matters first")
   func events() {
     var plain = PlainBlog(me: Fixture.alice)
+    // Until the first connection, only its problem is told.
+    #expect(plain.take(.connection(.offline(retryInSeconds: nil))) == [])
+    #expect(!plain.isReady)
     #expect(
       plain.take(.feed(.recent, posts: Fixture.posts))
         == ["9 posts. Type help for commands, list for the posts."]
@@ -61,6 +64,34 @@ struct PlainBlogTests {
     #expect(plain.run("two").effects == [])
     #expect(plain.run(".").effects == [.post(title: "Hello", body: "quit\ntwo")])
     #expect(plain.run("quit").effects == [.quit])
+  }
+
+  @Test("A post of one's own is changed in lines; what is left empty stays")
+  func editing() {
+    var plain = loaded()
+    let old = Fixture.posts[1]
+    #expect(plain.run("edit 1").lines == ["Only bob can change it."])
+    #expect(plain.run("edit 2").lines == ["Title? It is: \(old.title)"])
+    _ = plain.run("")
+    #expect(plain.run(".").effects == [.edit(old.id, title: old.title, body: old.body)])
+    #expect(!plain.isSettled)
+    _ = plain.take(.succeeded(.edit(old.id, title: old.title, body: old.body)))
+    #expect(plain.isSettled)
+    for line in ["edit 2", "New title", "New text"] { _ = plain.run(line) }
+    #expect(plain.run(".").effects == [.edit(old.id, title: "New title", body: "New text")])
+  }
+
+  @Test("Posts are searched, and their authors followed, by number")
+  func searching() {
+    var plain = loaded()
+    #expect(plain.run("search tea").lines == ["2. Notes from a slow train, by alice. 12 stars."])
+    #expect(plain.run("search foo:bar").lines[0].contains("There is no \"foo:\""))
+    #expect(plain.run("search zebra").lines == ["No post matches."])
+    #expect(plain.run("follow 1").effects == [.followAuthor(uid: "bob", true)])
+    #expect(plain.run("unfollow 1").effects == [.followAuthor(uid: "bob", false)])
+    let here = Presence(id: "bob/1", person: Author(uid: "bob", name: "bob"), terminal: "tty1", since: nil)
+    _ = plain.take(.people([here]))
+    #expect(plain.run("people").lines == ["bob, at tty1."])
   }
 
   @Test("What cannot be done is said")

@@ -14,8 +14,9 @@ package struct PlainBlog: Sendable {
 
   private enum Mode {
     case commands
-    case title
-    case body(title: String, lines: [String])
+    /// The next line is the title of a new post, or of the post that is edited.
+    case title(editing: Post?)
+    case body(title: String, editing: Post?, lines: [String])
   }
 
   private let me: Author
@@ -23,6 +24,10 @@ package struct PlainBlog: Sendable {
   private var names = NameBook()
   private var open: PostID?
   private var comments: [Comment]?
+  private var people: [Presence] = []
+  /// How many of the user's writes have no answer yet.
+  private var unanswered = 0
+  private var hasFailed = false
   private var connection: ConnectionState?
   private var toldProblem: String?
   private var mode = Mode.commands
@@ -30,6 +35,14 @@ package struct PlainBlog: Sendable {
   /// Makes a blog without any posts yet.
   package init(me: Author) {
     self.me = me
+  }
+
+  /// Whether commands can be run: the posts are known, or cannot be read.
+  package var isReady: Bool { posts != nil || hasFailed }
+
+  /// Whether everything that was asked for has been answered.
+  package var isSettled: Bool {
+    isReady && unanswered == 0 && (open == nil || comments != nil || hasFailed)
   }
 
   // MARK: Events
@@ -45,10 +58,19 @@ package struct PlainBlog: Sendable {
     case .connection(let state): return take(state)
     case .connectionProblem(let problem): return take(problem)
     case .silence(let silence): return silence.map { ["No answer from \($0.address)."] } ?? []
-    case .feedFailed(_, let reason): return ["The posts cannot be read: \(reason)."]
-    case .failed(let action, let reason): return ["Refused: \(Self.name(action)): \(reason)."]
-    case .succeeded(let action): return ["Done: \(Self.name(action))."]
-    case .feed, .extent, .post, .comments, .latestComments, .typing, .people, .readState,
+    case .feedFailed(_, let reason):
+      hasFailed = true
+      return ["The posts cannot be read: \(reason)."]
+    case .failed(let action, let reason):
+      unanswered = max(0, unanswered - 1)
+      return ["Refused: \(Self.name(action)): \(reason)."]
+    case .succeeded(let action):
+      unanswered = max(0, unanswered - 1)
+      return ["Done: \(Self.name(action))."]
+    case .people(let new):
+      people = new
+      return []
+    case .feed, .extent, .post, .comments, .latestComments, .typing, .readState,
       .markAnswered, .notice, .notices, .following, .roundTrip, .pendingWrites, .found:
       return []
     }
@@ -109,7 +131,8 @@ package struct PlainBlog: Sendable {
 
   private mutating func take(_ state: ConnectionState) -> [String] {
     // An attempt between two failures is not worth a line.
-    guard state != .connecting else { return [] }
+    // Before the first connection there is nothing to tell but its problem, which is told itself.
+    guard state != .connecting, state == .online || connection != nil else { return [] }
     defer { connection = state }
     switch (state, connection) {
     case (.online, .online?), (.offline, .offline?), (.connecting, _): return []
@@ -156,26 +179,50 @@ package struct PlainBlog: Sendable {
     ("post", "write a post: its title, then its text, then a line with a dot"),
     ("comment TEXT", "comment on the open post"),
     ("star N, unstar N", "star a post, or unstar it; without a number, the open post"),
+    ("edit N", "change a post of yours; an empty line keeps the title, a dot alone the text"),
     ("delete N", "delete a post of yours"),
+    ("search WORDS", "the posts that match, such as search tea author:bob"),
+    ("follow N, unfollow N", "follow the author of a post, or no longer"),
+    ("people", "who is online"),
     ("quit", "leave"),
   ]
 
   /// Handles a typed line: a command, or the title or text of a post.
   package mutating func run(_ line: String) -> Answer {
+    let answer = answer(to: line)
+    unanswered += answer.effects.count { effect in
+      switch effect {
+      case .post, .comment, .star, .edit, .deletePost, .followAuthor: true
+      case .follow, .stopFollowing, .read, .showFirst, .open, .close, .editComment, .mark,
+        .markAllRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
+        .deleteComment, .redraw, .suspend, .bell, .editExternally, .copy, .openLink, .write,
+        .keepHistory, .keepSetting, .configureTerminal, .watchWire, .watchComments, .network,
+        .changeAccount, .search, .stopSearching, .quit:
+        false
+      }
+    }
+    return answer
+  }
+
+  private mutating func answer(to line: String) -> Answer {
     switch mode {
     case .commands: return command(line)
-    case .title:
-      mode = line.allSatisfy(\.isWhitespace) ? .commands : .body(title: line, lines: [])
+    case .title(let edited):
+      let title = line.isBlank ? edited?.title : line
+      mode = title.map { .body(title: $0, editing: edited, lines: []) } ?? .commands
       guard case .body = mode else { return Answer(lines: ["No title, no post."]) }
       return Answer(lines: ["Text? A line with a single dot ends it."])
-    case .body(let title, let lines):
+    case .body(let title, let edited, let lines):
       guard line == "." else {
-        mode = .body(title: title, lines: lines + [line])
+        mode = .body(title: title, editing: edited, lines: lines + [line])
         return Answer()
       }
       mode = .commands
-      let body = lines.joined(separator: "\n")
-      guard !body.allSatisfy(\.isWhitespace) else { return Answer(lines: ["No text, no post."]) }
+      let body = edited.flatMap { lines.isEmpty ? $0.body : nil } ?? lines.joined(separator: "\n")
+      if let problem = BlogBounds.problem(title: title, body: body) {
+        return Answer(lines: ["Not posted: \(problem.description)"])
+      }
+      if let edited { return Answer(effects: [.edit(edited.id, title: title, body: body)]) }
       return Answer(effects: [.post(title: title, body: body)])
     }
   }
@@ -192,8 +239,16 @@ package struct PlainBlog: Sendable {
       defer { open = nil }
       return Answer(effects: open.map { [.close($0)] } ?? [])
     case "post":
-      mode = .title
+      mode = .title(editing: nil)
       return Answer(lines: ["Title?"])
+    case "edit": return with(rest) { plain, post in plain.edit(post) }
+    case "search": return search(rest)
+    case "follow", "unfollow":
+      return with(rest) { _, post in
+        Answer(effects: [.followAuthor(uid: post.uid, name == "follow")])
+      }
+    case "people":
+      return Answer(lines: people.map { "\(names.shown($0.person)), at \($0.terminal)." })
     case "comment": return comment(rest)
     case "star": return with(rest) { _, post in Answer(effects: [.star(post.id, true)]) }
     case "unstar": return with(rest) { _, post in Answer(effects: [.star(post.id, false)]) }
@@ -203,9 +258,12 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private var list: [String] {
+  private var list: [String] { lines { _ in true } }
+
+  /// The posts that pass, with the numbers that they have in the whole list.
+  private func lines(where passes: (Post) -> Bool) -> [String] {
     guard let posts else { return ["The posts have not arrived yet."] }
-    return posts.enumerated().map { index, post in
+    return posts.enumerated().filter { passes($0.element) }.map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
       let stars = Self.count(post.starCount, "star") + mine
       return "\(index + 1). \(post.title), by \(name(of: post)). \(stars)."
@@ -238,10 +296,25 @@ package struct PlainBlog: Sendable {
 
   private func comment(_ text: String) -> Answer {
     guard let open else { return Answer(lines: ["Open a post first."]) }
-    guard !text.allSatisfy(\.isWhitespace) else {
-      return Answer(lines: ["A comment cannot be empty."])
+    if let problem = BlogBounds.problem(comment: text) {
+      return Answer(lines: [problem.description])
     }
     return Answer(effects: [.comment(open, text: text)])
+  }
+
+  private func search(_ text: String) -> Answer {
+    if let problem = SearchPattern.problem(in: text) { return Answer(lines: [problem]) }
+    guard let pattern = SearchPattern(text) else { return Answer(lines: ["Search for what?"]) }
+    let found = lines { pattern.matches($0, me: me.uid) }
+    return Answer(lines: found.isEmpty ? ["No post matches."] : found)
+  }
+
+  private mutating func edit(_ post: Post) -> Answer {
+    guard post.uid == me.uid else {
+      return Answer(lines: ["Only \(name(of: post)) can change it."])
+    }
+    mode = .title(editing: post)
+    return Answer(lines: ["Title? It is: \(post.title)"])
   }
 
   private func delete(_ post: Post) -> Answer {

@@ -4,9 +4,13 @@ import Foundation
 import NIOConcurrencyHelpers
 
 /// The blog as lines: one for each event, with commands typed at a prompt.
+///
+/// Commands from a pipe wait for the posts, and its end for the answers, but not for ever.
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
+  /// How long commands from a pipe wait, in milliseconds.
+  private static let patience: Int32 = 10_000
 
   /// Makes a run for a blog.
   init(_ blog: LiveBlog) {
@@ -30,12 +34,18 @@ struct PlainRun {
     }
     blog.follow(.recent)
     var input = LineInput()
+    var lines: [String] = []
+    var isAtEnd = false
+    let isPiped = isatty(STDIN_FILENO) == 0
+    var isWaiting = isPiped
     while true {
       var descriptors = [
-        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        // While commands wait, further ones stay in the pipe.
+        pollfd(fd: isWaiting || isAtEnd ? -1 : STDIN_FILENO, events: Int16(POLLIN), revents: 0),
         pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0),
       ]
-      _ = poll(&descriptors, 2, -1)
+      let isLate =
+        poll(&descriptors, 2, isWaiting || isAtEnd || !lines.isEmpty ? Self.patience : -1) == 0
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(pipe[0], &bytes, bytes.count) > 0 {}
       let taken = events.withLockedValue { events in
@@ -43,13 +53,17 @@ struct PlainRun {
         return events
       }
       for event in taken { show(plain.take(event)) }
-      guard descriptors[0].revents != 0 else { continue }
-      guard let lines = input.read(STDIN_FILENO) else { return .quit }
-      for line in lines {
-        let answer = plain.run(line)
+      if isLate || plain.isReady { isWaiting = false }
+      if descriptors[0].revents != 0 {
+        if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }
+      }
+      // One command after the other: each sees what the one before has done.
+      while !lines.isEmpty, !isPiped || isLate || plain.isSettled {
+        let answer = plain.run(lines.removeFirst())
         show(answer.lines)
         for effect in answer.effects where !perform(effect) { return .quit }
       }
+      if isAtEnd, lines.isEmpty, !isPiped || isLate || plain.isSettled { return .quit }
     }
   }
 
@@ -66,10 +80,12 @@ struct PlainRun {
     case .comment(let id, let text, let answered):
       _ = blog.comment(on: id, text: text, answering: answered)
     case .star(let id, let isStarred): blog.setStar(id, to: isStarred)
+    case .edit(let id, let title, let body): blog.edit(id, title: title, body: body)
+    case .followAuthor(let uid, let isFollowed): blog.setFollowing(uid, to: isFollowed)
     case .deletePost(let id): blog.deletePost(id)
     case .quit: return false
-    case .follow, .stopFollowing, .read, .showFirst, .edit, .editComment, .mark, .markAllRead,
-      .markStars, .editTextExternally, .typing, .hearNotices, .followAuthor, .notify,
+    case .follow, .stopFollowing, .read, .showFirst, .editComment, .mark, .markAllRead,
+      .markStars, .editTextExternally, .typing, .hearNotices, .notify,
       .deleteComment, .redraw,
       .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
@@ -88,8 +104,10 @@ private struct LineInput {
   mutating func read(_ descriptor: Int32) -> [String]? {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(descriptor, &buffer, buffer.count)
-    guard count > 0 else { return count < 0 && errno == EINTR ? [] : nil }
-    rest += buffer[..<count]
+    if count < 0, errno == EINTR { return [] }
+    guard count > 0 || !rest.isEmpty else { return nil }
+    // The last line need not have an end.
+    rest += count > 0 ? buffer[..<count] : [UInt8(ascii: "\n")]
     var lines: [String] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       lines.append(String(decoding: rest[..<end], as: UTF8.self))
