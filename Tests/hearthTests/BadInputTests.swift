@@ -69,6 +69,26 @@ extension EndToEnd {
       let sentence = "neither title nor body can be empty"
       expect(try sandbox.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
       expect(try sandbox.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
+      let wide = String(repeating: "x", count: 70_000)
+      for (title, body, problem) in [
+        ("x\ny", "x", "the title has more than one line"), ("x", "\u{200B}", sentence),
+        (String(wide.prefix(301)), "x", "the title is 1 character too long"),
+        ("x", wide, "the text is 4464 characters too long"),
+      ] {
+        expect(
+          try sandbox.hearth("post", "--title", title, "--body", "-", input: body),
+          status: 2,
+          says: problem
+        )
+      }
+      let id = try sandbox.hearth("post", "--title", "x", "--body", "-", input: "a\r\nb").lines[0]
+      #expect(try sandbox.hearth("get", "/posts/\(id)/body").output == "\"a\\nb\"\n")
+      expect(
+        try sandbox.hearth("comment", id, "-", input: String(wide.prefix(10_001))),
+        status: 2,
+        says: "the comment is 1 character too long"
+      )
+      #expect(try sandbox.hearth("fsck").status == 0)
       expect(try sandbox.hearth("list", "--user", ""), status: 2, says: "cannot be empty")
       expect(try sandbox.hearth("list", "--user", "a\u{202E}b"), status: 2, says: "U+202E")
     }

@@ -27,6 +27,61 @@ extension EndToEnd {
       #expect(debug.output.contains("theme: light (config.toml:1)"))
     }
 
+    @Test("A file that is named is there and can be read; what is unknown in it is told")
+    func named() throws {
+      let sandbox = try Sandbox()
+      for path in ["/no/such/file", sandbox.directory] {
+        for words in [["--print-config"], ["--list-themes"], []] {
+          let outcome = try sandbox.run(
+            words + ["--config", path],
+            environment: sandbox.environment
+          )
+          #expect(outcome.status == 2)
+          #expect(outcome.errors.contains("the configuration \(path) cannot be read: "))
+        }
+      }
+      let file = sandbox.directory + "/mine.toml"
+      let text =
+        "ascii = true\r\ntheem = \"x\"\r\n[keys.list]\r\n\"x\" = \"fly\"\r\n[keys.lisst]\r\ny = \"star\"\r\n"
+      try text.write(toFile: file, atomically: true, encoding: .utf8)
+      let outcome = try sandbox.hearth("--print-config", "--config", file)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("ascii = true  # mine.toml:1"))
+      for problem in ["mine.toml:2: ", "mine.toml:4: ", "mine.toml:6: "] {
+        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
+      }
+      // The file that nobody has named may be missing, but not be unreadable in silence.
+      #expect(try sandbox.hearth("--print-config").errors == "")
+      try FileManager.default.createDirectory(
+        atPath: sandbox.directory + "/.config/hearth/config.toml",
+        withIntermediateDirectories: true
+      )
+      #expect(try sandbox.hearth("--print-config").errors.contains("Is a directory"))
+    }
+
+    @Test("Days and times are those of the user's time zone")
+    func timeZone() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth(
+        "set",
+        "/posts/a",
+        #"{"uid":"u","author":"u","title":"T","body":"B","starCount":0}"#
+      )
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open(
+        "env TZ=XYZ-13:30 HEARTH_TIMES=date \(Sandbox.program) --user alice",
+        columns: 120
+      )
+      try pane.waitFor("online")
+      try sandbox.hearth("post", "--title", "Now", "--body", "x")
+      let written = Date()
+      let times = [written.addingTimeInterval(-2), written].map { date in
+        let local = Int(date.timeIntervalSince1970) + 13 * 3_600 + 30 * 60
+        return String(format: "%02d:%02d", local / 3_600 % 24, local / 60 % 60)
+      }
+      try pane.waitFor("the local time") { screen in times.contains { screen.contains($0) } }
+    }
+
     @Test("A change of the file is seen while the program runs, and a bad one keeps the old values")
     func liveReload() throws {
       let sandbox = try Sandbox()
@@ -104,6 +159,19 @@ extension EndToEnd {
       let outcome = try sandbox.hearth("--plain", "--user", "alice", input: "help\nquit\n")
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("quit: leave."))
+      // Commands from a pipe find the posts, and end when all is answered.
+      #expect(outcome.output.hasPrefix("Online.") || outcome.output.hasPrefix("0 posts."))
+      let piped = try sandbox.hearth(
+        "--plain",
+        "--user",
+        "alice",
+        input: "post\nPiped\nText\n.\nlist\nopen 1\ncomment Hello\nback\ndelete 1"
+      )
+      #expect(piped.status == 0)
+      #expect(piped.output.contains("1. Piped, by alice. 0 stars."))
+      #expect(piped.output.contains("Done: the comment."))
+      #expect(piped.output.contains("Done: deleting the post."))
+      #expect(try sandbox.hearth("list").output == "")
       let tmux = Tmux(sandbox)
       let alice = try tmux.open("\(Sandbox.program) --plain --user alice")
       try alice.waitFor("0 posts. Type help")

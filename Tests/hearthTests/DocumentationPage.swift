@@ -134,8 +134,8 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
       esac
     }
     curl() {
-      # A stream ends with the time that there is.
-      command curl -sS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
+      # A stream ends with the time that there is. What is refused is no example.
+      command curl -fsS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
     }
     """#
 }

@@ -69,6 +69,23 @@ extension EndToEnd {
       }
     }
 
+    @Test(
+      "mandoc has nothing to say about a page",
+      .enabled(if: access("/usr/bin/mandoc", X_OK) == 0)
+    )
+    func mandoc() throws {
+      let sandbox = try Sandbox()
+      for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
+        let page = Sandbox.package + "/assets/man/" + name
+        let outcome = try sandbox.run(
+          ["-T", "lint", "-W", "style", page],
+          of: "/usr/bin/mandoc",
+          environment: sandbox.environment
+        )
+        #expect(outcome.output == "")
+      }
+    }
+
     @Test("One command installs everything, and nothing outside of its prefix")
     func installation() throws {
       let sandbox = try Sandbox()
@@ -84,12 +101,28 @@ extension EndToEnd {
         "bin/hearth", "share/man/man1/hearth.1", "share/man/man5/hearth-config.5",
         "share/man/man7/hearth-keys.7", "share/bash-completion/completions/hearth",
         "share/zsh/site-functions/_hearth", "share/fish/vendor_completions.d/hearth.fish",
-        "share/hearth/themes/light.toml",
+        "share/hearth/themes/light.toml", "share/hearth/rules/blog.json",
+        "share/hearth/sample/blog.json", "share/hearth/demos/write.txt",
+        "share/doc/hearth/rules.md",
       ] {
         #expect(
           FileManager.default.fileExists(atPath: sandbox.directory + "/prefix/" + file),
           "\(file)"
         )
+      }
+      // The installed program finds its rules, and the pages name files that are there.
+      let explained = try sandbox.run(
+        ["rules", "explain", "--read", "/posts"],
+        of: sandbox.directory + "/prefix/bin/hearth",
+        environment: sandbox.environment
+      )
+      #expect(explained.status == 4)
+      let folder = sandbox.directory + "/prefix/share/doc/hearth/"
+      for page in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let text = try String(contentsOfFile: folder + page, encoding: .utf8)
+        for path in text.matches(of: /\/[^ `"()]*\/share\/hearth\/[a-z\/.-]*[a-z]/).map(\.output) {
+          #expect(access(String(path), R_OK) == 0, "\(page): \(path)")
+        }
       }
     }
   }

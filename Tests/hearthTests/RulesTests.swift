@@ -78,6 +78,11 @@ extension EndToEnd {
       #expect(younger.status == 4)
       #expect(younger.output.contains("newData.val() >= data.val()"), "\(younger.output)")
       #expect(try explain("--as", "ann", "--write", "/users/ann").status == 0)
+      let both = #"{"ann/age": 5, "ann/name": "Ann"}"#
+      #expect(try explain("--as", "ann", "--write", "/users", both, "--update").status == 0)
+      let mixed = #"{"ann/age": 5, "bob/age": 5}"#
+      #expect(try explain("--as", "ann", "--write", "/users", mixed, "--update").status == 4)
+      #expect(try explain("--as", "ann", "--write", "/users", "5", "--update").status == 2)
       let json = try explain("--as", "bob", "--write", "/users/ann", "1", "--json")
       #expect(json.status == 4)
       #expect(json.output.contains(#""allowed":false"#), "\(json.output)")

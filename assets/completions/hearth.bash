@@ -65,7 +65,7 @@ __hearth_offer_flags_options() {
                 fi
                 continue
                 ;;
-            -*)
+            --* | -h)
                 # ${word} is a flag or an option
                 # If ${word} is an option, mark that the next word to be parsed is an option value
                 local option
@@ -163,40 +163,19 @@ _hearth() {
     local -a unparsed_words=("${COMP_WORDS[@]:1:${COMP_CWORD}}")
 
     local -a repeating_flags=()
-    local -a non_repeating_flags=(--version -h --help)
+    local -a non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
     local -a repeating_options=()
-    local -a non_repeating_options=()
-    __hearth_offer_flags_options 0
-
-    # Offer subcommand / subcommand argument completions
-    local -r subcommand="${unparsed_words[0]}"
-    unset 'unparsed_words[0]'
-    unparsed_words=("${unparsed_words[@]}")
-    case "${subcommand}" in
-    open|list|show|post|comment|star|unstar|delete|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
-        # Offer subcommand argument completions
-        "_hearth_${subcommand}"
-        ;;
-    *)
-        # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list show post comment star unstar delete profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck migrate serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
-        ;;
-    esac
-}
-
-_hearth_open() {
-    repeating_flags=()
-    non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    local -a non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
     '--config')
+        __hearth_add_completions -f
         return
         ;;
     '--theme')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion -- --theme "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--color')
@@ -204,18 +183,21 @@ _hearth_open() {
         return
         ;;
     '--script')
+        __hearth_add_completions -f
         return
         ;;
     '--pace')
         return
         ;;
     '--record')
+        __hearth_add_completions -f
         return
         ;;
     '--record-limit')
         return
         ;;
     '--log')
+        __hearth_add_completions -f
         return
         ;;
     '--log-level')
@@ -237,15 +219,18 @@ _hearth_open() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -255,6 +240,110 @@ _hearth_open() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer subcommand / subcommand argument completions
+    local -r subcommand="${unparsed_words[0]}"
+    unset 'unparsed_words[0]'
+    unparsed_words=("${unparsed_words[@]}")
+    case "${subcommand}" in
+    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|get|set|watch|import|export|backup|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
+        # Offer subcommand argument completions
+        "_hearth_${subcommand}"
+        ;;
+    *)
+        # Offer subcommand completions
+        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow people profile sign-in sign-up sign-out reset-password accounts get set watch import export backup fsck migrate serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
+        ;;
+    esac
+}
+
+_hearth_open() {
+    repeating_flags=()
+    non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--config')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--theme')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion open -- --theme "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--color')
+        __hearth_add_completions -W 'auto'$'\n''always'$'\n''never'
+        return
+        ;;
+    '--script')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--pace')
+        return
+        ;;
+    '--record')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--record-limit')
+        return
+        ;;
+    '--log')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--log-level')
+        __hearth_add_completions -W 'trace'$'\n''debug'$'\n''info'$'\n''notice'$'\n''warning'$'\n''error'$'\n''critical'
+        return
+        ;;
+    '--log-format')
+        __hearth_add_completions -W 'text'$'\n''json'
+        return
+        ;;
+    '--log-size')
+        return
+        ;;
+    '--stars')
+        __hearth_add_completions -W 'auto'$'\n''transaction'$'\n''increment'
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion open -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -276,15 +365,18 @@ _hearth_list() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion list -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -294,6 +386,58 @@ _hearth_list() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W 'recent'$'\n''top'$'\n''mine'$'\n''mytop'$'\n''following'
+        return
+        ;;
+    esac
+}
+
+_hearth_search() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion search -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -315,15 +459,18 @@ _hearth_show() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion show -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -333,9 +480,18 @@ _hearth_show() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion show -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -360,15 +516,18 @@ _hearth_post() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion post -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -378,6 +537,7 @@ _hearth_post() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -402,15 +562,18 @@ _hearth_comment() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion comment -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -420,9 +583,75 @@ _hearth_comment() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion comment -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_hearth_edit() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--title --body --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--title')
+        return
+        ;;
+    '--body')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion edit -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion edit -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -448,15 +677,18 @@ _hearth_star() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion star -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -466,9 +698,18 @@ _hearth_star() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion star -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -491,15 +732,18 @@ _hearth_unstar() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unstar -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -509,9 +753,18 @@ _hearth_unstar() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unstar -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -530,15 +783,18 @@ _hearth_delete() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion delete -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -548,6 +804,144 @@ _hearth_delete() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion delete -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_hearth_follow() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion follow -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_unfollow() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unfollow -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_people() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion people -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -595,6 +989,7 @@ _hearth_profile_add() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -614,6 +1009,14 @@ _hearth_profile_show() {
     repeating_options=()
     non_repeating_options=()
     __hearth_offer_flags_options 1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion profile show -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _hearth_profile_remove() {
@@ -622,6 +1025,14 @@ _hearth_profile_remove() {
     repeating_options=()
     non_repeating_options=()
     __hearth_offer_flags_options 1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion profile remove -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _hearth_sign-in() {
@@ -643,15 +1054,18 @@ _hearth_sign-in() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion sign-in -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -661,6 +1075,7 @@ _hearth_sign-in() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -688,15 +1103,18 @@ _hearth_sign-up() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion sign-up -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -706,6 +1124,7 @@ _hearth_sign-up() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -727,15 +1146,18 @@ _hearth_sign-out() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion sign-out -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -745,6 +1167,7 @@ _hearth_sign-out() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -772,15 +1195,18 @@ _hearth_reset-password() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion reset-password -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -790,6 +1216,7 @@ _hearth_reset-password() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -811,15 +1238,18 @@ _hearth_accounts() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion accounts -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -829,6 +1259,7 @@ _hearth_accounts() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -850,15 +1281,18 @@ _hearth_get() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion get -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -868,6 +1302,7 @@ _hearth_get() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -889,15 +1324,18 @@ _hearth_set() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion set -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -907,6 +1345,7 @@ _hearth_set() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -931,15 +1370,18 @@ _hearth_watch() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion watch -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -949,6 +1391,7 @@ _hearth_watch() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -967,6 +1410,7 @@ _hearth_import() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion import -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -976,15 +1420,18 @@ _hearth_import() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion import -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -994,9 +1441,18 @@ _hearth_import() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -1012,6 +1468,7 @@ _hearth_export() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion export -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1021,15 +1478,18 @@ _hearth_export() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion export -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1039,9 +1499,18 @@ _hearth_export() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -1057,6 +1526,7 @@ _hearth_backup() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion backup -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1066,15 +1536,18 @@ _hearth_backup() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion backup -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1084,9 +1557,18 @@ _hearth_backup() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -1102,6 +1584,7 @@ _hearth_fsck() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion fsck -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1111,15 +1594,18 @@ _hearth_fsck() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion fsck -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1129,9 +1615,18 @@ _hearth_fsck() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -1150,15 +1645,18 @@ _hearth_migrate() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion migrate -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1168,6 +1666,7 @@ _hearth_migrate() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1189,6 +1688,7 @@ _hearth_serve() {
         return
         ;;
     '--rules')
+        __hearth_add_completions -f
         return
         ;;
     '--ns')
@@ -1210,6 +1710,7 @@ _hearth_serve() {
         return
         ;;
     '--log')
+        __hearth_add_completions -f
         return
         ;;
     '--metrics')
@@ -1233,9 +1734,11 @@ _hearth_serve() {
         return
         ;;
     '--tls-cert')
+        __hearth_add_completions -f
         return
         ;;
     '--tls-key')
+        __hearth_add_completions -f
         return
         ;;
     '--advertise')
@@ -1245,6 +1748,7 @@ _hearth_serve() {
         return
         ;;
     '--admin-key-file')
+        __hearth_add_completions -f
         return
         ;;
     '--pages-url')
@@ -1257,15 +1761,18 @@ _hearth_serve() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion serve -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1275,6 +1782,7 @@ _hearth_serve() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1296,15 +1804,18 @@ _hearth_stop() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion stop -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1314,6 +1825,7 @@ _hearth_stop() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1338,15 +1850,18 @@ _hearth_cluster() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion cluster -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1356,6 +1871,7 @@ _hearth_cluster() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1403,15 +1919,18 @@ _hearth_databases_list() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases list -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1421,6 +1940,7 @@ _hearth_databases_list() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1445,15 +1965,18 @@ _hearth_databases_create() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases create -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1463,6 +1986,7 @@ _hearth_databases_create() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1487,15 +2011,18 @@ _hearth_databases_move() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases move -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1505,6 +2032,7 @@ _hearth_databases_move() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1546,6 +2074,7 @@ _hearth_users_list() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users list -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1555,15 +2084,18 @@ _hearth_users_list() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users list -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1573,6 +2105,7 @@ _hearth_users_list() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1594,6 +2127,7 @@ _hearth_users_add() {
         return
         ;;
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users add -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1603,15 +2137,18 @@ _hearth_users_add() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users add -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1621,6 +2158,7 @@ _hearth_users_add() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1639,6 +2177,7 @@ _hearth_users_disable() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users disable -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1648,15 +2187,18 @@ _hearth_users_disable() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users disable -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1666,6 +2208,7 @@ _hearth_users_disable() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1684,6 +2227,7 @@ _hearth_users_enable() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users enable -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1693,15 +2237,18 @@ _hearth_users_enable() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users enable -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1711,6 +2258,7 @@ _hearth_users_enable() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1729,6 +2277,7 @@ _hearth_users_reset() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users reset -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1738,15 +2287,18 @@ _hearth_users_reset() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users reset -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1756,6 +2308,7 @@ _hearth_users_reset() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1774,6 +2327,7 @@ _hearth_users_delete() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users delete -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1783,15 +2337,18 @@ _hearth_users_delete() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users delete -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1801,6 +2358,7 @@ _hearth_users_delete() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1819,6 +2377,7 @@ _hearth_users_rotate-key() {
     # Offer option value completions
     case "${prev}" in
     '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users rotate-key -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--store')
@@ -1828,15 +2387,18 @@ _hearth_users_rotate-key() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion users rotate-key -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1846,6 +2408,7 @@ _hearth_users_rotate-key() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1883,11 +2446,19 @@ _hearth_rules_check() {
     repeating_options=()
     non_repeating_options=()
     __hearth_offer_flags_options 1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
+        return
+        ;;
+    esac
 }
 
 _hearth_rules_explain() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--update --json --version -h --help)
     repeating_options=()
     non_repeating_options=(--as --read --write --query --rules --data)
     __hearth_offer_flags_options 1
@@ -1907,9 +2478,11 @@ _hearth_rules_explain() {
         return
         ;;
     '--rules')
+        __hearth_add_completions -f
         return
         ;;
     '--data')
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -1928,15 +2501,18 @@ _hearth_info() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion info -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1946,6 +2522,7 @@ _hearth_info() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -1970,15 +2547,18 @@ _hearth_doctor() {
         return
         ;;
     '--data-dir')
+        __hearth_add_completions -d
         return
         ;;
     '--socket')
+        __hearth_add_completions -f
         return
         ;;
     '--database')
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion doctor -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -1988,6 +2568,7 @@ _hearth_doctor() {
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--timeout')
@@ -2069,24 +2650,30 @@ _hearth_swarm() {
         return
         ;;
     '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion swarm -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--admin-key-file')
+        __hearth_add_completions -f
         return
         ;;
     '--api-key')
         return
         ;;
     '--ca-file')
+        __hearth_add_completions -f
         return
         ;;
     '--rules')
+        __hearth_add_completions -f
         return
         ;;
     '--report')
+        __hearth_add_completions -f
         return
         ;;
     '--directory')
+        __hearth_add_completions -d
         return
         ;;
     esac
@@ -2105,6 +2692,14 @@ _hearth_replay() {
         return
         ;;
     '--idle')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -f
         return
         ;;
     esac
@@ -2132,6 +2727,14 @@ _hearth_completion() {
     repeating_options=()
     non_repeating_options=()
     __hearth_offer_flags_options 1
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W 'bash'$'\n''zsh'$'\n''fish'
+        return
+        ;;
+    esac
 }
 
 _hearth_help() {

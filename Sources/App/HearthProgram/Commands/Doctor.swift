@@ -64,7 +64,7 @@ struct Doctor: AsyncParsableCommand {
       findings.append(Self.emoji(TerminalMemory(directory: paths.state)))
       findings += [
         Self.directory("data", at: paths.data), Self.directory("state", at: paths.state),
-        Self.disk(at: paths.data), Self.server(at: paths.socket),
+        Self.disk(at: paths.data), Self.server(at: paths),
       ]
     } catch {
       findings.append(Finding("home", grade: .fault, text: error.description))
@@ -212,11 +212,19 @@ struct Doctor: AsyncParsableCommand {
       : Finding("disk", grade: .fine, text: text)
   }
 
-  private static func server(at socket: String) -> Finding {
+  private static func server(at paths: ProgramPaths) -> Finding {
+    let socket = paths.socket
     switch UnixSocketProbe.look(at: socket) {
     case .process(let process):
       return Finding("local server", grade: .fine, text: "process \(process) answers at \(socket)")
     case .nobody:
+      if let process = paths.server {
+        return Finding(
+          "local server",
+          grade: .warning,
+          text: "process \(process) runs without its socket \(socket), which it makes anew"
+        )
+      }
       return Finding(
         "local server",
         grade: .fine,
@@ -304,7 +312,7 @@ struct Doctor: AsyncParsableCommand {
 
   private func configuration() -> Finding {
     let files = ConfigurationFiles(path: nil)
-    let problems = files.read().problems
+    let problems = files.read().allProblems
     guard problems.isEmpty else {
       let text = problems.map { "\($0)" }.joined(separator: "; ")
       return Finding("configuration", grade: .warning, text: text)
@@ -358,10 +366,7 @@ struct Info: ParsableCommand {
   func run() throws {
     let paths = try options.paths()
     let me = try options.author()
-    var server = "not running"
-    if case .process(let process) = UnixSocketProbe.look(at: paths.socket) {
-      server = "process \(process)"
-    }
+    let server = paths.server.map { "process \($0)" } ?? "not running"
     let facts = [
       ("version", SDKVersion.current),
       ("user", me.name),

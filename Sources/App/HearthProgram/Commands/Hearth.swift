@@ -15,15 +15,16 @@ package struct Hearth: AsyncParsableCommand {
       \(commonOptions)
 
       Exit status: 0 done, 1 failed, 2 unusable arguments, input or terminal, 3 not found, \
-      4 not allowed, 5 offline or timed out, 6 conflict, 70 internal error.
+      4 not allowed, 5 offline or timed out, 6 conflict, 7 written but the id not printed, \
+      70 internal error.
       """,
     version: SDKVersion.current,
     groupedSubcommands: [
       CommandGroup(
         name: "The blog:",
         subcommands: [
-          Open.self, List.self, Show.self, WritePost.self, WriteComment.self, Star.self,
-          Unstar.self, Delete.self,
+          Open.self, List.self, SearchPosts.self, Show.self, WritePost.self, WriteComment.self,
+          Edit.self, Star.self, Unstar.self, Delete.self, Follow.self, Unfollow.self, People.self,
         ]
       ),
       CommandGroup(
@@ -99,7 +100,7 @@ enum LabProgram {
       description: access(path, F_OK) == 0
         ? "\(path) cannot be started: \(reason)"
         : "this command needs the program \(name), which is not beside hearth at \(path); it comes "
-          + "with the package, or \"swift build --product \(name)\" builds it"
+          + "with the package \(name), or \"swift build --product \(name)\" builds it"
     )
   }
 }

@@ -152,6 +152,7 @@ enum CommandManual {
     ("2", "the command line, the input or the terminal is not usable"), ("3", "not found"),
     ("4", "not allowed"), ("5", "offline, or no answer in time"),
     ("6", "others changed the same thing too often in the meantime"),
+    ("7", "a post or comment is written, but its id cannot be printed; it is on stderr"),
     ("70", "an internal error"), ("128 + N", "ended by the signal N"),
   ]
 
@@ -193,13 +194,20 @@ struct Completions: ParsableCommand {
     abstract: "Print what bash, zsh or fish needs to complete the command line."
   )
 
-  @Argument(help: "bash, zsh or fish.", transform: DashedWord.restore)
+  @Argument(
+    help: "bash, zsh or fish.",
+    completion: .list(["bash", "zsh", "fish"]),
+    transform: DashedWord.restore
+  )
   var shell: String
 
   func run() throws {
     guard let shell = CompletionShell(rawValue: shell) else {
       throw CommandFailure(.usage, description: "completions exist for bash, zsh and fish")
     }
-    Output.text(Hearth.completionScript(for: shell) + "\n")
+    // Ids begin with a dash: only words that begin with two are options here.
+    let script = CompletedHearth.completionScript(for: shell)
+      .replacing("            -*)\n", with: "            --* | -h)\n")
+    Output.text(script + "\n")
   }
 }

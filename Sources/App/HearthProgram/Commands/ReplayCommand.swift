@@ -16,6 +16,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
   @Argument(
     help: "The recording, or - for stdin with --golden or --cast.",
+    completion: .file(),
     transform: DashedWord.restore
   )
   var file: String

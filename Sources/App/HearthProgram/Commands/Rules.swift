@@ -35,7 +35,7 @@ extension Rules {
       abstract: "Check a rules document; mistakes are printed as FILE:LINE:COLUMN: MESSAGE."
     )
 
-    @Argument(help: "The rules; - reads stdin.", transform: DashedWord.restore)
+    @Argument(help: "The rules; - reads stdin.", completion: .file(), transform: DashedWord.restore)
     var file: String
 
     func run() async throws {
@@ -76,17 +76,27 @@ extension Rules {
     var query: String?
 
     @Option(
-      help: "The rules; - reads stdin; by default, those of the blog."
+      help: "The rules; - reads stdin; by default, those of the blog.",
+      completion: .file()
     )
     var rules: String?
 
-    @Option(help: "The existing data, as a JSON file like that of \"hearth export\".")
+    @Option(
+      help: "The existing data, as a JSON file like that of \"hearth export\".",
+      completion: .file()
+    )
     var data: String?
+
+    @Flag(
+      help: "With --write, the data is an update: an object of paths below it and their new data."
+    )
+    var update = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
     func validate() throws {
+      if read != nil, update { throw ValidationError("Only --write takes an update.") }
       if (read == nil) == (write == nil) {
         throw ValidationError("Name one path, with --read or with --write.")
       }
@@ -115,16 +125,35 @@ extension Rules {
           explaining: true
         )
       }
-      let node = try Self.node(Array((value ?? "null").utf8), from: "the new data")
-      let resolved = node.resolvingDeferred(existing: root[path], timestamp: now)
+      let changes = try changes(at: path)
+      let new = changes.reduce(root) { tree, change in
+        let node = change.node.resolvingDeferred(existing: root[change.path], timestamp: now)
+        return tree.setting(change.path, to: node)
+      }
       return rules.canWrite(
-        [path],
+        changes.map(\.path),
         auth: auth,
         now: now,
         from: root,
-        to: root.setting(path, to: resolved),
+        to: new,
         explaining: true
       )
+    }
+
+    /// What is written, and where.
+    private func changes(at path: Path) throws(CommandFailure) -> [(path: Path, node: Node)] {
+      let text = Array((value ?? "null").utf8)
+      guard update else { return [(path, try Self.node(text, from: "the new data"))] }
+      guard let members = try DatabasePath.json(text, from: "the new data").members else {
+        throw CommandFailure(.usage, description: "an update is an object of paths and their data")
+      }
+      var changes: [(path: Path, node: Node)] = []
+      for member in members {
+        let below = Path(wire: try DatabasePath.parse("/" + member.name))
+        let node = try Self.node(Array(member.value.text.utf8), from: member.name)
+        changes.append((path.appending(below), node))
+      }
+      return changes
     }
 
     /// The query of a read.

@@ -18,11 +18,16 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The directory of the shared local database.", valueName: "dir")
+    help: ArgumentHelp("The directory of the shared local database.", valueName: "dir"),
+    completion: .directory
   )
   var dataDir: String?
 
-  @Option(name: .long, help: ArgumentHelp("The socket of the local server.", valueName: "path"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("The socket of the local server.", valueName: "path"),
+    completion: .file()
+  )
   var socket: String?
 
   @Flag(name: .long, help: "Use a local database that keeps nothing when the last terminal leaves.")
@@ -39,7 +44,8 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name")
+    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name"),
+    completion: .profiles
   )
   var profile: String?
 
@@ -63,7 +69,8 @@ struct CommonOptions: ParsableArguments {
     help: ArgumentHelp(
       "A PEM file of certificates to trust instead of those of the system.",
       valueName: "path"
-    )
+    ),
+    completion: .file()
   )
   var caFile: String?
 
@@ -161,7 +168,8 @@ struct DatabaseChoice: ParsableArguments {
     help: ArgumentHelp(
       "A database of the data directory, by its name; by default, the one of the blog.",
       valueName: "name"
-    )
+    ),
+    completion: .databases
   )
   var ns: String?
 

@@ -61,15 +61,28 @@ package struct ProgramPaths {
     if dataDirectory == nil {
       name = isEphemeral ? "ephemeral.sock" : "hearth.sock"
     } else {
-      let digest = SHA1.digest(of: Array(data.utf8)).prefix(6)
-      let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-      name = (isEphemeral ? "ephemeral-" : "hearth-") + text + ".sock"
+      name = (isEphemeral ? "ephemeral-" : "hearth-") + Self.digest(data) + ".sock"
     }
+    var places = ["\(data)/run/\(name)"]
     if let runtime = environment["XDG_RUNTIME_DIR"], Self.isOwnDirectory(runtime) {
-      self.socket = "\(runtime)/hearth/\(name)"
-    } else {
-      self.socket = "\(data)/run/\(name)"
+      places.insert("\(runtime)/hearth/\(name)", at: 0)
     }
+    if let place = places.first(where: { $0.utf8.count <= UnixSocketProbe.pathBytes }) {
+      self.socket = place
+      return
+    }
+    // Everyone may write to /tmp: the directory must be this user's before anything is found in it.
+    let directory = "/tmp/hearth-\(geteuid())"
+    try PrivateDirectory.prepare(directory)
+    let kind = isEphemeral ? "ephemeral" : "hearth"
+    self.socket = "\(directory)/\(kind)-\(Self.digest(data)).sock"
+  }
+
+  /// A short name for a path.
+  private static func digest(_ path: String) -> String {
+    SHA1.digest(of: Array(path.utf8)).prefix(6).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
   }
 
   /// Whether a path is absolute and a directory of this user; a variable may come from another
@@ -78,6 +91,14 @@ package struct ProgramPaths {
     var information = stat()
     guard path.hasPrefix("/"), stat(path, &information) == 0 else { return false }
     return information.st_mode & S_IFMT == S_IFDIR && information.st_uid == geteuid()
+  }
+
+  /// The process that serves the data; nil if none does.
+  ///
+  /// A server that has just lost its socket is found by the lock on its data.
+  var server: pid_t? {
+    if case .process(let process) = UnixSocketProbe.look(at: socket) { return process }
+    return isEphemeral ? nil : ServerRecord.holder(of: data)
   }
 
   /// The directory of the socket.
@@ -139,6 +160,23 @@ enum ServerRecord {
       UnixSocketProbe.look(at: socket) == .process(pid_t(truncatingIfNeeded: process))
     else { return nil }
     return socket
+  }
+
+  /// The recorded process, if it holds the lock on the directory; nil otherwise.
+  static func holder(of directory: String) -> pid_t? {
+    var status = stat()
+    guard let data = FileManager.default.contents(atPath: path(directory)),
+      let process = (try? JSONParser.parse(Array(data)))?["pid"]?.integer,
+      stat("\(directory)/lock", &status) == 0,
+      let locks = FileManager.default.contents(atPath: "/proc/locks")
+    else { return nil }
+    // A lock is a line such as "1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF".
+    let isHeld = String(decoding: locks, as: UTF8.self).split(separator: "\n").contains { line in
+      let words = line.split(separator: " ")
+      return words.contains("FLOCK") && words.contains(Substring(String(process)))
+        && words.contains { $0.hasSuffix(":\(status.st_ino)") }
+    }
+    return isHeld ? pid_t(truncatingIfNeeded: process) : nil
   }
 
   private static func path(_ directory: String) -> String { "\(directory)/server" }

@@ -23,6 +23,8 @@ package enum ExitStatus: Int32 {
   case offline = 5
   /// Others changed the same data too often in the meantime.
   case conflict = 6
+  /// Everything was done, but the result cannot be printed.
+  case unprinted = 7
   /// A bug in the program.
   case internalError = 70
 
@@ -69,9 +71,10 @@ extension CommandFailure {
 
   private static func status(_ error: BlogError) -> ExitStatus {
     switch error {
-    case .notFound, .commentNotFound: .notFound
+    case .notFound, .commentNotFound, .unknownPerson: .notFound
+    case .unreadable: .failed
     case .notMine: .notPermitted
-    case .emptyText: .usage
+    case .invalidText: .usage
     case .conflict: .conflict
     }
   }

@@ -43,6 +43,19 @@ package enum Output {
     line(escaped(json.text))
   }
 
+  /// Writes the key of something that the database has just stored.
+  ///
+  /// If that fails, the process ends with a message that has the key, and with a status of its own:
+  /// whoever repeats the command because of a failure would write twice.
+  static func stored(_ what: String, _ key: String, asJSON: Bool) {
+    let text = asJSON ? escaped(JSONValue.object(("id", .string(key))).text) : key
+    let code = send(text + "\n", to: STDOUT_FILENO)
+    guard code != 0 else { return }
+    let reason = String(cString: strerror(code))
+    message("the \(what) is written, but its id cannot be printed (\(reason)): \(key)")
+    exit(ExitStatus.unprinted.rawValue)
+  }
+
   /// Writes a message to the user, after the name of the program.
   package static func message(_ text: String) {
     let safe = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -90,9 +103,17 @@ package enum Output {
   }
 
   /// Writes all bytes without touching the progress line.
+  ///
+  /// What cannot be told on stderr is not told; that fails no command.
   static func emit(_ text: String, to descriptor: Int32) {
+    let code = send(text, to: descriptor)
+    if code != 0, descriptor != STDERR_FILENO { fail(because: code) }
+  }
+
+  /// Writes all bytes, and returns the system's error code; 0 if there is none.
+  private static func send(_ text: String, to descriptor: Int32) -> Int32 {
     var text = text
-    text.withUTF8 { bytes in
+    return text.withUTF8 { bytes in
       var start = 0
       while start < bytes.count {
         let written = Foundation.write(
@@ -101,22 +122,21 @@ package enum Output {
           bytes.count - start
         )
         if written < 0, errno == EINTR { continue }
-        if written <= 0 { fail(writingTo: descriptor, because: errno) }
+        if written <= 0 { return errno }
         start += written
       }
+      return 0
     }
   }
 }
 
 extension Output {
-  private static func fail(writingTo descriptor: Int32, because code: Int32) -> Never {
+  private static func fail(because code: Int32) -> Never {
     if code == EPIPE {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    if descriptor == STDOUT_FILENO {
-      message("the output cannot be written: \(String(cString: strerror(code)))")
-    }
+    message("the output cannot be written: \(String(cString: strerror(code)))")
     exit(ExitStatus.failed.rawValue)
   }
 }

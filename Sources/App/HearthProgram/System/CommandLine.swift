@@ -7,7 +7,9 @@ import RealtimeCore
 package enum CommandRun {
   /// Parses the command line, runs the command and, if it fails, ends the process.
   package static func main<Root: AsyncParsableCommand>(_ root: Root.Type) async {
+    FileDescriptors.reserveStandardOnes()
     signal(SIGPIPE, SIG_IGN)
+    CompletedHearth.answerRequest()
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     do {
       if let problem = UsageMessage.unknownHelp(words, of: root) {

@@ -20,6 +20,14 @@ enum InputFile {
     }
   }
 
+  /// A text from the command line, or that of stdin for "-", with the line ends that a blog has.
+  ///
+  /// - Throws: ``CommandFailure`` when stdin is not text.
+  static func text(orStandardInput word: String) throws(CommandFailure) -> String {
+    let text = word == "-" ? try self.text("-") : word
+    return text.replacing("\r\n", with: "\n")
+  }
+
   /// The text of a file, or of stdin for "-", without a trailing newline.
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.

@@ -17,12 +17,14 @@ package enum OtherProgram {
   /// - Parameters:
   ///   - words: The program, looked up in `PATH`, and its arguments.
   ///   - connection: How the program is connected.
+  ///   - ended: Called on another thread with the exit status of a program that is not waited for.
   /// - Returns: The exit status, 0 if the program is not waited for, or the system's error message
   ///   if it cannot be started.
   @discardableResult
   package static func run(
     _ words: [String],
-    with connection: Connection
+    with connection: Connection,
+    ended: @escaping @Sendable (Int32) -> Void = { _ in }
   ) -> Result<Int32, Failure> {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -55,12 +57,10 @@ package enum OtherProgram {
     let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, variables)
     guard code == 0 else { return .failure(Failure(reason: String(cString: strerror(code)))) }
     guard case .terminal = connection else {
-      reap(process)
+      Thread.detachNewThread { [process] in ended(wait(for: process)) }
       return .success(0)
     }
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return .success(status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+    return .success(wait(for: process))
   }
 
   /// Why a program was not started.
@@ -68,12 +68,11 @@ package enum OtherProgram {
     package let reason: String
   }
 
-  /// Reaps a process on another thread, so that it does not remain as a zombie.
-  private static func reap(_ process: pid_t) {
-    Thread.detachNewThread {
-      var status: Int32 = 0
-      while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    }
+  /// Waits for the end of a process, and returns its exit status.
+  private static func wait(for process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 }
 
@@ -150,8 +149,21 @@ final class StopCount: Sendable {
   }
 }
 
-/// The limit on open files and connections of this process.
+/// The open files and connections of this process.
 package enum FileDescriptors {
+  /// Occupies the standard descriptors that were closed at the start, so that no file of ours gets
+  /// their numbers and receives what is printed.
+  ///
+  /// They are opened the wrong way round: what is printed to them still fails.
+  static func reserveStandardOnes() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      let opened = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+      guard opened >= 0, opened != descriptor else { continue }
+      dup2(opened, descriptor)
+      close(opened)
+    }
+  }
+
   /// Raises the limit to the maximum that the system allows without privileges.
   package static func allowMany() {
     var limit = rlimit()

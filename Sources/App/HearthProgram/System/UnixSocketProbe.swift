@@ -14,17 +14,19 @@ package enum UnixSocketProbe {
     case unusable(String)
   }
 
+  /// The kernel's limit on the length of a path, in bytes.
+  static let pathBytes = 107
+
   /// Inspects a path and connects to the socket there.
   package static func look(at path: String) -> Finding {
+    guard path.utf8.count <= pathBytes else {
+      return .unusable("the path is longer than \(pathBytes) bytes")
+    }
     var information = stat()
     guard lstat(path, &information) == 0 else { return .nobody }
     guard information.st_mode & S_IFMT == S_IFSOCK else { return .notASocket }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    let capacity = MemoryLayout.size(ofValue: address.sun_path)
-    guard path.utf8.count < capacity else {
-      return .unusable("the path is longer than \(capacity - 1) bytes")
-    }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .unusable(String(cString: strerror(errno))) }

@@ -11,6 +11,8 @@ struct ConfigurationFiles {
   let themes: String
   /// The settings given on the command line.
   let options: [(setting: Setting, value: String, option: String)]
+  /// Whether the user has named the file.
+  private let isNamed: Bool
   private let environment: [String: String]
 
   /// Determines the paths of the files.
@@ -25,6 +27,7 @@ struct ConfigurationFiles {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     let directory = Self.directory(environment)
+    isNamed = path != nil
     self.path = path ?? "\(directory)/config.toml"
     themes = ((self.path as NSString).deletingLastPathComponent as NSString)
       .appendingPathComponent("themes")
@@ -42,6 +45,27 @@ struct ConfigurationFiles {
   /// The name of the file in problem reports.
   private var source: String { (path as NSString).lastPathComponent }
 
+  /// Ensures that a file which the user has named can be read.
+  ///
+  /// - Throws: ``CommandFailure`` with the reason when it cannot.
+  func check() throws(CommandFailure) {
+    guard isNamed, let reason = Self.obstacle(to: path) ?? (exists ? nil : "there is no such file")
+    else { return }
+    throw CommandFailure(.usage, description: "the configuration \(path) cannot be read: \(reason)")
+  }
+
+  private var exists: Bool { access(path, F_OK) == 0 }
+
+  /// Why an existing file cannot be read; nil if it can, or does not exist.
+  private static func obstacle(to path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return errno == ENOENT ? nil : String(cString: strerror(errno))
+    }
+    if status.st_mode & S_IFMT == S_IFDIR { return String(cString: strerror(EISDIR)) }
+    return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno))
+  }
+
   /// Reads the configuration file, the themes, the environment and the options.
   func read() -> Configuration {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
@@ -53,7 +77,16 @@ struct ConfigurationFiles {
     var reader = ConfigurationReader(text: Self.text(of: path), source: source, themes: files)
     reader.read(environment: environment)
     for option in options { reader.read(option.value, for: option.setting, option: option.option) }
-    return reader.result
+    var configuration = reader.result
+    if let reason = Self.obstacle(to: path) {
+      let problem = ConfigurationProblem(
+        source: source,
+        line: nil,
+        reason: "it cannot be read: \(reason)"
+      )
+      configuration.problems.insert(problem, at: 0)
+    }
+    return configuration
   }
 
   /// Stores a value in the file; the rest of the file is left unchanged.
@@ -157,7 +190,7 @@ enum DebugInformation {
       guard origin != .standard else { continue }
       lines.append("\(setting.rawValue): \(configuration.settings[setting]) (\(origin.text))")
     }
-    lines += configuration.problems.map { "problem: \($0)" }
+    lines += configuration.allProblems.map { "problem: \($0)" }
     return lines
   }
 

@@ -3,6 +3,7 @@ import BlogModel
 import BlogTUI
 import Foundation
 import Logging
+import NIOConcurrencyHelpers
 import RealtimeAuth
 import RealtimeDatabase
 
@@ -19,7 +20,8 @@ struct Open: AsyncParsableCommand {
     help: ArgumentHelp(
       "Log to this file instead of hearth.log in the state directory.",
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   var log: String?
 
@@ -43,6 +45,7 @@ struct Open: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
+    try screen.files.check()
     if try await printsOnly() { return }
     if let script = screen.script { return try await ScriptRun(script, options: screen).run() }
     let server = try options.localServer()
@@ -88,6 +91,7 @@ struct Open: AsyncParsableCommand {
     var configuration = configuration
     configuration.readDeadline = nil
     configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
+    configuration.clock = SteadyClock.now()
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let paths = try options.paths()
     let offline = OfflineUse(paths, uid: me.uid)
@@ -106,7 +110,9 @@ struct Open: AsyncParsableCommand {
       name: databaseName(paths),
       me: me,
       stars: stars,
-      terminal: offline.terminal
+      terminal: offline.terminal,
+      signIn: try hasAccounts() && configuration.tokenProvider == nil
+        ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil
     )
     let ending =
       screen.plain
@@ -141,17 +147,20 @@ struct Open: AsyncParsableCommand {
     abilities.joinsEmoji = memory.joinsEmoji
     let terminal = try TerminalScreen(abilities)
     terminal.whenMeasured(memory.keep(joinsEmoji:))
+    let reports = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
     var environment = Environment.system(
       paths,
       files: files,
       drafts: drafts,
-      history: history
+      history: history,
+      report: { text in reports.withLockedValue(\.self)?(text) }
     )
     let tap = WireTap(database)
     tap.open()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     environment.canChangeAccount = try hasAccounts()
+    environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
     if let recording { environment.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
@@ -163,6 +172,7 @@ struct Open: AsyncParsableCommand {
       environment: environment
     )
     tap.report { program.add(.wire($0)) }
+    reports.withLockedValue { $0 = { [weak program] in program?.add(.failed($0)) } }
     recording?.report = { [weak program] in program?.add(.failed($0)) }
     let signOut = tokens?.observeTokens { token in
       if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
@@ -188,7 +198,7 @@ struct Open: AsyncParsableCommand {
     }
     if screen.printConfig {
       let configuration = screen.files.read()
-      for problem in configuration.problems { Output.message(problem.description) }
+      for problem in configuration.allProblems { Output.message(problem.description) }
       Output.text(ConfigurationText.text(of: configuration))
       return true
     }

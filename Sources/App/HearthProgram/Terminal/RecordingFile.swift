@@ -18,14 +18,15 @@ final class RecordingFile {
   /// Starts an empty recording.
   ///
   /// - Parameters:
-  ///   - path: The file; an existing file that is not a recording is left alone.
+  ///   - path: The file; one that has something in it is left alone.
   ///   - limit: The maximum size of the file in bytes.
   /// - Throws: ``CommandFailure`` when the file cannot be written.
   init(_ path: String, limit: Int) throws(CommandFailure) {
-    guard Self.mayReplace(path) else {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
       throw CommandFailure(
-        .usage,
-        description: "\(path) exists and is not a recording; choose another name"
+        .conflict,
+        description: "\(path) exists; remove it, or choose another name"
       )
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -40,14 +41,6 @@ final class RecordingFile {
 
   isolated deinit {
     close(descriptor)
-  }
-
-  /// Whether the file is missing, empty or a recording, and so may be replaced.
-  private static func mayReplace(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return true }
-    defer { try? file.close() }
-    let beginning = (try? file.read(upToCount: 64)) ?? Data()
-    return beginning.isEmpty || beginning.starts(with: Data("{\"format\":\"hearth rec".utf8))
   }
 
   /// Appends an entry to the recording.

@@ -3,12 +3,17 @@ import BlogTUI
 
 /// The options of the screen; each overrides the environment and the configuration file.
 struct ScreenOptions: ParsableArguments {
-  @Option(name: .long, help: ArgumentHelp("Use another configuration file.", valueName: "file"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Use another configuration file.", valueName: "file"),
+    completion: .file()
+  )
   var config: String?
 
   @Option(
     name: .long,
-    help: ArgumentHelp("The colours: --list-themes shows which.", valueName: "name")
+    help: ArgumentHelp("The colours: --list-themes shows which.", valueName: "name"),
+    completion: .themes
   )
   var theme: String?
 
@@ -29,7 +34,8 @@ struct ScreenOptions: ParsableArguments {
     help: ArgumentHelp(
       "Run a script, on a blog of its own with a clock that stands still.",
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   var script: String?
 
@@ -50,7 +56,8 @@ struct ScreenOptions: ParsableArguments {
     help: ArgumentHelp(
       "Record everything this terminal sees, for hearth replay; no passwords, no tokens.",
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   var record: String?
 

@@ -32,6 +32,9 @@ struct ScriptRun {
   ///
   /// - Throws: ``CommandFailure`` with the line of the script when a step fails.
   func run() async throws {
+    // A script shows the same on every machine.
+    setenv("TZ", "UTC", 1)
+    tzset()
     let script: Script
     do {
       script = try Script(try InputFile.text(path))

@@ -9,19 +9,21 @@ extension Environment {
   ///   - files: The configuration files.
   ///   - drafts: The file in which drafts are stored.
   ///   - history: The file in which commands are stored.
+  ///   - report: Called on any thread with a failure that is known only later.
   /// - Returns: The environment without the diagnostics, which belong to a database.
   static func system(
     _ paths: ProgramPaths,
     files: ConfigurationFiles,
     drafts: DraftFile,
-    history: CommandHistory
+    history: CommandHistory,
+    report: @escaping @Sendable (String) -> Void
   ) -> Environment {
     var environment = Environment()
     let editor = ExternalEditor(directory: paths.state)
     environment.keep = { drafts.save($0, isDurable: false) }
     environment.edit = { editor.edit($0) }
     environment.editText = { editor.edit(text: $0) }
-    environment.openLink = { Browser.open($0) }
+    environment.openLink = { Browser.open($0, report: report) }
     environment.keepHistory = { history.save($0) }
     environment.keepSetting = { files.keep($1, for: $0) }
     environment.write = { text, name in TextFile.write(text, to: name) }
@@ -32,19 +34,31 @@ extension Environment {
 /// Files that the user names on the screen.
 enum TextFile {
   /// Writes a text to a file, completely or not at all, and returns the file's full path.
+  ///
+  /// A file that exists is kept: the new one gets a number.
   static func write(_ text: String, to name: String) -> Result<String, EnvironmentError> {
     let expanded = (name as NSString).expandingTildeInPath
     let path =
       expanded.hasPrefix("/")
       ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
     do {
-      let file = try OutputFile(path)
+      let file = try OutputFile(unused(path))
       try file.write(text)
       try file.finish()
-      return .success(path)
+      return .success(file.path)
     } catch {
       return .failure(EnvironmentError("\(CommandFailure(error).description)."))
     }
+  }
+
+  /// The path, or the first one with a number before its extension that no file has.
+  private static func unused(_ path: String) -> String {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
+    let suffix = (path as NSString).pathExtension
+    let stem = suffix.isEmpty ? path : (path as NSString).deletingPathExtension
+    return (2...).lazy.map { "\(stem)-\($0)" + (suffix.isEmpty ? "" : ".\(suffix)") }
+      .first { access($0, F_OK) != 0 } ?? path
   }
 }
 
@@ -136,9 +150,16 @@ struct ExternalEditor {
 /// The program that opens links: one named in `BROWSER`, or else the desktop's.
 enum Browser {
   /// Opens a web link without a shell; other links are refused.
+  ///
+  /// - Parameters:
+  ///   - link: The link.
+  ///   - environment: The environment variables of the process.
+  ///   - report: Called on another thread when the program has failed to open the link.
+  /// - Returns: Why no program was started, if none was.
   static func open(
     _ link: String,
-    environment: [String: String] = ProcessInfo.processInfo.environment
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) -> Result<Void, EnvironmentError> {
     guard link.hasPrefix("https://") || link.hasPrefix("http://") else {
       return .failure(EnvironmentError("Only links of the web are opened."))
@@ -151,7 +172,12 @@ enum Browser {
       } else {
         words.append(link)
       }
-      if case .success = OtherProgram.run(words, with: .none) { return .success(()) }
+      let program = words[0]
+      let started = OtherProgram.run(words, with: .none) { status in
+        guard status != 0 else { return }
+        report("\(program) ended with status \(status); Alt-c copies the link.")
+      }
+      if case .success = started { return .success(()) }
     }
     return .failure(
       EnvironmentError("No program opens links: set BROWSER, or copy the link with Alt-c.")

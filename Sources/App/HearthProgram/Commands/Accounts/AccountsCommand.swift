@@ -78,7 +78,8 @@ extension ProfileCommand {
       help: ArgumentHelp(
         "A PEM file of certificates to trust instead of those of the system.",
         valueName: "path"
-      )
+      ),
+      completion: .file()
     )
     var caFile: String?
 
@@ -126,7 +127,7 @@ extension ProfileCommand {
       abstract: "Print what a profile says."
     )
 
-    @Argument(help: "Its name.", transform: DashedWord.restore)
+    @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)
     var name: String
 
     @Flag(name: .long, help: "Print JSON.")
@@ -147,7 +148,7 @@ extension ProfileCommand {
       abstract: "Remove a profile; accounts stay signed in."
     )
 
-    @Argument(help: "Its name.", transform: DashedWord.restore)
+    @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)
     var name: String
 
     func run() throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BlogModel
+import BlogTUI
 import Dispatch
 import RealtimeCore
 import RealtimeDatabase
@@ -7,6 +8,11 @@ import RealtimeDatabase
 extension FeedKind: ExpressibleByArgument {
   /// The list with this name; nil if there is none.
   public init?(argument: String) { self.init(name: argument) }
+
+  /// The lists that have a name of their own.
+  static var defaultCompletionKind: CompletionKind {
+    .list((tabs + [.following]).map(\.name))
+  }
 }
 
 /// Prints a list of posts.
@@ -22,15 +28,21 @@ struct List: AsyncParsableCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    let posts = try await session.blog.posts(feed)
-    let now = session.database.serverTime
+    session.print(try await session.blog.posts(feed), asJSON: options.json)
+  }
+}
+
+extension BlogSession {
+  /// Prints a line for each post.
+  fileprivate func print(_ posts: [Post], asJSON: Bool) {
+    let now = database.serverTime
     var names = NameBook()
     for post in posts { names.learn(Author(uid: post.uid, name: post.author)) }
     for post in posts {
-      if options.json {
+      if asJSON {
         Output.line(post.json)
       } else {
-        let star = post.stars.contains(session.blog.me.uid) ? "★" : "☆"
+        let star = post.stars.contains(blog.me.uid) ? "★" : "☆"
         let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
         let name = names.shown(Author(uid: post.uid, name: post.author))
         Output.line(
@@ -41,11 +53,76 @@ struct List: AsyncParsableCommand {
   }
 }
 
+/// Searches all posts and their comments.
+struct SearchPosts: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search",
+    abstract: "Print the posts that match a search, in their text or in a comment.",
+    discussion: """
+      Words next to each other match as a phrase in title, author, text and comments. author:NAME, \
+      title:TEXT, #TAG, stars>5, mine and starred test one property; ! negates a part. All parts \
+      must match.
+      """
+  )
+
+  @Argument(help: "The parts of the search, as after / on the screen.")
+  var pattern: [String]
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let text = pattern.map(DashedWord.restore).joined(separator: " ")
+    if let problem = SearchPattern.problem(in: text) {
+      throw CommandFailure(.usage, description: problem)
+    }
+    guard let pattern = SearchPattern(text) else {
+      throw CommandFailure(.usage, description: "a search needs a word")
+    }
+    let session = try BlogSession(options)
+    let me = session.blog.me.uid
+    let found = try await session.blog.search(.recent) { post, comments in
+      pattern.matches(post, comments: comments, me: me)
+    }
+    session.print(found, asJSON: options.json)
+  }
+}
+
+/// Lists the terminals that are online.
+struct People: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print who is online, one terminal a line."
+  )
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    for presence in try await session.blog.people() {
+      if options.json {
+        Output.line(
+          .object(
+            ("uid", .string(presence.person.uid)),
+            ("name", .string(presence.person.name)),
+            ("terminal", .string(presence.terminal)),
+            ("since", presence.since.map { .integer($0) } ?? .null)
+          )
+        )
+      } else {
+        Output.line(untrusted: "\(presence.person.name)  \(presence.terminal)")
+      }
+    }
+  }
+}
+
 /// Prints a post with its comments.
 struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
 
-  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
   var id: String
 
   @OptionGroup var options: CommonOptions

@@ -20,10 +20,10 @@ struct WritePost: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let text = body == "-" ? try InputFile.text("-") : body
+    let text = try InputFile.text(orStandardInput: body)
     let session = try BlogSession(options)
     let id = try await session.blog.post(title: title, body: text)
-    options.json ? Output.line(.object(("id", .string(id)))) : Output.line(id)
+    Output.stored("post", id, asJSON: options.json)
   }
 }
 
@@ -34,7 +34,11 @@ struct WriteComment: AsyncParsableCommand {
     abstract: "Write a comment on a post and print its id."
   )
 
-  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
   var id: String
 
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
@@ -46,10 +50,10 @@ struct WriteComment: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let text = text == "-" ? try InputFile.text("-") : text
+    let text = try InputFile.text(orStandardInput: text)
     let session = try BlogSession(options)
     let comment = try await session.blog.comment(on: id, text: text, answering: answer)
-    options.json ? Output.line(.object(("id", .string(comment)))) : Output.line(comment)
+    Output.stored("comment", comment, asJSON: options.json)
   }
 }
 
@@ -59,7 +63,11 @@ struct Star: AsyncParsableCommand {
     abstract: "Star a post; starring it twice is harmless."
   )
 
-  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
   var id: String
 
   @Option(help: ArgumentHelp("Star and unstar it in turn, this many times in all.", valueName: "n"))
@@ -79,7 +87,11 @@ struct Star: AsyncParsableCommand {
 struct Unstar: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Take your star off a post.")
 
-  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
   var id: String
 
   @OptionGroup var starring: StarOptions
@@ -97,7 +109,11 @@ struct Delete: AsyncParsableCommand {
     abstract: "Delete a post of yours with its comments, or one comment of yours."
   )
 
-  @Argument(help: "The id of the post.", transform: DashedWord.restore)
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
   var id: String
 
   @Argument(
@@ -115,5 +131,83 @@ struct Delete: AsyncParsableCommand {
     } else {
       try await session.blog.delete(post: id)
     }
+  }
+}
+
+/// Changes one of the user's posts or comments.
+struct Edit: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Change a post of yours, or the text of one comment of yours."
+  )
+
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
+  var id: String
+
+  @Argument(
+    help: "The id of a comment on it, to change that alone; --body is its text.",
+    transform: DashedWord.restore
+  )
+  var comment: String?
+
+  @Option(help: "The new title, one line; by default, it stays.")
+  var title: String?
+
+  @Option(help: "The new body; by default, it stays; - reads it from stdin.")
+  var body: String?
+
+  @OptionGroup var options: CommonOptions
+
+  func validate() throws {
+    if comment != nil, title != nil || body == nil {
+      throw ValidationError("A comment has no title: give its new text with --body.")
+    }
+    if title == nil, body == nil {
+      throw ValidationError("Say what to change, with --title or --body.")
+    }
+  }
+
+  func run() async throws {
+    let text = try body.map { try InputFile.text(orStandardInput: $0) }
+    let session = try BlogSession(options)
+    if let comment {
+      try await session.blog.edit(comment: comment, on: id, text: text ?? "")
+    } else {
+      let post = try await session.blog.post(id)
+      try await session.blog.edit(post: id, title: title ?? post.title, body: text ?? post.body)
+    }
+  }
+}
+
+/// Follows a person.
+struct Follow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Follow a person: their posts are in the list following."
+  )
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try await BlogSession(options).blog.setFollowing(uid, to: true)
+  }
+}
+
+/// Stops following a person.
+struct Unfollow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Stop following a person.")
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try await BlogSession(options).blog.setFollowing(uid, to: false)
   }
 }

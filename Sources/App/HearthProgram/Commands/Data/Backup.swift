@@ -22,6 +22,7 @@ struct Backup: ParsableCommand {
 
   @Argument(
     help: "The file to write, or a directory without a database.",
+    completion: .file(),
     transform: DashedWord.restore
   )
   var target: String

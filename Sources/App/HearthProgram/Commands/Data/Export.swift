@@ -15,7 +15,11 @@ struct Export: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: "The file to write; without it, stdout.", transform: DashedWord.restore)
+  @Argument(
+    help: "The file to write; without it, stdout.",
+    completion: .file(),
+    transform: DashedWord.restore
+  )
   var file: String?
 
   @OptionGroup var choice: DatabaseChoice

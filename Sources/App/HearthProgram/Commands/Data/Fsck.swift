@@ -29,6 +29,7 @@ struct Fsck: AsyncParsableCommand {
 
   @Argument(
     help: "A database file, or a directory with one, to check instead.",
+    completion: .file(),
     transform: DashedWord.restore
   )
   var file: String?

@@ -26,7 +26,7 @@ struct Import: AsyncParsableCommand {
   /// The longest text that is sent to any server, so that it fits into the largest message.
   private static let sentBytes = 15 * 1_024 * 1_024
 
-  @Argument(help: "The file; - reads stdin.", transform: DashedWord.restore)
+  @Argument(help: "The file; - reads stdin.", completion: .file(), transform: DashedWord.restore)
   var file: String
 
   @Flag(help: "Replace everything in the database instead.")

@@ -113,18 +113,25 @@ package struct SwarmOptions: ParsableArguments {
 
   @OptionGroup package var access: SwarmAccess
 
-  @Option(help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"),
+    completion: .file()
+  )
   package var rules: String?
 
   @Option(
     help: ArgumentHelp(
       "Write the report to this file: a page (.html), a picture (.svg), or JSON.",
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   package var report: String?
 
-  @Option(help: ArgumentHelp("Keep all files in this new directory.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp("Keep all files in this new directory.", valueName: "dir"),
+    completion: .directory
+  )
   package var directory: String?
 
   @Flag(name: .long, help: "Print the report as JSON.")
@@ -177,7 +184,8 @@ package struct SwarmAccess: ParsableArguments {
   package var database: String?
 
   @Option(
-    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name")
+    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name"),
+    completion: .profiles
   )
   package var profile: String?
 
@@ -188,7 +196,8 @@ package struct SwarmAccess: ParsableArguments {
       its owner may read; for the hosted service an OAuth2 access token.
       """,
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   package var adminKeyFile: String?
 
@@ -201,7 +210,8 @@ package struct SwarmAccess: ParsableArguments {
     help: ArgumentHelp(
       "A PEM file of certificates to trust instead of those of the system.",
       valueName: "path"
-    )
+    ),
+    completion: .file()
   )
   package var caFile: String?
 

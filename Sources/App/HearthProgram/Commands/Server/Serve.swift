@@ -238,7 +238,7 @@ struct Stop: ParsableCommand {
 
   func run() throws {
     let paths = try options.paths()
-    guard case .process(let process) = UnixSocketProbe.look(at: paths.socket), process > 0 else {
+    guard let process = paths.server, process > 0 else {
       Output.message("no server answers at \(paths.socket)")
       return
     }

@@ -15,7 +15,8 @@ struct ServeOptions: ParsableArguments {
     help: ArgumentHelp(
       "The rules file for clients that are not at the socket; SIGHUP rereads it.",
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   var rules: String?
 
@@ -76,7 +77,10 @@ struct ServeOptions: ParsableArguments {
   )
   var idleExit: Double?
 
-  @Option(help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"),
+    completion: .file()
+  )
   var log: String?
 
   @Option(
@@ -202,7 +206,8 @@ struct NetworkOptions: ParsableArguments {
     help: ArgumentHelp(
       "Encrypt connections to the port: the certificate and its chain.",
       valueName: "pem"
-    )
+    ),
+    completion: .file()
   )
   var tlsCert: String?
 
@@ -210,7 +215,8 @@ struct NetworkOptions: ParsableArguments {
     help: ArgumentHelp(
       "The private key of the certificate, a file that nobody else can read.",
       valueName: "pem"
-    )
+    ),
+    completion: .file()
   )
   var tlsKey: String?
 
@@ -302,7 +308,8 @@ struct IdentityOptions: ParsableArguments {
       (Authorization: Bearer) is an administrator.
       """,
       valueName: "file"
-    )
+    ),
+    completion: .file()
   )
   var adminKeyFile: String?
 

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What the Tab key does in the three shells.
+  @Suite("Completions in shells", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct CompletionTests {
+    /// A shell, and the command that starts it with our completions.
+    enum Shell: String, CaseIterable {
+      case bash, zsh, fish
+
+      var path: String { "/usr/bin/" + rawValue }
+
+      func command(_ sandbox: Sandbox) -> String {
+        let files = Sandbox.package + "/assets/completions"
+        let folder = sandbox.directory
+        switch self {
+        case .bash: return "bash --rcfile \(folder)/rc"
+        case .zsh: return "env ZDOTDIR=\(folder) zsh"
+        case .fish:
+          return
+            "fish --no-config -C 'source \(files)/hearth.fish; fish_config prompt choose none 2>/dev/null; function fish_prompt; echo \"> \"; end'"
+        }
+      }
+
+      /// Writes what the shell reads at its start.
+      func prepare(_ sandbox: Sandbox) throws {
+        let files = Sandbox.package + "/assets/completions"
+        let start = "PS1='> '\n"
+        let texts: [String: String] = [
+          "rc": start + "bind 'set enable-bracketed-paste off'\nsource \(files)/hearth.bash\n",
+          ".zshrc": start
+            + "fpath=(\(files) $fpath)\nautoload -U compinit && compinit -u -d \(sandbox.directory)/dump\n",
+        ]
+        for (name, text) in texts {
+          try text.write(toFile: sandbox.directory + "/" + name, atomically: true, encoding: .utf8)
+        }
+        try FileManager.default.createSymbolicLink(
+          atPath: sandbox.directory + "/hearth",
+          withDestinationPath: Sandbox.program
+        )
+      }
+    }
+
+    @Test(
+      "Tab completes options, lists, themes, files, profiles, databases and posts",
+      arguments: Shell.allCases
+    )
+    func tab(shell: Shell) throws {
+      guard access(shell.path, X_OK) == 0 else {
+        print("completions in \(shell.rawValue) are not tried: it is not installed")
+        return
+      }
+      let sandbox = try Sandbox()
+      try shell.prepare(sandbox)
+      let id = try sandbox.hearth("post", "--title", "Tea at four", "--body", "B").lines[0]
+      try sandbox.hearth("profile", "add", "garden", "--database", "https://blog.example.org")
+      try sandbox.hearth("databases", "create", "notebook")
+      try "{}".write(toFile: sandbox.directory + "/zebra.json", atomically: true, encoding: .utf8)
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open(
+        "env PATH=\(sandbox.directory):$PATH \(shell.command(sandbox))",
+        columns: 120
+      )
+      try pane.waitFor(">")
+      let cases = [
+        ("hearth --them", "--theme"), ("hearth --theme high", "high-contrast"),
+        ("hearth list myt", "mytop"), ("hearth import zeb", "zebra.json"),
+        ("hearth --profile gar", "garden"), ("hearth export --ns noteb", "notebook"),
+        ("hearth sto", "stop"), ("hearth show ", id),
+      ]
+      for (typed, completed) in cases {
+        try pane.type(typed)
+        try pane.press("Tab")
+        try pane.waitFor("\(typed) becomes \(completed)") { $0.contains(completed) }
+        if typed.hasSuffix(" "), shell != .bash { try pane.waitFor("Tea at four") }
+        try pane.press("C-c")
+        try pane.press("C-l")
+        try pane.waitFor("an empty line") { !$0.contains("hearth") }
+      }
+    }
+  }
+}

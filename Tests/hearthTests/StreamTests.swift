@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What commands do when their streams are closed, full or somebody else's.
+  @Suite("Streams")
+  struct StreamTests {
+    /// Runs a shell command in which $HEARTH is the program.
+    private func shell(_ command: String, in sandbox: Sandbox) throws -> Sandbox.Outcome {
+      let environment = sandbox.environment.merging(["HEARTH": Sandbox.program]) { $1 }
+      return try sandbox.run(["-c", command], of: "/bin/sh", environment: environment)
+    }
+
+    @Test(
+      "A post whose id cannot be printed is written, and the message has its id",
+      arguments: [">/dev/full", ">&-"]
+    )
+    func unprinted(redirection: String) throws {
+      let sandbox = try Sandbox()
+      let command = "$HEARTH post --title T --body B \(redirection)"
+      let outcome = try shell("cd \(sandbox.directory); \(command)", in: sandbox)
+      let posts = try sandbox.hearth("list", "--json").lines
+      #expect(posts.count == 1)
+      let id = try #require(try object(posts[0])["id"] as? String)
+      #expect(outcome.status == 7)
+      #expect(outcome.errors.contains("the post is written, but its id cannot be printed"))
+      #expect(outcome.errors.contains(id))
+    }
+
+    @Test(
+      "What succeeds ends with 0, whatever becomes of its messages",
+      arguments: [">&-", ">/dev/full"]
+    )
+    func withoutErrors(redirection: String) throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("post", "--title", "T", "--body", "B")
+      let commands =
+        "cd \(sandbox.directory); $HEARTH export x.json 2\(redirection)"
+        + " && $HEARTH import x.json 2\(redirection)"
+      #expect(try shell(commands, in: sandbox).status == 0)
+      #expect(try sandbox.hearth("fsck").status == 0)
+    }
+
+    @Test("Descriptors that are closed at the start become no files of ours")
+    func closedDescriptors() throws {
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/x.json"
+      try sandbox.hearth("set", "/x", "1")
+      let outcome = try shell("$HEARTH export \(file) --timeout 5 <&- >&- 2>&-", in: sandbox)
+      #expect(outcome.status == 0)
+      #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("{"))
+      // The message about the missing output must not land in the file either.
+      #expect(try shell("$HEARTH get /x >&- 2>&-", in: sandbox).status == 1)
+    }
+  }
+}
