@@ -68,6 +68,26 @@ struct LongFeedTests {
     return cost
   }
 
+  @Test("A list by stars has one page, though posts with fewer stars were known before")
+  func afterRecent() async throws {
+    let server = try await BlogServer()
+    try await server.seed(0..<2_000)
+    let alice = try server.screen("alice")
+    alice.blog.follow(.recent)
+    try await alice.wait("the newest posts") { $0.posts(.recent)?.count == 100 }
+    alice.blog.follow(.top)
+    let top = try await server.blog("bob").posts(.top).map(\.id)
+    try await alice.wait("the top posts") { $0.posts(.top)?.map(\.id) == top }
+    alice.blog.search(1, in: .top, withComments: false) { _, _ in false }
+    try await alice.wait("the end of the search") { probe in
+      probe.all.contains { event in
+        if case .found(let progress) = event { progress.end != nil } else { false }
+      }
+    }
+    #expect(alice.lists(.top).allSatisfy { $0.count <= 100 })
+    #expect(alice.posts(.top)?.map(\.id) == top)
+  }
+
   @Test("Eight pages at the fortieth cost what eight near the beginning do, and no more is kept")
   func pages() async throws {
     let server = try await BlogServer()

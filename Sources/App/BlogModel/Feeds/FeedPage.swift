@@ -59,7 +59,8 @@ struct FeedPage {
   /// Takes an event of the current part.
   mutating func take(_ event: DataEventType, of snapshot: DataSnapshot, by index: Index) {
     if event == .childRemoved {
-      if let gone = part.entries.element(snapshot.key) { leaving.append(gone) }
+      // Until the server has answered, the page shows a guess from other lists, which does not hold.
+      if isLoaded, let gone = part.entries.element(snapshot.key) { leaving.append(gone) }
     } else if event != .value {
       held.removeAll { $0.id == snapshot.key }
     }
