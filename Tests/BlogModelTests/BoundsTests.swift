@@ -8,7 +8,8 @@ struct BoundsTests {
     ("t", nil), ("e\u{301}", nil), ("👨‍👩‍👧", nil), (String(repeating: "x", count: 300), nil),
     (String(repeating: "x", count: 301), "The title is 1 character too long."),
     (String(repeating: "😀", count: 151), "The title is 2 characters too long."),
-    ("one\ntwo", "The title has more than one line."), ("one\r\ntwo", "A title has one line."),
+    ("one\ntwo", "The title has more than one line."),
+    ("one\r\ntwo", "The title has more than one line."),
     ("a\tb", "The title has a control character, U+0009."),
     ("a\u{1B}[2J", "The title has a control character, U+001B."),
   ]

@@ -51,7 +51,7 @@ struct RefusalScreenTests {
       .blog(.failed(.post("p12", title: "Mine", body: "Text"), reason: Self.untold))
     )
     #expect(model.composer?.draft.title == "Mine")
-    #expect(footer(model).contains("--write /posts/p12\" does. Change it, or send it again."))
+    #expect(footer(model).contains("--write /posts/p12 VALUE. Change it, or send it again."))
     model.type("x")
     #expect(!footer(model).contains("send it again"))
     #expect(

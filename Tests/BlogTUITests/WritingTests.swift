@@ -185,7 +185,7 @@ struct WritingTests {
     #expect(model.rows[0].contains("The title is 10 characters too long."))
     #expect(model.type(.control("s")) == [])
     #expect(model.composer?.problem?.string == "The title is 10 characters too long.")
-    model.type(.tab)
+    // The field with the problem has the cursor.
     for _ in 0..<10 { model.type(.key(.backspace)) }
     #expect(!model.rows[0].contains("too long"))
     #expect(model.type(.control("s")).count == 1)
