@@ -119,7 +119,13 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
       let evil = "\u{1B}[2J\u{1B}]0;pwned\u{7}\r\u{8}\u{202E}\u{9B}31m\u{200B}title"
-      try sandbox.hearth("post", "--title", evil, "--body", evil + "\n" + evil, "--user", "mallory")
+      // Commands refuse such texts, and other clients need not.
+      let post: [String: Any] = [
+        "uid": "mallory", "author": "mallory", "title": evil, "body": evil + "\n" + evil,
+        "starCount": 0,
+      ]
+      let json = String(decoding: try JSONSerialization.data(withJSONObject: post), as: UTF8.self)
+      #expect(try sandbox.hearth("set", "/posts/-NjFzz10AAAAAAAAAAAA", json).status == 0)
       let alice = try tmux.open("\(Sandbox.program) --user alice")
       try alice.waitFor("mallory")
       let lines = try alice.screen().split(separator: "\n", omittingEmptySubsequences: false)
