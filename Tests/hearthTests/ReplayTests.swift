@@ -68,7 +68,7 @@ extension EndToEnd {
       try "mine".write(toFile: text, atomically: true, encoding: .utf8)
       #expect(try sandbox.hearth("replay", text).errors.contains("not a recording of hearth"))
       let script = sandbox.directory + "/script.txt"
-      #expect(try sandbox.hearth("--script", script, "--record", text).status == 2)
+      #expect(try sandbox.hearth("--script", script, "--record", text).status == 6)
       #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
     }
 

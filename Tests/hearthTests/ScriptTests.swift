@@ -66,7 +66,7 @@ extension EndToEnd {
     /// Runs a script with an inspector, and returns the events that it showed, with their texts.
     private func told(_ script: String, in sandbox: Sandbox) throws -> [String] {
       let file = sandbox.directory + "/script.txt"
-      let recording = sandbox.directory + "/session.jsonl"
+      let recording = sandbox.directory + "/\(UUID().uuidString).jsonl"
       try script.write(toFile: file, atomically: true, encoding: .utf8)
       let outcome = try sandbox.hearth("--script", file, "--record", recording)
       #expect(outcome.errors == "")

@@ -103,7 +103,8 @@ struct ScriptRun {
       pace: options.pace
     )
     var environment = Environment()
-    environment.write = { text, name in TextFile.write(text, to: name) }
+    // A script that is run again writes the same files.
+    environment.write = { text, name in TextFile.write(text, to: name, replacing: true) }
     let tap = WireTap(database)
     tap.open()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }

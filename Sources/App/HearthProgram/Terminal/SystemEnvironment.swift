@@ -35,14 +35,18 @@ extension Environment {
 enum TextFile {
   /// Writes a text to a file, completely or not at all, and returns the file's full path.
   ///
-  /// A file that exists is kept: the new one gets a number.
-  static func write(_ text: String, to name: String) -> Result<String, EnvironmentError> {
+  /// A file that exists is kept, and the new one gets a number, unless it is to be replaced.
+  static func write(
+    _ text: String,
+    to name: String,
+    replacing: Bool = false
+  ) -> Result<String, EnvironmentError> {
     let expanded = (name as NSString).expandingTildeInPath
     let path =
       expanded.hasPrefix("/")
       ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
     do {
-      let file = try OutputFile(unused(path))
+      let file = try OutputFile(replacing ? path : unused(path))
       try file.write(text)
       try file.finish()
       return .success(file.path)
