@@ -35,6 +35,12 @@ struct LongPollingTests {
     #expect(answer.body.contains("parent.pLPCommand7(") && answer.body.contains("parent.pRTLPCB7("))
     #expect(answer.body.contains(#"pRTLPCB(0,[{"t":"c","d":{"t":"h","d":{"ts":"#))
     #expect(answer.body.contains(#""h":"localhost""#))
+    let proxied = try await http.request(
+      "GET",
+      "/.lp?start=t&ser=1&cb=7&v=5",
+      lines: ["X-Forwarded-Host: blog.example.org, proxy"]
+    )
+    #expect(proxied.body.contains(#""h":"blog.example.org""#))
     for target in ["/.lp?start=t&cb=1);alert(1", "/.lp", "/.lp?id=a&pw=b", "/.lp?start=t&cb=%0a"] {
       #expect(try await http.request("GET", target).status == 400)
     }

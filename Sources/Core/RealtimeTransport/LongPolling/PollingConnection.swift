@@ -119,7 +119,10 @@ package final class PollingConnection: MessageConnection {
       callbacks.onClose(earlyEnd)
     } else {
       self.callbacks = callbacks
-      if isClosed { end(ConnectionEnd(.closed, description: "\(peer) was turned away")) }
+      guard !isClosed else {
+        end(ConnectionEnd(.closed, description: "\(peer) was turned away"))
+        return script
+      }
       scheduleCheck()
     }
     return script

@@ -132,7 +132,8 @@ extension HTTPAnswer {
         HeaderLine("Content-Security-Policy", policy),
         HeaderLine("Cross-Origin-Resource-Policy", "cross-origin"),
         HeaderLine("Cross-Origin-Embedder-Policy", "require-corp"),
-        HeaderLine("Referrer-Policy", "no-referrer"),
+        // Without a referrer, the origin of what it sends would be null.
+        HeaderLine("Referrer-Policy", "same-origin"),
         HeaderLine("X-Content-Type-Options", "nosniff"),
       ],
       body: Array(page.utf8)
