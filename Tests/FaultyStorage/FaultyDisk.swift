@@ -18,10 +18,21 @@ package final class FaultyDisk: @unchecked Sendable {
   }
 
   /// An operation that can fail.
-  fileprivate enum Operation: CaseIterable {
+  package enum Operation: CaseIterable, Sendable {
+    /// Writes bytes.
     case write
+    /// Makes a file shorter.
     case truncation
+    /// Waits until a file is on the disk.
     case sync
+  }
+
+  /// A moment at which a test may hold the thread of an operation.
+  package struct Moment: Sendable {
+    /// What the thread does.
+    package let operation: Operation
+    /// Whether it has been done, or has failed.
+    package let isOver: Bool
   }
 
   private let directory: String
@@ -38,6 +49,7 @@ package final class FaultyDisk: @unchecked Sendable {
   private var breakages = 0
   /// What would be left of each file after a power loss; nil unless that is tracked.
   private var platters: [String: Platter]?
+  private var observer: (@Sendable (Moment) -> Void)?
 
   /// Controls the files of a directory that are opened from then on.
   package init(directory: String) {
@@ -83,6 +95,23 @@ package final class FaultyDisk: @unchecked Sendable {
   /// Makes every open file fail permanently; files opened later work.
   package func breakOpenFiles() {
     lock.withLock { breakages += 1 }
+  }
+
+  /// Calls a closure before and after each operation, on the thread that carries it out.
+  package func observe(_ observer: (@Sendable (Moment) -> Void)?) {
+    lock.withLock { self.observer = observer }
+  }
+
+  /// Carries out an operation, which may be told to fail.
+  fileprivate func perform(
+    _ operation: Operation,
+    _ epoch: Int,
+    _ body: (Fault?) -> Int32
+  ) -> Int32 {
+    let observer = lock.withLock { self.observer }
+    observer?(Moment(operation: operation, isOver: false))
+    defer { observer?(Moment(operation: operation, isOver: true)) }
+    return body(next(operation, epoch))
   }
 
   // MARK: Power loss
@@ -138,7 +167,7 @@ package final class FaultyDisk: @unchecked Sendable {
   fileprivate var epoch: Int { lock.withLock { breakages } }
 
   /// Whether and how the next operation fails on a file opened in an epoch.
-  fileprivate func next(_ operation: Operation, _ epoch: Int) -> Fault? {
+  private func next(_ operation: Operation, _ epoch: Int) -> Fault? {
     lock.withLock {
       operations += 1
       if epoch < breakages {
@@ -274,35 +303,31 @@ private final class FileSystem: @unchecked Sendable {
       realFile($0).pointee.pMethods.pointee.xRead(realFile($0), $1, $2, $3)
     }
     methods.pointee.xWrite = { file, bytes, count, offset in
-      switch nextFault(file, .write) {
-      case nil:
-        noteWrite(file, bytes, count, offset)
-        return realFile(file).pointee.pMethods.pointee.xWrite(realFile(file), bytes, count, offset)
-      case .full: return SQLITE_FULL
-      case .broken:
-        noteWrite(file, bytes, count / 2, offset)
-        _ = realFile(file).pointee.pMethods.pointee.xWrite(
-          realFile(file),
-          bytes,
-          count / 2,
-          offset
-        )
-        return SQLITE_IOERR | (3 << 8)
+      perform(.write, on: file) { fault in
+        if fault == .full { return SQLITE_FULL }
+        let written = fault == nil ? count : count / 2
+        noteWrite(file, bytes, written, offset)
+        let real = realFile(file)
+        let code = real.pointee.pMethods.pointee.xWrite(real, bytes, written, offset)
+        return fault == nil ? code : SQLITE_IOERR | (3 << 8)
       }
     }
     methods.pointee.xTruncate = { file, size in
-      guard nextFault(file, .truncation) == nil else { return SQLITE_IOERR | (6 << 8) }
-      note(file) { $0.wrote(.truncation(Int(size)), to: $1) }
-      return realFile(file).pointee.pMethods.pointee.xTruncate(realFile(file), size)
+      perform(.truncation, on: file) { fault in
+        guard fault == nil else { return SQLITE_IOERR | (6 << 8) }
+        note(file) { $0.wrote(.truncation(Int(size)), to: $1) }
+        return realFile(file).pointee.pMethods.pointee.xTruncate(realFile(file), size)
+      }
     }
     // Power losses are simulated, so a sync need not wait for the real disk.
     methods.pointee.xSync = { file, flags in
       guard isWatched(file) else {
         return realFile(file).pointee.pMethods.pointee.xSync(realFile(file), flags)
       }
-      let isKept = nextFault(file, .sync) == nil
-      note(file) { $0.synced($1, isKept) }
-      return isKept ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
+      return perform(.sync, on: file) { fault in
+        note(file) { $0.synced($1, fault == nil) }
+        return fault == nil ? SQLITE_OK : SQLITE_IOERR | (4 << 8)
+      }
     }
     methods.pointee.xFileSize = {
       realFile($0).pointee.pMethods.pointee.xFileSize(realFile($0), $1)
@@ -381,15 +406,22 @@ private func noteWrite(
   note(file) { $0.wrote(.write(offset: Int(offset), written), to: $1) }
 }
 
-/// Whether and how the next operation on a file fails.
-private func nextFault(
-  _ file: UnsafeMutablePointer<sqlite3_file>?,
-  _ operation: FaultyDisk.Operation
-) -> FaultyDisk.Fault? {
-  file.flatMap {
-    let header = UnsafeMutableRawPointer($0).assumingMemoryBound(to: FileSystem.Header.self).pointee
-    return header.disk?.takeUnretainedValue().next(operation, header.epoch)
-  }
+/// Carries out an operation on a file, which fails if its disk is told to.
+private func perform(
+  _ operation: FaultyDisk.Operation,
+  on file: UnsafeMutablePointer<sqlite3_file>?,
+  _ body: (FaultyDisk.Fault?) -> Int32
+) -> Int32 {
+  guard let file else { return body(nil) }
+  let header = UnsafeMutableRawPointer(file).assumingMemoryBound(to: FileSystem.Header.self).pointee
+  guard let disk = header.disk?.takeUnretainedValue() else { return body(nil) }
+  return disk.perform(operation, header.epoch, body)
+}
+
+/// The seeds of a suite that lets the power go: those given, or as many as `POWER_LOSS_SEEDS` says.
+package func powerLossSeeds(_ committed: ClosedRange<UInt64>) -> ClosedRange<UInt64> {
+  let count = ProcessInfo.processInfo.environment["POWER_LOSS_SEEDS"].flatMap(UInt64.init)
+  return count.map { 1...max(1, $0) } ?? committed
 }
 
 /// A temporary fault of a disk: the n-th operation of a kind fails, and some after it.

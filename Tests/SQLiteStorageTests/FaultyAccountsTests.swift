@@ -139,7 +139,7 @@ struct FaultyAccountsTests {
 
   @Test(
     "What was acknowledged is there after the power has gone, also when the log could not be copied",
-    arguments: 1...12 as ClosedRange<UInt64>
+    arguments: powerLossSeeds(1...12)
   )
   func powerLoss(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

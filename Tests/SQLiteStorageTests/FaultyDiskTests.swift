@@ -235,7 +235,7 @@ struct FaultyDiskTests {
 
   @Test(
     "has all that was acknowledged when the power goes, also after it has failed to wait for the disk",
-    arguments: 1...12 as ClosedRange<UInt64>
+    arguments: powerLossSeeds(1...12)
   )
   func powerLoss(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -359,14 +359,15 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "has all that was acknowledged when the power goes, also after a restart with a batch of unknown outcome"
+    "has all that was acknowledged when the power goes, also after a restart with a batch of unknown outcome",
+    arguments: powerLossSeeds(1...2)
   )
-  func powerLossAfterRestart() throws {
-    var random = SplitMix64(seed: 1)
+  func powerLossAfterRestart(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     disk.expectPowerLoss()
-    var model = StoreModel(seed: 1)
+    var model = StoreModel(seed: seed)
     let first = try SQLiteTreeStore(directory: directory.store, now: 0)
     try first.commit(model.nextBatch())
     disk.fail(DiskFault(.sync, at: 1, times: .max))

@@ -113,35 +113,6 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("commits into room that the file of the log already has, since a longer file syncs slowly")
-  func room() throws {
-    let directory = try TemporaryDirectory()
-    var options = StoreOptions()
-    options.foldBatches = 100
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
-    var model = StoreModel(seed: 1)
-    var sizes: [Int] = []
-    for revision in 1...250 as ClosedRange<Int64> {
-      try store.commit(model.nextBatch())
-      if revision == 120 { try store.fold() }
-      var facts = stat()
-      #expect(stat(CompanionFile.log(of: directory.database), &facts) == 0)
-      if sizes.last != Int(facts.st_size) { sizes.append(Int(facts.st_size)) }
-      if revision % 50 == 0 {
-        let image = try TemporaryDirectory()
-        try image.copyFiles(of: directory.store)
-        let copy = try SQLiteTreeStore(directory: image.store, now: 0)
-        try check(copy, model)
-        try copy.close()
-      }
-    }
-    // Each commit adds a page or more, so that each would make the file longer.
-    #expect(sizes.count < 25)
-    #expect(sizes == sizes.sorted())
-    try check(store, model)
-    try store.close()
-  }
-
   @Test("is empty at first")
   func empty() throws {
     let directory = try TemporaryDirectory()

@@ -93,7 +93,7 @@ struct FaultyDiskTests {
 
   @Test(
     "Writes that were flushed are there when the power goes, also after the disk has failed",
-    arguments: 1...16 as ClosedRange<UInt64>
+    arguments: powerLossSeeds(1...16)
   )
   func powerLoss(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)

@@ -24,8 +24,6 @@ final class DurableWriter {
   let queue: DatabaseQueue
   private let path: String
   private var state = State.inherited
-  /// How far the log reaches, and how long its file is.
-  private let extent = LogExtent()
 
   /// Opens a file, and copies into it what an earlier process left in the write-ahead log.
   ///
@@ -56,14 +54,20 @@ final class DurableWriter {
   ///   writer is finished.
   func write(_ body: (Database) throws -> Void) throws {
     try requireReady()
-    if extent.isShort { extendLog() }
     do {
       try queue.write(body)
     } catch let error as DatabaseError {
-      let error = queue.explained(error)
-      let failure = StoreError(error, at: path)
-      throw error.isRefusal ? failure : finish(failure)
+      throw failure(of: queue, error)
     }
+  }
+
+  /// Judges an error of this connection or of another one to the file, before the next transaction.
+  ///
+  /// - Returns: The error to throw. Unless it is a refusal, the writer is finished.
+  func failure(of connection: DatabaseQueue, _ error: DatabaseError) -> StoreError {
+    let error = connection.explained(error)
+    let failure = StoreError(error, at: path)
+    return error.isRefusal ? failure : finish(failure)
   }
 
   /// Ensures that a transaction may be written.
@@ -84,11 +88,10 @@ final class DurableWriter {
     if case .finished(let failure) = state { throw failure }
   }
 
-  /// Stops all writing after a failure of this connection or of another one to the file.
+  /// Stops all writing after a failure.
   ///
   /// - Returns: The first failure.
-  @discardableResult
-  func finish(_ failure: StoreError) -> StoreError {
+  private func finish(_ failure: StoreError) -> StoreError {
     if case .finished(let first) = state { return first }
     state = .finished(failure)
     return failure
@@ -168,44 +171,6 @@ final class DurableWriter {
     )
   }
 
-  // MARK: Room in the log
-
-  /// Learns from a connection to the same file how far the log reaches, to keep room behind it.
-  ///
-  /// The connection must not copy the log into the file by itself: SQLite has only one hook for both.
-  func watchLog(through queue: DatabaseQueue) {
-    queue.writeWithoutTransaction { database in
-      // Safety: the owner closes all connections before it releases this writer.
-      let context = Unmanaged.passUnretained(extent).toOpaque()
-      sqlite3_wal_hook(
-        database.sqliteConnection,
-        { context, _, _, frames in
-          if let context {
-            Unmanaged<LogExtent>.fromOpaque(context).takeUnretainedValue().reaches(Int(frames))
-          }
-          return SQLITE_OK
-        },
-        context
-      )
-    }
-  }
-
-  /// Writes zeros behind the log, which the next transaction syncs.
-  ///
-  /// A sync takes two to three times as long if it makes the file longer. SQLite takes zeros for the
-  /// end of the log, as it does the frames of an earlier round. If they cannot be written, the log
-  /// grows as it would without them.
-  private func extendLog() {
-    extent.fileBytes = try? queue.writeWithoutTransaction { database in
-      guard let log = try Self.log(of: database) else { return nil }
-      let size = try log.size
-      guard size - extent.logBytes < LogExtent.leastRoom else { return size }
-      let zeros = [UInt8](repeating: 0, count: LogExtent.addedRoom)
-      try Self.check(log.methods.xWrite(log.file, zeros, Int32(zeros.count), size))
-      return size + Int64(zeros.count)
-    }
-  }
-
   /// Whether nothing more may be written.
   var isFinished: Bool { if case .finished = state { true } else { false } }
 
@@ -227,34 +192,6 @@ final class DurableWriter {
     try? other?.close()
     try? queue.close()
     try? reader?.close()
-  }
-}
-
-/// How far the write-ahead log reaches in its file; used like the ``DurableWriter`` that owns it.
-private final class LogExtent {
-  /// The room behind the log from which more is added, in bytes: for the frames of a few commits.
-  static let leastRoom: Int64 = 16 * 1_024
-  /// The bytes added at a time; SQLite writes less than 128 KiB at once.
-  static let addedRoom = 124 * 1_024
-
-  private static let headerBytes: Int64 = 32
-  /// A page and the header of its frame.
-  private static let frameBytes: Int64 = 4_096 + 24
-
-  /// The bytes of the log; 0 before the first transaction.
-  private(set) var logBytes: Int64 = 0
-  /// The length of the file as far as it is known.
-  var fileBytes: Int64?
-
-  /// Whether the file should be made longer before the next transaction.
-  var isShort: Bool { logBytes > 0 && (fileBytes ?? 0) - logBytes < Self.leastRoom }
-
-  /// Learns the number of frames after a transaction.
-  func reaches(_ frames: Int) {
-    let bytes = Self.headerBytes + Int64(frames) * Self.frameBytes
-    // When the log starts anew, SQLite may shorten the file.
-    if bytes < logBytes { fileBytes = nil }
-    logBytes = bytes
   }
 }
 
@@ -329,7 +266,6 @@ struct StoreConnections {
     }
     try StoreSchema.migrator.migrate(writer.queue)
     maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
-    for connection in [writer.queue, maintainer] { writer.watchLog(through: connection) }
     try Self.limitPages(of: maintainer, options: options)
     folder = try LogFolder(
       maintainer,

@@ -10,7 +10,13 @@ import TreeStorage
 ///
 /// A commit appends one row, and returns once that is durable. In the background the log is folded
 /// into the node table, in short transactions between commits. SQLite's write-ahead log is then
-/// copied into the file while commits continue.
+/// copied into the file.
+///
+/// A commit is acknowledged only if everything in front of it in the write-ahead log is durable.
+/// Whatever writes to the file or syncs it runs in a turn, and a failure finishes the writer in the
+/// same turn. So no other sync can fail, after which the system forgets what it was to write, between
+/// the first write of a commit and the sync of that commit. That sync therefore covers all earlier
+/// frames that no sync has covered, such as those of the fold, which does not wait for the disk.
 ///
 /// State: open → finished (see ``DurableWriter``) → closed, or open → closed.
 package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
@@ -269,38 +275,38 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   private func foldWithinMaintenance() throws(StoreError) {
     isFolding.store(true, ordering: .relaxed)
     defer { isFolding.store(false, ordering: .relaxed) }
-    do {
-      let connections = try turns.sync { try opened() }
-      let folder = connections.folder
-      try folder.readLog()
-      // An earlier fold may have been interrupted.
-      while try step(connections) {}
-      let (changes, revision) = turns.sync {
-        defer { unfolded = Unfolded() }
-        return (unfolded.take(), lastRevision)
-      }
-      folder.take(changes)
-      folder.begin(through: revision)
-      while try step(connections) {}
-      try checkpoint(connections)
-      mark.synchronize()
-    } catch {
-      let error =
-        (error as? DatabaseError).flatMap { connections?.maintainer.explained($0) } ?? error
-      let failure = StoreError(error, at: directory.database)
-      // No commit may build on data that is in the write-ahead log but perhaps not on the disk.
-      if let error = error as? DatabaseError, !error.isRefusal, !error.isDamage {
-        _ = turns.sync { connections?.writer.finish(failure) }
-      }
-      throw failure
+    let folder = try inTurn { $0.folder }
+    try StoreError.translating(at: directory.database) { try folder.readLog() }
+    // An earlier fold may have been interrupted.
+    while try inTurn({ try $0.folder.step() }) {}
+    let (changes, revision) = turns.sync {
+      defer { unfolded = Unfolded() }
+      return (unfolded.take(), lastRevision)
     }
+    folder.take(changes)
+    folder.begin(through: revision)
+    while try inTurn({ try $0.folder.step() }) {}
+    // This leaves nothing to copy, so that the next commit restarts the write-ahead log.
+    try inTurn { connections in
+      try connections.maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+    }
+    mark.synchronize()
   }
 
-  /// Does one step of a fold, between commits.
-  private func step(_ connections: StoreConnections) throws -> Bool {
-    try turns.sync {
-      try connections.writer.requireUnfinished()
-      return try connections.folder.step()
+  /// Does a part of a fold between commits; a failure finishes the writer before the next one.
+  private func inTurn<Result>(
+    _ body: (StoreConnections) throws -> Result
+  ) throws(StoreError) -> Result {
+    try StoreError.translating(at: directory.database) {
+      try turns.sync {
+        let connections = try opened()
+        try connections.writer.requireUnfinished()
+        do {
+          return try body(connections)
+        } catch let error as DatabaseError where !error.isDamage {
+          throw connections.writer.failure(of: connections.maintainer, error)
+        }
+      }
     }
   }
 
@@ -316,19 +322,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         return isReady ? unfolded.take() : []
       }
       folder?.take(changes)
-    }
-  }
-
-  /// Copies the write-ahead log into the file: most of it alongside commits, the rest in a turn.
-  ///
-  /// The second pass leaves nothing to copy, so that the next commit restarts the write-ahead log.
-  /// No other connection checkpoints, and the first pass always finds what a fold has written.
-  private func checkpoint(_ connections: StoreConnections) throws {
-    let maintainer = connections.maintainer
-    try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
-    try turns.sync {
-      try connections.writer.requireUnfinished()
-      try maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
   }
 
