@@ -42,6 +42,25 @@ struct SQLiteOfflineStoreTests {
     }
   }
 
+  @Test("A closed store is free even while a child process has inherited its files")
+  func inheritedLock() throws {
+    let (store, _) = try open()
+    // Between `fork` and `exec`, a child process has copies of all descriptors.
+    let inherited = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+      .compactMap(Int32.init)
+      .filter {
+        let target = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "/proc/self/fd/\($0)"
+        )
+        return target == file.path + ".lock"
+      }
+      .map { dup($0) }
+    defer { for descriptor in inherited { close(descriptor) } }
+    #expect(inherited.count == 1)
+    store.close()
+    try open().store.close()
+  }
+
   // MARK: Content
 
   @Test("Everything is there again after closing and opening, and nothing in a new file")

@@ -23,13 +23,15 @@ final class OutputFile {
     isDirect = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
     partialPath = isDirect ? path : path + ".partial"
     descriptor = open(partialPath, O_RDWR | (isDirect ? 0 : O_CREAT) | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.failure(of: path, code: errno) }
-    guard !isDirect else { return }
+    let code = errno
+    guard !isDirect || descriptor < 0 else { return }
+    // The partial file belongs to another process until this one has locked it.
+    isFinished = true
+    guard descriptor >= 0 else { throw Self.failure(of: path, code: code) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
-      let failure = CommandFailure(.conflict, description: "another process is writing \(path)")
-      close(descriptor)
-      throw failure
+      throw CommandFailure(.conflict, description: "another process is writing \(path)")
     }
+    isFinished = false
   }
 
   deinit {

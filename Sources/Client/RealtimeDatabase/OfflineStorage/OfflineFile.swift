@@ -88,7 +88,6 @@ final class OfflineFileLock: Sendable {
     guard descriptor >= 0 else { throw OfflineStoreError(systemCode: errno, "cannot open \(path)") }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       let code = errno
-      close(descriptor)
       guard code == EWOULDBLOCK else {
         throw OfflineStoreError(systemCode: code, "cannot lock \(path)")
       }
@@ -100,7 +99,12 @@ final class OfflineFileLock: Sendable {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process that has not run its program yet has a copy of the descriptor, which would
+    // keep the lock.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
 
 extension OfflineStoreError {

@@ -35,10 +35,7 @@ final class SocketLine: Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard isShort, result == 0 else {
-      close(descriptor)
-      return nil
-    }
+    guard isShort, result == 0 else { return nil }
   }
 
   deinit { close(descriptor) }

@@ -163,7 +163,6 @@ final class DirectoryLock: Sendable {
     guard Self.lock(descriptor, patience: patience) else {
       let code = errno
       let holder = Self.holder(descriptor)
-      close(descriptor)
       guard code == EWOULDBLOCK else { throw StoreError(systemCode: code, "cannot lock \(path)") }
       throw StoreError(
         .locked,
@@ -176,6 +175,9 @@ final class DirectoryLock: Sendable {
   }
 
   deinit {
+    // A child process that has not run its program yet has a copy of the descriptor, which would
+    // keep the lock.
+    release()
     close(descriptor)
   }
 
