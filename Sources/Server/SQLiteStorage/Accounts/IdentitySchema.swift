@@ -32,10 +32,7 @@ enum IdentitySchema {
   private static func identify(_ database: Database, path: String) throws {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    if id == 0, version == 0 {
-      let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
-      if tables == 0 { return }
-    }
+    if id == 0, version == 0, try StoreSchema.isEmpty(database) { return }
     guard id == applicationID else {
       throw StoreError.damaged(path, because: "it is a SQLite database without accounts")
     }

@@ -59,6 +59,11 @@ package struct StoreFile: Sendable {
         case .store: try body(database)
         }
       }
+    } catch let error as DatabaseError
+      where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
+    {
+      // The first start was interrupted before anything was stored.
+      return nil
     } catch let error as DatabaseError {
       throw StoreError(error, at: path)
     }

@@ -21,10 +21,7 @@ enum StoreSchema {
   static func identify(_ database: Database, path: String) throws -> Content {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    if id == 0, version == 0 {
-      let tables = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
-      if tables == 0 { return .nothing }
-    }
+    if id == 0, version == 0, try isEmpty(database) { return .nothing }
     guard id == applicationID else {
       throw StoreError.damaged(path, because: "it is the SQLite database of another program")
     }
@@ -36,6 +33,17 @@ enum StoreSchema {
       )
     }
     return .store
+  }
+
+  /// Whether a database has no content.
+  ///
+  /// A first start that was interrupted may have left the empty table of migrations.
+  static func isEmpty(_ database: Database) throws -> Bool {
+    let tables = try Set(String.fetchAll(database, sql: "SELECT tbl_name FROM sqlite_master"))
+    if tables == ["grdb_migrations"] {
+      return try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM grdb_migrations") == 0
+    }
+    return tables.isEmpty
   }
 
   /// Checks that a file is empty or a store, before anything is written to it.
