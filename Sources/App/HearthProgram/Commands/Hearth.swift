@@ -37,8 +37,8 @@ package struct Hearth: AsyncParsableCommand {
       CommandGroup(
         name: "Data:",
         subcommands: [
-          Get.self, SetValue.self, Watch.self, Import.self, Export.self, Backup.self, Fsck.self,
-          Migrate.self,
+          Get.self, SetValue.self, Watch.self, Import.self, Export.self, Backup.self, Restore.self,
+          Fsck.self, Migrate.self,
         ]
       ),
       CommandGroup(

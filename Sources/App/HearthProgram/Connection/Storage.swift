@@ -30,6 +30,23 @@ package enum Storage {
   /// The database in a file, or in a directory of its own.
   package static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
 
+  /// Replaces a database of a data directory with a backup; the previous files are kept.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the database, which need not exist yet.
+  ///   - directory: The path of the data directory.
+  ///   - copy: The path of the backup.
+  /// - Returns: The check of the database, and where the previous files are, if there were any.
+  /// - Throws: `StoreError` when a server uses the database, or the backup is damaged.
+  static func restore(
+    _ name: String,
+    in directory: String,
+    from copy: String
+  ) throws -> (check: StoreCheck, replaced: String?) {
+    let path = SQLiteTreeStores(directory: directory).directory(of: name)
+    return try SQLiteDatabase(at: path).restore(from: copy)
+  }
+
   /// Opens the accounts in a directory.
   package static func accounts(in directory: String) throws -> any IdentityStore {
     try SQLiteIdentityStore(directory: directory)

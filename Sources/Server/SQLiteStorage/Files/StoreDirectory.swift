@@ -89,11 +89,13 @@ struct StoreDirectory: Sendable {
 
   /// Copies the files of the store durably into a new directory beside them.
   ///
+  /// - Parameter name: The name of that directory, which a number is added to.
   /// - Returns: The path of that directory.
-  func copyAside() throws -> String {
+  /// - Throws: `FileFailure` when a file cannot be copied.
+  func copyAside(as name: String) throws -> String {
     var number = 1
-    while access("\(path)/damaged-\(number)", F_OK) == 0 { number += 1 }
-    let target = "\(path)/damaged-\(number)"
+    while access("\(path)/\(name)-\(number)", F_OK) == 0 { number += 1 }
+    let target = "\(path)/\(name)-\(number)"
     try PrivateDirectory.create(target)
     let file = database
     let names = [
@@ -106,6 +108,30 @@ struct StoreDirectory: Sendable {
     try DirectoryNames.synchronize(target)
     try DirectoryNames.synchronize(path)
     return target
+  }
+
+  /// Replaces the database with another file, and removes its companions.
+  ///
+  /// Until that is done, the mark or the log proves that data is missing, so that no server starts
+  /// on what is left if this is interrupted.
+  ///
+  /// - Parameter draft: A durable file in the directory of the database.
+  /// - Throws: `FileFailure`; this may be repeated then.
+  func replaceDatabase(with draft: String) throws {
+    let file = CompanionFile.resolved(database)
+    for name in [file, file + "-journal", file + "-shm", file + "-wal"] {
+      guard unlink(name) == 0 || errno == ENOENT else {
+        throw FileFailure(errno, action: "cannot remove \(name)")
+      }
+    }
+    let parent = (file as NSString).deletingLastPathComponent
+    try DirectoryNames.synchronize(parent)
+    guard rename(draft, file) == 0 else {
+      throw FileFailure(errno, action: "cannot write \(file)")
+    }
+    try DirectoryNames.synchronize(parent)
+    unlink(CompanionFile.mark(of: database))
+    try DirectoryNames.synchronize(path)
   }
 
   /// Copies a file, durably and in pieces, into a new one that is accessible only to the owner.
@@ -135,13 +161,15 @@ enum CompanionFile {
   static func mark(of database: String) -> String { database + "-mark" }
 
   /// The path of SQLite's write-ahead log.
-  static func log(of database: String) -> String {
-    // SQLite resolves links first.
+  static func log(of database: String) -> String { resolved(database) + "-wal" }
+
+  /// The path of the file that a database is, which SQLite's companion files are beside.
+  static func resolved(_ database: String) -> String {
     let resolved = realpath(database, nil).map { pointer in
       defer { free(pointer) }
       return String(cString: pointer)
     }
-    return (resolved ?? database) + "-wal"
+    return resolved ?? database
   }
 
   /// Whether the mark of a database says that something was acknowledged.

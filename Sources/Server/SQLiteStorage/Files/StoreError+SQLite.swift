@@ -68,7 +68,7 @@ extension StoreError {
       .damaged,
       description:
         "\(path): \(detail). The file is unchanged; \"hearth fsck\" lists what is damaged;"
-        + " restore a backup, or move the file and its companions (\(name)-*) away to start empty"
+        + " restore a backup (\"hearth restore\"), or move the file and its companions (\(name)-*) away to start empty"
     )
   }
 

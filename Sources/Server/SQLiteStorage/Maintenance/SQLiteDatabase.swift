@@ -116,6 +116,37 @@ package struct SQLiteDatabase: StoredDatabase {
     return try draft.backUp(to: path)
   }
 
+  /// Replaces the database with a copy, which is checked first.
+  ///
+  /// The previous files are kept in a separate directory.
+  ///
+  /// - Parameter copy: The path of a backup, or of the directory of another database.
+  /// - Returns: The check of the new database, and where the previous files are; nil if there were
+  ///   none.
+  /// - Throws: ``StoreError`` when a server holds the database, or the copy is damaged; then nothing
+  ///   has changed.
+  package func restore(
+    from copy: String
+  ) throws(StoreError) -> (check: StoreCheck, replaced: String?) {
+    let source = try StoreFile(at: copy)
+    let directory = StoreDirectory(path: path)
+    try directory.create()
+    let lock = try DirectoryLock(directory: path)
+    defer { lock.release() }
+    return try StoreError.translating(at: directory.database) {
+      let draft = CompanionFile.resolved(directory.database) + ".new"
+      unlink(draft)
+      defer { unlink(draft) }
+      try PrivateFile.create(draft, followsLink: false)
+      let check = try source.backUp(to: draft)
+      let hasFiles =
+        directory.hasDatabase || access(CompanionFile.log(of: directory.database), F_OK) == 0
+      let replaced = hasFiles ? try directory.copyAside(as: "replaced") : nil
+      try directory.replaceDatabase(with: draft)
+      return (check, replaced)
+    }
+  }
+
   /// Continues with what is left of a database in which acknowledged data is missing.
   ///
   /// Its files are first copied into a separate directory, and the copies are on the disk before
@@ -133,7 +164,7 @@ package struct SQLiteDatabase: StoredDatabase {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: file)
     return try StoreError.translating(at: file) {
       guard let fault = try acknowledged.fault() else { return nil }
-      let copies = try directory.copyAside()
+      let copies = try directory.copyAside(as: "damaged")
       if acknowledged.hasFile {
         let queue = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
         // This discards what lies behind the damage. Otherwise every start would report it missing.

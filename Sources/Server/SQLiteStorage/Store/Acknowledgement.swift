@@ -188,8 +188,8 @@ extension StoreError {
     StoreError(
       .damaged,
       description:
-        "\(path): \(fault). Its files are unchanged; restore a backup, or continue with what is"
-        + " left: \"hearth fsck --accept-loss\" keeps copies of the files"
+        "\(path): \(fault). Its files are unchanged; \"hearth restore FILE\" puts a backup in their"
+        + " place, and \"hearth fsck --accept-loss\" continues with what is left; both keep copies"
     )
   }
 }

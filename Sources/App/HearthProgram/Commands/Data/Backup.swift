@@ -13,10 +13,8 @@ struct Backup: ParsableCommand {
       place; the server continues meanwhile. It replaces an earlier copy of the same name entirely \
       or not at all.
 
-      In a directory it is named database.sqlite, so that "hearth --data-dir DIR" opens it. To go \
-      back to a copy, stop the server, move database.sqlite and its companions away from the data \
-      directory, and put the copy there under this name; a database NAME other than that of the \
-      blog is in databases/NAME.
+      In a directory it is named database.sqlite, so that "hearth --data-dir DIR" opens it. \
+      "hearth restore" goes back to a copy.
       """
   )
 

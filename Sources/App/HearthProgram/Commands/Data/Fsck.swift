@@ -21,8 +21,7 @@ struct Fsck: AsyncParsableCommand {
       for a person. The status is 0 when no fault is left, and 1 otherwise.
 
       A database that lacks acknowledged writes, because a file is damaged or missing, is not \
-      opened. With a backup, move database.sqlite and its companions away and put the backup there; \
-      without one, --accept-loss copies the files into a directory damaged-N beside them, and lets \
+      opened. "hearth restore" puts a backup in its place; without one, --accept-loss copies the files into a directory damaged-N beside them, and lets \
       the next server continue with what is left.
       """
   )
