@@ -48,6 +48,58 @@ struct CommitTests {
     )
   }
 
+  @Test("A read that no waiting commit concerns is answered while the disk is busy")
+  func promptReads() throws {
+    let data = #"{"a":{"b":1},"c":2,"d":{"e":3}}"#
+    var dialogue = try Dialogue(data, peers: 5)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/a/b","d":9}"#)
+    _ = try dialogue.take()
+    _ = dialogue.askUncommitted(2, "p", #"{"p":"/d/new","d":9}"#)
+    #expect(
+      dialogue.askUncommitted(1, "g", #"{"p":"/c","q":{}}"#, from: 1) == [
+        "1: " + response(1, "ok", "2")
+      ]
+    )
+    #expect(
+      dialogue.askUncommitted(1, "q", #"{"p":"/d/e","h":""}"#, from: 2) == [
+        "2: " + push("d", #"{"p":"d/e","d":3}"#), "2: " + response(1, "ok", "{}"),
+      ]
+    )
+    // What is at, above or below a change waits, and so does what follows it to the same peer.
+    for (id, path) in zip(1..., ["/a/b", "/a", "/", "/d", "/d/new/x", "/c"]) {
+      #expect(
+        dialogue.askUncommitted(id, "g", #"{"p":"\#(path)","q":{}}"#, from: 3) == [],
+        "\(path)"
+      )
+    }
+    #expect(dialogue.askUncommitted(3, "g", #"{"p":"/c","q":{}}"#) == [])
+    // Nothing of it is taken back when the commits are lost.
+    let lost = dialogue.fail()
+    #expect(!lost.contains { $0.hasPrefix("1: ") })
+    #expect(
+      dialogue.askUncommitted(2, "g", #"{"p":"/a/b","q":{}}"#, from: 1) == [
+        "1: " + response(2, "ok", "1")
+      ]
+    )
+  }
+
+  @Test("A read waits if the rules let it through because of data or rules that are not durable")
+  func promptReadsAndRules() throws {
+    let rules = """
+      {"rules": {"open": {".read": true}, "secret": {".read": "root.child('key').exists()"},
+      ".write": true}}
+      """
+    var dialogue = try Dialogue(#"{"open":1,"secret":2}"#, rules: rules, peers: 3)
+    _ = dialogue.askUncommitted(1, "p", #"{"p":"/key","d":1}"#)
+    #expect(
+      dialogue.askUncommitted(1, "g", #"{"p":"/open","q":{}}"#, from: 1) == [
+        "1: " + response(1, "ok", "1")
+      ]
+    )
+    #expect(dialogue.askUncommitted(2, "g", #"{"p":"/secret","q":{}}"#, from: 1) == [])
+    #expect(dialogue.commit().last == "1: " + response(2, "ok", "2"))
+  }
+
   @Test("Batches that are stored as one are durable together")
   func joined() throws {
     var dialogue = try Dialogue()

@@ -63,6 +63,9 @@ struct Access: Sendable {
   /// Whether there are rules that no batch has taken.
   var hasUnsavedRules: Bool { unsavedSource != nil }
 
+  /// Whether the rules in force are durable.
+  var hasDurableRules: Bool { rules.source == durableRules.source }
+
   /// The rules that apply to a peer.
   private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
 

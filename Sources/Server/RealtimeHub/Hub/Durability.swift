@@ -37,10 +37,19 @@ struct Durability: Sendable {
     case exchange(Exchange)
   }
 
+  /// A commit that is not durable.
+  private struct Pending: Sendable {
+    let changes: [Change]
+    let reversal: Reversal
+  }
+
+  /// The number of changes up to which a read looks for one that concerns it.
+  private static let mostCompared = 256
+
   /// The tree after everything that has been applied.
   private(set) var root: Node
-  /// One for each commit that is not durable, in the order of the commits.
-  private var reversals: [Reversal] = []
+  /// The commits that are not durable, in order.
+  private var pending: [Pending] = []
   /// The durable tree, if it has been asked for since the last batch became durable.
   private var knownDurableRoot: Node?
   private var applied: Version
@@ -70,7 +79,7 @@ struct Durability: Sendable {
   ///   batch has become durable, then O(1)
   var durableRoot: Node {
     mutating get {
-      if reversals.isEmpty { return root }
+      if pending.isEmpty { return root }
       let known = knownDurableRoot ?? rootBeforeReversals()
       knownDurableRoot = known
       return known
@@ -79,13 +88,28 @@ struct Durability: Sendable {
 
   private func rootBeforeReversals() -> Node {
     var root = root
-    for reversal in reversals.reversed() {
-      switch reversal {
+    for commit in pending.reversed() {
+      switch commit.reversal {
       case .tree(let before): root = before
       case .exchange(let exchange): root.update(at: exchange.path, to: exchange.old)
       }
     }
     return root
+  }
+
+  /// Whether anything that has been applied is not durable.
+  var isBehind: Bool { durable.step < applied.step }
+
+  /// Whether the data at a path is known to be the same on the disk.
+  ///
+  /// - Complexity: O(changes that are not durable); with many of them, it is not known
+  func isDurable(_ path: Path) -> Bool {
+    var left = Self.mostCompared
+    for commit in pending {
+      left -= commit.changes.count
+      if left < 0 || commit.changes.contains(where: { $0.path.overlaps(path) }) { return false }
+    }
+    return true
   }
 
   /// The number of the last durable commit.
@@ -131,7 +155,7 @@ struct Durability: Sendable {
   ) {
     applied.revision += 1
     applied.step += 1
-    reversals.append(reversal)
+    pending.append(Pending(changes: changes, reversal: reversal))
     open.append(Commit(revision: applied.revision, timestamp: timestamp, changes: changes))
   }
 
@@ -167,7 +191,7 @@ struct Durability: Sendable {
     durable = last.version
     let commitCount = stored.reduce(0) { $0 + $1.commitCount }
     commitsInFlight -= commitCount
-    reversals.removeFirst(commitCount)
+    pending.removeFirst(commitCount)
     knownDurableRoot = nil
     inFlight.removeFirst(stored.count)
     return stored
@@ -180,7 +204,7 @@ struct Durability: Sendable {
     guard !inFlight.isEmpty else { return nil }
     defer {
       root = durableRoot
-      reversals = []
+      pending = []
       knownDurableRoot = nil
       applied = durable
       open = []
@@ -214,6 +238,9 @@ struct Durability: Sendable {
       Outbox.Entry(step: applied.step, peer: peer, output: output, fallback: fallback)
     )
   }
+
+  /// Whether a peer is known to have no waiting outputs of its own.
+  func hasNoOutputs(for peer: PeerID) -> Bool { outbox.hasNone(for: peer) }
 
   /// Whether any output depends only on durable data.
   var hasDurableOutputs: Bool { outbox.first.map { $0 <= durable.step } ?? false }
@@ -255,6 +282,8 @@ struct Outbox: Sendable {
     }
   }
 
+  /// The number of entries up to which one is looked for.
+  private static let mostSearched = 1_024
   /// The maximum number of entries to reserve space for in advance.
   private static let mostReserved = 64
 
@@ -269,6 +298,12 @@ struct Outbox: Sendable {
 
   /// The step that the first entry waits for; nil if there is none.
   var first: Int64? { isEmpty ? nil : entries[released].step }
+
+  /// Whether no entry is for this peer alone; false if there are too many to look at.
+  func hasNone(for peer: PeerID) -> Bool {
+    entries.count - released <= Self.mostSearched
+      && !entries[released...].contains { $0.peer == peer }
+  }
 
   mutating func append(_ entry: consuming Entry) {
     byteCount += entry.byteCount

@@ -12,6 +12,7 @@ extension TreeHub {
       return refuse(origin, with: error)
     }
     access.letIn(origin.peer)
+    let isPrompt = isPrompt(key, of: origin.peer)
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
     let value = listens.add(registered, of: origin.peer, in: durability.root)
     let remarks: JSONValue =
@@ -24,7 +25,7 @@ extension TreeHub {
         remarks: remarks
       )
       let output = output(composing: content, to: origin.peer)
-      return durability.append(output, to: origin.peer, orElse: .disconnect)
+      return answer(origin, with: output, isPrompt: isPrompt, orElse: .disconnect)
     }
     if Composition.isNews(value, for: listen) {
       let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
@@ -32,10 +33,30 @@ extension TreeHub {
         listens.end(key, of: origin.peer)
         return refuse(origin, with: error)
       }
-      durability.append(push, to: origin.peer, orElse: .drop)
+      answer(origin, with: push, isPrompt: isPrompt, orElse: .drop)
     }
     // A refusal would end the listen for good; a disconnected client listens again.
-    answer(origin, with: ServerMessage.Response(.ok, payload: .json(remarks)), orElse: .disconnect)
+    let response = ServerMessage.Response(.ok, payload: .json(remarks))
+    let granted = output(.response(id: origin.request, response), to: origin.peer)
+    answer(origin, with: granted, isPrompt: isPrompt, orElse: .disconnect)
+  }
+
+  /// Whether a permitted read need not wait for the disk, although something is being stored.
+  ///
+  /// Its answer must show nothing that could still be lost: neither in the data nor by the decision
+  /// of the rules, which may depend on other data. It must not overtake other answers to its peer.
+  private func isPrompt(_ key: ListenKey, of peer: PeerID) -> Bool {
+    guard durability.isBehind, access.hasDurableRules, durability.isDurable(key.path),
+      durability.hasNoOutputs(for: peer), let state = access.state(of: peer)
+    else { return false }
+    let decision = access.decision(
+      toRead: key.path,
+      query: key.query,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    return decision.map { $0.isAllowed && $0.isLasting } ?? true
   }
 
   /// Why a listen is refused, or nil when it is granted.
@@ -88,16 +109,17 @@ extension TreeHub {
     do throws(RequestError) {
       let value = try value(of: query, at: path, for: origin.peer)
       let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+      let isPrompt = isPrompt(ListenKey(path, query: query), of: origin.peer)
       access.letIn(origin.peer)
       if isComposed(value, for: origin.peer) {
         let content = Composition.Content.answer(request: origin.request, value)
         let output = output(composing: content, to: origin.peer)
-        return durability.append(output, to: origin.peer, orElse: fallback)
+        return answer(origin, with: output, isPrompt: isPrompt, orElse: fallback)
       }
       let response = ServerMessage.Response(.ok, payload: .node(value))
       let output = output(.response(id: origin.request, response), to: origin.peer)
       if let error = lengthError(of: output) { throw error }
-      durability.append(output, to: origin.peer, orElse: fallback)
+      answer(origin, with: output, isPrompt: isPrompt, orElse: fallback)
     } catch {
       refuse(origin, with: error)
     }

@@ -6,7 +6,8 @@ package import SecurityRules
 /// It turns requests from peers into messages to peers.
 ///
 /// All requests form one total order. A write is applied in memory and joins the open batch; its
-/// pushes, its response and all later outputs wait until the batch is durable:
+/// pushes, its response and all later outputs wait until the batch is durable. Only reads that no
+/// waiting commit concerns are answered at once:
 ///
 ///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
 ///                                              └──────batchFailed──────► back to the durable tree
@@ -44,6 +45,8 @@ package struct TreeHub: Sendable {
   var writes: KeyedWrites
   var listens: Listens
   var disconnects: Disconnects
+  /// Answers that leave at the end of the call, since they show only what is durable.
+  var promptOutputs: [HubOutput] = []
   /// A hash that the owner has computed for the condition of the next write.
   var knownHash: (node: Node, hash: String)?
 
@@ -295,6 +298,17 @@ package struct TreeHub: Sendable {
     durability.append(output, to: origin.peer, orElse: fallback)
   }
 
+  /// Queues the answer to a read; it leaves at once if it is prompt.
+  mutating func answer(
+    _ origin: RequestOrigin,
+    with output: HubOutput,
+    isPrompt: Bool,
+    orElse fallback: Outbox.Fallback
+  ) {
+    if isPrompt { return promptOutputs.append(output) }
+    durability.append(output, to: origin.peer, orElse: fallback)
+  }
+
   /// Queues the response to a request that is not carried out.
   mutating func refuse(_ origin: RequestOrigin, with error: RequestError) {
     answer(origin, with: error.response, orElse: .keep)
@@ -316,10 +330,11 @@ package struct TreeHub: Sendable {
 
   /// Takes the outputs that depend only on durable data; those to closed peers are dropped.
   mutating func flush() -> [HubOutput] {
-    guard durability.hasDurableOutputs else { return [] }
+    var outputs = promptOutputs
+    promptOutputs = []
+    guard durability.hasDurableOutputs else { return outputs }
     let released = durability.release()
-    var outputs: [HubOutput] = []
-    outputs.reserveCapacity(released.count)
+    outputs.reserveCapacity(outputs.count + released.count)
     // Most of the time, one peer gets several outputs in a row.
     var (last, isOpen) = (PeerID?.none, true)
     for entry in released {
