@@ -44,6 +44,34 @@ struct AccessTests {
     )
   }
 
+  @Test(
+    "A request for which the rules take too many steps is refused with that reason, and reported"
+  )
+  func exhausted() throws {
+    var limits = HubLimits()
+    limits.ruleSteps = 40
+    let rule = "root.child('a').val().replace('x', 'y').contains('z') || root.child('b').exists()"
+    let rules = #"{"rules": {"r": {".read": "\#(rule)", ".write": "\#(rule)"}}}"#
+    let text = String(repeating: "x", count: 100)
+    var dialogue = try Dialogue(#"{"a":"\#(text)","r":1}"#, rules: rules, limits: limits)
+    let reason = #""Permission denied: the rules take too many steps for this request""#
+    for (id, (action, body)) in zip(
+      1...,
+      [
+        ("q", #"{"p":"/r","h":""}"#), ("g", #"{"p":"/r","q":{}}"#), ("p", #"{"p":"/r","d":2}"#),
+        ("m", #"{"p":"/r","d":{"a":1,"b":2}}"#), ("p", #"{"p":"/r","d":null}"#),
+      ]
+    ) {
+      let answer = dialogue.ask(id, action, body)
+      #expect(answer == [response(id, "permission_denied", reason)], "\(action)")
+      let path = dialogue.hub.agenda().exhaustedPath
+      #expect(path.map { Path("r").contains($0) } == true, "\(action)")
+      #expect(dialogue.hub.agenda().exhaustedPath == nil)
+    }
+    #expect(dialogue.ask(9, "g", #"{"p":"/a","q":{}}"#) == [denial(9)])
+    #expect(dialogue.hub.agenda().exhaustedPath == nil)
+  }
+
   @Test("A denied read once is answered with the status, an allowed one with the data")
   func gets() throws {
     var dialogue = try dialogue("ann")

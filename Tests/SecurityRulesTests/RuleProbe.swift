@@ -78,7 +78,7 @@ extension RuleSet {
     guard !node.isEmpty, !path.isPriority else { return }
     let decided = canReplace(path, by: node, in: root, as: RuleSubject(auth), now: now)
     guard let decided else { return }
-    #expect(decided == isAllowed, "\(path) \(node.json(.export).text)")
+    #expect(decided.isAllowed == isAllowed, "\(path) \(node.json(.export).text)")
   }
 
   /// The rules in a file of the package.

@@ -40,6 +40,8 @@ struct Access: Sendable {
   private(set) var rules: RuleSet
   /// The latest rules that are durable.
   private(set) var durableRules: RuleSet
+  /// The path of the latest request for which the rules took too many steps.
+  private var exhaustedPath: Path?
   /// The source of rules that no batch has taken.
   private var unsavedSource: String?
   /// The rules that replace ``rules`` for users at the server's private socket.
@@ -232,7 +234,7 @@ struct Access: Sendable {
   // MARK: Permissions
 
   /// Why the data that a query selects may not be read, or nil; administrators read everything.
-  func refusal(
+  mutating func refusal(
     toRead path: Path,
     query: Query,
     as state: AuthState,
@@ -242,10 +244,26 @@ struct Access: Sendable {
     guard let decision = decision(toRead: path, query: query, as: state, in: root, at: now),
       !decision.isAllowed
     else { return nil }
+    if decision.isExhausted { return exhausted(at: path) }
     guard state.isExplained else { return .denied(nil) }
     return .denied(
       self.decision(toRead: path, query: query, as: state, in: root, at: now, isExplained: true)
     )
+  }
+
+  /// Refuses a request for which the rules took too many steps, and remembers that.
+  private mutating func exhausted(at path: Path) -> RequestError {
+    exhaustedPath = path
+    return RequestError(
+      .permissionDenied,
+      reason: "Permission denied: the rules take too many steps for this request"
+    )
+  }
+
+  /// Takes the path of the latest request for which the rules took too many steps.
+  mutating func takeExhaustedPath() -> Path? {
+    defer { if exhaustedPath != nil { exhaustedPath = nil } }
+    return exhaustedPath
   }
 
   /// The decision of the rules about a read, or nil when the rules do not apply.
@@ -298,6 +316,7 @@ struct Access: Sendable {
       steps: limits.ruleSteps
     )
     if decision.isAllowed { return nil }
+    if decision.isExhausted { return exhausted(at: paths.first ?? .root) }
     guard state.isExplained else { return .denied(nil) }
     return .denied(
       rules(for: state).canWrite(
@@ -331,7 +350,7 @@ struct Access: Sendable {
     guard let subject = state.subject else { return .allowed }
     // The check of the tree that results names the rule that refuses.
     guard !state.isExplained else { return .undecided }
-    let isAllowed = rules(for: state).canReplace(
+    let decision = rules(for: state).canReplace(
       change.path,
       by: change.node,
       in: root,
@@ -339,8 +358,9 @@ struct Access: Sendable {
       now: timestamp,
       steps: limits.ruleSteps
     )
-    guard let isAllowed else { return .undecided }
-    return isAllowed ? .allowed : .refused(.denied(nil))
+    guard let decision else { return .undecided }
+    if decision.isExhausted { return .refused(exhausted(at: change.path)) }
+    return decision.isAllowed ? .allowed : .refused(.denied(nil))
   }
 
   /// Refuses a write before anything is built for it, or returns nil when that takes a closer look.

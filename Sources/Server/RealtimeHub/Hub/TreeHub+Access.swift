@@ -18,7 +18,7 @@ extension TreeHub {
   /// not let it read everything.
   package func needsSignIn(_ peer: PeerID) -> Bool {
     guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
-    return readError(at: .root, query: .all, as: state) != nil
+    return !mayRead(.root, as: state)
   }
 
   /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
@@ -164,8 +164,20 @@ extension TreeHub {
 
   // MARK: Listens that are no longer allowed
 
+  /// Whether everything at a path may be read.
+  func mayRead(_ path: Path, as state: AuthState) -> Bool {
+    let decision = access.decision(
+      toRead: path,
+      query: .all,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    return decision?.isAllowed ?? true
+  }
+
   /// Why the data that a query selects may not be read, or nil when it may.
-  func readError(at path: Path, query: Query, as state: AuthState) -> RequestError? {
+  mutating func readError(at path: Path, query: Query, as state: AuthState) -> RequestError? {
     access.refusal(toRead: path, query: query, as: state, in: durability.root, at: now ?? 0)
   }
 

@@ -8,10 +8,13 @@ extension TreeHub {
 
   /// What the owner must attend to.
   ///
-  /// Mutating although it changes nothing: an owner that holds the hub in a class calls this after
-  /// every message, and reading a property there would copy the hub.
+  /// An owner that holds the hub in a class calls this after every message.
   package mutating func agenda() -> HubAgenda {
-    HubAgenda(hasPendingCommits: hasPendingCommits, nextDeadline: access.nextDeadline)
+    HubAgenda(
+      hasPendingCommits: hasPendingCommits,
+      nextDeadline: access.nextDeadline,
+      exhaustedPath: access.takeExhaustedPath()
+    )
   }
 
   /// Whether there are steps that no batch has taken.

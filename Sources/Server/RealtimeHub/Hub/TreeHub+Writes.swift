@@ -35,7 +35,7 @@ extension TreeHub {
 
   private func mayRead(_ path: Path, peer: PeerID) -> Bool {
     guard let state = access.state(of: peer) else { return false }
-    return readError(at: path, query: .all, as: state) == nil
+    return mayRead(path, as: state)
   }
 
   private mutating func apply(

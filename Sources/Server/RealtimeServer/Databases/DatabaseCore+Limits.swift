@@ -34,6 +34,15 @@ extension DatabaseCore {
     note("a connection has scheduled \(limit) writes, the most that there may be", of: peer)
   }
 
+  /// Logs that the rules took too many steps for a request, at most once an hour.
+  func noteExhausted(_ path: Path) {
+    let warning = "a request was refused because the rules take too many steps for it"
+    guard notes.isDue(HourlyNotes.Subject(what: warning, user: nil), at: context.clock()) else {
+      return
+    }
+    logger.warning("\(warning)", metadata: ["path": "\(path)"])
+  }
+
   /// Logs a warning about a connection, unless it was logged for the same user within the last
   /// hour.
   private func note(_ warning: String, of peer: PeerID) {

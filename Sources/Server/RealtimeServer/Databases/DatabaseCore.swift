@@ -124,6 +124,7 @@ final class DatabaseCore {
     let agenda = hub.agenda()
     if agenda.hasPendingCommits { batcher.wake() }
     if let deadline = agenda.nextDeadline { scheduleCredentialCheck(deadline) }
+    if let path = agenda.exhaustedPath { noteExhausted(path) }
     guard !isPerforming else { return outputs.append(contentsOf: wanted) }
     isPerforming = true
     var index = wanted.startIndex

@@ -6,6 +6,8 @@ package struct Decision: Hashable, Sendable {
   package let isAllowed: Bool
   /// Whether the request stays allowed regardless of changes to the data and of time.
   package let isLasting: Bool
+  /// Whether the request was denied because it took too many steps.
+  package let isExhausted: Bool
   /// The rule that decided.
   package let explanation: Explanation
 }

@@ -63,6 +63,9 @@ struct Inspection: ~Copyable {
     }
   }
 
+  /// Whether the request has taken more steps than it may.
+  var isExhausted: Bool { evaluator.budget.isExhausted }
+
   /// A rule that has been evaluated, and its frame; if it failed, then for the last ``reason``.
   private struct Verdict {
     let rule: Unmanaged<Rule>
@@ -303,6 +306,7 @@ struct Inspection: ~Copyable {
       return Decision(
         isAllowed: isAllowed,
         isLasting: false,
+        isExhausted: !isAllowed && isExhausted,
         explanation: Explanation(decisive: nil, bindings: [], evaluations: evaluations)
       )
     }
@@ -310,6 +314,7 @@ struct Inspection: ~Copyable {
       return Decision(
         isAllowed: true,
         isLasting: verdict.rule._withUnsafeGuaranteedRef { $0.isLasting },
+        isExhausted: false,
         explanation: Explanation(decisive: nil, bindings: [], evaluations: [])
       )
     }
@@ -330,6 +335,7 @@ struct Inspection: ~Copyable {
     Decision(
       isAllowed: isAllowed,
       isLasting: isAllowed && rule.isLasting,
+      isExhausted: !isAllowed && isExhausted,
       explanation: Explanation(
         decisive: isAllowed && !isExplaining
           ? nil : evaluation(of: rule, at: depth, outcome: outcome),

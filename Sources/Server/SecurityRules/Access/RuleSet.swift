@@ -292,7 +292,8 @@ extension RuleSet {
   ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
   ///   - steps: The limit of steps; a request that takes more is denied.
   /// - Returns: Whether ``canWrite(_:by:now:from:to:steps:explaining:)`` would allow the tree that
-  ///   results; nil if that must be built, as when a location above is missing or a leaf.
+  ///   results, and whether it took too many steps; nil if that must be built, as when a location
+  ///   above is missing or a leaf.
   /// - Complexity: As there.
   package func canReplace(
     _ path: Path,
@@ -301,11 +302,11 @@ extension RuleSet {
     as subject: RuleSubject,
     now: Int64,
     steps: Int = RulesLimits.steps
-  ) -> Bool? {
+  ) -> (isAllowed: Bool, isExhausted: Bool)? {
     defer { withExtendedLifetime(subject) {} }
     return withUnsafePointer(to: root) { root in
       let root = NodeView(root)
-      var isAllowed: Bool?
+      var result: (isAllowed: Bool, isExhausted: Bool)?
       // Without a result, since a generic function would not be specialised across modules.
       _ = root.withReplacement(at: path, by: new) { newRoot in
         let request = RuleRequest(
@@ -314,11 +315,12 @@ extension RuleSet {
           root: root,
           newRoot: newRoot
         )
-        isAllowed = Inspection.run(of: request, by: self, explaining: false, steps: steps) {
-          $0.allowsWrite(path)
+        result = Inspection.run(of: request, by: self, explaining: false, steps: steps) {
+          let isAllowed = $0.allowsWrite(path)
+          return (isAllowed, !isAllowed && $0.isExhausted)
         }
       }
-      return isAllowed
+      return result
     }
   }
 
