@@ -1,7 +1,9 @@
-private import Synchronization
+private import Foundation
 
 /// What callbacks have reported, and a way to wait for it.
-package final class Record<Element: Sendable>: Sendable {
+package final class Record<Element: Sendable>: @unchecked Sendable {
+  // Safety: the state is used under `lock` only, which, unlike `Mutex`, the thread sanitizer knows.
+
   private struct Waiter {
     let isMet: @Sendable ([Element]) -> Bool
     let continuation: CheckedContinuation<[Element], Never>
@@ -12,17 +14,18 @@ package final class Record<Element: Sendable>: Sendable {
     var waiters: [Waiter] = []
   }
 
-  private let state = Mutex(State())
+  private let lock = NSLock()
+  private var state = State()
 
   /// The recorded elements, in order.
-  package var elements: [Element] { state.withLock { $0.elements } }
+  package var elements: [Element] { lock.withLock { state.elements } }
 
   /// Creates an empty record.
   package init() {}
 
   /// Records an element.
   package func append(_ element: Element) {
-    let (elements, met) = state.withLock { state in
+    let (elements, met) = lock.withLock {
       state.elements.append(element)
       let elements = state.elements
       let met = state.waiters.filter { $0.isMet(elements) }
@@ -37,7 +40,7 @@ package final class Record<Element: Sendable>: Sendable {
   @discardableResult
   package func wait(until isMet: @escaping @Sendable ([Element]) -> Bool) async -> [Element] {
     await withCheckedContinuation { continuation in
-      let elements = state.withLock { state -> [Element]? in
+      let elements = lock.withLock { () -> [Element]? in
         if isMet(state.elements) { return state.elements }
         state.waiters.append(Waiter(isMet: isMet, continuation: continuation))
         return nil
