@@ -31,7 +31,7 @@ struct AuthCoreTests {
         case .cancelTimer: "cancel"
         case .token(let number, .success(let account)):
           "token \(number) \(account?.tokens.idToken ?? "-")"
-        case .token(let number, .failure(let error)): "token \(number) \(error.code)"
+        case .token(let number, .failure(let error)): "token \(number) \(error.kind)"
         case .userChanged(let isOther): isOther ? "other user" : "same user"
         case .tokenChanged(let account): "new token \(account?.tokens.idToken ?? "-")"
         case .save(let account, let isNew): "save \(account.uid) \(isNew)"

@@ -14,7 +14,7 @@ struct AuthTests {
       try await body()
       return nil
     } catch {
-      return (error as? AuthError)?.code
+      return (error as? AuthError)?.kind
     }
   }
 
@@ -108,7 +108,7 @@ struct AuthTests {
         try await auth.signIn(withEmail: email, password: password)
         Issue.record("the sign-in should have failed")
       } catch let error as AuthError {
-        #expect(error.code == expected)
+        #expect(error.kind == expected)
         #expect(error.serverCode == String(message.prefix { $0 != " " }))
         #expect(!error.message.isEmpty)
         #expect(!"\(error)".contains(password))

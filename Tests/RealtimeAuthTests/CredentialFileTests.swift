@@ -22,7 +22,7 @@ struct CredentialFileTests {
       _ = try body()
       return nil
     } catch {
-      return (error as? AuthError)?.code == .keychainError ? "\(error)" : nil
+      return (error as? AuthError)?.kind == .keychainError ? "\(error)" : nil
     }
   }
 

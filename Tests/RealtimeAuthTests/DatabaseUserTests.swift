@@ -16,7 +16,7 @@ struct DatabaseUserTests {
       try await body()
       return false
     } catch {
-      return (error as? DatabaseError)?.code == .permissionDenied
+      return (error as? DatabaseError)?.kind == .permissionDenied
     }
   }
 

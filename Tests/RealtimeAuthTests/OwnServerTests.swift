@@ -102,7 +102,7 @@ struct OwnServerTests {
         do {
           try await auth.signIn(withEmail: email, password: "wrong horse")
         } catch {
-          codes.append((error as? AuthError)?.code)
+          codes.append((error as? AuthError)?.kind)
         }
       }
       #expect(codes == [.invalidCredential, .invalidCredential])

@@ -39,7 +39,7 @@ struct EndingTests {
     await told.wait(for: 1)
     func begin() {
       ref.runTransactionBlock(Self.increment) { error, committed, _ in
-        told.append("\((error as? DatabaseError)?.code.description ?? "none") \(committed)")
+        told.append("\((error as? DatabaseError)?.kind.description ?? "none") \(committed)")
       }
     }
     begin()
@@ -117,7 +117,7 @@ struct EndingTests {
     let error = await #expect(throws: DatabaseError.self) {
       try await ref.runTransactionBlock(Self.increment)
     }
-    #expect(error?.code == .maximumRetries)
+    #expect(error?.kind == .maximumRetries)
     #expect(error?.path == "/count")
     #expect(server.requests.elements.count(where: Self.isWrite) == 4)
     try await server.stop()

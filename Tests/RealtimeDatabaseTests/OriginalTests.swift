@@ -76,12 +76,12 @@ struct OriginalTests {
   @Test(
     "Errors have the domain and the numbers of the original",
     arguments: [
-      (DatabaseError.Code.permissionDenied, 1), (.unavailable, 2), (.writeCanceled, 3),
+      (DatabaseError.Kind.permissionDenied, 1), (.unavailable, 2), (.writeCanceled, 3),
       (.disconnected, 9_999), (.maximumRetries, 9_999), (.overriddenBySet, 9_999),
       (.invalidData, 9_999),
-    ] as [(DatabaseError.Code, Int)]
+    ] as [(DatabaseError.Kind, Int)]
   )
-  func numbers(code: DatabaseError.Code, number: Int) {
+  func numbers(code: DatabaseError.Kind, number: Int) {
     let error: any Error = DatabaseError(code, path: "/a", reason: "because")
     let bridged = error as NSError
     #expect(bridged.domain == "com.firebase")

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeDatabase
 import TestSupport
 import Testing
 
@@ -304,7 +303,7 @@ struct PersistenceTests {
       #expect(try await two.reference(withPath: "a").getData().value as? Int == 1)
       #expect(await keeping.problems.wait(for: 1) == [.persistenceInUse])
       let error = await #expect(throws: DatabaseError.self) { try await two.waitUntilStored() }
-      #expect(error?.code == .persistenceUnavailable)
+      #expect(error?.kind == .persistenceUnavailable)
       await two.close()
       await one.close()
     }
@@ -345,7 +344,7 @@ struct PersistenceTests {
   func disabled() async throws {
     let database = try Database(url: "unix:/nonexistent/socket?ns=none")
     let error = await #expect(throws: DatabaseError.self) { try await database.waitUntilStored() }
-    #expect(error?.code == .persistenceUnavailable)
+    #expect(error?.kind == .persistenceUnavailable)
   }
 
   @Test("Persistence that is set after the first use traps, and so does a size out of bounds")
@@ -373,9 +372,9 @@ struct PersistenceTests {
       ref.observe(.value) { told.append($0.value as? Int ?? 0) }
       await told.wait(for: 1)
       database.goOffline()
-      let codes = Record<DatabaseError.Code?>()
+      let codes = Record<DatabaseError.Kind?>()
       func write(_ value: Int) {
-        ref.setValue(value) { error, _ in codes.append((error as? DatabaseError)?.code) }
+        ref.setValue(value) { error, _ in codes.append((error as? DatabaseError)?.kind) }
       }
       write(2)
       await told.wait(for: 2)
@@ -388,7 +387,7 @@ struct PersistenceTests {
       let transaction = await #expect(throws: DatabaseError.self) {
         try await ref.runTransactionBlock { .success(withValue: $0) }
       }
-      #expect([late?.code, transaction?.code] == [.unavailable, .unavailable])
+      #expect([late?.kind, transaction?.kind] == [.unavailable, .unavailable])
       #expect(codes.elements == [.unavailable, .unavailable])
       #expect(told.elements == [1, 2])
       await database.close()

@@ -65,7 +65,7 @@ struct RejectedWriteTests {
     ref.root.child(".info/connected").observe(.value) { told.append($0.value as? Bool ?? false) }
     await told.wait { $0.contains(true) }
     let error = await #expect(throws: DatabaseError.self) { try await ref.getData() }
-    #expect(error?.code == .timedOut)
+    #expect(error?.kind == .timedOut)
     #expect(error?.path == "/a")
     try await server.stop()
   }

@@ -35,7 +35,7 @@ struct ReportedDefectTests {
     ref.observe(.value) { _ in
       told.append("value")
     } withCancel: { error in
-      told.append("\((error as? DatabaseError)?.code.description ?? "")")
+      told.append("\((error as? DatabaseError)?.kind.description ?? "")")
     }
     await told.wait(for: 1)
     for _ in 0..<3 { server.say(.push(.listenRevoked(path: "x", queries: nil))) }
@@ -120,7 +120,7 @@ struct ReportedDefectTests {
     let error = await #expect(throws: DatabaseError.self) {
       try await ref.setValue(Self.data(text))
     }
-    #expect(error?.code == .invalidData)
+    #expect(error?.kind == .invalidData)
     #expect(error?.path == "/x")
     // Requests keep their order: if the refused one had been sent, it would have arrived before
     // this one.

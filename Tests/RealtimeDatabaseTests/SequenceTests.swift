@@ -62,7 +62,7 @@ struct SequenceTests {
         _ = try await iterator.next()
         Issue.record("the sequence did not end with an error")
       } catch {
-        #expect((error as? DatabaseError)?.code == .overflow)
+        #expect((error as? DatabaseError)?.kind == .overflow)
       }
     }
   }

@@ -85,7 +85,7 @@ struct SnapshotMetadataTests {
       let error = await #expect(throws: DatabaseError.self) {
         try await away.reference(withPath: "unknown").getData()
       }
-      #expect(error?.code == .unavailable)
+      #expect(error?.kind == .unavailable)
       await away.close()
     }
   }

@@ -43,7 +43,7 @@ final class Station: Sendable {
 /// A directory for a client's file, and the databases that are opened on it one after another.
 struct Keeping {
   let directory: TemporaryDirectory
-  let problems = Record<DatabaseError.Code>()
+  let problems = Record<DatabaseError.Kind>()
 
   init() throws {
     directory = try TemporaryDirectory()
@@ -59,7 +59,7 @@ struct Keeping {
     options.persistenceDirectory = directory.file("client")
     options.readDeadline = readDeadline
     let problems = problems
-    options.onPersistenceProblem = { problems.append($0.code) }
+    options.onPersistenceProblem = { problems.append($0.kind) }
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     database.isPersistenceEnabled = true

@@ -26,12 +26,12 @@ struct StrictValueTests {
     { ["a": 1, ".priority": [".sv": "timestamp", "b": 1] as [String: Any]] as [String: Any] },
   ]
 
-  private func code(_ body: () async throws -> Void) async -> DatabaseError.Code? {
+  private func code(_ body: () async throws -> Void) async -> DatabaseError.Kind? {
     do {
       try await body()
       return nil
     } catch {
-      return (error as? DatabaseError)?.code
+      return (error as? DatabaseError)?.kind
     }
   }
 

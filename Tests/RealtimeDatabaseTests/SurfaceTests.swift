@@ -19,7 +19,7 @@ struct SurfaceTests {
       database.goOffline()
       useQuery(database.reference(withPath: "list"))
       useReference(database.reference().child("place")) { error, _ in
-        codes.append("\((error as? DatabaseError)?.code.description ?? "none")")
+        codes.append("\((error as? DatabaseError)?.kind.description ?? "none")")
       }
       database.purgeOutstandingWrites()
       let told = await codes.wait(for: 11)

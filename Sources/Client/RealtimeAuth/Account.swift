@@ -55,7 +55,7 @@ extension Account.Tokens {
 
   /// The tokens in the response to a refresh.
   ///
-  /// - Throws: ``AuthError`` of code `internalError` when the response has none.
+  /// - Throws: ``AuthError`` of kind `internalError` when the response has none.
   init(refresh answer: JSONValue, now: Int64) throws(AuthError) {
     guard let idToken = answer["id_token"]?.string ?? answer["access_token"]?.string,
       let refreshToken = answer["refresh_token"]?.string
@@ -103,7 +103,7 @@ struct IDTokenClaims: Sendable {
 
   /// Reads the claims of a token.
   ///
-  /// - Throws: ``AuthError`` of code `malformedJWT` if the text is not a token.
+  /// - Throws: ``AuthError`` of kind `malformedJWT` if the text is not a token.
   init(_ token: String) throws(AuthError) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let bytes = Self.bytes(parts[1]),

@@ -57,8 +57,8 @@ public final class Auth: Sendable {
   /// To use it for a database, set it as the `tokenProvider` of the database's options.
   ///
   /// - Parameter configuration: Where users sign in, and where their credentials are stored.
-  /// - Throws: ``AuthError`` of code `keychainError` when the stored credentials cannot be used,
-  ///   and of code `internalError` when the URL is not that of a database.
+  /// - Throws: ``AuthError`` of kind `keychainError` when the stored credentials cannot be used,
+  ///   and of kind `internalError` when the URL is not that of a database.
   public convenience init(_ configuration: AuthConfiguration) throws {
     let target = try configuration.target()
     let eventLoop = Repo.group.next()

@@ -91,7 +91,7 @@ extension AuthConfiguration {
 
   /// The address and the name of the database.
   ///
-  /// - Throws: ``AuthError`` of code `internalError` when the URL is not that of a database.
+  /// - Throws: ``AuthError`` of kind `internalError` when the URL is not that of a database.
   func target() throws(AuthError) -> ConnectionTarget {
     do throws(DatabaseURLError) {
       return try DatabaseURL(databaseURL).target

@@ -49,7 +49,7 @@ struct CredentialFile: CredentialStore {
 
   /// Reads the file; a missing file gives an empty book.
   ///
-  /// - Throws: ``AuthError`` of code `keychainError`.
+  /// - Throws: ``AuthError`` of kind `keychainError`.
   func read() throws(AuthError) -> CredentialBook {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

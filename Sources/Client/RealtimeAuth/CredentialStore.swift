@@ -7,7 +7,7 @@ internal import NIOConcurrencyHelpers
 protocol CredentialStore: Sendable {
   /// The accounts on a server, most recent sign-in first.
   ///
-  /// - Throws: ``AuthError`` of code `keychainError`.
+  /// - Throws: ``AuthError`` of kind `keychainError`.
   func accounts(of server: String) throws(AuthError) -> [Account]
 
   /// Stores an account, replacing an earlier version of it.
@@ -17,12 +17,12 @@ protocol CredentialStore: Sendable {
   ///   - server: The key of its server.
   ///   - isNew: Whether the user has just signed in; otherwise an account that was removed stays
   ///     removed.
-  /// - Throws: ``AuthError`` of code `keychainError`.
+  /// - Throws: ``AuthError`` of kind `keychainError`.
   func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError)
 
   /// Removes an account.
   ///
-  /// - Throws: ``AuthError`` of code `keychainError`.
+  /// - Throws: ``AuthError`` of kind `keychainError`.
   func remove(uid: String, of server: String) throws(AuthError)
 
   /// Waits until no other process is refreshing an account's tokens; stops waiting after some time.

@@ -281,7 +281,7 @@ public struct AuthTokenResult: Sendable {
 
   /// Reads the claims of a token.
   ///
-  /// - Throws: ``AuthError`` of code `malformedJWT`.
+  /// - Throws: ``AuthError`` of kind `malformedJWT`.
   init(_ token: String) throws(AuthError) {
     self.token = token
     json = try IDTokenClaims(token)

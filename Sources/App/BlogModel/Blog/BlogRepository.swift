@@ -220,7 +220,7 @@ struct DatabaseErrorText: Sendable {
   /// - Returns: The sentence.
   func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
-    guard error.code == .permissionDenied else { return error.reason }
+    guard error.kind == .permissionDenied else { return error.reason }
     if let signIn { return "You are reading without an account; \(signIn)" }
     let path = error.path.flatMap { $0 == "/" ? nil : $0 } ?? place
     if error.reason.hasPrefix(Self.prefix) {

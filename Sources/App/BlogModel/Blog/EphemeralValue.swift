@@ -104,7 +104,7 @@ package final class EphemeralValue: @unchecked Sendable {
         delay = Self.firstDelay
         return done()
       }
-      guard (error as? DatabaseError)?.code == .unavailable else { return }
+      guard (error as? DatabaseError)?.kind == .unavailable else { return }
       queue.asyncAfter(deadline: .now() + delay) { [self] in
         if round == self.round { again() }
       }

@@ -35,7 +35,7 @@ package struct BlogCheck: Sendable {
   package init(reading root: DatabaseReference) async throws {
     do {
       self.init(try await root.getData())
-    } catch let error as DatabaseError where error.code == .permissionDenied {
+    } catch let error as DatabaseError where error.kind == .permissionDenied {
       var node = Node.empty
       for key in [ChildKey.posts, .userPosts, .postComments] {
         node.update(at: Path([key]), to: try await root.child(of: key).getData().node)

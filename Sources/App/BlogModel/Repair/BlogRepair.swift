@@ -55,10 +55,10 @@ package struct BlogRepair: Sendable {
         }
       case .person(let decision): return .left("a person must decide: \(decision)")
       }
-    } catch let error as DatabaseError where error.code == .permissionDenied {
+    } catch let error as DatabaseError where error.kind == .permissionDenied {
       return .left("the database does not allow it")
     } catch let error as DatabaseError
-      where error.code == .maximumRetries || error.code == .overriddenBySet
+      where error.kind == .maximumRetries || error.kind == .overriddenBySet
     {
       return .left("others kept changing it")
     }

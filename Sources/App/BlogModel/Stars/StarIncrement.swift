@@ -98,7 +98,7 @@ struct StarIncrement: Sendable {
     }
     paths.root.updateChildValues(values) { error, _ in
       guard let error else { return completion(nil) }
-      guard (error as? DatabaseError)?.code == .permissionDenied else { return completion(error) }
+      guard (error as? DatabaseError)?.kind == .permissionDenied else { return completion(error) }
       resolve(intent, refusal: error, round: round, completion: completion)
     }
   }

@@ -125,7 +125,7 @@ struct StarToggle: Sendable {
   ///
   /// The post has the star by then: giving up would leave the copy behind until the next start.
   private static func isTransient(_ error: any Error) -> Bool {
-    guard let code = (error as? DatabaseError)?.code else { return false }
+    guard let code = (error as? DatabaseError)?.kind else { return false }
     return [.unavailable, .disconnected, .timedOut].contains(code)
   }
 
@@ -147,7 +147,7 @@ struct StarToggle: Sendable {
       data.childData(byAppendingPath: "starCount").value = Int(stars.childrenCount)
       return .success(withValue: data)
     } andCompletionBlock: { error, _, snapshot in
-      let code = (error as? DatabaseError)?.code
+      let code = (error as? DatabaseError)?.kind
       if code == .maximumRetries || code == .overriddenBySet, round < Self.rounds {
         change(isStarred, at: place, round: round + 1, completion: completion)
       } else if let error {

@@ -80,7 +80,7 @@ extension CommandFailure {
   }
 
   private static func status(_ error: DatabaseError) -> ExitStatus {
-    switch error.code {
+    switch error.kind {
     case .permissionDenied: .notPermitted
     case .invalidData: .usage
     case .maximumRetries, .overriddenBySet: .conflict
@@ -111,20 +111,23 @@ extension CommandFailure {
 extension ExitStatus {
   /// The failure to report when signing in fails.
   init(_ error: AuthError) {
-    self =
-      switch error.code {
-      case .networkError: .offline
-      case .invalidEmail, .weakPassword, .missingEmail, .invalidAPIKey: .usage
-      case .userNotFound: .notFound
-      case .emailAlreadyInUse, .credentialAlreadyInUse, .providerAlreadyLinked: .conflict
-      case .invalidCredential, .wrongPassword, .userDisabled, .tooManyRequests,
-        .operationNotAllowed, .adminRestrictedOperation, .requiresRecentLogin, .invalidUserToken,
-        .userTokenExpired, .invalidCustomToken, .customTokenMismatch, .expiredActionCode,
-        .invalidActionCode, .appNotAuthorized, .userMismatch, .nullUser:
-        .notPermitted
-      case .noSuchProvider, .keychainError, .internalError, .malformedJWT: .failed
-      }
+    self = Self.signInFailures[error.kind] ?? .failed
   }
+
+  private static let signInFailures: [AuthErrorCode: ExitStatus] = [
+    .networkError: .offline,
+    .invalidEmail: .usage, .weakPassword: .usage, .missingEmail: .usage, .invalidAPIKey: .usage,
+    .userNotFound: .notFound,
+    .emailAlreadyInUse: .conflict, .credentialAlreadyInUse: .conflict,
+    .providerAlreadyLinked: .conflict,
+    .invalidCredential: .notPermitted, .wrongPassword: .notPermitted, .userDisabled: .notPermitted,
+    .tooManyRequests: .notPermitted, .operationNotAllowed: .notPermitted,
+    .adminRestrictedOperation: .notPermitted, .requiresRecentLogin: .notPermitted,
+    .invalidUserToken: .notPermitted, .userTokenExpired: .notPermitted,
+    .invalidCustomToken: .notPermitted, .customTokenMismatch: .notPermitted,
+    .expiredActionCode: .notPermitted, .invalidActionCode: .notPermitted,
+    .appNotAuthorized: .notPermitted, .userMismatch: .notPermitted, .nullUser: .notPermitted,
+  ]
 }
 
 /// The system's description of an error.

@@ -56,7 +56,7 @@ extension Database {
   /// - Parameters:
   ///   - url: `http://HOST:PORT?ns=NAME`, or `unix:/path/of/socket?ns=NAME`.
   ///   - options: The options for databases that are opened from now on.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
   public static func configure(
     url: String,
     options: DatabaseOptions = DatabaseOptions()

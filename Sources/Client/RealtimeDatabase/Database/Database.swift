@@ -31,7 +31,7 @@ public final class Database: Sendable {
   ///     `unix:/path/of/socket?ns=NAME`.
   ///   - options: How the database connects, waits and stores data.
   ///   - logger: Receives log messages of the connection; without one, see ``setLoggingEnabled(_:)``.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
   public convenience init(
     url: String,
     options: DatabaseOptions = DatabaseOptions(),
@@ -61,7 +61,7 @@ public final class Database: Sendable {
 
   /// The address of the server and the name of the database in a URL.
   ///
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what is wrong with the URL.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
   static func target(of url: String) throws -> ConnectionTarget {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
@@ -96,7 +96,7 @@ public final class Database: Sendable {
     do throws(DatabaseURLError) {
       parsed = try DatabaseURL(databaseURL)
     } catch {
-      preconditionFailure("\(error)")
+      throw DatabaseError(.invalidData, reason: "\(error)")
     }
     let own = repo.target
     precondition(
@@ -169,8 +169,8 @@ public final class Database: Sendable {
   /// database has at that time. Use one file for each person who signs in.
   ///
   /// Only one process uses a file at a time. A second one works without it and reports that to
-  /// ``DatabaseOptions/onPersistenceProblem``. Setting this after the database has been used is a
-  /// programmer error and traps.
+  /// ``DatabaseOptions/onPersistenceProblem``. As in the original, setting this after the first
+  /// reference to the database was made is a programmer error and traps.
   public var isPersistenceEnabled: Bool {
     get { repo.settings.isPersistenceEnabled }
     set { repo.change { $0.isPersistenceEnabled = newValue } }
@@ -196,7 +196,7 @@ public final class Database: Sendable {
   ///
   /// It does not wait for the server.
   ///
-  /// - Throws: ``DatabaseError``, of code `persistence_unavailable` when ``isPersistenceEnabled`` is
+  /// - Throws: ``DatabaseError``, of kind `persistence_unavailable` when ``isPersistenceEnabled`` is
   ///   false or the disk fails.
   public func waitUntilStored() async throws {
     let error = await withCheckedContinuation { continuation in

@@ -25,7 +25,7 @@ extension DatabaseReference {
   ///   - value: The value.
   ///   - encoder: Encodes the value.
   /// - Returns: This location.
-  /// - Throws: `EncodingError`, ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: `EncodingError`; ``DatabaseError``, of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func setValue<Value: Encodable>(
     from value: Value,

@@ -344,10 +344,10 @@ extension DatabaseQuery {
   /// - Throws: ``DatabaseError``. Always: `permission_denied`. If no data is known locally either:
   ///   `unavailable` after ``Database/goOffline()`` or when the server could not be reached in
   ///   time, and `timed_out` when it did not answer (see ``DatabaseOptions/readDeadline``).
-  ///   `CancellationError` when the task is cancelled.
+  ///   `cancelled` when the task is cancelled.
   public func getData() async throws -> DataSnapshot {
     // The repository enforces the read deadline.
-    try await Answer<DataSnapshot>.awaited { answer in
+    try await Answer<DataSnapshot>.awaited(cancellation: .cancelled(at: path)) { answer in
       repo.get(self) { answer.finish($0.mapError { $0 as any Error }) }
     }
   }
@@ -382,8 +382,8 @@ extension DatabaseQuery {
   ///   - eventType: The kind of event.
   ///   - deadline: How long to wait at most.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError``, with the server's reason or `timed_out`; `CancellationError` when
-  ///   the task is cancelled.
+  /// - Throws: ``DatabaseError``, with the server's reason, `timed_out`, or `cancelled` when the
+  ///   task is cancelled.
   public func observeSingleEvent(
     of eventType: DataEventType,
     deadline: Duration
@@ -402,7 +402,8 @@ extension DatabaseQuery {
     )
     return try await Answer<(DataSnapshot, String?)>.awaited(
       within: deadline.map { ($0, late) },
-      on: repo.eventLoop
+      on: repo.eventLoop,
+      cancellation: .cancelled(at: path)
     ) { answer in
       let handle = repo.observe(
         self,

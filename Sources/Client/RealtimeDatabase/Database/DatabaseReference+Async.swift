@@ -4,14 +4,14 @@ package import RealtimeCore
 ///
 /// Like the forms with a completion block, each call takes effect locally at once; it returns when
 /// the server has answered. It throws ``DatabaseError`` if the server rejects the write or does not
-/// answer within ``DatabaseOptions/writeDeadline``, and `CancellationError` when the task is
+/// answer within ``DatabaseOptions/writeDeadline``, and of kind `cancelled` when the task is
 /// cancelled. In the last two cases the write stays queued and may still be applied.
 extension DatabaseReference {
   /// Replaces the data and waits for the server.
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func setValue(_ value: Any?) async throws -> DatabaseReference {
     try await answered { setValue(value, withCompletionBlock: $0) }
@@ -23,7 +23,7 @@ extension DatabaseReference {
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - priority: Nil, a number or a string.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func setValue(
     _ value: Any?,
@@ -35,7 +35,7 @@ extension DatabaseReference {
   /// Removes the data and waits for the server.
   ///
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func removeValue() async throws -> DatabaseReference {
     try await answered { removeValue(completionBlock: $0) }
@@ -45,7 +45,7 @@ extension DatabaseReference {
   ///
   /// - Parameter priority: Nil, a number or a string.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func setPriority(_ priority: Any?) async throws -> DatabaseReference {
     try await answered { setPriority(priority, withCompletionBlock: $0) }
@@ -55,7 +55,7 @@ extension DatabaseReference {
   ///
   /// - Parameter values: New data by relative path; `NSNull` removes.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func updateChildValues(_ values: [AnyHashable: Any]) async throws -> DatabaseReference {
     try await answered { updateChildValues(values, withCompletionBlock: $0) }
@@ -65,7 +65,7 @@ extension DatabaseReference {
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func onDisconnectSetValue(_ value: Any?) async throws -> DatabaseReference {
     try await answered { onDisconnectSetValue(value, withCompletionBlock: $0) }
@@ -77,7 +77,7 @@ extension DatabaseReference {
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - priority: Nil, a number or a string.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func onDisconnectSetValue(
     _ value: Any?,
@@ -91,7 +91,7 @@ extension DatabaseReference {
   /// Schedules the removal of the data for the end of this connection and waits for the server.
   ///
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func onDisconnectRemoveValue() async throws -> DatabaseReference {
     try await answered { onDisconnectRemoveValue(completionBlock: $0) }
@@ -101,7 +101,7 @@ extension DatabaseReference {
   ///
   /// - Parameter values: New data by relative path; `NSNull` removes.
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func onDisconnectUpdateChildValues(
     _ values: [AnyHashable: Any]
@@ -112,7 +112,7 @@ extension DatabaseReference {
   /// Cancels the operations scheduled at and below this location, and waits for the server.
   ///
   /// - Returns: This location.
-  /// - Throws: ``DatabaseError``, or `CancellationError` when the task is cancelled.
+  /// - Throws: ``DatabaseError``; of kind `cancelled` when the task is cancelled.
   @discardableResult
   public func cancelDisconnectOperations() async throws -> DatabaseReference {
     try await answered { cancelDisconnectOperations(completionBlock: $0) }
@@ -126,14 +126,15 @@ extension DatabaseReference {
   ///   - localEvents: Whether local observers see the change before the server has stored it.
   /// - Returns: Whether the change was stored, and the resulting data.
   /// - Throws: ``DatabaseError`` if the server rejects the change, after too many attempts, or when
-  ///   no answer came in time; `CancellationError` when the task is cancelled.
+  ///   no answer came in time; of kind `cancelled` when the task is cancelled.
   public func runTransactionBlock(
     _ block: @escaping @Sendable (MutableData) -> TransactionResult,
     withLocalEvents localEvents: Bool = true
   ) async throws -> (Bool, DataSnapshot) {
     try await Answer<(Bool, DataSnapshot)>.awaited(
       within: deadline,
-      on: repo.eventLoop
+      on: repo.eventLoop,
+      cancellation: .cancelled(at: path)
     ) { answer in
       repo.transaction(at: self, localEvents: localEvents, block: block) {
         error,
@@ -157,7 +158,11 @@ extension DatabaseReference {
 
   /// Starts a write and waits for its completion, at most for `writeDeadline`.
   private func answered(_ start: (@escaping Completion) -> Void) async throws -> DatabaseReference {
-    try await Answer<DatabaseReference>.awaited(within: deadline, on: repo.eventLoop) { answer in
+    try await Answer<DatabaseReference>.awaited(
+      within: deadline,
+      on: repo.eventLoop,
+      cancellation: .cancelled(at: path)
+    ) { answer in
       start { error, reference in
         answer.finish(error.map { .failure($0) } ?? .success(reference))
       }

@@ -56,7 +56,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
     // The client reports on itself below `.info`, a key that no data can have.
     let named = whole.first == ".info" ? whole.rest : whole
     if let problem = Validation.problem(withPath: named) {
-      preconditionFailure("\(whole) is not a valid path: \(problem)")
+      throw DatabaseError(.invalidData, reason: "\(whole) is not a valid path: \(problem)")
     }
     return DatabaseReference(database: database, path: whole)
   }
@@ -78,7 +78,11 @@ extension DescribedByMethod {
   public func description() -> String { description }
 }
 
-/// Writing, with an optional completion block.
+/// Writing, with a completion block, which may be nil.
+///
+/// `FirebaseDatabase` adds the forms without a block. They are not part of this library, because a
+/// script would call them instead of the `async` forms: at the top level of `main.swift`, Swift
+/// prefers synchronous functions, even after `await`.
 ///
 /// Local observers see a write at once; it is sent as soon as the server can be reached. Data that
 /// cannot be stored is not written: the completion gets `invalid_data`.
@@ -182,7 +186,7 @@ extension DatabaseReference {
       try check(operation)
       start(operation, callback)
     } catch {
-      let located = DatabaseError(error.code, path: path.description, reason: error.reason)
+      let located = DatabaseError(error.kind, path: path.description, reason: error.reason)
       repo.deliver { [self] in callback.call?(located, self) }
     }
   }
@@ -200,7 +204,6 @@ extension DatabaseReference {
     if path.first == ".info" {
       throw DatabaseError(.invalidData, reason: "/.info cannot be written")
     }
-    if let problem { throw DatabaseError(.invalidData, reason: problem) }
   }
 }
 
@@ -284,7 +287,7 @@ extension DatabaseReference {
   @preconcurrency
   public func runTransactionBlock(
     _ block: @escaping @Sendable (MutableData) -> TransactionResult,
-    andCompletionBlock completionBlock: (((any Error)?, Bool, DataSnapshot?) -> Void)? = nil,
+    andCompletionBlock completionBlock: (((any Error)?, Bool, DataSnapshot?) -> Void)?,
     withLocalEvents localEvents: Bool = true
   ) {
     let callback = Callback(completionBlock)

@@ -19,7 +19,7 @@ extension DatabaseQuery {
   /// The events of the children, in order.
   ///
   /// Buffering: up to `limit` events are kept. If more arrive, the loop gets the buffered events
-  /// and then a ``DatabaseError`` of code `overflow`, because a list that misses an event would
+  /// and then a ``DatabaseError`` of kind `overflow`, because a list that misses an event would
   /// stay wrong.
   ///
   /// - Parameter limit: The size of the buffer in events; 100 000 by default.
@@ -87,7 +87,7 @@ extension DatabaseQuerySnapshotsSequence.Iterator: Sendable {}
 public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   /// An event of a child.
   public typealias Element = DatabaseEvent
-  /// A ``DatabaseError`` with the server's reason, or of code `overflow`.
+  /// A ``DatabaseError`` with the server's reason, or of kind `overflow`.
   public typealias Failure = any Error
 
   private let query: DatabaseQuery

@@ -149,7 +149,7 @@ extension Repo {
           return repo.deliver { block(.success(snapshot)) }
         }
         let error = DatabaseError(
-          DatabaseError.Code.timedOut,
+          DatabaseError.Kind.timedOut,
           path: query.path.description,
           reason: "the server did not answer in time"
         )
@@ -165,21 +165,21 @@ extension Repo {
     switch completion {
     case .write(let path, let block):
       let error = DatabaseError(
-        DatabaseError.Code.unavailable,
+        DatabaseError.Kind.unavailable,
         path: path.description,
         reason: reason
       )
       deliver { block(error) }
     case .get(let query, let block):
       let error = DatabaseError(
-        DatabaseError.Code.unavailable,
+        DatabaseError.Kind.unavailable,
         path: query.path.description,
         reason: reason
       )
       deliver { block(.failure(error)) }
     case .transaction(let reference, let block):
       let error = DatabaseError(
-        DatabaseError.Code.unavailable,
+        DatabaseError.Kind.unavailable,
         path: reference.path.description,
         reason: reason
       )

@@ -130,13 +130,13 @@ extension Repo {
 }
 
 extension DatabaseError {
-  fileprivate init(_ problem: OfflineStoreError) {
-    let code: Code =
+  fileprivate convenience init(_ problem: OfflineStoreError) {
+    let kind: Kind =
       switch problem.kind {
       case .inUse: .persistenceInUse
       case .damaged: .persistenceDamaged
       case .unavailable: .persistenceUnavailable
       }
-    self.init(code, reason: problem.description)
+    self.init(kind, reason: problem.description)
   }
 }

@@ -256,7 +256,7 @@ extension Repo {
         case .commit(let node, let found):
           let invalid = Validation.problem(withWritten: node, at: reference.path).map {
             DatabaseError(
-              DatabaseError.Code.invalidData,
+              DatabaseError.Kind.invalidData,
               path: reference.path.description,
               reason: $0
             )

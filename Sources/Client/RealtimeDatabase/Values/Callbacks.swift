@@ -38,13 +38,15 @@ final class Answer<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - deadline: How long to wait at most, and the error to throw afterwards.
   ///   - eventLoop: The event loop that times the deadline; without it there is none.
+  ///   - cancellation: The error to throw when the task is cancelled.
   ///   - start: Starts the operation and finishes the answer, on any thread; only the first result
   ///     counts.
   /// - Returns: The answer.
-  /// - Throws: The error of the answer, the error of the deadline, or `CancellationError`.
+  /// - Throws: The error of the answer, or that of the deadline or the cancellation.
   static func awaited(
     within deadline: (time: Duration, error: DatabaseError)? = nil,
     on eventLoop: (any EventLoop)? = nil,
+    cancellation: DatabaseError,
     _ start: (Answer) -> Void
   ) async throws -> Value {
     let answer = Answer()
@@ -60,7 +62,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
       }
     } onCancel: {
-      answer.giveUp(CancellationError())
+      answer.giveUp(cancellation)
     }
   }
 

@@ -1,61 +1,83 @@
 public import Foundation
 package import RealtimeCore
 
+// Safety: every stored property is an immutable `Sendable` value, and so are the values of `userInfo`.
 /// The reason why the database did not carry out a request.
-public struct DatabaseError: Error, Hashable, Sendable {
+///
+/// It is an `NSError`, because Swift on Linux bridges no other type in `catch let error as NSError`
+/// and `as? NSError`: the first ends in undefined behavior, the second is nil.
+public final class DatabaseError: NSError, @unchecked Sendable {
   /// The kind of failure, in the protocol's terms.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The protocol's name for this kind.
     public let description: String
 
     /// The security rules deny access.
-    public static let permissionDenied = Code("permission_denied")
+    public static let permissionDenied = Kind("permission_denied")
     /// The server cannot do it at the moment.
-    public static let unavailable = Code("unavailable")
+    public static let unavailable = Kind("unavailable")
     /// The write was discarded before it was acknowledged.
-    public static let writeCanceled = Code("write_canceled")
+    public static let writeCanceled = Kind("write_canceled")
     /// The connection was lost before the answer; it is unknown whether the write was applied.
-    public static let disconnected = Code("disconnect")
+    public static let disconnected = Kind("disconnect")
     /// The transaction was tried too many times while other clients changed the data.
-    public static let maximumRetries = Code("maxretry")
+    public static let maximumRetries = Kind("maxretry")
     /// A later write to the same location stopped the transaction.
-    public static let overriddenBySet = Code("set")
+    public static let overriddenBySet = Kind("set")
     /// The data, the path or the query is invalid.
     public static let invalidData = Code("invalid_data")
     /// No answer arrived in time.
-    public static let timedOut = Code("timed_out")
+    public static let timedOut = Kind("timed_out")
     /// A buffer is full.
-    public static let overflow = Code("overflow")
+    public static let overflow = Kind("overflow")
     /// Another process, or another database in this one, uses the same file.
-    public static let persistenceInUse = Code("persistence_in_use")
+    public static let persistenceInUse = Kind("persistence_in_use")
     /// The file on disk was damaged; it was set aside, and none of its data is used.
-    public static let persistenceDamaged = Code("persistence_damaged")
+    public static let persistenceDamaged = Kind("persistence_damaged")
     /// Data cannot be stored on disk.
-    public static let persistenceUnavailable = Code("persistence_unavailable")
+    public static let persistenceUnavailable = Kind("persistence_unavailable")
+    /// The task was cancelled that waited for the answer; a write may still be applied.
+    public static let cancelled = Kind("cancelled")
     /// Anything else.
-    public static let failure = Code("failure")
+    public static let failure = Kind("failure")
 
     init(_ description: String) {
       self.description = description
     }
   }
 
+  /// The original's domain, by which programs that look at an `NSError` recognize the errors.
+  public static let errorDomain = "com.firebase"
+
   /// The kind of failure.
-  public let code: Code
+  public let kind: Kind
   /// The location, with a leading slash, or nil if the error concerns none.
   public let path: String?
   /// The server's reason, or a description of the problem.
   public let reason: String
 
   /// Makes an error.
-  public init(_ code: Code, path: String? = nil, reason: String) {
-    self.code = code
+  public init(_ kind: Kind, path: String? = nil, reason: String) {
+    self.kind = kind
     self.path = path
     self.reason = reason
+    super.init(
+      domain: Self.errorDomain,
+      code: kind.number,
+      userInfo: [NSLocalizedDescriptionKey: reason]
+    )
   }
 
-  package init(_ status: StatusCode, path: String?, reason: String) {
-    self.init(Code(status.text), path: path, reason: reason.isEmpty ? Self.text(status) : reason)
+  package convenience init(_ status: StatusCode, path: String?, reason: String) {
+    self.init(Kind(status.text), path: path, reason: reason.isEmpty ? Self.text(status) : reason)
+  }
+
+  /// Returns nil: an archive holds the domain, the number and the reason alone.
+  public required init?(coder: NSCoder) { nil }
+
+  static func cancelled(at path: Path) -> DatabaseError {
+    let reason = "the task was cancelled before the server answered"
+    return DatabaseError(.cancelled, path: path.description, reason: reason)
   }
 
   private static func text(_ status: StatusCode) -> String {
@@ -69,35 +91,32 @@ public struct DatabaseError: Error, Hashable, Sendable {
     default: status.text
     }
   }
-}
 
 extension DatabaseError: CustomStringConvertible {
   /// The reason with the location and the kind.
-  public var description: String {
-    path.map { "\(reason) (\(code) at \($0))" } ?? "\(reason) (\(code))"
+  public override var description: String {
+    path.map { "\(reason) (\(kind) at \($0))" } ?? "\(reason) (\(kind))"
   }
+
+  /// Whether both have the same kind, location and reason.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? DatabaseError else { return false }
+    return kind == other.kind && path == other.path && reason == other.reason
+  }
+
+  /// Follows from what ``isEqual(_:)`` compares.
+  public override var hash: Int { [kind.description, path, reason].hashValue }
 }
 
-extension DatabaseError: CustomNSError {
-  /// The original's domain, by which programs that cast to `NSError` recognize the errors.
-  public static var errorDomain: String { "com.firebase" }
-
-  /// The original's number for this kind of failure: 1 for `permission_denied`, 2 for
-  /// `unavailable`, 3 for `write_canceled`, and 9999 for all others.
-  public var errorCode: Int {
-    switch code {
+extension DatabaseError.Kind {
+  /// The original's number: 1 for `permission_denied`, 2 for `unavailable`, 3 for `write_canceled`,
+  /// and 9999 for all others.
+  fileprivate var number: Int {
+    switch self {
     case .permissionDenied: 1
     case .unavailable: 2
     case .writeCanceled: 3
     default: 9_999
     }
   }
-
-  /// The reason, which becomes `localizedDescription`.
-  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: reason] }
-}
-
-extension DatabaseError: LocalizedError {
-  /// The reason, which becomes `localizedDescription`.
-  public var errorDescription: String? { reason }
 }

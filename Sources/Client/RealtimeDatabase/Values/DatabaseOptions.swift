@@ -52,10 +52,10 @@ public struct DatabaseOptions: Sendable {
   public var persistenceDirectory: String?
   /// Receives the reasons why data is not kept on disk; runs on ``Database/callbackQueue``.
   ///
-  /// In all cases the database continues in memory. The codes are
-  /// ``DatabaseError/Code/persistenceInUse`` when another process uses the file,
-  /// ``DatabaseError/Code/persistenceDamaged`` when the file was damaged and has been renamed, and
-  /// ``DatabaseError/Code/persistenceUnavailable`` when it cannot be opened or written. If the disk
+  /// In all cases the database continues in memory. The kinds are
+  /// ``DatabaseError/Kind/persistenceInUse`` when another process uses the file,
+  /// ``DatabaseError/Kind/persistenceDamaged`` when the file was damaged and has been renamed, and
+  /// ``DatabaseError/Kind/persistenceUnavailable`` when it cannot be opened or written. If the disk
   /// is full, the changes that could not be written are retried with the next change. After any
   /// other error, nothing more is written to the file until another process opens it.
   public var onPersistenceProblem: (@Sendable (DatabaseError) -> Void)?

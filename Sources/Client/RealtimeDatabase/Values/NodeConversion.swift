@@ -13,7 +13,7 @@ package enum NodeConversion {
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?) throws(DatabaseError) -> Node {
     try node(json: try json(value))
   }
@@ -24,7 +24,7 @@ package enum NodeConversion {
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - priority: Nil, `NSNull`, a number, a string or a server value.
   /// - Returns: The data.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
     let priority = try self.priority(priority)
     let json = try json(value)
@@ -36,7 +36,7 @@ package enum NodeConversion {
   ///
   /// - Parameter priority: Nil, `NSNull`, a number, a string or a server value.
   /// - Returns: The leaf.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` for any other value.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` for any other value.
   package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
     try JSONMember(".priority", try json(priority)).check()
     return try node(json: .object((".value", try json(priority))))
@@ -46,7 +46,7 @@ package enum NodeConversion {
   ///
   /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   /// - Returns: The JSON.
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
     guard let value else { return .null }
     if let convertible = value as? any DataConvertible { return try convertible.json() }
@@ -98,7 +98,7 @@ package enum NodeConversion {
 extension JSONValue {
   /// Checks that all of the JSON can be stored; a tree silently drops what it cannot hold.
   ///
-  /// - Throws: ``DatabaseError`` of code `invalid_data` that says what cannot be stored.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   func check() throws(DatabaseError) {
     if let members {
       for member in members { try member.check() }

@@ -95,7 +95,7 @@ package actor SwarmAccounts {
     signingUp = task
     let failures = await task.value
     guard let failure = failures.first?.error else { return }
-    switch (failure as? AuthError)?.code {
+    switch (failure as? AuthError)?.kind {
     case .tooManyRequests?:
       throw Problem(
         description: """
@@ -204,12 +204,12 @@ struct SwarmAccount: Sendable {
       do {
         try await auth.createUser(withEmail: email, password: password)
         return
-      } catch let error as AuthError where error.code == .emailAlreadyInUse {
+      } catch let error as AuthError where error.kind == .emailAlreadyInUse {
         // Nobody else uses this address: the response to an earlier request was lost.
         try await auth.signIn(withEmail: email, password: password)
         return
       } catch let error as AuthError
-        where error.code == .tooManyRequests || error.code == .networkError
+        where error.kind == .tooManyRequests || error.kind == .networkError
       {
         guard Moment.now.advanced(by: pause) < deadline else { throw error }
         await Pause.lasting(pause)
@@ -236,7 +236,7 @@ struct SwarmAccount: Sendable {
     do {
       try await auth.signIn(withEmail: email, password: password)
     } catch let error as AuthError
-      where error.code == .invalidCredential || error.code == .userNotFound
+      where error.kind == .invalidCredential || error.kind == .userNotFound
     {
       return
     }

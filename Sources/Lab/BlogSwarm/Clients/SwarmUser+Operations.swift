@@ -246,7 +246,7 @@ extension SwarmUser {
     guard let error else { return .ok(nil) }
     let reason = String(describing: error)
     if case BlogError.notFound = error { return .refused(reason) }
-    guard let error = error as? DatabaseError, error.code == .permissionDenied else {
+    guard let error = error as? DatabaseError, error.kind == .permissionDenied else {
       return .unknown(reason)
     }
     // A star is written to two paths; if the second write is refused, the first has taken effect.

@@ -1,10 +1,14 @@
+public import Foundation
 internal import RealtimeHub
 internal import RealtimeTransport
 
+// Safety: every stored property is an immutable `Sendable` value, and so are the values of `userInfo`.
 /// Why a server cannot start, or why it ended without being told to.
-public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
+///
+/// It is an `NSError`, because on Linux `catch let error as NSError` works with no other type.
+public final class DatabaseServerError: NSError, @unchecked Sendable {
   /// The kind of failure.
-  public enum Kind: Sendable {
+  public enum Kind: Int, Sendable {
     /// Another server listens at the address.
     case addressInUse
     /// The server cannot listen at the address.
@@ -25,34 +29,44 @@ public struct DatabaseServerError: Error, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// The kind of failure.
+  /// The kind of failure; `code` is its number.
   public let kind: Kind
-  /// What is wrong, and what to do about it.
-  public let description: String
 
   init(_ kind: Kind, description: String) {
     self.kind = kind
-    self.description = description
+    super.init(
+      domain: "DatabaseServerError",
+      code: kind.rawValue,
+      userInfo: [NSLocalizedDescriptionKey: description]
+    )
   }
 
-  init(_ error: any Error) {
-    switch error {
-    case let error as DatabaseServerError: self = error
-    case let error as ServerCertificateError:
-      self.init(.certificateUnusable, description: error.description)
-    case let error as ListenError:
-      self.init(
-        error.kind == .inUse ? .addressInUse : .addressUnusable,
-        description: error.description
-      )
-    case let error as StoreError:
-      switch error.kind {
-      case .locked: self.init(.storeLocked, description: error.description)
-      case .notWritable, .damaged: self.init(.storeUnusable, description: error.description)
-      case .full, .busy, .superseded, .failed:
-        self.init(.storeFailed, description: error.description)
+  convenience init(_ error: any Error) {
+    let kind: Kind =
+      switch error {
+      case let error as DatabaseServerError: error.kind
+      case is ServerCertificateError: .certificateUnusable
+      case let error as ListenError: error.kind == .inUse ? .addressInUse : .addressUnusable
+      case let error as StoreError: Kind(error.kind)
+      default: .failed
       }
-    case let error: self.init(.failed, description: "\(error)")
-    }
+    self.init(kind, description: "\(error)")
+  }
+
+  /// Returns nil: only `NSError` itself can be read from an archive.
+  public required init?(coder: NSCoder) { nil }
+
+  /// What is wrong, and what to do about it.
+  public override var description: String { localizedDescription }
+}
+
+extension DatabaseServerError.Kind {
+  fileprivate init(_ kind: StoreError.Kind) {
+    self =
+      switch kind {
+      case .locked: .storeLocked
+      case .notWritable, .damaged: .storeUnusable
+      case .full, .busy, .superseded, .failed: .storeFailed
+      }
   }
 }

@@ -27,7 +27,7 @@ struct VisitTests {
     try await server.setRules(#"{"rules": {"visits": {".read": true, ".write": false}}}"#)
     let visits = try Database(url: try #require(server.urls.first)).reference(withPath: "visits")
     let error = await #expect(throws: DatabaseError.self) { try await visits.setValue(1) }
-    #expect(error?.code == .permissionDenied)
+    #expect(error?.kind == .permissionDenied)
     await server.stop()
   }
 }
