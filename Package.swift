@@ -315,6 +315,20 @@ let package = Package(
       swiftSettings: settings
     ),
 
+    // One script in two modes of Swift, which the tests of `hearth` run; they are no products.
+    .executableTarget(
+      name: "Swift5Script",
+      dependencies: ["RealtimeDatabase"],
+      path: "Tests/Swift5Script",
+      swiftSettings: [.swiftLanguageMode(.v5)]
+    ),
+    .executableTarget(
+      name: "Swift6Script",
+      dependencies: ["RealtimeDatabase"],
+      path: "Tests/Swift6Script",
+      swiftSettings: [.swiftLanguageMode(.v6)]
+    ),
+
     example("Chat"),
     example("GuestBook"),
     example("Errands"),
@@ -416,7 +430,8 @@ let package = Package(
       "hearth",
       [
         "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "LocalPostgres",
-        "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "TLSTestSupport", "hearth-lab",
+        "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script", "Swift6Script",
+        "TLSTestSupport", "hearth-lab",
       ]
     ),
     tests(

@@ -35,7 +35,10 @@ struct BadNetworkTests {
     func write(_ numbers: ClosedRange<Int>) {
       let text = String(repeating: "x", count: 300)
       for number in numbers {
-        outbox.childByAutoId().setValue(["n": number, "text": text] as [String: Any])
+        outbox.childByAutoId().setValue(
+          ["n": number, "text": text] as [String: Any],
+          withCompletionBlock: nil
+        )
       }
     }
 

@@ -36,7 +36,7 @@ struct DatabaseTrustTests {
 
   /// Writes without waiting for the server.
   private func write(_ value: Int, to reference: DatabaseReference) {
-    reference.setValue(value)
+    reference.setValue(value, withCompletionBlock: nil)
   }
 
   /// How a server's certificate is wrong, or that the server has none.

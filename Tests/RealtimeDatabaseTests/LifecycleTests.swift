@@ -1,4 +1,5 @@
 import Dispatch
+import FirebaseDatabase
 import Foundation
 import NIOConcurrencyHelpers
 import TestSupport

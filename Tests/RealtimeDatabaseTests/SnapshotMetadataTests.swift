@@ -21,7 +21,7 @@ struct SnapshotMetadataTests {
         told.append("\(snapshot.key) \(snapshot.json) \(self.text(snapshot.metadata))")
       }
       await told.wait(for: 2)
-      func write(_ value: Int) { list.child("a").setValue(value) }
+      func write(_ value: Int) { list.child("a").setValue(value, withCompletionBlock: nil) }
       write(2)
       await told.wait(for: 4)
       // The acknowledgement alone raises no event.

@@ -42,6 +42,41 @@ extension EndToEnd {
       #expect(try stored("/chat/people").contains("Ann"))
     }
 
+    @Test(
+      "A script that awaits each write at its top level has written all of it when it ends",
+      arguments: ["Swift5Script", "Swift6Script"]
+    )
+    func script(program: String) throws {
+      defer { server.process.terminate() }
+      let script = try open(program)
+      #expect(try script.waitForEnd() == 0)
+      let shown = script.terminal.lines.map { $0.trimmingCharacters(in: .whitespaces) }
+      #expect(
+        shown.filter { $0.hasPrefix("com.firebase") } == [
+          "com.firebase 2 false", "com.firebase 9999 false",
+        ]
+      )
+      #expect(shown.contains("done"))
+      // The connection has ended with the process, after which the server does what was scheduled.
+      try waitUntil("what was scheduled is done") {
+        try stored("/script/later") != #"{"removed":1}"#
+      }
+      let exported = try server.request("GET", "/script.json?ns=examples&format=export").body
+      let data = try #require(
+        try JSONSerialization.jsonObject(with: Data(exported.utf8)) as? [String: Any]
+      )
+      let set = try #require(data["set"] as? [String: Any])
+      #expect(set["title"] as? String == "Hello")
+      #expect(set["at"] is NSNumber)
+      let rest = data.filter { $0.key != "set" } as NSDictionary
+      let expected: NSDictionary = [
+        "priority": [".value": 1, ".priority": 2], "set-priority": [".value": 1, ".priority": "p"],
+        "update": ["a": 1, "b": 2], "coded": ["a": 1], "counted": 1,
+        "later": ["set": 1, "priority": [".value": 1, ".priority": 2], "update": 1],
+      ]
+      #expect(rest == expected)
+    }
+
     @Test("Guests sign, are counted, and see each other")
     func guestBook() throws {
       defer { server.process.terminate() }

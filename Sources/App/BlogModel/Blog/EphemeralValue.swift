@@ -86,7 +86,7 @@ package final class EphemeralValue: @unchecked Sendable {
     reference.removeValue(
       completionBlock: answer { [self] in
         isArranged = false
-        reference.cancelDisconnectOperations()
+        reference.cancelDisconnectOperations(completionBlock: nil)
       } orAgain: { [self] in
         takeAway()
       }

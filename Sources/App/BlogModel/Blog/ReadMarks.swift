@@ -116,7 +116,9 @@ final class ReadMarks: @unchecked Sendable {
     hasWritten = true
     let before = place.child("before")
     before.getData { error, snapshot in
-      if error == nil, snapshot?.exists() == false { before.setValue(ServerValue.timestamp()) }
+      if error == nil, snapshot?.exists() == false {
+        before.setValue(ServerValue.timestamp(), withCompletionBlock: nil)
+      }
     }
   }
 
@@ -130,7 +132,7 @@ final class ReadMarks: @unchecked Sendable {
       if let slot = slots.removeValue(forKey: post) { gone["marks/\(slot)"] = NSNull() }
       if old.remove(post) != nil { gone["posts/\(post)"] = NSNull() }
     }
-    if !gone.isEmpty { place.updateChildValues(gone) }
+    if !gone.isEmpty { place.updateChildValues(gone, withCompletionBlock: nil) }
   }
 }
 

@@ -14,7 +14,7 @@ extension DatabaseReference {
   public func setValue<Value: Encodable>(
     from value: Value,
     encoder: Database.Encoder = Database.Encoder(),
-    completion: (((any Error)?) -> Void)? = nil
+    completion: (((any Error)?) -> Void)?
   ) throws {
     setValue(try encoder.encode(value)) { error, _ in completion?(error) }
   }

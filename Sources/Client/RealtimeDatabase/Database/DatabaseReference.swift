@@ -92,7 +92,7 @@ extension DatabaseReference {
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
-  public func setValue(_ value: Any?, withCompletionBlock block: Completion? = nil) {
+  public func setValue(_ value: Any?, withCompletionBlock block: Completion?) {
     write(block) { () throws(DatabaseError) in .set(try NodeConversion.node(value)) }
   }
 
@@ -105,7 +105,7 @@ extension DatabaseReference {
   public func setValue(
     _ value: Any?,
     andPriority priority: Any?,
-    withCompletionBlock block: Completion? = nil
+    withCompletionBlock block: Completion?
   ) {
     write(block) { () throws(DatabaseError) in
       .set(try NodeConversion.node(value, priority: priority))
@@ -113,7 +113,7 @@ extension DatabaseReference {
   }
 
   /// Removes the data.
-  public func removeValue(completionBlock block: Completion? = nil) {
+  public func removeValue(completionBlock block: Completion?) {
     setValue(nil, withCompletionBlock: block)
   }
 
@@ -122,7 +122,7 @@ extension DatabaseReference {
   /// - Parameters:
   ///   - priority: Nil, a number or a string.
   ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
-  public func setPriority(_ priority: Any?, withCompletionBlock block: Completion? = nil) {
+  public func setPriority(_ priority: Any?, withCompletionBlock block: Completion?) {
     // The write goes to the priority's own location; the completion gets this one.
     let own = DatabaseReference(database: database, path: path.appending(.priority))
     let located: Completion = { [self] error, _ in block?(error, self) }
@@ -138,7 +138,7 @@ extension DatabaseReference {
   ///   - block: Called on ``Database/callbackQueue`` when the server has stored or rejected it.
   public func updateChildValues(
     _ values: [AnyHashable: Any],
-    withCompletionBlock block: Completion? = nil
+    withCompletionBlock block: Completion?
   ) {
     write(block) { () throws(DatabaseError) in .merge(try Self.changes(values)) }
   }
@@ -214,7 +214,7 @@ extension DatabaseReference {
   /// - Parameters:
   ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
   ///   - block: Called on ``Database/callbackQueue`` when the server has acknowledged the request.
-  public func onDisconnectSetValue(_ value: Any?, withCompletionBlock block: Completion? = nil) {
+  public func onDisconnectSetValue(_ value: Any?, withCompletionBlock block: Completion?) {
     onDisconnect(block) { () throws(DatabaseError) in .set(try NodeConversion.node(value)) }
   }
 
@@ -227,7 +227,7 @@ extension DatabaseReference {
   public func onDisconnectSetValue(
     _ value: Any?,
     andPriority priority: Any?,
-    withCompletionBlock block: Completion? = nil
+    withCompletionBlock block: Completion?
   ) {
     onDisconnect(block) { () throws(DatabaseError) in
       .set(try NodeConversion.node(value, priority: priority))
@@ -235,7 +235,7 @@ extension DatabaseReference {
   }
 
   /// Makes the server remove the data when this connection ends.
-  public func onDisconnectRemoveValue(completionBlock block: Completion? = nil) {
+  public func onDisconnectRemoveValue(completionBlock block: Completion?) {
     onDisconnectSetValue(nil, withCompletionBlock: block)
   }
 
@@ -246,13 +246,13 @@ extension DatabaseReference {
   ///   - block: Called on ``Database/callbackQueue`` when the server has acknowledged the request.
   public func onDisconnectUpdateChildValues(
     _ values: [AnyHashable: Any],
-    withCompletionBlock block: Completion? = nil
+    withCompletionBlock block: Completion?
   ) {
     onDisconnect(block) { () throws(DatabaseError) in .merge(try Self.changes(values)) }
   }
 
   /// Cancels the operations scheduled at and below this location for the end of this connection.
-  public func cancelDisconnectOperations(completionBlock block: Completion? = nil) {
+  public func cancelDisconnectOperations(completionBlock block: Completion?) {
     let callback = Callback(block)
     repo.cancelOnDisconnect(self) { [self] error in callback.call?(error, self) }
   }
