@@ -59,7 +59,7 @@ public final class FirebaseApp: Sendable {
       apps[name] = app
       return true
     }
-    precondition(isNew, "the app \(name) is already configured")
+    CallerContract.require(isNew, "the app \(name) is already configured")
     // Without a project, the settings of `Database.configure(url:)` stay in effect.
     guard let values else { return }
     let project = Database.Project(databaseURL: values.rootURL, apiKey: values.apiKey)

@@ -42,7 +42,7 @@ extension Auth {
 
   private static func auth(at url: String, apiKey: String? = nil) -> Auth {
     guard let parsed = try? DatabaseURL(url) else {
-      preconditionFailure("\(url) is not a database URL")
+      CallerContract.fail("\(url) is not a database URL")
     }
     return auth(at: parsed.target, apiKey: apiKey)
   }

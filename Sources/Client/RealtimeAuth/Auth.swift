@@ -133,7 +133,7 @@ public final class Auth: Sendable {
   ///   - host: The emulator's host.
   ///   - port: The emulator's port, from 1 through 65535.
   public func useEmulator(withHost host: String, port: Int) {
-    precondition((1...65_535).contains(port), "\(port) is not a port")
+    CallerContract.require((1...65_535).contains(port), "\(port) is not a port")
     state.withLockedValue { $0.service = .server(ConnectionTarget(host: host, port: port)) }
   }
 

@@ -65,7 +65,12 @@ public final class DataSnapshot: Sendable {
   public func hasChild(_ childPathString: String) -> Bool {
     let path = Path(wire: childPathString)
     if let problem = path.isRoot ? "it is empty" : Validation.problem(withPath: path) {
-      preconditionFailure("\"\(childPathString)\" is not a child path: \(problem)")
+      CallerContract.fail(
+        """
+        "\(childPathString)" is not a child path: \(problem); for text from outside, use \
+        childSnapshot(validating:)
+        """
+      )
     }
     return !node[path].isEmpty
   }
@@ -76,6 +81,16 @@ public final class DataSnapshot: Sendable {
   public func childSnapshot(forPath childPathString: String) -> DataSnapshot {
     let path = Path(wire: childPathString)
     return DataSnapshot(node[path], at: ref.child(of: path), metadata: metadata)
+  }
+
+  /// The data at a relative path that text from outside the program is part of.
+  ///
+  /// - Parameter path: The path; slashes separate its keys, none of which may be empty.
+  /// - Returns: The data.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the path.
+  public func childSnapshot(validating path: String) throws(DatabaseError) -> DataSnapshot {
+    let child = try ref.child(validating: path)
+    return DataSnapshot(node[Path(wire: path)], at: child, metadata: metadata)
   }
 
   /// The children in the order of the query.

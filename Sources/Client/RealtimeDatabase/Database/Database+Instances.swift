@@ -105,7 +105,7 @@ extension Database {
         instances.opened[key] = database
         return database
       } catch {
-        preconditionFailure("\(error)")
+        CallerContract.fail("\(error); for text from outside, use Database(url:)")
       }
     }
   }

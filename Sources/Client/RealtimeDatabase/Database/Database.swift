@@ -82,7 +82,8 @@ public final class Database: Sendable {
 
   /// The location at a path; slashes separate its keys.
   ///
-  /// Passing a path that no database can have is a programmer error and traps.
+  /// Passing a path that no database can have is a programmer error and traps. For text from outside
+  /// the program, use ``DatabaseReference/child(validating:)`` or ``escapedKey(_:)``.
   public func reference(withPath path: String) -> DatabaseReference { reference().child(path) }
 
   /// The location that a URL of this database names.
@@ -90,8 +91,25 @@ public final class Database: Sendable {
   /// After ``useEmulator(withHost:port:)``, both the emulator's URL and the URL that the database
   /// was opened with are accepted.
   ///
-  /// Passing anything other than a URL of this database is a programmer error and traps.
+  /// Passing anything other than a URL of this database is a programmer error and traps. For text
+  /// from outside the program, use ``reference(validatingURL:)``.
   public func reference(fromURL databaseURL: String) -> DatabaseReference {
+    do throws(DatabaseError) {
+      return try reference(validatingURL: databaseURL)
+    } catch {
+      let throwing = "reference(validatingURL:)"
+      CallerContract.fail("\(error.reason); for text from outside, use \(throwing)")
+    }
+  }
+
+  /// The location that a URL of this database names; the URL may come from outside the program.
+  ///
+  /// - Parameter databaseURL: The URL.
+  /// - Returns: The location.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
+  public func reference(
+    validatingURL databaseURL: String
+  ) throws(DatabaseError) -> DatabaseReference {
     let parsed: DatabaseURL
     do throws(DatabaseURLError) {
       parsed = try DatabaseURL(databaseURL)
@@ -99,12 +117,14 @@ public final class Database: Sendable {
       throw DatabaseError(.invalidData, reason: "\(error)")
     }
     let own = repo.target
-    precondition(
-      [own.endpoint, address.endpoint].contains(parsed.target.endpoint)
-        && (parsed.target.namespace ?? own.namespace) == own.namespace,
-      "\(databaseURL) does not belong to this database, \(own)"
-    )
-    return reference().child(of: Path(parsed.path.map { ChildKey($0) }))
+    guard [own.endpoint, address.endpoint].contains(parsed.target.endpoint),
+      (parsed.target.namespace ?? own.namespace) == own.namespace
+    else {
+      let reason = "\(databaseURL) does not belong to this database, \(own)"
+      throw DatabaseError(.invalidData, reason: reason)
+    }
+    let path = Path(parsed.path.map { ChildKey($0) })
+    return try reference().child(validating: path)
   }
 
   // MARK: Connection
@@ -131,8 +151,8 @@ public final class Database: Sendable {
   ///
   /// Calling it after the database has been used is a programmer error and traps.
   public func useEmulator(withHost host: String, port: Int) {
-    precondition((1...65_535).contains(port), "\(port) is not a port")
-    precondition(
+    CallerContract.require((1...65_535).contains(port), "\(port) is not a port")
+    CallerContract.require(
       repo.retarget(host: host, port: port),
       "choose the server before using the database"
     )
@@ -184,7 +204,7 @@ public final class Database: Sendable {
   public var persistenceCacheSizeBytes: UInt {
     get { repo.settings.persistenceCacheSizeBytes }
     set {
-      precondition(
+      CallerContract.require(
         (1_048_576...104_857_600).contains(newValue),
         "the cache size must be 1 MB to 100 MB"
       )

@@ -52,10 +52,26 @@ extension DatabaseQuery {
   /// Orders the children by the value at a path below each of them.
   public func queryOrdered(byChild path: String) -> DatabaseQuery {
     let child = Path(wire: path)
-    precondition(!child.isRoot, "the path to order by must not be empty")
-    if let problem = Validation.problem(withPath: child) {
-      preconditionFailure("cannot order by \"\(path)\": \(problem)")
+    if let problem = child.isRoot ? "it is empty" : Validation.problem(withPath: child) {
+      CallerContract.fail(
+        """
+        cannot order by "\(path)": \(problem); for text from outside, use \
+        queryOrdered(validatingChild:)
+        """
+      )
     }
+    return ordered(by: .child(child))
+  }
+
+  /// Orders the children by the value at a path that text from outside the program is part of.
+  ///
+  /// - Parameter path: The path below each child; slashes separate its keys.
+  /// - Returns: The query.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the path.
+  public func queryOrdered(
+    validatingChild path: String
+  ) throws(DatabaseError) -> DatabaseQuery {
+    let child = try Path(validating: path)
     return ordered(by: .child(child))
   }
 
@@ -100,23 +116,23 @@ extension DatabaseQuery {
   }
 
   private func ordered(by index: Index) -> DatabaseQuery {
-    precondition(!isOrdered, "a query can be ordered only once")
+    CallerContract.require(!isOrdered, "a query can be ordered only once")
     return narrowed(isOrdered: true) { $0.index = index }
   }
 
   private func limited(to count: UInt, _ side: Query.LimitSide) -> DatabaseQuery {
-    precondition(query.limit == nil, "a query can be limited only once")
-    precondition(count > 0 && count <= UInt(Int32.max), "a limit must be at least 1")
+    CallerContract.require(query.limit == nil, "a query can be limited only once")
+    CallerContract.require(count > 0 && count <= UInt(Int32.max), "a limit must be at least 1")
     return narrowed { $0.limit = Query.Limit(Int(count), side: side) }
   }
 
   private func starting(_ bound: QueryBound) -> DatabaseQuery {
-    precondition(query.start == nil, "a query can have only one start")
+    CallerContract.require(query.start == nil, "a query can have only one start")
     return narrowed { $0.start = bound }
   }
 
   private func ending(_ bound: QueryBound) -> DatabaseQuery {
-    precondition(query.end == nil, "a query can have only one end")
+    CallerContract.require(query.end == nil, "a query can have only one end")
     return narrowed { $0.end = bound }
   }
 
@@ -128,11 +144,11 @@ extension DatabaseQuery {
       json = try NodeConversion.json(value)
       node = try NodeConversion.node(json: json)
     } catch {
-      preconditionFailure("\(expectation): \(error.reason)")
+      CallerContract.fail("\(expectation): \(error.reason)")
     }
-    precondition(json.members == nil && json.elements == nil, expectation)
+    CallerContract.require(json.members == nil && json.elements == nil, expectation)
     if let key, let problem = Validation.problem(withKey: key) {
-      preconditionFailure("\"\(key)\" is not a valid key: \(problem)")
+      CallerContract.fail("\"\(key)\" is not a valid key: \(problem); see Database.escapedKey")
     }
     return QueryBound(
       node.leafValue,
@@ -160,11 +176,11 @@ extension DatabaseQuery {
     for bound in [query.start, query.end].compactMap(\.self) {
       switch (query.index, bound.value) {
       case (.priority, .bool):
-        preconditionFailure("a query ordered by priority cannot have a boolean bound")
+        CallerContract.fail("a query ordered by priority cannot have a boolean bound")
       case (.key, .string):
-        precondition(bound.key == nil, "a query ordered by key takes no extra child key")
+        CallerContract.require(bound.key == nil, "a query ordered by key takes no extra child key")
       case (.key, _):
-        preconditionFailure("a query ordered by key needs string bounds")
+        CallerContract.fail("a query ordered by key needs string bounds")
       case (_, _): continue
       }
     }

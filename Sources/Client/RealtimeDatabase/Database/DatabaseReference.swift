@@ -27,9 +27,21 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   /// The location at a relative path; slashes separate its keys.
   ///
   /// Passing a path that no database can have is a programmer error and traps. A path must not be
-  /// longer than 768 bytes, nor contain `.`, `#`, `$`, `[`, `]` or control characters.
+  /// longer than 768 bytes, nor contain `.`, `#`, `$`, `[`, `]` or control characters. For text from
+  /// outside the program, use ``child(validating:)`` or ``Database/escapedKey(_:)``.
   public func child(_ pathString: String) -> DatabaseReference {
     child(of: Path(wire: pathString))
+  }
+
+  /// The location at a relative path that text from outside the program is part of.
+  ///
+  /// Unlike ``child(_:)``, it accepts no empty keys.
+  ///
+  /// - Parameter path: The path; slashes separate its keys.
+  /// - Returns: The location.
+  /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the path.
+  public func child(validating path: String) throws(DatabaseError) -> DatabaseReference {
+    try child(validating: try Path(validating: path))
   }
 
   /// A child location with a new unique key; such keys sort by the time of their creation.
@@ -52,6 +64,14 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   }
 
   func child(of relative: Path) -> DatabaseReference {
+    do throws(DatabaseError) {
+      return try child(validating: relative)
+    } catch {
+      CallerContract.fail("\(error.reason); for text from outside, use child(validating:)")
+    }
+  }
+
+  func child(validating relative: Path) throws(DatabaseError) -> DatabaseReference {
     let whole = path.appending(relative)
     // The client reports on itself below `.info`, a key that no data can have.
     let named = whole.first == ".info" ? whole.rest : whole

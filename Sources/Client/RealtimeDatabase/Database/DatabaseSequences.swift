@@ -99,7 +99,7 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   ///   - query: The query.
   ///   - limit: The size of the buffer in events; 100 000 by default.
   public init(_ query: DatabaseQuery, bufferingAtMost limit: Int = 100_000) {
-    precondition(limit > 0, "the buffer must hold at least one event")
+    CallerContract.require(limit > 0, "the buffer must hold at least one event")
     self.query = query
     self.limit = limit
   }

@@ -146,7 +146,7 @@ extension Repo {
         shared.isUsed = true
         return shared.isTargetChosen
       }
-      precondition(isTargetChosen, Database.notConfigured)
+      CallerContract.require(isTargetChosen, Database.notConfigured)
     }
     eventLoop.execute { self.assumeIsolated { $0.run(isUse: isUse, body) } }
   }
