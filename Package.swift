@@ -85,7 +85,9 @@ func example(_ name: String) -> Target {
 
 /// What programs use that are written for the original, and what tests need to run them.
 let clientDependencies: [Target.Dependency] = [
-  "Firebase", "FirebaseAuth", "FirebaseCore", "FirebaseDatabase", "RealtimeServer", "TestSupport",
+  "Firebase", "FirebaseAuth", "FirebaseAuthInternal", "FirebaseCore", "FirebaseDatabase",
+  "FirebaseDatabaseInternal", "FirebaseDatabaseSwift", "FirebaseSharedSwift", "RealtimeServer",
+  "TestSupport",
   product("Logging", "swift-log"),
 ]
 
@@ -96,8 +98,12 @@ let package = Package(
     .executable(name: "hearth-lab", targets: ["hearth-lab"]),
     .library(name: "Firebase", targets: ["Firebase"]),
     .library(name: "FirebaseAuth", targets: ["FirebaseAuth"]),
+    .library(name: "FirebaseAuthInternal", targets: ["FirebaseAuthInternal"]),
     .library(name: "FirebaseCore", targets: ["FirebaseCore"]),
     .library(name: "FirebaseDatabase", targets: ["FirebaseDatabase"]),
+    .library(name: "FirebaseDatabaseInternal", targets: ["FirebaseDatabaseInternal"]),
+    .library(name: "FirebaseDatabaseSwift", targets: ["FirebaseDatabaseSwift"]),
+    .library(name: "FirebaseSharedSwift", targets: ["FirebaseSharedSwift"]),
     .library(name: "RealtimeAuth", targets: ["RealtimeAuth"]),
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
@@ -175,6 +181,11 @@ let package = Package(
     library("FirebaseDatabase", in: "Client", ["FirebaseCore", "RealtimeDatabase"]),
     library("FirebaseAuth", in: "Client", ["FirebaseCore", "RealtimeAuth"]),
     library("Firebase", in: "Client", ["FirebaseAuth", "FirebaseCore", "FirebaseDatabase"]),
+    // Modules into which the original is, or was, divided.
+    library("FirebaseAuthInternal", in: "Client", ["FirebaseAuth"]),
+    library("FirebaseDatabaseInternal", in: "Client", ["FirebaseDatabase"]),
+    library("FirebaseDatabaseSwift", in: "Client", ["FirebaseDatabase"]),
+    library("FirebaseSharedSwift", in: "Client", ["FirebaseDatabase"]),
 
     // Server: SecurityRules and RealtimeHub, the engine, are pure.
     library("SecurityRules", in: "Server", ["RealtimeCore"]),

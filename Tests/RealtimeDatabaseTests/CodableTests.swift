@@ -31,6 +31,12 @@ struct CodableTests {
     }
   }
 
+  @Test("A time that the data does not have is nil, as for other optional properties")
+  func noTime() throws {
+    let data: [String: Any] = ["title": "T", "stars": ["ann": true], "ratio": 1]
+    #expect(try Database.Decoder().decode(Post.self, from: data).created == nil)
+  }
+
   @Test("The form with a completion writes too")
   func completion() async throws {
     try await Station.run { station in

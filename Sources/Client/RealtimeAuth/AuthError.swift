@@ -126,29 +126,12 @@ extension AuthError {
   ]
 }
 
-extension AuthError: CustomStringConvertible {
-  /// The message.
-  public var description: String { message }
-}
-
-extension AuthError: CustomNSError {
-  /// The original's domain, by which programs that cast to `NSError` recognize the errors.
-  public static var errorDomain: String { AuthErrorDomain }
-
-  /// The raw value of the ``AuthErrorCode``.
-  public var errorCode: Int { code.rawValue }
-
-  /// The message, and the server's code under ``AuthErrorUserInfoNameKey`` if there is one.
-  public var errorUserInfo: [String: Any] {
-    var info: [String: Any] = [NSLocalizedDescriptionKey: message]
-    if let serverCode { info[AuthErrorUserInfoNameKey] = serverCode }
-    return info
-  }
-}
-
-extension AuthError: LocalizedError {
-  /// The message, which becomes `localizedDescription`.
-  public var errorDescription: String? { message }
+/// The domain and the keys of ``AuthError``, by their names in newer versions of the original.
+public enum AuthErrors {
+  /// The domain.
+  public static let domain = AuthErrorDomain
+  /// The key for the server's error code in `userInfo`.
+  public static let userInfoNameKey = AuthErrorUserInfoNameKey
 }
 
 /// The domain of ``AuthError``.

@@ -113,6 +113,16 @@ public final class DataSnapshot: Sendable {
   public var json: String { node.json(.value).text }
 }
 
+extension DataSnapshot: Hashable {
+  /// Whether both have the same data, with the same priorities, of the same location.
+  public static func == (left: DataSnapshot, right: DataSnapshot) -> Bool {
+    left === right || (left.ref == right.ref && left.node == right.node)
+  }
+
+  /// Feeds the location into a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ref) }
+}
+
 extension DataSnapshot: CustomStringConvertible {
   /// The key and the data as JSON.
   public var description: String { "\(key): \(json)" }

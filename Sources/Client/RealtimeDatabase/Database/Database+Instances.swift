@@ -150,7 +150,7 @@ extension Database {
 
   /// Turns logging to standard error on or off for databases and accounts without their own logger.
   public static func setLoggingEnabled(_ isEnabled: Bool) {
-    DefaultLog.isEnabled.withLockedValue { $0 = isEnabled }
+    DefaultLog.threshold.withLockedValue { $0 = isEnabled ? .debug : .critical }
   }
 
   /// The version of this library.
@@ -165,7 +165,7 @@ package enum SDKVersion {
 
 /// The default log of databases and accounts: standard error, once logging is enabled.
 package struct DefaultLog: LogHandler {
-  static let isEnabled = NIOLockedValueBox(false)
+  static let threshold = NIOLockedValueBox(Logger.Level.critical)
 
   static var logger: Logger { logger("hearth.database") }
 
@@ -181,9 +181,16 @@ package struct DefaultLog: LogHandler {
     self.output.logLevel = .debug
   }
 
+  /// Writes messages of this level and more severe ones from now on, for all databases.
+  ///
+  /// - Parameter name: The name of a level of `Logger`.
+  package static func setThreshold(_ name: String) {
+    if let level = Logger.Level(rawValue: name) { threshold.withLockedValue { $0 = level } }
+  }
+
   /// The least severe level that is written; `critical` while logging is disabled.
   package var logLevel: Logger.Level {
-    get { Self.isEnabled.withLockedValue { $0 } ? output.logLevel : .critical }
+    get { max(output.logLevel, Self.threshold.withLockedValue { $0 }) }
     set { output.logLevel = newValue }
   }
 

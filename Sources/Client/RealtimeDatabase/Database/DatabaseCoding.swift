@@ -58,15 +58,50 @@ extension Database {
   /// As in the original, it is a class: changing a strategy affects everyone who holds the encoder.
   /// The strategies are those of Foundation's `JSONEncoder`. Properties that are nil are left out.
   public final class Encoder {
+    /// How dates can be written.
+    public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy
+    /// How numbers that are not finite can be written.
+    public typealias NonConformingFloatEncodingStrategy =
+      JSONEncoder.NonConformingFloatEncodingStrategy
+    /// How property names can become keys.
+    public typealias KeyEncodingStrategy = JSONEncoder.KeyEncodingStrategy
+
+    /// How bytes can be written.
+    public enum DataEncodingStrategy: Sendable {
+      /// As `Data` encodes itself: an array of numbers.
+      case deferredToData
+      /// As text in Base64.
+      case base64
+      /// As bytes, which no database can store: encoding throws.
+      case blob
+      /// As a function encodes them.
+      case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
+
+      fileprivate var ofJSON: JSONEncoder.DataEncodingStrategy {
+        switch self {
+        case .deferredToData: .deferredToData
+        case .base64: .base64
+        case .blob:
+          .custom { data, encoder in
+            let problem = EncodingError.Context(
+              codingPath: encoder.codingPath,
+              debugDescription: "a database cannot store blobs; use base64"
+            )
+            throw EncodingError.invalidValue(data, problem)
+          }
+        case .custom(let encode): .custom(encode)
+        }
+      }
+    }
+
     /// How dates are written.
-    public var dateEncodingStrategy = JSONEncoder.DateEncodingStrategy.deferredToDate
+    public var dateEncodingStrategy = DateEncodingStrategy.deferredToDate
     /// How bytes are written.
-    public var dataEncodingStrategy = JSONEncoder.DataEncodingStrategy.base64
+    public var dataEncodingStrategy = DataEncodingStrategy.base64
     /// How to write numbers that are not finite, which no database can store.
-    public var nonConformingFloatEncodingStrategy =
-      JSONEncoder.NonConformingFloatEncodingStrategy.throw
+    public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.throw
     /// How property names become keys.
-    public var keyEncodingStrategy = JSONEncoder.KeyEncodingStrategy.useDefaultKeys
+    public var keyEncodingStrategy = KeyEncodingStrategy.useDefaultKeys
     /// Context for the values that are encoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
@@ -81,7 +116,7 @@ extension Database {
     public func encode<Value: Encodable>(_ value: Value) throws -> Any {
       let encoder = JSONEncoder()
       encoder.dateEncodingStrategy = dateEncodingStrategy
-      encoder.dataEncodingStrategy = dataEncodingStrategy
+      encoder.dataEncodingStrategy = dataEncodingStrategy.ofJSON
       encoder.nonConformingFloatEncodingStrategy = nonConformingFloatEncodingStrategy
       encoder.keyEncodingStrategy = keyEncodingStrategy
       encoder.userInfo = userInfo
@@ -102,15 +137,50 @@ extension Database {
   /// As in the original, it is a class: changing a strategy affects everyone who holds the decoder.
   /// The strategies are those of Foundation's `JSONDecoder`.
   public final class Decoder {
+    /// How dates can be read.
+    public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
+    /// How numbers that are not finite can be read.
+    public typealias NonConformingFloatDecodingStrategy =
+      JSONDecoder.NonConformingFloatDecodingStrategy
+    /// How keys can become property names.
+    public typealias KeyDecodingStrategy = JSONDecoder.KeyDecodingStrategy
+
+    /// How bytes can be read.
+    public enum DataDecodingStrategy: Sendable {
+      /// As `Data` decodes itself: an array of numbers.
+      case deferredToData
+      /// As text in Base64.
+      case base64
+      /// As bytes, which no database can store: decoding throws.
+      case blob
+      /// As a function decodes them.
+      case custom(@Sendable (any Swift.Decoder) throws -> Data)
+
+      fileprivate var ofJSON: JSONDecoder.DataDecodingStrategy {
+        switch self {
+        case .deferredToData: .deferredToData
+        case .base64: .base64
+        case .blob:
+          .custom { decoder in
+            let problem = DecodingError.Context(
+              codingPath: decoder.codingPath,
+              debugDescription: "a database cannot store blobs; use base64"
+            )
+            throw DecodingError.dataCorrupted(problem)
+          }
+        case .custom(let decode): .custom(decode)
+        }
+      }
+    }
+
     /// How dates are read.
-    public var dateDecodingStrategy = JSONDecoder.DateDecodingStrategy.deferredToDate
+    public var dateDecodingStrategy = DateDecodingStrategy.deferredToDate
     /// How bytes are read.
-    public var dataDecodingStrategy = JSONDecoder.DataDecodingStrategy.base64
+    public var dataDecodingStrategy = DataDecodingStrategy.base64
     /// How to read numbers that are not finite, which no database can store.
-    public var nonConformingFloatDecodingStrategy =
-      JSONDecoder.NonConformingFloatDecodingStrategy.throw
+    public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.throw
     /// How keys become property names.
-    public var keyDecodingStrategy = JSONDecoder.KeyDecodingStrategy.useDefaultKeys
+    public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
     /// Context for the values that are decoded.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
@@ -131,7 +201,7 @@ extension Database {
     func decode<Value: Decodable>(_ type: Value.Type, json: String) throws -> Value {
       let decoder = JSONDecoder()
       decoder.dateDecodingStrategy = dateDecodingStrategy
-      decoder.dataDecodingStrategy = dataDecodingStrategy
+      decoder.dataDecodingStrategy = dataDecodingStrategy.ofJSON
       decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
       decoder.keyDecodingStrategy = keyDecodingStrategy
       decoder.userInfo = userInfo
@@ -182,5 +252,20 @@ public struct ServerTimestamp: Codable, Hashable, Sendable {
     var container = encoder.singleValueContainer()
     guard let date = wrappedValue else { return try container.encode([".sv": "timestamp"]) }
     try container.encode(Int64((date.timeIntervalSince1970 * 1_000).rounded()))
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads a date that the server fills in; nil if the data has none, as for optional properties.
+  ///
+  /// The compiler calls it for properties with ``ServerTimestamp``.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - key: The key of the property.
+  /// - Returns: The date.
+  /// - Throws: `DecodingError` when there is something other than a number.
+  public func decode(_ type: ServerTimestamp.Type, forKey key: Key) throws -> ServerTimestamp {
+    try decodeIfPresent(type, forKey: key) ?? ServerTimestamp(wrappedValue: nil)
   }
 }

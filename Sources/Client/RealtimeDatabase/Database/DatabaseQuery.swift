@@ -6,7 +6,7 @@ package import RealtimeCore
 /// Queries are values in all but name: each method that narrows one returns a new query and leaves
 /// the old one unchanged. Invalid combinations (two orders, two limits, a range by key with a
 /// number) are programmer errors; they trap where the original throws.
-public class DatabaseQuery: @unchecked Sendable {
+public class DatabaseQuery: CustomStringConvertible, @unchecked Sendable {
   /// The database.
   public let database: Database
   package let path: Path
@@ -22,6 +22,9 @@ public class DatabaseQuery: @unchecked Sendable {
   }
 
   var repo: Repo { database.repo }
+
+  /// The path, and the order, range and limit in the terms of the protocol.
+  public var description: String { "(\(path) \(query.json.text))" }
 
   /// The location without the order, range and limit.
   public var ref: DatabaseReference { DatabaseReference(database: database, path: path) }
@@ -354,7 +357,17 @@ extension DatabaseQuery {
     }
   }
 
-  /// Reads the data once, as ``getData(completion:)`` does.
+  /// Reads the data once, for blocks that take a snapshot in any case; after an error it is empty.
+  ///
+  /// - Parameter block: Gets an error or the data; runs on the database's ``Database/callbackQueue``.
+  @_disfavoredOverload
+  public func getData(completion block: @escaping ((any Error)?, DataSnapshot) -> Void) {
+    getData { [ref] (error: (any Error)?, snapshot: DataSnapshot?) in
+      block(error, snapshot ?? DataSnapshot(.empty, at: ref))
+    }
+  }
+
+  /// Reads the data once, as the form with a block does.
   ///
   /// - Returns: The data.
   /// - Throws: ``DatabaseError``. Always: `permission_denied`. If no data is known locally either:

@@ -24,6 +24,9 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   /// The URL of the location.
   public var url: String { repo.url(of: path) }
 
+  /// The URL of the location.
+  public override var description: String { url }
+
   /// The location at a relative path; slashes separate its keys.
   ///
   /// Passing a path that no database can have is a programmer error and traps. A path must not be
@@ -82,10 +85,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   }
 }
 
-extension DatabaseReference: CustomStringConvertible, DescribedByMethod {
-  /// The URL of the location.
-  public var description: String { url }
-}
+extension DatabaseReference: DescribedByMethod {}
 
 /// A class with the method `description()` of the original.
 ///

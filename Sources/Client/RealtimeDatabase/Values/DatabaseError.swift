@@ -8,7 +8,7 @@ package import RealtimeCore
 /// and `as? NSError`: the first ends in undefined behavior, the second is nil.
 public final class DatabaseError: NSError, @unchecked Sendable {
   /// The kind of failure, in the protocol's terms.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
+  public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The protocol's name for this kind.
     public let description: String
 
@@ -25,7 +25,9 @@ public final class DatabaseError: NSError, @unchecked Sendable {
     /// A later write to the same location stopped the transaction.
     public static let overriddenBySet = Kind("set")
     /// The data, the path or the query is invalid.
-    public static let invalidData = Code("invalid_data")
+    public static let invalidData = Kind("invalid_data")
+    /// The data is larger than the server accepts.
+    public static let tooBig = Kind("too_big")
     /// No answer arrived in time.
     public static let timedOut = Kind("timed_out")
     /// A buffer is full.
@@ -92,7 +94,6 @@ public final class DatabaseError: NSError, @unchecked Sendable {
     }
   }
 
-extension DatabaseError: CustomStringConvertible {
   /// The reason with the location and the kind.
   public override var description: String {
     path.map { "\(reason) (\(kind) at \($0))" } ?? "\(reason) (\(kind))"
