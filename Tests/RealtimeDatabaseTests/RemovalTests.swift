@@ -18,7 +18,7 @@ struct RemovalTests {
   }
 
   @Test(
-    "Another observer's callback removes one that was to be told of the same, which hears nothing"
+    "Another observer's callback removes one that was to be told of the same, which is told for the last time"
   )
   func removedByAnother() async throws {
     try await Station.run { station in
@@ -33,7 +33,10 @@ struct RemovalTests {
       victim.withLockedValue { $0 = handle }
       ref.observe(.value) { _ in told.append("last") }
       ref.database.callbackQueue.resume()
-      #expect(await told.wait(for: 2) == ["first", "last"])
+      #expect(await told.wait(for: 3) == ["first", "victim", "last"])
+      try await ref.child("a").setValue(9)
+      await told.wait(for: 5)
+      #expect(told.elements == ["first", "victim", "last", "first", "last"])
     }
   }
 
@@ -55,7 +58,10 @@ struct RemovalTests {
       let again = Record<String>()
       ref.observe(.childAdded) { again.append($0.key) }
       #expect(await again.wait(for: 3).sorted() == ["a", "b", "c"])
-      #expect(told.elements.filter { $0 != "above" && $0 != "below" } == ["a"])
+      try await ref.child("d").setValue(4)
+      #expect(await again.wait(for: 4).last == "d")
+      // What had happened when it was removed is delivered, and nothing that happens later.
+      #expect(told.elements.filter { $0 != "above" && $0 != "below" } == ["a", "b", "c"])
     }
   }
 
@@ -121,13 +127,32 @@ struct RemovalTests {
     own.withLockedValue { $0 = handle }
     ref.observe(.childAdded) { _ in
     } withCancel: { _ in
-      told.append("removed before it was its turn")
+      told.append("removed after it was refused")
     }
     database.callbackQueue.resume()
-    await told.wait(for: 1)
+    await told.wait(for: 2)
     try await ref.parent?.child("y").setValue(1)
-    #expect(told.elements == ["first"])
+    #expect(told.elements == ["first", "removed after it was refused"])
     try await server.stop()
+  }
+
+  @Test("A program of this package can have removed observers miss what had happened")
+  func silenced() async throws {
+    try await Station.run { station in
+      let ref = try await list(station)
+      ref.database.silenceRemovedObservers()
+      let told = Record<String>()
+      let victim = NIOLockedValueBox<DatabaseHandle>(0)
+      ref.observe(.value) { _ in
+        ref.removeObserver(withHandle: victim.withLockedValue { $0 })
+        told.append("first")
+      }
+      let handle = ref.observe(.value) { _ in told.append("victim") }
+      victim.withLockedValue { $0 = handle }
+      ref.observe(.value) { _ in told.append("last") }
+      ref.database.callbackQueue.resume()
+      #expect(await told.wait(for: 2) == ["first", "last"])
+    }
   }
 
   @Test("An observer that is removed before the server answers is never called")

@@ -210,8 +210,10 @@ struct GotchaSessionTests {
     var driver = connected()
     driver.feed(.goOffline(.user))
     driver.transact("c") { _ in .commit(.integer(1)) }
+    // It waits for the answer to the one before it.
+    driver.transact("c") { _ in .commit(.integer(2)) }
     try driver.set("c", "5")
-    #expect(driver.completions == ["transaction 1 set false null"])
+    #expect(driver.completions == ["transaction 2 set false 1"])
   }
 
   // MARK: F. Smaller traps

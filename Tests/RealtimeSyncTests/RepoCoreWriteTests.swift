@@ -227,7 +227,7 @@ struct RepoCoreWriteTests {
     driver.transact(".info/x") { .commit($0) }
     #expect(
       driver.completions == [
-        "write 1 permission_denied", "transaction 2 permission_denied false null",
+        "write 1 invalid_data", "transaction 2 invalid_data false null",
       ]
     )
     #expect(driver.sentWrites.isEmpty)

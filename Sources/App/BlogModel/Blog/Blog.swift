@@ -28,6 +28,8 @@ package struct Blog: Sendable {
     self.me = me
     self.stars = stars
     paths = BlogPaths(database.reference())
+    // The lists and watches drop what they know when they are stopped.
+    database.silenceRemovedObservers()
   }
 
   private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid) }

@@ -78,7 +78,10 @@ public final class Database: Sendable {
   // MARK: Locations
 
   /// The root of the database.
-  public func reference() -> DatabaseReference { DatabaseReference(database: self, path: .root) }
+  public func reference() -> DatabaseReference {
+    repo.noteReference()
+    return DatabaseReference(database: self, path: .root)
+  }
 
   /// The location at a path; slashes separate its keys.
   ///
@@ -200,7 +203,8 @@ public final class Database: Sendable {
   ///
   /// When the file grows beyond it, the least recently used data is dropped, except pending writes
   /// and data that is observed or kept synced. Setting less than 1 MB or more than 100 MB, or
-  /// setting this after the database has been used, is a programmer error and traps.
+  /// setting this after the first reference to the database was made, is a programmer error and
+  /// traps.
   public var persistenceCacheSizeBytes: UInt {
     get { repo.settings.persistenceCacheSizeBytes }
     set {
@@ -235,6 +239,11 @@ public final class Database: Sendable {
       repo.close { continuation.resume() }
     }
   }
+
+  /// Makes observers that are removed miss events that were raised before.
+  ///
+  /// The original delivers them, and so does this library without this call.
+  package func silenceRemovedObservers() { repo.silenceRemovedObservers() }
 
   // MARK: State
 

@@ -306,7 +306,10 @@ extension DatabaseQuery {
     )
   }
 
-  /// Removes an observer of this query; its block does not start again after this returns.
+  /// Removes an observer of this query; it is not told of anything that happens later.
+  ///
+  /// As in the original, it is still told of events that have happened and not reached the callback
+  /// queue.
   ///
   /// If this query is the whole location, the observer may belong to any query at the location.
   /// Observers of other locations are not removed. A block that is running on another thread still

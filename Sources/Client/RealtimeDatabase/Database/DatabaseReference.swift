@@ -212,17 +212,16 @@ extension DatabaseReference {
   }
 
   private func check(_ operation: WriteOperation) throws(DatabaseError) {
-    let problem: String?
-    switch operation {
-    case .set(let node): problem = Validation.problem(withWritten: node, at: path)
-    case .merge(let changes):
-      problem =
-        changes.lazy.compactMap { [path] in
-          Validation.problem(withWritten: $0.node, at: path.appending($0.path))
-        }.first
-    }
-    if path.first == ".info" {
-      throw DatabaseError(.invalidData, reason: "/.info cannot be written")
+    let written: [(path: Path, node: Node)] =
+      switch operation {
+      case .set(let node): [(path, node)]
+      case .merge(let changes): changes.map { (path.appending($0.path), $0.node) }
+      }
+    for (path, node) in written {
+      let isInfo = path.first == ".info"
+      let problem =
+        isInfo ? "/.info cannot be written" : Validation.problem(withWritten: node, at: path)
+      if let problem { throw DatabaseError(.invalidData, reason: problem) }
     }
   }
 }

@@ -82,8 +82,9 @@ extension Repo {
     let previousKey = event.previousKey?.text
     let type = DataEventType(event.kind)
     let isOnce = listener.isOnce
+    guard isActive(id.number) else { return }
     enqueue {
-      guard isOnce ? self.deactivate(id.number) : self.isActive(id.number) else { return }
+      guard isOnce ? self.deactivate(id.number) : self.mayCall(id.number) else { return }
       listener.block.call(type, snapshot, previousKey)
     }
     if isOnce { stop(id) }
@@ -98,8 +99,9 @@ extension Repo {
   func cancel(_ id: ListenerID, status: StatusCode, reason: String) {
     guard let listener = callers.removeListener(id) else { return }
     let error = DatabaseError(status, path: listener.query.path.description, reason: reason)
+    guard isActive(id.number) else { return }
     enqueue {
-      if self.deactivate(id.number) { listener.cancel.call?(error) }
+      if self.deactivate(id.number) || self.mayCall(id.number) { listener.cancel.call?(error) }
     }
   }
 

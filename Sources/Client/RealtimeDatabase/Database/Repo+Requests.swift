@@ -42,6 +42,9 @@ extension Repo {
     }
   }
 
+  /// Fixes the settings of persistence.
+  nonisolated func noteReference() { shared.withLockedValue { $0.isReferenced = true } }
+
   /// Forbids use of the database until ``retarget(host:port:)`` says where it is.
   nonisolated func forgetTarget() { shared.withLockedValue { $0.isTargetChosen = false } }
 
@@ -50,9 +53,9 @@ extension Repo {
   nonisolated func change(_ body: (inout Settings) -> Void) {
     let isLate = shared.withLockedValue { shared in
       body(&shared.settings)
-      return shared.isUsed
+      return shared.isUsed || shared.isReferenced
     }
-    precondition(!isLate, "set persistence before using the database")
+    CallerContract.require(!isLate, "set persistence before the first reference to the database")
   }
 
   nonisolated func url(of path: Path) -> String { target.url(at: path.keys.map(\.text)) }
@@ -207,7 +210,16 @@ extension Repo {
     }
   }
 
-  /// Whether an observer may still be called.
+  /// Whether an observer may be called with an event that was raised before it was removed.
+  nonisolated func mayCall(_ number: Int64) -> Bool {
+    shared.withLockedValue { !$0.silencesRemovedObservers || $0.observers[number] != nil }
+  }
+
+  nonisolated func silenceRemovedObservers() {
+    shared.withLockedValue { $0.silencesRemovedObservers = true }
+  }
+
+  /// Whether an observer has not been removed.
   nonisolated func isActive(_ number: Int64) -> Bool {
     shared.withLockedValue { $0.observers[number] != nil }
   }

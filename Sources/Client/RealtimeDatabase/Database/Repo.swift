@@ -60,8 +60,12 @@ package final actor Repo {
     var isTargetChosen = true
     var settings = Settings()
     var isUsed = false
+    /// Whether a reference was made, after which persistence can no longer be set.
+    var isReferenced = false
+    /// Whether an observer that was removed is not even told of events that were raised before.
+    var silencesRemovedObservers = false
     var callbackQueue = DispatchQueue.main
-    /// The observers that may still be called; removing one here takes effect at once.
+    /// The observers for which events are raised; removing one here takes effect at once.
     var observers: [Int64: ObservedQuery] = [:]
     var lastNumber: Int64 = 0
     var serverTimeOffset: Int64 = 0

@@ -314,7 +314,7 @@ package struct RepoCore: Sendable {
     guard requests.setUser(user), hadUser else { return }
     let reason = "another user signed in before it was acknowledged"
     let canceled = Outcome(.writeCanceled, reason: reason)
-    abortTransactions(overlapping: .root, with: canceled)
+    cancelTransactions(with: canceled)
     for token in requests.dropDisconnectActions(besides: connection.requests.values) {
       complete(token, with: canceled)
     }
@@ -466,7 +466,7 @@ package struct RepoCore: Sendable {
     let reason = "the write was purged before it was acknowledged"
     let canceled = Outcome(.writeCanceled, reason: reason)
     outputs += data.revertAllWrites().outputs
-    abortTransactions(overlapping: .root, with: canceled)
+    cancelTransactions(with: canceled)
     for (number, _) in requests.writes { writeEnded(number, with: canceled) }
     for token in requests.dropDisconnectActions(besides: EmptyCollection()) {
       let reason = "purged before it was acknowledged"
@@ -514,17 +514,19 @@ package struct RepoCore: Sendable {
     guard !transactions.isEmpty else { return }
     let top = transactions.topmost(on: path) ?? path
     let reason = "a later write replaced the transaction's data"
-    abortTransactions(overlapping: path, with: Outcome(.overriddenBySet, reason: reason))
+    let outcome = Outcome(.overriddenBySet, reason: reason)
+    perform(transactions.abort(overlapping: path, with: outcome, in: &data, time: now))
     rerunTransactions(at: top)
   }
 
-  private mutating func abortTransactions(overlapping path: Path, with outcome: Outcome) {
-    for number in transactions.puts(overlapping: path) {
+  /// Ends all transactions; those whose write was never sent end at once.
+  private mutating func cancelTransactions(with outcome: Outcome) {
+    for number in transactions.puts {
       if let path = requests.withdrawWrite(number) {
         transactions.putWithdrawn(number, below: path)
       }
     }
-    perform(transactions.abort(overlapping: path, with: outcome, in: &data, time: now))
+    perform(transactions.abort(overlapping: .root, with: outcome, in: &data, time: now))
   }
 
   /// Ends the transactions whose write may have been applied and cannot be resent.

@@ -13,7 +13,7 @@ struct Outcome: Sendable, Equatable, CustomStringConvertible {
   var description: String { "\(status) \(reason)" }
 
   /// The rejection of a write below `.info`.
-  static let readOnly = Outcome(.permissionDenied, reason: "/.info cannot be written")
+  static let readOnly = Outcome(.invalidData, reason: "/.info cannot be written")
 }
 
 /// A write that the server has not answered; it is resent on every new connection.

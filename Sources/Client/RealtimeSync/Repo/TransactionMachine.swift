@@ -396,10 +396,8 @@ struct TransactionMachine: Sendable {
 
   // MARK: Ending
 
-  /// The writes of transactions at, above and below a path, answered or not.
-  func puts(overlapping path: Path) -> [Int64] {
-    queue.all(overlapping: path).compactMap(\.status.put)
-  }
+  /// The writes of all transactions, sent or not.
+  var puts: [Int64] { queue.all(below: .root).compactMap(\.status.put) }
 
   /// The write of some transactions below a path was withdrawn before it was sent.
   mutating func putWithdrawn(_ number: Int64, below path: Path) {

@@ -1,0 +1,205 @@
+import Dispatch
+import FirebaseDatabase
+import Foundation
+import RealtimeCore
+import TestSupport
+import Testing
+
+/// Text from outside the program in paths and keys, and mistakes of the program.
+@Suite("Callers and text from outside", .timeLimit(.minutes(1)))
+struct CallerTests {
+  private func root() throws -> DatabaseReference {
+    try Database(url: "http://localhost:9000?ns=a").reference()
+  }
+
+  private static let invalid = [
+    "a.b", "a#", "$a", "a[0]", "a]", "line\nbreak", "\u{7F}", "", "/", "a//b", "a/", "//a",
+    String(repeating: "k", count: 800), Array(repeating: "d", count: 40).joined(separator: "/"),
+  ]
+
+  @Test("A path from outside is a location, or an error that says why", arguments: Self.invalid)
+  func invalidPath(path: String) throws {
+    let root = try root()
+    let errors = [
+      #expect(throws: DatabaseError.self) { try root.child("users").child(validating: path) },
+      #expect(throws: DatabaseError.self) { try root.queryOrdered(validatingChild: path) },
+      #expect(throws: DatabaseError.self) {
+        try DataSnapshot(.empty, at: root).childSnapshot(validating: path)
+      },
+    ]
+    for error in errors {
+      #expect(error?.kind == .invalidData)
+      #expect(error?.reason.isEmpty == false)
+    }
+  }
+
+  @Test("A valid path from outside leads to the same location as one of the program")
+  func validPath() throws {
+    let root = try root()
+    for path in ["a", "a/b", "/a/b", "ä ö", "a%2Eb", "12"] {
+      #expect(try root.child(validating: path) == root.child(path))
+      let ordered = try root.queryOrdered(validatingChild: path)
+      #expect(ordered == root.queryOrdered(byChild: path))
+    }
+    #expect(root.queryOrdered(byChild: "a/") == root.queryOrdered(byChild: "a"))
+  }
+
+  @Test(
+    "The URL of another database from outside is an error",
+    arguments: ["nonsense", "https://other.firebaseio.com/a", "http://localhost:9000/a.b?ns=a"]
+  )
+  func invalidURL(url: String) throws {
+    let database = try Database(url: "http://localhost:9000?ns=a")
+    let error = #expect(throws: DatabaseError.self) {
+      try database.reference(validatingURL: url)
+    }
+    #expect(error?.kind == .invalidData)
+    let valid = try database.reference(validatingURL: "http://localhost:9000/a/b?ns=a")
+    #expect(valid == database.reference(withPath: "a/b"))
+  }
+
+  @Test("Any text has a key of its own, and the key leads back to the text")
+  func escapes() throws {
+    let texts = [
+      "", "%", "%%", "%2E", ".", "ann@example.org", "a/b", "#$[]/.%", "\u{0}\u{1F}\u{7F}", "é ~",
+      "👩‍👩‍👧", "12", " ", "%25", "%zz", ".info", ".priority", "e\u{301}", "é",
+    ]
+    var keys: Set<[UInt8]> = []
+    for text in texts {
+      let key = Database.escapedKey(text)
+      #expect(Database.isValidKey(key), "\(text)")
+      #expect(Array(Database.unescapedKey(key).utf8) == Array(text.utf8), "\(text)")
+      #expect(try root().child(validating: key).key == key)
+      keys.insert(Array(key.utf8))
+    }
+    #expect(keys.count == texts.count)
+    #expect(Database.escapedKey("ann@example.org") == "ann@example%2Eorg")
+    #expect(Database.unescapedKey("100%") == "100%")
+    #expect(!Database.isValidKey(Database.escapedKey(String(repeating: ".", count: 300))))
+    #expect(!Database.isValidKey("a/b") && !Database.isValidKey("") && Database.isValidKey("%2E"))
+  }
+
+  @Test("A mistake ends the process, and the message names the form that throws instead")
+  func messages() async throws {
+    let child = await #expect(
+      processExitsWith: .failure,
+      observing: [\.standardErrorContent]
+    ) {
+      _ = try Database(url: "http://localhost:9000?ns=a").reference().child("users/a.b")
+    }
+    #expect(Self.text(child).contains("'.'"))
+    #expect(Self.text(child).contains("child(validating:)"))
+    let order = await #expect(
+      processExitsWith: .failure,
+      observing: [\.standardErrorContent]
+    ) {
+      _ = try Database(url: "http://localhost:9000?ns=a").reference().queryOrdered(byChild: "a.b")
+    }
+    #expect(Self.text(order).contains("queryOrdered(validatingChild:)"))
+    let limit = await #expect(
+      processExitsWith: .failure,
+      observing: [\.standardErrorContent]
+    ) {
+      _ = try Database(url: "http://localhost:9000?ns=a").reference().queryLimited(toFirst: 0)
+    }
+    #expect(Self.text(limit).contains("a limit must be at least 1"))
+  }
+
+  private static func text(_ result: ExitTest.Result?) -> String {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+  }
+
+  @Test("Persistence can be set until the first reference, and its size is checked when it is set")
+  func persistence() async {
+    await #expect(processExitsWith: .success) {
+      let database = try Database(url: "http://localhost:9000?ns=a")
+      database.persistenceCacheSizeBytes = 1_048_576
+      database.persistenceCacheSizeBytes = 104_857_600
+      database.isPersistenceEnabled = false
+      database.callbackQueue = DispatchQueue(label: "test.callers")
+      _ = database.reference()
+      database.callbackQueue = DispatchQueue(label: "test.callers")
+    }
+    for size in [0, 1_048_575, 104_857_601] as [UInt] {
+      await #expect(processExitsWith: .failure) { [size = size as UInt] in
+        try Database(url: "http://localhost:9000?ns=a").persistenceCacheSizeBytes = size
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      let database = try Database(url: "http://localhost:9000?ns=a")
+      _ = database.reference(withPath: "a")
+      database.persistenceCacheSizeBytes = 1_048_576
+    }
+    await #expect(processExitsWith: .failure) {
+      let database = try Database(url: "http://localhost:9000?ns=a")
+      _ = database.reference(fromURL: "http://localhost:9000/a")
+      database.isPersistenceEnabled = true
+    }
+  }
+
+  @Test("Every write below .info is refused with one error, and no block of a transaction runs")
+  func info() async throws {
+    try await Station.run { station in
+      let root = try station.open().reference()
+      let info = root.child(".info/connected")
+      let refused: [@Sendable () async throws -> Void] = [
+        { try await info.setValue(true) }, { try await info.setValue(true, andPriority: 1) },
+        { try await info.removeValue() }, { try await info.setPriority(1) },
+        { try await info.updateChildValues(["a": 1]) },
+        { try await info.parent?.setValue(nil) },
+        { try await root.updateChildValues(["x": 1, ".info/connected": true]) },
+        { try await root.updateChildValues(["x": 1, ".info": ["a": 1]]) },
+        { try await info.onDisconnectSetValue(1) }, { try await info.onDisconnectRemoveValue() },
+        { try await info.onDisconnectUpdateChildValues(["a": 1]) },
+        { try await info.cancelDisconnectOperations() },
+        { try await info.setValue(from: ["a": 1]) },
+        {
+          _ = try await info.runTransactionBlock {
+            Issue.record("a transaction below .info has run")
+            return .success(withValue: $0)
+          }
+        },
+      ]
+      for write in refused {
+        let error = await #expect(throws: DatabaseError.self) { try await write() }
+        #expect(error?.kind == .invalidData)
+        #expect(error?.reason == "/.info cannot be written")
+      }
+      #expect(try await root.getData().exists() == false)
+    }
+  }
+
+  @Test("A transaction and a set before the first connection both reach the server, in this order")
+  func transactionThenSet() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "count")
+      let told = Record<String>()
+      ref.database.goOffline()
+      func write() {
+        ref.runTransactionBlock({ data in
+          data.value = (data.value as? Int ?? 0) + 1
+          return .success(withValue: data)
+        }) { error, isCommitted, _ in
+          told.append("transaction \(error == nil) \(isCommitted)")
+        }
+        ref.setValue(5) { error, _ in told.append("set \(error == nil)") }
+      }
+      write()
+      ref.database.goOnline()
+      #expect(await told.wait(for: 2) == ["transaction true true", "set true"])
+      #expect(try await ref.getData().value as? Int == 5)
+    }
+  }
+
+  @Test("A block whose snapshot is not optional gets an empty one with an error")
+  func readFailure() async throws {
+    let database = try Database(url: "http://127.0.0.1:1?ns=a")
+    database.callbackQueue = DispatchQueue(label: "test.callers")
+    database.goOffline()
+    let told = Record<String>()
+    database.reference(withPath: "a").getData { (error: (any Error)?, snapshot: DataSnapshot) in
+      told.append("\(error == nil) \(snapshot.exists()) \(snapshot.key)")
+    }
+    #expect(await told.wait(for: 1) == ["false false a"])
+  }
+}
