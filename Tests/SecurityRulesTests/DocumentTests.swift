@@ -28,6 +28,31 @@ struct DocumentTests {
     #expect(rules.canRead(.root, auth: nil, now: 0, root: .empty).isAllowed)
   }
 
+  @Test("A comma may follow the last member and the last element, but not stand alone")
+  func trailingCommas() throws {
+    _ = try RuleSet(source: #"{"rules":{"a":{".indexOn":["x","y",],".read":true,},},}"#)
+    for source in [#"{,}"#, #"{"rules":{,}}"#, #"{"rules":{".indexOn":[,]}}"#] {
+      #expect(error(source) != nil, "\(source)")
+    }
+  }
+
+  @Test("An expression may contain comments, which its texts and patterns cannot hide")
+  func commentsInExpressions() throws {
+    let expressions = [
+      "true // why", "// first\n true", "/* a */true/* b */", "true /* && false */ && true",
+      "true\n// && false\n && true", "'//'.length == 2", "'/*'.length == 2", "8 / 2 /* / 0 */ == 4",
+      "'a/b' .matches(/a\\/b/) // yes", "'*/'.length /**/ == 2", "true //",
+    ]
+    for expression in expressions {
+      let text = JSONValue.string(expression).text
+      let rules = try RuleSet(source: #"{"rules":{".read":\#(text)}}"#)
+      let access = rules.canRead(.root, auth: nil, now: 0, root: .empty)
+      #expect(access.isAllowed, "\(expression)")
+    }
+    #expect(error(#"{"rules":{".read":"true /* x"}}"#) != nil)
+    #expect(error(#"{"rules":{".read":"// nothing"}}"#) != nil)
+  }
+
   @Test(
     "A mistake is told with its line and column",
     arguments: [
@@ -56,7 +81,7 @@ struct DocumentTests {
       (#"{"rules":{".indexOn":".foo"}}"#, 1, 22, "cannot contain '.'"),
       (#"{"rules":{".indexOn":""}}"#, 1, 22, "path of a child"),
       (#"{"rules":{}} x"#, 1, 14, "expected the end"),
-      (#"{"rules":{},}"#, 1, 13, "expected a member name"),
+      (#"{"rules":{},,}"#, 1, 13, "expected a member name"),
       (#"{"rules" {}}"#, 1, 10, "expected ':'"),
       (#"{"rules":{} "x":1}"#, 1, 13, "expected ',' or '}'"),
       ("{\n  /* x\n", 2, 3, "not closed"),

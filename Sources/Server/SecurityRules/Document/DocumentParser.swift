@@ -77,7 +77,7 @@ struct DocumentText {
   }
 }
 
-/// Parses a rules document: JSON with comments and multi-line strings.
+/// Parses a rules document: JSON with comments, multi-line strings, and commas that may trail.
 struct DocumentParser {
   private let source: [Unicode.Scalar]
   private var position = 0
@@ -187,6 +187,10 @@ struct DocumentParser {
     }
     while true {
       try skipBlanks()
+      if current == "}", !members.isEmpty {
+        position += 1
+        return members
+      }
       guard current == "\"" else {
         throw problem("expected a member name in double quotes, found \(found)")
       }
@@ -213,6 +217,11 @@ struct DocumentParser {
     }
     var elements: [DocumentValue] = []
     while true {
+      try skipBlanks()
+      if current == "]", !elements.isEmpty {
+        position += 1
+        return elements
+      }
       elements.append(try value(depth: depth + 1))
       if try isLast(closing: "]", what: "an element") { return elements }
     }

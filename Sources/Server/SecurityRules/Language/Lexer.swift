@@ -73,7 +73,7 @@ struct Lexer {
 
   /// The next token.
   mutating func next() throws(RuleProblem) -> Token {
-    while let scalar = current, " \t\n\r\u{A0}".unicodeScalars.contains(scalar) { position += 1 }
+    skipBlanks()
     let start = position
     guard let scalar = current else { return Token(kind: .end, start: start) }
     if Self.isDigit(scalar) { return Token(kind: .number(try number()), start: start) }
@@ -92,6 +92,31 @@ struct Lexer {
       return Token(kind: .symbol(symbol), start: start)
     }
     throw problem(Self.complaint(about: scalar), at: start)
+  }
+
+  /// Skips white space and comments.
+  private mutating func skipBlanks() {
+    while let scalar = current {
+      if " \t\n\r\u{A0}\u{FEFF}".unicodeScalars.contains(scalar) {
+        position += 1
+      } else if matches("//") {
+        while let scalar = current, scalar != "\n", scalar != "\r" { position += 1 }
+      } else if matches("/*"), let end = endOfComment {
+        position = end
+      } else {
+        return
+      }
+    }
+  }
+
+  /// The end of the comment that begins here; nil if it is not closed, as in the pattern `/*a/`.
+  private var endOfComment: Int? {
+    var index = position + 2
+    while let scalar = scalar(at: index) {
+      if scalar == "*", self.scalar(at: index + 1) == "/" { return index + 2 }
+      index += 1
+    }
+    return nil
   }
 
   private static func complaint(about scalar: Unicode.Scalar) -> String {
