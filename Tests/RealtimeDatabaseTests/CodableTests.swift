@@ -48,6 +48,31 @@ struct CodableTests {
     }
   }
 
+  private struct Poll: Codable, Equatable {
+    var votes: [String: Bool]
+    var tags: [String]
+    var scores: [Int: [String: Int]]
+  }
+
+  @Test("A dictionary stays one, whatever its keys")
+  func dictionaries() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "polls")
+      let votes = ["2": true, "3": false, "4": true]
+      try await ref.setValue(from: votes)
+      #expect(try await ref.getData().data(as: [String: Bool].self) == votes)
+      #expect(try await ref.getData().data(as: [Int: Bool].self) == [2: true, 3: false, 4: true])
+      let poll = Poll(votes: votes, tags: ["x", "y"], scores: [0: ["1": 5, "2": 6], 1: ["a": 7]])
+      let polls = Dictionary(uniqueKeysWithValues: (0..<300).map { ("p\($0)", poll) })
+      try await ref.setValue(from: polls)
+      #expect(try await ref.getData().data(as: [String: Poll].self) == polls)
+      try await ref.setValue(from: [poll, poll])
+      #expect(try await ref.getData().data(as: [Poll].self) == [poll, poll])
+      let snapshot = try await ref.getData()
+      #expect(throws: DecodingError.self) { try snapshot.data(as: [String: Int].self) }
+    }
+  }
+
   @Test("No data are nil of an optional type, and an error of another")
   func noData() async throws {
     try await Station.run { station in

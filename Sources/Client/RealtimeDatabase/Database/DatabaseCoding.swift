@@ -205,8 +205,89 @@ extension Database {
       decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
       decoder.keyDecodingStrategy = keyDecodingStrategy
       decoder.userInfo = userInfo
-      return try decoder.decode(type, from: Data(json.utf8))
+      var text = json
+      var forms: ContainerForms?
+      var mismatch: DecodingError?
+      while true {
+        do {
+          return try decoder.decode(type, from: Data(text.utf8))
+        } catch DecodingError.typeMismatch(let expected, let context) {
+          mismatch = mismatch ?? DecodingError.typeMismatch(expected, context)
+          var changed = try forms ?? ContainerForms(JSONParser.parse(json))
+          guard changed.change(at: context.codingPath) else {
+            throw mismatch ?? DecodingError.typeMismatch(expected, context)
+          }
+          text = changed.json.text
+          forms = changed
+        }
+      }
     }
+  }
+}
+
+/// Data whose containers get the forms that a type expects.
+///
+/// Children whose keys are mostly 0, 1, 2 … are read as an array, although the type may call them a
+/// dictionary; only the type knows.
+private struct ContainerForms {
+  /// The number of containers that are changed one by one.
+  private static let limit = 256
+
+  private(set) var json: JSONValue
+  /// Places that have been changed because the type has complained about them.
+  private var decided: Set<[String]> = []
+  /// The elements of the arrays that have been changed because they are similar to one of those.
+  private var guesses: [[String]: [JSONValue]] = [:]
+
+  init(_ json: JSONValue) { self.json = json }
+
+  /// Changes the form of a container, and that of similar ones.
+  ///
+  /// - Returns: Whether the type may complain about something else now.
+  mutating func change(at codingPath: [any CodingKey]) -> Bool {
+    let path = codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+    guard decided.count < Self.limit, decided.insert(path).inserted else { return false }
+    let before = json
+    json = changed(json, at: [], like: path, isUndone: guesses[path] != nil)
+    return json != before
+  }
+
+  private mutating func changed(
+    _ json: JSONValue,
+    at place: [String],
+    like path: [String],
+    isUndone: Bool
+  ) -> JSONValue {
+    guard place.count < path.count else {
+      let isExact = place == path
+      guard isExact || (isSimilar(place, to: path) && !decided.contains(place)) else { return json }
+      if isUndone { return guesses.removeValue(forKey: place).map { .array($0) } ?? json }
+      guard let elements = json.elements else { return json }
+      if !isExact { guesses[place] = elements }
+      let members = elements.enumerated().map { JSONMember(String($0), $1) }
+      return .object(members.filter { $0.value != .null })
+    }
+    switch json {
+    case .null, .bool, .integer, .double, .string: return json
+    case .array(let elements):
+      var result: [JSONValue] = []
+      for (index, element) in elements.enumerated() {
+        result.append(changed(element, at: place + [String(index)], like: path, isUndone: isUndone))
+      }
+      return .array(result)
+    case .object(let members):
+      var result: [JSONMember] = []
+      for member in members {
+        let value = changed(member.value, at: place + [member.name], like: path, isUndone: isUndone)
+        result.append(JSONMember(member.name, value))
+      }
+      return .object(result)
+    }
+  }
+
+  /// Whether two places at the same depth are likely to have the same type.
+  private func isSimilar(_ place: [String], to path: [String]) -> Bool {
+    place.last == path.last || place.dropLast() == path.dropLast()
   }
 }
 

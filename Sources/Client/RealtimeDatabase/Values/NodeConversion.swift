@@ -217,6 +217,19 @@ extension Double: DataConvertible {
   }
 }
 
+extension CGFloat: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue { try Double(self).json() }
+}
+
+extension Decimal: DataConvertible {
+  fileprivate func json() throws(DatabaseError) -> JSONValue {
+    // The text is exact; the number's own conversion to a double is not the nearest one.
+    let text = description
+    if let whole = Int64(text) { return .integer(whole) }
+    return try (Double(text) ?? .nan).json()
+  }
+}
+
 extension NSNull: DataConvertible {
   fileprivate func json() -> JSONValue { .null }
 }
@@ -227,6 +240,7 @@ extension NSString: DataConvertible {
 
 extension NSNumber: DataConvertible {
   fileprivate func json() throws(DatabaseError) -> JSONValue {
+    if let decimal = self as? NSDecimalNumber { return try decimal.decimalValue.json() }
     // Only booleans have the type code of a C character or of a C bool.
     let type = String(cString: objCType)
     if type == "c" || type == "B" { return .bool(boolValue) }
@@ -284,8 +298,10 @@ public enum ServerValue {
 
   /// The number stored at the location plus this one, or just this one if no number is stored.
   public static func increment(_ delta: NSNumber) -> [String: any Sendable] {
-    let type = String(cString: delta.objCType)
-    return type == "d" || type == "f"
-      ? increment(delta.doubleValue) : increment(delta.intValue)
+    switch try? delta.json() {
+    case .integer(let value)?: increment(Int(value))
+    case .double(let value)?: increment(value)
+    case .null?, .bool?, .string?, .array?, .object?, nil: increment(delta.doubleValue)
+    }
   }
 }
