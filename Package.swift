@@ -240,7 +240,7 @@ let package = Package(
       [
         "BlogModel", "BlogPages", "BlogTUI", "DurableFiles", "PostgresStorage", "RealtimeAuth",
         "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
-        "SQLiteStorage", "SecurityRules",
+        "SQLiteStorage", "SecurityRules", "TreeStorage",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),

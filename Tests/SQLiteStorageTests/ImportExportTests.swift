@@ -123,7 +123,7 @@ struct ImportExportTests {
   }
 
   @Test(
-    "take the later of two members with one name, whatever their sizes",
+    "refuse a member that occurs twice, with both places, whatever its size",
     arguments: [(2, 2), (2, 900), (900, 2), (900, 900)]
   )
   func duplicates(first: Int, second: Int) throws {
@@ -131,16 +131,46 @@ struct ImportExportTests {
       let long = String(repeating: "x", count: length)
       return "{\"\(name)\":\"\(long)\",\"s\":{\"\(name)\":1}}"
     }
-    let text = "{\"p\":{\"a\":\(object(first, "m")),\"b\":1,\"a\":\(object(second, "n"))}}"
-    for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
+    let many = (0..<20).map { "\"\($0 * 7 % 20 + 10)\":1" }.joined(separator: ",")
+    for text in [
+      "{\"p\":{\"a\":\(object(first, "m")),\"b\":1,\n\"a\":\(object(second, "n"))}}",
+      "{\"p\":{\"a\":\(object(first, "m"))},\n\"p\":{\"b\":\(object(second, "n"))}}",
+      "{\"p\":{\(many),\"a\":\"\(object(first, "m").count)\",\n\"17\":1}}",
+    ] {
+      for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+        var json = tokenizer(text)
+        let error = #expect(throws: ImportError.self) { try store.importTree(&json, mode: mode) }
+        #expect(error?.reason.contains("a second time, after line 1, byte") == true)
+        #expect(json.place.description == "line 2, byte 1")
+        #expect(try store.load().root == .empty)
+        try store.close()
+      }
+    }
+  }
+
+  @Test("cost as much for entries beside a long value as for others")
+  func longValue() throws {
+    func steps(length: Int) throws -> Duration {
+      let long = String(repeating: "x", count: length)
+      var text = "{\"posts\":{\"z\":\"\(long)\""
+      for number in 0..<3_000 { text += ",\"k\(number)\":{\"title\":\"t\"}" }
       let directory = try TemporaryDirectory()
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-      var json = tokenizer(text)
-      _ = try store.importTree(&json, mode: mode)
-      #expect(try store.load().root == Node(json: JSONParser.parse(text)))
+      var json = tokenizer(text + "}}")
+      let start = ContinuousClock.now
+      let result = try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
+      let time = ContinuousClock.now - start
+      #expect(result.replacedCount == 3_001)
+      #expect(try store.load().root[Path(wire: "posts/z")] == .leaf(.string(long)))
       #expect(try StoreFile(at: directory.store).check().faults == [])
       try store.close()
+      return time
     }
+    let (short, long) = (try steps(length: 100), try steps(length: 2_000_000))
+    // With the long value read for each entry, it would take more than ten times as long.
+    #expect(long < short * 4 + .seconds(1), "\(short) and \(long)")
   }
 
   @Test("replace what was committed before, also what waits to be folded")
@@ -159,26 +189,27 @@ struct ImportExportTests {
     try store.close()
   }
 
-  @Test("leave no priority behind of what a later member has emptied")
+  @Test("leave no priority behind of what has become empty")
   func emptied() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let long = String(repeating: "x", count: 900)
     var json = tokenizer(#"{"p":{"a":"\#(long)",".priority":1},"q":1}"#)
     _ = try store.importTree(&json, mode: .replacing)
-    json = tokenizer(#"{"p":{"a":{"m":"\#(long)","m":null}}}"#)
+    let nothing = (0..<9).map { "\"\($0)\(long.prefix(100))\":null" }.joined(separator: ",")
+    json = tokenizer("{\"p\":{\"a\":{\(nothing)}}}")
     _ = try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
     #expect(try store.load().root == Node(json: JSONParser.parse(#"{"q":1}"#)))
     #expect(try StoreFile(at: directory.store).check().faults == [])
     try store.close()
   }
 
-  @Test("read arrays, and leave members out whose names begin with a dot")
+  @Test("read arrays and special members, after a byte order mark")
   func arrays() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let text = #"{"a":[null,"x",[1,{"b":2}]],".info":{"x":[1]},"c":{".value":3,".priority":4}}"#
-    var json = tokenizer(text)
+    let text = #"{"a":[null,"x",[1,{"b":2}]],"c":{".value":3,".priority":4}}"#
+    var json = tokenizer("\u{FEFF}" + text)
     _ = try store.importTree(&json, mode: .replacing)
     #expect(try store.load().root == Node(json: JSONParser.parse(text)))
     try store.close()
@@ -189,6 +220,9 @@ struct ImportExportTests {
     arguments: [
       #"{"a":1,"b":"#, #"{"a":1}x"#, #"{"a":1,"b":{"c/d":1}}"#, #"{"a":1,"b":{".sv":"timestamp"}}"#,
       #"{"a":1,"":2}"#, #"{"a":1,"b":{".priority":true,"c":1}}"#, #"{"a":1,"b":{".value":{}}}"#,
+      #"{"":null}"#, #"{"/":1}"#, #"{"b":{"":{"c":1}}}"#, #"{"b/c":1}"#, #"{".foo":1}"#,
+      #"{"b":{".info":null}}"#, #"{".key":1}"#, #"{"b":{".value":1,"c":2}}"#, #"{"a.b":{}}"#,
+      #"{"b":{"c":2,".value":1,".priority":3}}"#, #"{"b":{"\u0000":1}}"#, #"{"b":{"\ud83d":1}}"#,
     ]
   )
   func refusals(text: String) throws {
@@ -197,7 +231,7 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<10 { try store.commit(model.nextBatch()) }
     for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
-      let long = String(repeating: "x", count: 5_000)
+      let long = String(repeating: "x", count: 50_000)
       var json = tokenizer(#"{"x":{"y":"\#(long)"},"# + text.dropFirst())
       #expect(throws: (any Error).self) { try store.importTree(&json, mode: mode) }
       let tree = try store.load()

@@ -124,7 +124,7 @@ struct JSONTokenizerTests {
     let text = "{\n  \"a\": 1,\n  \"b\": x\n}"
     var tokenizer = tokenizer(Array(text.utf8))
     let error = #expect(throws: JSONError.self) { while try tokenizer.next() != nil {} }
-    #expect(tokenizer.line == 3)
+    #expect(tokenizer.place.line == 3)
     #expect(error?.offset == text.utf8.count - 3)
   }
 

@@ -153,32 +153,69 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
-    @Test("A long import takes the place of the terminals' server for its time")
-    func handOver() throws {
+    @Test("A long import goes through the running server, which serves others meanwhile")
+    func shared() throws {
       let sandbox = try Sandbox()
+      let server = try sandbox.serve()
+      defer { server.process.terminate() }
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
-      #expect(try sandbox.serverProcess() != nil)
       let file = sandbox.directory + "/posts.json"
       try writePosts(15_000, to: file)
-      let outcome = try sandbox.hearth("import", file)
-      #expect(outcome.status == 0, "\(outcome.errors)")
+      let importing = try sandbox.start("import", file)
+      var slowest = Duration.zero
+      var others = 0
+      while !importing.hasEnded {
+        let start = ContinuousClock.now
+        #expect(try sandbox.hearth("set", "/other", "\(others)").status == 0)
+        slowest = max(slowest, ContinuousClock.now - start)
+        others += 1
+      }
+      #expect(importing.wait() == 0)
+      #expect(others > 1)
+      #expect(slowest < .seconds(10), "\(slowest)")
       #expect(try sandbox.hearth("get", "/posts/-N10014999/n").output == "14999\n")
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
+      #expect(try sandbox.hearth("import", "-", "--replace", input: #"{"a":1}"#).status == 0)
+      #expect(try sandbox.hearth("get", "/").output == "{\"a\":1}\n")
+      try writePosts(2_000, to: file)
+      #expect(try sandbox.hearth("import", file, "--replace").status == 0)
+      let root = try object(sandbox.hearth("export").output)
+      #expect((root["posts"] as? [String: Any])?.count == 2_000)
+      #expect(root.count == 1)
     }
 
-    @Test("A long import leaves a server alone that someone else has started")
-    func foreignServer() throws {
+    @Test("What data cannot be is refused with its place, with a server as without one")
+    func refusals() throws {
       let sandbox = try Sandbox()
-      let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
-      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
-      defer { server.terminate() }
-      try waitUntil("the server answers") { WireClient(socket: socket) != nil }
-      let file = sandbox.directory + "/posts.json"
-      try writePosts(60_000, to: file)
-      let outcome = try sandbox.hearth("import", file, "--socket", socket, "--data-dir", data)
-      #expect(outcome.status == 6)
-      #expect(outcome.errors.contains("process \(server.processIdentifier)"))
-      #expect(WireClient(socket: socket) != nil)
+      try sandbox.hearth("import", "-", input: #"{"posts":{"old":1}}"#)
+      let long = String(repeating: "x", count: 300_000)
+      let files = [
+        #"{"":"hello"}"#, #"{"":null}"#, #"{"posts":{"":{"a":1}}}"#, #"{"/":1}"#,
+        #"{"posts/p1":1}"#,
+        #"{".foo":1}"#, #"{"posts":{".info":1}}"#, #"{"posts":{"p":{".sv":"timestamp"}}}"#,
+        #"{"posts":{"old":2},"posts":{"new":1}}"#, #"{"posts":{"old":{".value":1,"b":2}}}"#,
+        #"{"posts":{"old":2,"a":"\#(long)","a/b":1}}"#, #"{"posts":{"old":2}"#,
+      ]
+      for isServed in [true, false] {
+        let server = isServed ? try sandbox.serve() : nil
+        for (number, text) in files.enumerated() {
+          let outcome = try sandbox.hearth("import", "-", input: text)
+          #expect(outcome.status == 2, "\(number)")
+          #expect(outcome.errors.contains("stdin, line 1, byte "), "\(outcome.errors)")
+        }
+        let marked = try sandbox.hearth(
+          "import",
+          "-",
+          input: "\u{FEFF}{\"posts\":{\"b\":null},\"n\":1}"
+        )
+        #expect(marked.status == 0)
+        #expect(
+          try sandbox.hearth("export").output.filter { !$0.isWhitespace }
+            == #"{"n":1,"posts":{"old":1}}"#
+        )
+        server?.process.terminate()
+        server?.process.wait()
+      }
     }
 
     @Test("Import and export need no more memory for a longer file")

@@ -254,7 +254,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "heart
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'get' -d 'Print the data at a path as JSON.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'set' -d 'Replace the data at a path with JSON; null removes it.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'watch' -d 'Print a line for each change below a path, until it is stopped.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'import' -d 'Add the data of a JSON file, all at once; existing data stays.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'import' -d 'Add the data of a JSON file, checked first; existing data stays.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'export' -d 'Write a whole database as JSON, with priorities.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'backup' -d 'Copy a local database into a file, while it is in use.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'restore' -d 'Put a backup in the place of a local database.'

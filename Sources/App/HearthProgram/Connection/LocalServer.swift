@@ -14,8 +14,10 @@ package struct LocalServer: Sendable {
 
   /// How long a server may take to start, in milliseconds.
   private static let startTime: Int32 = 20_000
-  /// How often to try starting a server while another one holds the data, half a second apart.
-  private static let attempts = 10
+  /// How often to try starting a server.
+  private static let attempts = 3
+  /// How long to wait for a process that uses the data, in milliseconds.
+  private static let patience = 5_000
   /// How long a server keeps running after its last terminal has left, in seconds.
   private static let idleTime = 5
 
@@ -63,11 +65,13 @@ package struct LocalServer: Sendable {
   private func start() throws(CommandFailure) {
     if ownsSocketDirectory { try PrivateDirectory.prepare(socketDirectory) }
     for attempt in 1...Self.attempts {
+      // Another terminal has just started one, one is shutting down, or a command uses the data. A
+      // further process would only find the same.
+      if try waitForHolder() { return }
       switch try startOnce() {
       case .ready: return
       case .notYet(let failure):
-        // Either another terminal has just started one, or one that is shutting down still holds
-        // the data, or the one started here was killed.
+        // Another terminal was faster, or the one started here was killed.
         if waitForAnother() { return }
         if attempt == Self.attempts { throw failure }
       }
@@ -116,6 +120,23 @@ package struct LocalServer: Sendable {
     let failure = CommandFailure(status ?? .failed, description: message)
     if answer["locked"]?.bool == true { return .notYet(failure) }
     throw failure
+  }
+
+  /// Waits while a process uses the data, and returns whether it is a server that is ready.
+  private func waitForHolder() throws(CommandFailure) -> Bool {
+    var waited = 0
+    while let holder = Storage.holder(of: dataDirectory) {
+      if case .process = UnixSocketProbe.look(at: socket) { return true }
+      guard waited < Self.patience else {
+        throw CommandFailure(
+          .failed,
+          description: "\(dataDirectory) is in use by process \(holder); wait for it, or stop it"
+        )
+      }
+      poll(nil, 0, 20)
+      waited += 20
+    }
+    return false
   }
 
   /// Waits for a server that another terminal has started at the same moment.

@@ -27,6 +27,9 @@ package enum Storage {
     return SQLiteTreeStores(directory: directory, options: options)
   }
 
+  /// The process that uses a data directory; nil if none does.
+  static func holder(of directory: String) -> pid_t? { SQLiteTreeStores.holder(of: directory) }
+
   /// The database in a file, or in a directory of its own.
   package static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
 

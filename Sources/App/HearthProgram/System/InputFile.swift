@@ -48,7 +48,13 @@ final class ByteSource {
   /// The name of the source in messages.
   let name: String
   private let descriptor: Int32
-  private var head: [[UInt8]] = []
+  /// Where the text begins; nil if it can be read only once.
+  private let start: off_t?
+  /// What has been read of such a text, and how much of that has been read again.
+  private var kept: [[UInt8]] = []
+  /// The number of bytes read so far, each counted once.
+  private(set) var bytesRead: Int64 = 0
+  private var position = 0
 
   /// The number of bytes; nil if it is unknown before they are read.
   var size: Int64? {
@@ -63,28 +69,34 @@ final class ByteSource {
   init(_ path: String) throws(CommandFailure) {
     name = path == "-" ? "stdin" : path
     descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    let start = lseek(descriptor, 0, SEEK_CUR)
+    self.start = start < 0 ? nil : start
     guard descriptor >= 0 else { throw failure(errno) }
   }
 
   deinit { close(descriptor) }
 
-  /// Reads ahead up to a number of bytes, which ``next()`` returns again.
-  ///
-  /// - Returns: All bytes, or nil if there are more than that.
-  func wholeText(upTo limit: Int) throws(CommandFailure) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    while bytes.count <= limit {
-      let piece = try read()
-      if piece.isEmpty { return bytes }
-      head.append(piece)
-      bytes += piece
-    }
-    return nil
-  }
-
   /// The next bytes; empty at the end.
   func next() throws(CommandFailure) -> [UInt8] {
-    head.isEmpty ? try read() : head.removeFirst()
+    guard position == kept.count else {
+      position += 1
+      return kept[position - 1]
+    }
+    let piece = try read()
+    bytesRead += Int64(piece.count)
+    if start == nil, !piece.isEmpty {
+      kept.append(piece)
+      position += 1
+    }
+    return piece
+  }
+
+  /// Returns to the beginning.
+  func restart() throws(CommandFailure) {
+    position = 0
+    guard let start else { return }
+    bytesRead = 0
+    if lseek(descriptor, start, SEEK_SET) < 0 { throw failure(errno) }
   }
 
   private func read() throws(CommandFailure) -> [UInt8] {

@@ -29,8 +29,18 @@ package struct JSONTokenizer {
     case end
   }
 
-  /// The line number of the last token, counted from 1.
-  package private(set) var line = 1
+  /// A place in the text.
+  package struct Place: Sendable, Hashable, CustomStringConvertible {
+    /// The number of the line, counted from 1.
+    package var line = 1
+    /// The number of the byte within the line, counted from 1.
+    package var column = 1
+
+    package var description: String { "line \(line), byte \(column)" }
+  }
+
+  /// The place at which the last token begins, or an error was found.
+  package private(set) var place = Place()
 
   private let source: () throws -> [UInt8]
   private let depthLimit: Int
@@ -38,6 +48,9 @@ package struct JSONTokenizer {
   private var position = 0
   /// The number of bytes that precede those in the buffer.
   private var consumed = 0
+  private var line = 1
+  /// The offset in the text at which the line begins.
+  private var lineStart = 0
   private var hasEnded = false
   private var state = State.value
   /// For each open container, whether it is an object.
@@ -58,7 +71,9 @@ package struct JSONTokenizer {
   /// - Returns: The token, or nil at the end of the text, after one complete value.
   /// - Throws: ``JSONError`` with the reason and the offset, or the error of the source.
   package mutating func next() throws -> Token? {
+    if consumed + position == 0 { try skipByteOrderMark() }
     let byte = try significantByte()
+    place = Place(line: line, column: consumed + position - lineStart + 1)
     switch state {
     case .end:
       if byte != nil { throw error("text after the value") }
@@ -150,11 +165,20 @@ package struct JSONTokenizer {
   private mutating func stringLength() throws -> Int {
     var length = 1
     while let byte = try byte(at: length) {
-      length += 1
+      let plain = plainBytes(at: length)
+      length += max(1, plain)
+      if plain > 0 { continue }
       if byte == UInt8(ascii: "\"") { break }
       if byte == UInt8(ascii: "\\"), try self.byte(at: length) != nil { length += 1 }
     }
     return length
+  }
+
+  /// The number of bytes at a distance, within the buffer, that end or escape nothing.
+  private func plainBytes(at distance: Int) -> Int {
+    buffer.withUnsafeBufferPointer {
+      JSONScanner($0, depthLimit: 0).plainBytes(at: position + distance)
+    }
   }
 
   /// The length of the number or literal that starts here.
@@ -177,7 +201,8 @@ package struct JSONTokenizer {
       position += length
       return value
     } catch {
-      throw JSONError(reason: error.reason, offset: consumed + position + error.offset)
+      position += error.offset
+      throw self.error(error.reason)
     }
   }
 
@@ -187,10 +212,21 @@ package struct JSONTokenizer {
   private mutating func significantByte() throws -> UInt8? {
     while let byte = try byte(at: 0) {
       guard byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D else { return byte }
-      if byte == 0x0A { line += 1 }
       position += 1
+      if byte == 0x0A {
+        line += 1
+        lineStart = consumed + position
+      }
     }
     return nil
+  }
+
+  /// Skips the mark with which some programs begin a text.
+  private mutating func skipByteOrderMark() throws {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    for (index, byte) in mark.enumerated() where try self.byte(at: index) != byte { return }
+    position = mark.count
+    lineStart = position
   }
 
   /// The byte at a distance from the current position, or nil after the end.
@@ -207,7 +243,8 @@ package struct JSONTokenizer {
     return buffer[position + distance]
   }
 
-  private func error(_ reason: String) -> JSONError {
-    JSONError(reason: reason, offset: consumed + position)
+  private mutating func error(_ reason: String) -> JSONError {
+    place = Place(line: line, column: consumed + position - lineStart + 1)
+    return JSONError(reason: reason, offset: consumed + position)
   }
 }

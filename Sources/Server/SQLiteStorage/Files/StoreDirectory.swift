@@ -223,6 +223,23 @@ final class DirectoryLock: Sendable {
     return true
   }
 
+  /// The process that holds a directory, found without touching the lock; nil if none does.
+  static func holder(of directory: String) -> pid_t? {
+    var status = stat()
+    guard stat(directory + "/lock", &status) == 0,
+      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+    else { return nil }
+    // A line is: 1: FLOCK ADVISORY WRITE process device:device:inode start end
+    for line in locks.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(status.st_ino)") else {
+        continue
+      }
+      return pid_t(words[4])
+    }
+    return nil
+  }
+
   private static func holder(_ descriptor: Int32) -> String {
     var buffer = [UInt8](repeating: 0, count: 32)
     let count = pread(descriptor, &buffer, buffer.count, 0)

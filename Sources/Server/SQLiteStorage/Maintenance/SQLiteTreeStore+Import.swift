@@ -21,8 +21,9 @@ extension SQLiteTreeStore {
   ) throws -> ImportResult {
     var replaced = 0
     let revision = try commitDirectly { table in
-      var importer = TreeImporter(table.tree, mode: mode)
+      var importer = TreeImporter(ImportedTree(table.tree), mode: mode)
       try importer.addAll(&json)
+      try importer.target.finish()
       replaced = importer.replacedCount
     }
     return ImportResult(revision: revision, replacedCount: replaced)

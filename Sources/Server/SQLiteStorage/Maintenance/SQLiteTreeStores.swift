@@ -40,6 +40,11 @@ package struct SQLiteTreeStores: StoredDatabases {
     name == DatabaseName.standard ? path : "\(databases)/\(name)"
   }
 
+  /// The process that uses a directory; nil if none does.
+  package static func holder(of directory: String) -> Int32? {
+    DirectoryLock.holder(of: directory)
+  }
+
   package func database(_ name: String) -> any StoredDatabase {
     SQLiteDatabase(at: directory(of: name), options: options, now: now)
   }

@@ -1,12 +1,25 @@
 package import RealtimeCore
 package import RealtimeHub
 
-/// Turns JSON into the rows of a tree while it is read, keeping little of it in memory.
+/// What an import changes.
+package protocol ImportTarget {
+  /// Replaces the data, or the priority, at a path.
+  mutating func apply(_ change: Change) throws
+  /// Removes everything at a path, before nodes are inserted there and below it.
+  mutating func clear(_ keys: [ChildKey]) throws
+  /// Adds a node at or below a path that has been cleared.
+  mutating func insert(_ node: Node, at keys: [ChildKey]) throws
+  /// Removes the priorities, at a path and above it, of nodes without data below them.
+  mutating func prune(_ keys: [ChildKey]) throws
+}
+
+/// Reads JSON and makes the changes that it describes, keeping little of it in memory.
 ///
 /// A small value is collected until it is complete and then becomes one row, as in a fold. When a
 /// value outgrows a row, all values around it that are still being collected are written first, and
-/// then its children one by one. Of two members with the same name, the later one counts.
-package struct TreeImporter<Rows: RowEditor> {
+/// then its children one by one. A name that data cannot have, or that occurs twice in one object,
+/// is an error: to leave it out would lose data silently.
+package struct TreeImporter<Target: ImportTarget> {
   /// An object or array that has begun and not ended.
   private struct Level {
     let key: ChildKey?
@@ -20,6 +33,7 @@ package struct TreeImporter<Rows: RowEditor> {
     var elements = 0
     var priority: LeafValue?
     var value: Node?
+    var names = MemberNames()
   }
 
   /// What the next value belongs to.
@@ -27,49 +41,52 @@ package struct TreeImporter<Rows: RowEditor> {
     case child(ChildKey?)
     case value
     case priority
-    case ignored
   }
 
-  private let table: RowTree<Rows>
+  /// What the importer changes.
+  package var target: Target
   private let mode: ImportMode
   private var levels: [Level] = []
   private var name: String?
-  /// How many containers of a value that is skipped are open.
-  private var ignoredDepth = 0
+  private var hasBegun = false
   /// How many subtrees have been replaced.
   package private(set) var replacedCount = 0
 
   /// Makes an importer that has not read anything.
-  package init(_ table: RowTree<Rows>, mode: ImportMode) {
-    self.table = table
+  package init(_ target: Target, mode: ImportMode) {
+    self.target = target
     self.mode = mode
   }
 
   /// Imports a whole text.
   ///
-  /// - Throws: `JSONError`, `ImportError`, or an error of the row editor or of the source of the
-  ///   text.
+  /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
   package mutating func addAll(_ json: inout JSONTokenizer) throws {
-    if case .merging = mode {
-      guard let token = try json.next(), token == .objectStart else {
-        throw ImportError("the data to add must be a JSON object", at: .root)
-      }
-      try add(token)
-    }
-    while let token = try json.next() { try add(token) }
+    while try addNext(&json) {}
   }
 
-  private mutating func add(_ token: JSONTokenizer.Token) throws {
-    if ignoredDepth > 0 {
-      switch token {
-      case .objectStart, .arrayStart: ignoredDepth += 1
-      case .objectEnd, .arrayEnd: ignoredDepth -= 1
-      case .name, .scalar: break
-      }
-      return
+  /// Imports a small part of a text.
+  ///
+  /// - Returns: Whether more of it may follow.
+  /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
+  package mutating func addNext(_ json: inout JSONTokenizer) throws -> Bool {
+    guard let token = try json.next() else { return false }
+    if case .merging = mode, !hasBegun, token != .objectStart {
+      throw ImportError("the data to add must be a JSON object", at: .root)
     }
+    hasBegun = true
+    try add(token, at: json.place)
+    return true
+  }
+
+  private mutating func add(
+    _ token: JSONTokenizer.Token,
+    at place: JSONTokenizer.Place
+  ) throws {
     switch token {
-    case .name(let text): name = text
+    case .name(let text):
+      try check(name: text, at: place)
+      name = text
     case .objectStart: try open(isArray: false)
     case .arrayStart: try open(isArray: true)
     case .objectEnd, .arrayEnd: try close()
@@ -90,8 +107,6 @@ package struct TreeImporter<Rows: RowEditor> {
     switch name ?? "" {
     case ".priority": return .priority
     case ".value": return .value
-    case ".sv": throw ImportError("a server value cannot be imported", at: Path(path))
-    case let text where text.utf8.first == UInt8(ascii: "."): return .ignored
     case let text: return .child(ChildKey(text))
     }
   }
@@ -99,7 +114,6 @@ package struct TreeImporter<Rows: RowEditor> {
   private mutating func add(_ json: JSONValue) throws {
     let last = levels.count - 1
     switch try nextDestination() {
-    case .ignored: break
     case .priority: levels[last].priority = try node(json, isPriority: true).leafValue
     case .value: levels[last].value = try node(json)
     case .child(let key): try finish(try node(json), as: key)
@@ -121,7 +135,6 @@ package struct TreeImporter<Rows: RowEditor> {
 
   private mutating func open(isArray: Bool) throws {
     switch try nextDestination() {
-    case .ignored: ignoredDepth = 1
     case .priority:
       throw ImportError("a priority must be a number, a string or null", at: Path(path))
     case .value: throw ImportError(".value must be a leaf", at: Path(path))
@@ -137,6 +150,9 @@ package struct TreeImporter<Rows: RowEditor> {
     let keys = path
     guard let level = levels.popLast() else { return }
     let value = level.value ?? .empty
+    if !value.isEmpty, let other = level.names.firstChild {
+      throw ImportError(".value cannot be combined with \(quoted(other.text))", at: Path(keys))
+    }
     guard level.isWritten else {
       let node =
         value.isEmpty
@@ -145,12 +161,12 @@ package struct TreeImporter<Rows: RowEditor> {
       return try finish(node, as: level.key)
     }
     if !value.isEmpty {
-      return try table.apply(Change(Path(keys), to: value.withPriority(level.priority)))
+      return try target.apply(Change(Path(keys), to: value.withPriority(level.priority)))
     }
     if let priority = level.priority {
-      try table.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
+      try target.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
     }
-    if !level.isMerged { try table.prune(keys) }
+    if !level.isMerged { try target.prune(keys) }
   }
 
   /// Adds a complete value to its parent, or writes it if the parent is being written.
@@ -160,7 +176,6 @@ package struct TreeImporter<Rows: RowEditor> {
     guard let key, let last = levels.indices.last, !levels[last].isWritten else {
       return try write(node, at: keys)
     }
-    levels[last].entries.removeAll { $0.key == key }
     if !node.isEmpty { levels[last].entries.append((key, node)) }
     levels[last].bytes += key.text.utf8.count + 1
     guard let size = NodeRow.size(of: node), levels[last].bytes + size <= NodeRow.packedBytes
@@ -179,29 +194,84 @@ package struct TreeImporter<Rows: RowEditor> {
       levels[index].isWritten = true
       let isBelow = index > 0 && !levels[index - 1].isMerged
       if !isBelow { replacedCount += 1 }
-      try table.clear(keys)
-      for (key, node) in levels[index].entries { try table.insert(node, at: keys + [key]) }
+      try target.clear(keys)
+      for (key, node) in levels[index].entries { try target.insert(node, at: keys + [key]) }
       levels[index].entries = []
     }
   }
 
   private mutating func write(_ node: Node, at keys: [ChildKey]) throws {
     guard let level = levels.last, !level.isMerged else {
+      // Where entries are added to others, "null" stands for no entries.
+      if node.isEmpty, levels.last != nil, mode.merges(Path(keys)) { return }
       replacedCount += 1
-      return try table.apply(Change(Path(keys), to: node))
+      return try target.apply(Change(Path(keys), to: node))
     }
-    try table.clear(keys)
-    if !node.isEmpty { try table.insert(node, at: keys) }
+    try target.clear(keys)
+    if !node.isEmpty { try target.insert(node, at: keys) }
   }
 
   // MARK: Checks
 
-  private var path: [ChildKey] { levels.compactMap(\.key) }
+  /// The keys of the object or array that is being read.
+  package var path: [ChildKey] { levels.compactMap(\.key) }
+
+  private mutating func check(name: String, at place: JSONTokenizer.Place) throws {
+    switch name {
+    case ".priority", ".value": break
+    case ".sv": throw ImportError("a server value cannot be imported", at: Path(path))
+    default:
+      if let problem = Validation.problem(withKey: name) {
+        throw ImportError("\(problem): \(quoted(name))", at: Path(path))
+      }
+    }
+    if let first = levels[levels.count - 1].names.insert(ChildKey(name), at: place) {
+      throw ImportError("\(quoted(name)) occurs a second time, after \(first)", at: Path(path))
+    }
+  }
+
+  private func quoted(_ name: String) -> String {
+    JSONValue.string(name.count > 64 ? name.prefix(64) + "…" : name).text
+  }
 
   private func check(_ node: Node, at keys: [ChildKey]) throws {
     let path = Path(keys)
     if let problem = Validation.problem(with: node, at: path) {
       throw ImportError(problem, at: path)
     }
+  }
+}
+
+/// The names of the members of an object, in order to find one that occurs twice.
+private struct MemberNames {
+  private var entries: [(key: ChildKey, place: JSONTokenizer.Place)] = []
+  /// The indexes of the entries; nil as long as the names ascend, or are few.
+  private var indexes: [ChildKey: Int]?
+  private var isAscending = true
+
+  /// The number of names up to which it is cheaper to compare all of them.
+  private static let few = 12
+
+  /// The first name that is not that of a special member.
+  var firstChild: ChildKey? {
+    entries.lazy.map(\.key).first { $0 != .priority && $0 != ChildKey(".value") }
+  }
+
+  /// Adds a name; returns the place of the same name if it has occurred before.
+  mutating func insert(_ key: ChildKey, at place: JSONTokenizer.Place) -> JSONTokenizer.Place? {
+    if let last = entries.last, isAscending { isAscending = last.key < key }
+    if !isAscending {
+      if entries.count > Self.few, indexes == nil {
+        indexes = Dictionary(
+          entries.enumerated().map { ($1.key, $0) },
+          uniquingKeysWith: { first, _ in first }
+        )
+      }
+      let index = indexes.map { $0[key] } ?? entries.firstIndex { $0.key == key }
+      if let index { return entries[index].place }
+      indexes?[key] = entries.count
+    }
+    entries.append((key, place))
+    return nil
   }
 }

@@ -8,6 +8,7 @@ import RealtimeDatabase
 struct BlogSession {
   let database: Database
   let blog: Blog
+  private let outlook: NIOLockedValueBox<ConnectionOutlook>
 
   /// Finds or starts the server, and sets the deadline.
   ///
@@ -40,10 +41,10 @@ struct BlogSession {
     database = try Database(url: url, options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     blog = Blog(database: database, me: me, stars: stars)
-    let outlook = NIOLockedValueBox(ConnectionOutlook())
+    outlook = NIOLockedValueBox(ConnectionOutlook())
     // A person who waits is told the reason; a script gets its answer at the end.
     let tellsMeanwhile = isEndless || isatty(STDERR_FILENO) == 1
-    database.observeConnection { status in
+    database.observeConnection { [outlook] status in
       let (isNew, problem) = outlook.withLockedValue { ($0.take(status), $0.problem) }
       guard let problem else { return }
       if problem.isPermanent {
@@ -52,17 +53,18 @@ struct BlogSession {
       }
       if isNew, tellsMeanwhile { Output.message("\(problem.reason); it is tried again") }
     }
-    if !isEndless { Self.startDeadline(options.timeout, judging: outlook) }
+    if !isEndless { startDeadline(options.timeout) }
   }
 
-  private static func startDeadline(
-    _ seconds: Double,
-    judging outlook: NIOLockedValueBox<ConnectionOutlook>
-  ) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + seconds) {
+  /// Ends the program after some time, unless the result is cancelled before.
+  @discardableResult
+  func startDeadline(_ seconds: Double) -> DispatchWorkItem {
+    let end = DispatchWorkItem { [outlook] in
       Output.message(outlook.withLockedValue { $0.verdict(after: seconds) })
       exit(ExitStatus.offline.rawValue)
     }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: end)
+    return end
   }
 }
 

@@ -4,27 +4,28 @@ import Foundation
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeHub
+import TreeStorage
 
 /// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Add the data of a JSON file, all at once; existing data stays.",
+    abstract: "Add the data of a JSON file, checked first; existing data stays.",
     discussion: """
       The file is an object like that of "hearth export". Each entry, such as a post, a comment or a \
       person, replaces the entry at the same path.
 
-      Either everything is imported or nothing, even if the command is killed. A local database takes \
-      a file of any length, a little of it in memory at a time: more than 4 MB are written to the \
-      database itself, for which the terminals' server stops and restarts; it holds all data in \
-      memory and needs a few times the size of the file. A server elsewhere takes as much at once as \
-      it takes in one write (here 16 MB).
+      The whole file is checked first, and nothing is imported if the database would refuse any of \
+      it: a name that data cannot have or that occurs twice in one object, for example. While no \
+      server runs, either everything is imported or nothing, even if the command is killed. A running \
+      server stays available to everybody; it takes up to 256 KB at once and more in several steps, \
+      whole entries in each. If the command is stopped between two steps, import the file again.
       """
   )
 
-  /// The longest text that is sent to the terminals' server.
-  private static let sharedBytes = 4 * 1_024 * 1_024
-  /// The longest text that is sent to any server, so that it fits into the largest message.
-  private static let sentBytes = 15 * 1_024 * 1_024
+  /// The size from which changes are sent to a server once an entry is complete, in bytes.
+  private static let batchBytes = 256 * 1_024
+  /// The size from which an entry is sent in parts, so that each fits into a message.
+  private static let entryBytes = 4 * 1_024 * 1_024
 
   @Argument(help: "The file; - reads stdin.", completion: .file(), transform: DashedWord.restore)
   var file: String
@@ -38,38 +39,40 @@ struct Import: AsyncParsableCommand {
   func run() async throws {
     try choice.refuse(with: options)
     let source = try ByteSource(file)
-    guard options.database == nil, !options.ephemeral else {
-      return try await send(try source.wholeText(upTo: .max) ?? [], from: source.name)
-    }
+    guard options.database == nil, !options.ephemeral else { return try await send(source) }
     let paths = try options.paths()
     let database = try choice.database(options, changesSchema: true)
-    if choice.storage.store != nil {
-      return try importInto(database, from: source, patience: .seconds(options.timeout))
+    if choice.storage.store == nil, case .process = UnixSocketProbe.look(at: paths.socket) {
+      return try await send(source)
     }
-    guard case .process(let server) = UnixSocketProbe.look(at: paths.socket), server > 0 else {
-      return try importInto(database, from: source, patience: .zero)
-    }
-    let isShared = Self.belongsToTerminals(server)
-    let limit = isShared ? Self.sharedBytes : Self.sentBytes
-    if let text = try source.wholeText(upTo: limit) {
-      return try await send(text, from: source.name)
-    }
-    guard isShared else {
-      throw CommandFailure(
-        .conflict,
-        description:
-          "\(source.name) is too long for the server that has the database (process \(server));"
-          + " stop it, import, and start it again"
-      )
-    }
-    kill(server, SIGTERM)
-    try importInto(database, from: source, patience: .seconds(options.timeout))
+    try await importInto(database, from: source, patience: .seconds(options.timeout))
   }
 
-  /// Whether a server was started by a terminal, which will start it again when needed.
-  private static func belongsToTerminals(_ server: pid_t) -> Bool {
-    let line = FileManager.default.contents(atPath: "/proc/\(server)/cmdline") ?? Data()
-    return line.split(separator: 0).contains { $0.elementsEqual("--background".utf8) }
+  private var mode: ImportMode { replace ? .replacing : .merging(below: Self.hasEntries) }
+
+  /// Runs work on the text and adds the place to errors about it.
+  private func read<Result>(
+    _ source: ByteSource,
+    showing progress: ProgressLine,
+    _ body: (inout JSONTokenizer) async throws -> Result
+  ) async throws -> Result {
+    var bytes: Int64 = 0
+    var json = JSONTokenizer {
+      let piece = try source.next()
+      bytes += Int64(piece.count)
+      progress.set(bytes)
+      return piece
+    }
+    do {
+      return try await body(&json)
+    } catch let error as JSONError {
+      throw CommandFailure(
+        .usage,
+        description: "\(source.name), \(json.place): invalid JSON: \(error.reason)"
+      )
+    } catch let error as ImportError {
+      throw CommandFailure(.usage, description: "\(source.name), \(json.place): \(error)")
+    }
   }
 
   // MARK: To the store
@@ -78,28 +81,17 @@ struct Import: AsyncParsableCommand {
     _ database: any StoredDatabase,
     from source: ByteSource,
     patience: Duration
-  ) throws {
+  ) async throws {
     let progress = ProgressLine("importing", counting: .bytes, of: source.size)
-    var bytes: Int64 = 0
-    var json = JSONTokenizer {
-      let piece = try source.next()
-      bytes += Int64(piece.count)
-      if piece.isEmpty { progress.turn(to: "storing") } else { progress.set(bytes) }
-      return piece
+    let result = try await read(source, showing: progress) { json in
+      try database.importTree(&json, mode: mode, patience: patience)
     }
-    let mode: ImportMode = replace ? .replacing : .merging(below: Self.hasEntries)
-    do {
-      let result = try database.importTree(&json, mode: mode, patience: patience)
-      progress.finish(
-        "imported \(ProgressLine.bytes(bytes)), commit \(result.revision): "
-          + (replace
-            ? "everything" : ProgressLine.count(result.replacedCount, "entry", plural: "entries"))
-      )
-    } catch let error as JSONError {
-      throw CommandFailure(.usage, description: "\(source.name), line \(json.line): \(error)")
-    } catch let error as ImportError {
-      throw CommandFailure(.usage, description: "\(source.name), line \(json.line): \(error)")
-    }
+    progress.finish(summary(of: source, entries: result.replacedCount, commit: result.revision))
+  }
+
+  private func summary(of source: ByteSource, entries: Int, commit: Int64? = nil) -> String {
+    "imported \(ProgressLine.bytes(source.bytesRead))" + (commit.map { ", commit \($0)" } ?? "")
+      + ": " + (replace ? "everything" : ProgressLine.count(entries, "entry", plural: "entries"))
   }
 
   private static let deepPlaces: Set<String> = [
@@ -118,45 +110,46 @@ struct Import: AsyncParsableCommand {
 
   // MARK: To a server
 
-  private func send(_ text: [UInt8], from name: String) async throws {
-    let json = try DatabasePath.json(text, from: name)
-    guard let members = json.members else {
-      throw CommandFailure(
-        .usage,
-        description: "\(name): the data to add must be a JSON object"
-      )
+  private func send(_ source: ByteSource) async throws {
+    let progress = ProgressLine("checking", counting: .bytes, of: source.size)
+    try await read(source, showing: progress) { json in
+      var importer = TreeImporter(ImportRehearsal(), mode: mode)
+      try importer.addAll(&json)
     }
-    let session = try BlogSession(options, namespace: choice.name)
-    let root = session.database.reference()
-    let progress = ProgressLine(
-      "sending \(ProgressLine.bytes(Int64(text.count)))",
-      counting: .bytes
-    )
-    var summary = "imported \(ProgressLine.bytes(Int64(text.count))): everything"
-    if replace {
-      try await root.setValue(json: json)
-    } else {
-      let entries = members.filter(Self.isData).flatMap {
-        Self.entries($0, at: Path([ChildKey($0.name)]))
+    let size = source.bytesRead
+    try source.restart()
+    progress.turn(to: "importing", of: size)
+    let session = try BlogSession(options, namespace: choice.name, isEndless: true)
+    let count = try await read(source, showing: progress) { json in
+      var importer = TreeImporter(ImportBatch(), mode: mode)
+      var isFirst = true
+      while try importer.addNext(&json) {
+        let bytes = importer.target.bytes
+        guard bytes > Self.batchBytes else { continue }
+        guard bytes > Self.entryBytes || Self.hasEntries(Path(importer.path)) else { continue }
+        try await send(importer.target.takeAll(), with: session, isFirst: isFirst)
+        isFirst = false
       }
-      if !entries.isEmpty { try await root.updateChildValues(json: .object(entries)) }
-      summary =
-        "imported \(ProgressLine.bytes(Int64(text.count))): "
-        + ProgressLine.count(entries.count, "entry", plural: "entries")
+      try await send(importer.target.takeAll(), with: session, isFirst: isFirst)
+      return importer.replacedCount
     }
-    progress.finish(summary)
+    progress.finish(summary(of: source, entries: count))
   }
 
-  /// Whether a member is a child or the priority, and not a comment to be skipped.
-  private static func isData(_ member: JSONMember) -> Bool {
-    !member.name.hasPrefix(".") || member.name == ".priority"
-  }
-
-  /// The entries in a member with their paths, or the member itself if it has none.
-  private static func entries(_ member: JSONMember, at path: Path) -> [JSONMember] {
-    guard hasEntries(path), let members = member.value.members,
-      !members.contains(where: { $0.name == ".value" })
-    else { return [JSONMember(path.wireText, member.value)] }
-    return members.filter(isData).flatMap { entries($0, at: path.appending(ChildKey($0.name))) }
+  private func send(_ changes: [Change], with session: BlogSession, isFirst: Bool) async throws {
+    guard !changes.isEmpty else { return }
+    let deadline = session.startDeadline(options.timeout)
+    defer { deadline.cancel() }
+    let root = session.database.reference()
+    do {
+      if changes.count == 1, changes[0].path.isRoot {
+        return try await root.setValue(json: changes[0].node.json(.export))
+      }
+      let members = changes.map { JSONMember($0.path.wireText, $0.node.json(.export)) }
+      try await root.updateChildValues(json: .object(members))
+    } catch {
+      if !isFirst { Output.message("only a part of the file has been imported") }
+      throw error
+    }
   }
 }
