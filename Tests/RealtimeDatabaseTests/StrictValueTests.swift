@@ -56,6 +56,44 @@ struct StrictValueTests {
     }
   }
 
+  @Test(
+    "A key that names no location below is refused in an update",
+    arguments: ["", "/", "//", ".foo", "a/.value", ".value", "a.b", "a/\u{1}", "a/.priority/b"]
+  )
+  func updateKeys(key: String) async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      try await ref.setValue(["a": "before"])
+      for value in [1, NSNull(), ["x": 1]] as [any Sendable] {
+        #expect(await code { try await ref.updateChildValues([key: value]) } == .invalidData)
+      }
+      #expect(try await ref.getData().value as? [String: String] == ["a": "before"])
+    }
+  }
+
+  @Test("A decimal number is stored as the nearest double, and a whole one as it is")
+  func decimals() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "place")
+      let two = try #require(Decimal(string: "2.47"))
+      let values: [(any Sendable, Double)] = [
+        (two, 2.47), (NSDecimalNumber(decimal: two), 2.47), (CGFloat(0.1), 0.1),
+        (Decimal(string: "-0.3") ?? 0, -0.3), (Decimal(12), 12),
+        (Decimal(string: "1e-20") ?? 0, 1e-20),
+      ]
+      for (value, expected) in values {
+        try await ref.setValue(value)
+        #expect(try await ref.getData().value as? Double == expected)
+        try await ref.setValue(["x": value])
+        #expect(try await ref.getData().value as? [String: Double] == ["x": expected])
+      }
+      try await ref.setValue(Decimal(string: "9007199254740993"))
+      #expect(try await ref.getData().value as? Int == 9_007_199_254_740_993)
+      #expect(await code { try await ref.setValue(Decimal.nan) } == .invalidData)
+      #expect(await code { try await ref.setValue(NSDecimalNumber.notANumber) } == .invalidData)
+    }
+  }
+
   @Test("A container is no priority, whatever it comes to")
   func priorities() async throws {
     try await Station.run { station in

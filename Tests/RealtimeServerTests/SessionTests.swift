@@ -161,6 +161,11 @@ struct SessionTests {
     client.send(#"{"t":"d","d":{"r":5,"a":"p","b":{"p":"/a"}}}"#)
     let answer = try await client.next()
     #expect(answer.contains(#""r":5,"b":{"s":"#) && !answer.contains(#""s":"ok""#))
+    let deep = String(repeating: #"{"a":"#, count: 65) + "1" + String(repeating: "}", count: 65)
+    for (number, data) in [#""\ud83d""#, deep, "1e400"].enumerated() {
+      client.send(#"{"t":"d","d":{"r":\#(number + 6),"a":"p","b":{"p":"/a","d":\#(data)}}}"#)
+      #expect(try await client.next().contains(#""r":\#(number + 6),"b":{"s":"invalid_data""#))
+    }
     client.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
     #expect(try await client.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
     await server.stop()

@@ -178,7 +178,7 @@ extension DatabaseReference {
   static func changes(json: JSONValue) throws(DatabaseError) -> [Change] {
     for change in json.members ?? [] { try change.value.check() }
     do throws(NodeError) {
-      return try Change.changes(json: json)
+      return try Change.update(json: json)
     } catch {
       throw DatabaseError(.invalidData, reason: error.description)
     }

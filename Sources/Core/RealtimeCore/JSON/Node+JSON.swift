@@ -9,6 +9,25 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// The values of `.priority`, `.value` and `.sv`, which few objects have.
+struct SpecialMembers {
+  var priority: LeafValue?
+  var value: Node?
+  var deferred: DeferredValue?
+
+  /// Why the members cannot be together in one object, or beside a child; nil if they can.
+  func problem(beside child: ChildKey?) -> String? {
+    var other = child?.text
+    let hasValue = value.map { !$0.isEmpty } ?? false
+    if deferred != nil {
+      other = other ?? (hasValue ? ".value" : priority.map { _ in ".priority" })
+    } else if !hasValue {
+      return nil
+    }
+    return other.map { "\(deferred == nil ? ".value" : ".sv") cannot be combined with \($0)" }
+  }
+}
+
 extension Node {
   /// The two JSON forms of a node.
   package enum JSONForm: Sendable {
@@ -21,8 +40,9 @@ extension Node {
   /// Reads JSON from clients, servers and REST, in either form.
   ///
   /// - Parameter json: A value in export or value form; arrays become children with integer keys.
-  /// - Throws: ``NodeError`` if a priority is invalid (see ``priorityValue(_:)``), or a `.value` is
-  ///   not a leaf.
+  /// - Throws: ``NodeError`` if a priority is invalid (see ``priorityValue(_:)``), a `.value` is not
+  ///   a leaf, a special member has company that it cannot have, or a name begins with a dot that no
+  ///   data can have. Other names are checked only where they have no data and so leave no trace.
   /// - Complexity: O(size · log children)
   package init(json: JSONValue) throws(NodeError) {
     switch json {
@@ -56,9 +76,18 @@ extension Node {
         value = node
       case ".sv": deferred = deferred ?? DeferredValue(json: member.value)
       default:
-        if member.name.utf8.first == UInt8(ascii: ".") { continue }
-        entries.append((ChildKey(member.name), try Node(json: member.value)))
+        let node = try Node(json: member.value)
+        if node.isEmpty || member.name.utf8.first == UInt8(ascii: "."),
+          let problem = Validation.problem(withKey: member.name)
+        {
+          throw NodeError(description: problem)
+        }
+        entries.append((ChildKey(member.name), node))
       }
+    }
+    let special = SpecialMembers(priority: priority, value: value, deferred: deferred)
+    if let problem = special.problem(beside: entries.first?.key) {
+      throw NodeError(description: problem)
     }
     if let deferred { return .leaf(.deferred(deferred)) }
     if let value, !value.isEmpty { return value.withPriority(priority) }
@@ -92,7 +121,9 @@ extension Node {
     case .double(let value): return LeafValue(number: value)
     case .string(let value): return .string(value)
     case .object:
-      if let deferred = json[".sv"] { return .deferred(DeferredValue(json: deferred)) }
+      if json.members?.count == 1, let deferred = json[".sv"] {
+        return .deferred(DeferredValue(json: deferred))
+      }
       throw NodeError(description: "a priority must be a number, a string or null")
     case .bool, .array:
       throw NodeError(description: "a priority must be a number, a string or null")

@@ -62,6 +62,11 @@ struct NodeParser: ~Copyable {
     problem = problem ?? NodeError(description: description)
   }
 
+  /// Reports a key of which the node keeps no trace, so that nobody else will check it.
+  private mutating func reportProblem(withKey text: String) {
+    if let problem = Validation.problem(withKey: text) { report(problem) }
+  }
+
   private mutating func node(depth: Int) throws(JSONError) -> Node {
     let start = packed.count
     switch try value(depth: depth) {
@@ -209,6 +214,7 @@ struct NodeParser: ~Copyable {
     case .node(let other): node = other
     }
     let key = ChildKey(validUTF8: packed.bytes(from: start + 1))
+    if node.isEmpty { reportProblem(withKey: key.text) }
     packed.truncate(to: start)
     unpack(&members)
     keys.append(key)
@@ -240,6 +246,10 @@ struct NodeParser: ~Copyable {
       unpack(&members)
     }
     let special = members.hasSpecials ? specials.popLast() : nil
+    if let special {
+      let firstKey = keys.count > members.stackStart ? keys[members.stackStart] : nil
+      if let problem = special.problem(beside: firstKey) { report(problem) }
+    }
     let children = children(
       from: members.stackStart,
       isAscending: members.isAscending,
@@ -260,13 +270,6 @@ struct NodeParser: ~Copyable {
     packed.truncate(to: start)
     sorted.withUnsafeBufferPointer { packed.append(contentsOf: $0) }
     return true
-  }
-
-  /// The values of `.priority`, `.value` and `.sv`, which few objects have.
-  private struct SpecialMembers {
-    var priority: LeafValue?
-    var value: Node?
-    var deferred: DeferredValue?
   }
 
   private mutating func specialMember(
@@ -293,7 +296,9 @@ struct NodeParser: ~Copyable {
     case ".sv":
       let value = try scanner.value(depth: depth)
       if specials[top].deferred == nil { specials[top].deferred = DeferredValue(json: value) }
-    default: _ = try scanner.value(depth: depth)
+    default:
+      reportProblem(withKey: name)
+      _ = try scanner.value(depth: depth)
     }
   }
 

@@ -63,11 +63,11 @@ extension ClientMessage {
   }
 
   private static func request(_ envelope: MessageEnvelope) throws(MessageError) -> ClientMessage {
-    // Data is decoded first: if it is not JSON, the request number cannot be trusted either.
     let body = envelope.body
-    let id = envelope.requestID
+    guard let id = envelope.requestID else {
+      throw MessageError("a request needs a whole number \"r\"")
+    }
     let data = try body.data?.node(at: body.path ?? .root, requestID: id)
-    guard let id else { throw MessageError("a request needs a whole number \"r\"") }
     guard let action = envelope.action else {
       throw MessageError("a request needs an action \"a\"", requestID: id)
     }
@@ -161,7 +161,7 @@ extension ClientRequest {
     guard isMerge, let changes = body["d"] else {
       throw NodeError(description: "the data \"d\" is missing")
     }
-    return .merge(try Change.changes(json: changes))
+    return .merge(try Change.update(json: changes))
   }
 
   fileprivate var action: String {
@@ -267,6 +267,20 @@ extension ListenRequest {
 }
 
 extension Change {
+  /// Decodes the object of an update, as ``changes(json:)`` does.
+  ///
+  /// - Parameter json: The object.
+  /// - Returns: The changes, in the order of the members.
+  /// - Throws: ``NodeError`` also if a name stands for the location of the update itself, all of
+  ///   which it would replace.
+  package static func update(json: JSONValue) throws(NodeError) -> [Change] {
+    let changes = try changes(json: json)
+    if changes.contains(where: \.path.isRoot) {
+      throw NodeError(description: "a key of an update cannot be empty")
+    }
+    return changes
+  }
+
   /// Decodes an object whose member names are relative paths.
   ///
   /// - Parameter json: The object.

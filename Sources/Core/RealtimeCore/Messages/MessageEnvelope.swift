@@ -80,14 +80,49 @@ struct MessageEnvelope {
       try reader.finish()
       try settleData(from: sender)
     } catch {
-      throw MessageError(error.description)
+      throw MessageError(error.description, requestID: Self.requestID(in: source))
     }
     guard hasInner else { throw MessageError("a message needs a member \"d\"") }
     switch type {
     case "c": kind = .control
     case "d": kind = .data
-    case nil, _?: throw MessageError("a message needs a member \"t\" of \"c\" or \"d\"")
+    case nil, _?:
+      throw MessageError(
+        "a message needs a member \"t\" of \"c\" or \"d\"",
+        requestID: requestID
+      )
     }
+  }
+
+  /// The number of a request that is not valid JSON, which awaits an answer all the same.
+  ///
+  /// - Complexity: O(bytes), however deep they are nested
+  private static func requestID(in source: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard let inner = span(of: "\"d\"", in: source, range: source.indices),
+      let number = span(of: "\"r\"", in: source, range: inner)
+    else { return nil }
+    return (try? JSONSpan(of: source, range: number, depthLimit: 0).json())?.integer
+  }
+
+  /// The span of the last value with a name, in quotes, in an object that may be broken elsewhere.
+  private static func span(
+    of name: StaticString,
+    in source: UnsafeBufferPointer<UInt8>,
+    range: Range<Int>
+  ) -> Range<Int>? {
+    var scanner = JSONScanner(source, range: range, depthLimit: 0)
+    guard scanner.endsAtOnce(UInt8(ascii: "{")) else { return nil }
+    var found: Range<Int>?
+    repeat {
+      // A member is skipped like a value, because only brackets, strings and commas count.
+      let start = scanner.position
+      let member = (try? scanner.skipValue()) ?? start..<scanner.end
+      var inside = JSONScanner(source, range: member, depthLimit: 0)
+      inside.skipWhitespace()
+      guard inside.skips(name), inside.endsAtOnce(UInt8(ascii: ":")) else { continue }
+      found = inside.position..<member.upperBound
+    } while scanner.endsAtOnce(UInt8(ascii: ","))
+    return found
   }
 
   private mutating func readInner(
@@ -215,7 +250,7 @@ struct MessageData {
   ///   - path: The path of the data.
   ///   - requestID: The number of the request.
   /// - Returns: The data.
-  /// - Throws: ``MessageError``, with the number of the request if the message is well-formed JSON.
+  /// - Throws: ``MessageError``, with the number of the request.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
     do throws(NodeParserError) {
       if path.isPriority { return try priority() }
@@ -225,10 +260,7 @@ struct MessageData {
       case nil: return try span.node()
       }
     } catch {
-      switch error {
-      case .syntax(let error): throw MessageError(error.description)
-      case .data(let error): throw MessageError(error.description, requestID: requestID)
-      }
+      throw MessageError(error.description, requestID: requestID)
     }
   }
 

@@ -100,30 +100,54 @@ struct RESTRequest: Sendable {
     switch method {
     case .get, .head, .options: return nil
     case .delete: return .remove(path)
-    case .put:
-      let json = try json()
-      do throws(NodeError) {
-        guard path.isPriority else { return .set(path, try Node(json: json)) }
-        return .set(path, try Node.priorityValue(json).map { .leaf($0) } ?? .empty)
-      } catch {
-        throw RESTError(400, reason: "Invalid data; \(error)")
-      }
-    case .post:
-      let json = try json()
-      do throws(NodeError) {
-        return .append(path, try Node(json: json))
-      } catch {
-        throw RESTError(400, reason: "Invalid data; \(error)")
-      }
-    case .patch:
-      let json = try json()
-      guard json.members != nil else { throw RESTError.invalidData }
-      do throws(NodeError) {
-        return .merge(path, try Change.changes(json: json))
-      } catch {
-        throw RESTError(400, reason: "Invalid data; \(error)")
-      }
+    case .put, .post, .patch: break
     }
+    let json = try json()
+    if method == .patch, json.members == nil {
+      // firebase-tools removes in this way.
+      guard json == .null else { throw RESTError.invalidData }
+      return .remove(path)
+    }
+    do throws(NodeError) {
+      return try checked(try write(json))
+    } catch {
+      throw invalidData(error.description)
+    }
+  }
+
+  private func write(_ json: JSONValue) throws(NodeError) -> Write {
+    if method == .patch { return .merge(path, try Change.update(json: json)) }
+    if method == .post { return .append(path, try Node(json: json)) }
+    guard path.isPriority else { return .set(path, try Node(json: json)) }
+    return .set(path, try Node.priorityValue(json).map { .leaf($0) } ?? .empty)
+  }
+
+  /// Checks keys here, where the text is at hand for the place of one that is not valid.
+  private func checked(_ write: Write) throws(NodeError) -> Write {
+    let problem: String?
+    switch write {
+    case .set(_, let node), .append(_, let node):
+      problem = Validation.problem(with: node, at: .root)
+    case .merge(_, let changes):
+      problem = changes.lazy.compactMap { Validation.problem(with: $0.node, at: $0.path) }.first
+    case .remove: problem = nil
+    }
+    if let problem { throw NodeError(description: problem) }
+    return write
+  }
+
+  /// The error for data that the database does not accept, in the words that tools look for.
+  ///
+  /// - Complexity: O(body)
+  private func invalidData(_ reason: String) -> RESTError {
+    guard let key = InvalidKey.first(in: body, isUpdate: method == .patch) else {
+      return RESTError(400, reason: "Invalid data; \(reason)")
+    }
+    return RESTError(
+      400,
+      reason: "Invalid data; couldn't parse key beginning at \(key.place.line):\(key.place.column)."
+        + " Key value can't be empty or contain $ # [ ] / or ."
+    )
   }
 
   private func json() throws(RESTError) -> JSONValue {
