@@ -56,6 +56,12 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
   static let badOrder = error("orderBy must be a valid JSON encoded path")
   static let badBody = error("Invalid data; couldn't parse JSON object, array, or value.")
   static let noBody = error("Missing data; Perhaps you forgot to send the data.")
+  static func badKey(_ place: String) -> String {
+    error(
+      "Invalid data; couldn't parse key beginning at \(place). Key value can't be empty or contain"
+        + " $ # [ ] / or ."
+    )
+  }
   static let ann = #""ann":{"age":30,"name":"Ann"}"#
   static let bob = #""bob":{"age":7,"name":"Bob"}"#
   static let cy = #""cy":{"age":30,"name":"Cy"}"#
@@ -69,6 +75,18 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     RESTCase("GET", "//users//ann.json", 200, #"{"age":30,"name":"Ann"}"#),
     RESTCase("GET", "/%75sers/ann/n%61me.json", 200, #""Ann""#),
     RESTCase("GET", "/n.json?ns=hearth", 200, "5"),
+    RESTCase("GET", "http://elsewhere:1/n.json?ns=hearth", 200, "5"),
+    RESTCase("GET", "HTTPS://elsewhere/users/ann/age.json", 200, "30"),
+    RESTCase(
+      "OPTIONS",
+      "*",
+      200,
+      "",
+      line: ("allow", "GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS")
+    ),
+    RESTCase("GET", "/prio/x/.priority.json", 200, "3"),
+    RESTCase("GET", "/prio/.priority.json", 200, #""p""#),
+    RESTCase("GET", "/n/.priority.json", 200, "null"),
     RESTCase("GET", "/n.json?unknown=1&disableTriggers=true&ac=x", 200, "5"),
     RESTCase("GET", "/n.json", lines: ["X-Firebase-AppCheck: x"], 200, "5"),
     RESTCase("GET", #"/n.json?auth_variable_override={"uid":"ann"}"#, 200, "5"),
@@ -251,8 +269,36 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
       "/n.json",
       #"{"a$b":1}"#,
       400,
-      error("a key cannot contain '$' (nor any of . # $ [ ] /)")
+      badKey("1:2")
     ),
+    RESTCase("PUT", "/.json", #"{".foo":1}"#, 400, badKey("1:2")),
+    RESTCase("PUT", "/.json", #"{"":1}"#, 400, badKey("1:2")),
+    RESTCase("PUT", "/.json", #"{"":null}"#, 400, badKey("1:2")),
+    RESTCase("PUT", "/.json", "{\"a\":1,\n \"b\":{\".key\":1}}", 400, badKey("2:7")),
+    RESTCase("POST", "/users.json", #"{"a":[{"b/c":1}]}"#, 400, badKey("1:8")),
+    RESTCase("PATCH", "/.json", #"{"":1}"#, 400, badKey("1:2")),
+    RESTCase("PATCH", "/.json", #"{"/":1}"#, 400, badKey("1:2")),
+    RESTCase("PATCH", "/.json", #"{"//":null}"#, 400, badKey("1:2")),
+    RESTCase("PATCH", "/.json", #"{".value":1,"b":2}"#, 400, badKey("1:2")),
+    RESTCase("PATCH", "/.json", #"{"a/.value":1}"#, 400, badKey("1:2")),
+    RESTCase("PATCH", "/.json", #"{"users/ann":{"x/y":1}}"#, 400, badKey("1:15")),
+    RESTCase("PATCH", "/.json", #"{"a/.priority/b":1}"#, 400, badKey("1:2")),
+    RESTCase(
+      "PUT",
+      "/.json",
+      #"{"a":{".value":1,"b":2}}"#,
+      400,
+      error("Invalid data; .value cannot be combined with b")
+    ),
+    RESTCase(
+      "PUT",
+      "/n.json",
+      #"{".sv":"timestamp","b":2}"#,
+      400,
+      error("Invalid data; .sv cannot be combined with b")
+    ),
+    RESTCase("PUT", "/n.json", #""\ud83d""#, 400, badBody),
+    RESTCase("GET", "/.inspect/databases.json", 401, error("Permission denied")),
     RESTCase(
       "PUT",
       "/a%2Fb.json",
@@ -373,6 +419,8 @@ struct RESTCase: Sendable, CustomTestStringConvertible {
     (RESTCase("PATCH", "/n.json", "{}", 200, "{}"), "/n.json", "5"),
     (RESTCase("DELETE", "/users/ann.json", 200, "null"), "/users.json", "{\(bob),\(cy)}"),
     (RESTCase("DELETE", "/absent.json", 200, "null"), "/n.json", "5"),
+    (RESTCase("PATCH", "/n.json", "null", 200, "null"), "/n.json", "null"),
+    (RESTCase("PATCH", "/users.json", " null ", 200, "null"), "/users.json", "null"),
     (
       RESTCase("POST", "/n.json", "6", lines: ["X-HTTP-Method-Override: PUT"], 200, "6"), "/n.json",
       "6"

@@ -72,6 +72,22 @@ struct RESTTests {
     await server.stop()
   }
 
+  @Test("tells tools the settings and the names of databases, and keeps the settings")
+  func tools() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("s")
+    let server = try await DatabaseServer.startForTest(.init(socketPath: path))
+    let http = try await HTTPProbe(.unix(path: path))
+    let limit = "/.settings/defaultWriteSizeLimit.json"
+    #expect(try await http.request("GET", limit).body == #""unlimited""#)
+    #expect(try await http.request("PUT", limit, #""unlimited""#).status == 200)
+    #expect(try await http.request("PUT", limit, #""large""#).status == 400)
+    #expect(try await http.request("GET", "/.settings/none.json").status == 404)
+    let list = try await http.request("GET", "/.inspect/databases.json?ns=hearth")
+    #expect(list.body == #"[{"name":"hearth"}]"#)
+    await server.stop()
+  }
+
   @Test("works on a Unix socket, whatever the host is called")
   func unixSocket() async throws {
     let directory = try TemporaryDirectory()

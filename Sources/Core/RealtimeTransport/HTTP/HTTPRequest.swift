@@ -25,14 +25,25 @@ package struct HTTPRequest: Sendable {
   init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer, connection: Connection? = nil) {
     self.connection = connection
     method = head.method.rawValue
-    target = head.uri
-    let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    target = Self.originForm(of: head.uri)
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     path = parts.first.map(String.init) ?? "/"
     let query = parts.count > 1 ? parts[1] : ""
     parameters = Self.parameters(of: query)
     headers = head.headers
     self.body = body
     self.peer = peer
+  }
+
+  /// The path and the parameters of a target, without the scheme and the host that a client sends
+  /// first if it takes the server for a proxy.
+  private static func originForm(of target: String) -> String {
+    for scheme in ["http://", "https://"] where target.lowercased().hasPrefix(scheme) {
+      let rest = target.dropFirst(scheme.count)
+      guard let end = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+      return rest[end] == "/" ? String(rest[end...]) : "/\(rest[end...])"
+    }
+    return target
   }
 
   /// Parses query parameters; a name or value with a malformed escape is left as it is.

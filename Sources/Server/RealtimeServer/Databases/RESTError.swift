@@ -143,6 +143,13 @@ extension HTTPAnswer {
     return answer
   }
 
+  /// The response to the question which methods there are.
+  static let allowedMethods: HTTPAnswer = {
+    var answer = HTTPAnswer.empty(200)
+    answer.headerLines.append(HeaderLine("Allow", RESTMethod.allowed))
+    return answer
+  }()
+
   static let notREST = HTTPAnswer(
     status: 404,
     contentType: "text/plain; charset=utf-8",

@@ -197,10 +197,14 @@ final class RESTExchange: InternalPeer, TurnTaker {
     guard !isHeldBack else {
       return core.context.memory.whenRelieved { [weak self] in self?.getWhenPossible(deadline) }
     }
-    ask(.get(path: request.path, query: request.query ?? .all)) { [self] response in
-      guard response.status == .ok, let node = Self.node(response) else {
+    // A priority is not data of its own, but belongs to the data above it.
+    let isPriority = request.path.isPriority
+    let path = (isPriority ? request.path.parent : nil) ?? request.path
+    ask(.get(path: path, query: request.query ?? .all)) { [self] response in
+      guard response.status == .ok, let found = Self.node(response) else {
         return refuse(response)
       }
+      let node = isPriority ? found[Path([.priority])] : found
       let limit = core.options.limits.responseBytes
       // An answer with only the keys is short, unless it includes the tag, which takes all of the
       // data.

@@ -71,6 +71,9 @@ extension ServerCore {
     to request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>
   ) -> EventLoopFuture<HTTPReply> {
+    if request.path == "*", request.method == "OPTIONS" {
+      return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
+    }
     if request.path == Self.metricsPath { return metricsReply(to: request) }
     if let health = health(at: request.path) {
       return eventLoop.makeSucceededFuture(.answer(health))
@@ -79,6 +82,7 @@ extension ServerCore {
     if let route = IdentityRoute(path: request.path) {
       return identityReply(to: request, route: route)
     }
+    if let tool = ToolRequest(path: request.path) { return toolReply(to: request, asking: tool) }
     if let pages = options.pages(at: request.path) { return pageReply(to: request, from: pages) }
     let rest: RESTRequest
     let depthLimit = options.limits.jsonDepth
@@ -130,10 +134,7 @@ extension ServerCore {
     from database: DatabaseCore
   ) -> EventLoopFuture<HTTPReply> {
     if request.method == .options {
-      var answer = HTTPAnswer.json(200, body: [])
-      answer.contentType = nil
-      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
-      return database.eventLoop.makeSucceededFuture(.answer(answer))
+      return database.eventLoop.makeSucceededFuture(.answer(.allowedMethods))
     }
     guard request.wantsStream else { return RESTExchange.run(request, on: database) }
     if request.options.isShallow {
@@ -293,6 +294,21 @@ extension ServerCore {
         throw RESTError(405, reason: "the metrics are read-only")
       }
       let answer = HTTPAnswer.json(200, body: Array(metrics.text.utf8))
+      return eventLoop.makeSucceededFuture(.answer(answer))
+    } catch {
+      return eventLoop.makeFailedFuture(error)
+    }
+  }
+
+  /// Answers what tools ask about a database or the server, for administrators only.
+  private func toolReply(
+    to request: HTTPRequest,
+    asking tool: ToolRequest
+  ) -> EventLoopFuture<HTTPReply> {
+    do throws(RESTError) {
+      guard try isAdministrator(request) else { throw RESTError.permissionDenied }
+      let names = Set(databases.open.map(\.name) + [options.namespace]).sorted()
+      let answer = try tool.answer(to: request, databases: names)
       return eventLoop.makeSucceededFuture(.answer(answer))
     } catch {
       return eventLoop.makeFailedFuture(error)
