@@ -33,26 +33,72 @@ struct LightMarkdownTests {
     func hash(into hasher: inout Hasher) { character.hash(into: &hasher) }
   }
 
-  @Test(
-    "is read in a number of looks that grows as the text does, whatever that is",
-    arguments: [
-      "*a ", "**a", "_a _", "`", "``a", "[", "[x](", "[x](http://", "> ", "http://", "- ", "#a ",
-      "***", "@a", "_a_", "[a](", "\\",
+  /// Texts that look like the beginning of markup at every character.
+  private static let hostile =
+    [
+      "[", "]", "(", ")", "<", ">", "*", "_", "`", "~", "#", "@", "\\", "-", "h", ".", " ",
+      "*a ", "**a", "_a _", "``a", "[x](", "[]", "[a]", "](", "[[a](", "[x](http://",
+      "[a](http://b",
+      "[a](http://@/", "[a](https://b]", "http://", "http:///", "http://@/", "http://:/",
+      "http://a ",
+      "http://a)", "http://a,", "https://a@", "> ", "> *", "- ", "1. ", "#a ", "***", "*a_b", "@a",
+      "_a_", "`a``b", "\\`", "e\u{301}*",
     ]
+    // Something that could have an end, followed by very much that is none.
+    + ["[a](http://b", "http://b", "`", "*a", "[", "http://@"].flatMap { start in
+      [")", "]", ",", "a", "[", "*a"].map { start + "\u{0}" + $0 }
+    }
+
+  /// A hostile text: the pattern over and over, or what follows its first part.
+  private static func text(_ pattern: String, _ length: Int) -> String {
+    let parts = pattern.split(separator: "\u{0}")
+    let repeated = String(parts.last ?? "")
+    let text = String(repeating: repeated, count: length / repeated.count)
+    return parts.count > 1 ? parts[0] + text : text
+  }
+
+  /// The looks at a text of a length, and the runs it consists of.
+  private static func work(_ text: String) -> (looks: Int, runs: Int) {
+    let looks = Watched.Looks()
+    let line = text.map { Watched(character: $0, looks: looks) }
+    let runs = LightMarkdown.lines(of: [line]).reduce(0) { $0 + $1.runs.count }
+    return (looks.count.load(ordering: .relaxed), runs)
+  }
+
+  @Test(
+    "Each character of a text is looked at a few times, whatever the text is",
+    arguments: hostile
   )
   func hostileLength(pattern: String) {
-    func looks(_ length: Int) -> Int {
-      let looks = Watched.Looks()
-      let line = String(repeating: pattern, count: length / pattern.count).map {
-        Watched(character: $0, looks: looks)
-      }
-      _ = LightMarkdown.lines(of: [line])
-      return looks.count.load(ordering: .relaxed)
+    // The reach of the signs of a line does not matter: even a short text is read with few looks.
+    for length in [600, 6_000, 24_000] {
+      let (looks, runs) = Self.work(Self.text(pattern, length))
+      #expect(looks <= 40 * length, "\(looks / length) looks at each of \(length)")
+      #expect(runs <= length)
     }
-    // Both texts are longer than the farthest reach of a sign. Quadratic time would mean a factor
-    // of four.
-    let (short, long) = (looks(4_000), looks(8_000))
-    #expect(long <= 3 * short, "\(short) looks became \(long)")
+  }
+
+  @Test("Each character of any mixture is looked at a few times", arguments: UInt64(1)...10)
+  func hostileMixtures(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let alphabet = (0..<Int.random(in: 2...6, using: &random)).compactMap { _ in
+      Self.hostile.filter { !$0.contains("\u{0}") }.randomElement(using: &random)
+    }
+    let text = (0..<4_000).compactMap { _ in alphabet.randomElement(using: &random) }.joined()
+    #expect(Self.work(text).looks <= 40 * text.count, "\(alphabet)")
+  }
+
+  @Test("The end of a link is found with one look at each byte", arguments: [")", "]", ",", ")]"])
+  func longLink(end: String) {
+    let looks = Watched.Looks()
+    let text = Array("http://a" + String(repeating: end, count: 20_000)).map(\.asciiValue)
+    let bytes = text.indices.lazy.map { index in
+      looks.count.add(1, ordering: .relaxed)
+      return text[index] ?? 0
+    }
+    #expect(Link(bytes)?.text == "http://a")
+    #expect(looks.count.load(ordering: .relaxed) <= 8 * text.count)
+    #expect(Link.all(in: "http://a" + String(repeating: end, count: 20_000)).map(\.host) == ["a"])
   }
 
   @Test(

@@ -12,7 +12,10 @@ package protocol MarkupUnit: Hashable {
 
 extension Character: MarkupUnit {
   package var plain: Unicode.Scalar? {
-    unicodeScalars.count == 1 ? unicodeScalars.first : nil
+    // Counting the scalars would take as long as there are combining marks.
+    let scalars = unicodeScalars
+    guard let first = scalars.first else { return nil }
+    return scalars.index(after: scalars.startIndex) == scalars.endIndex ? first : nil
   }
   package var isOfWord: Bool { isLetter || isNumber }
   package var isBlank: Bool { isWhitespace }
@@ -93,7 +96,8 @@ package struct LightMarkdown<Unit: MarkupUnit> {
 
   /// Parses lines.
   ///
-  /// - Complexity: O(n) in the number of units, since the reach of each sign is bounded.
+  /// - Complexity: O(n) in the number of units, whatever they are: no search for the end of markup
+  ///   looks at a unit that an earlier search has passed.
   package static func lines(of source: some Sequence<[Unit]>) -> [Line] {
     var reader = Reader()
     return source.map { reader.line($0) }
@@ -222,12 +226,18 @@ private struct LineReader<Unit: MarkupUnit> {
   private static var longestCode: Int { 2_000 }
 
   private let units: [Unit]
+  private var lookahead: Lookahead<Unit>
   private var index = 0
   /// The runs so far; emphasis signs stay in a run of their own until they turn out to be text.
   private var result: [Run] = []
   private var openers: [Opener] = []
+  /// The runs within each pair of emphasis signs, and the number of signs.
+  private var emphases: [(runs: Range<Int>, count: Int)] = []
 
-  init(_ units: [Unit]) { self.units = units }
+  init(_ units: [Unit]) {
+    self.units = units
+    lookahead = Lookahead(units)
+  }
 
   mutating func runs() -> [Run] {
     // Tags and mentions consist of letters without combining marks, as the database compares them.
@@ -245,7 +255,7 @@ private struct LineReader<Unit: MarkupUnit> {
         take(index + 1..<index + 2)
       } else if sign == "`" {
         takeCode()
-      } else if sign == "h", let (end, link) = address(at: index, isAlone: true) {
+      } else if sign == "h", let (end, link) = address(at: index) {
         take(index..<end) {
           $0.looks = [.link]
           $0.link = link
@@ -297,9 +307,7 @@ private struct LineReader<Unit: MarkupUnit> {
         openers.removeSubrange(number...)
         result[opener.run].units = []
         result[run].units = []
-        let new: Set<Look> =
-          count == 1 ? [.emphasis] : count == 2 ? [.strong] : [.emphasis, .strong]
-        for inside in opener.run + 1..<run { result[inside].looks.formUnion(new) }
+        emphases.append((opener.run + 1..<run, count))
         return
       }
     }
@@ -310,8 +318,23 @@ private struct LineReader<Unit: MarkupUnit> {
 
   /// The runs, with adjacent ones of the same style merged.
   private var joined: [Run] {
+    // How many more pairs of signs are around a run than around the run before it.
+    var changes = Array(repeating: (emphasis: 0, strong: 0), count: result.count + 1)
+    for (runs, count) in emphases {
+      let (emphasis, strong) = (count == 2 ? 0 : 1, count == 1 ? 0 : 1)
+      changes[runs.lowerBound].emphasis += emphasis
+      changes[runs.lowerBound].strong += strong
+      changes[runs.upperBound].emphasis -= emphasis
+      changes[runs.upperBound].strong -= strong
+    }
+    var (emphasis, strong) = (0, 0)
     var joined: [Run] = []
-    for run in result where !run.units.isEmpty {
+    for (index, var run) in result.enumerated() {
+      emphasis += changes[index].emphasis
+      strong += changes[index].strong
+      guard !run.units.isEmpty else { continue }
+      if emphasis > 0 { run.looks.insert(.emphasis) }
+      if strong > 0 { run.looks.insert(.strong) }
       // Field by field: a copy of the last run would make each append copy its units.
       if let last = joined.indices.last, joined[last].looks == run.looks,
         joined[last].link == nil, run.link == nil, joined[last].signs == 0, run.signs == 0
@@ -329,72 +352,123 @@ private struct LineReader<Unit: MarkupUnit> {
   private mutating func takeCode() {
     let start = index
     let count = units[start...].prefix { $0.plain == "`" }.count
-    guard let end = endOfCode(from: start + count, count: count) else {
+    let limit = start + count + Self.longestCode
+    guard let end = lookahead.code(after: start + count, count: count), end < limit else {
       return take(start..<start + count)
     }
-    take(start..<end) {
+    take(start..<end + count) {
       $0.looks = [.code]
       $0.signs = count
     }
   }
 
-  private func endOfCode(from start: Int, count: Int) -> Int? {
-    var index = start
-    let limit = min(units.count, start + Self.longestCode)
-    while index < limit {
-      guard units[index].plain == "`" else {
-        index += 1
-        continue
-      }
-      let run = units[index...].prefix { $0.plain == "`" }.count
-      if run == count { return index > start ? index + run : nil }
-      index += run
-    }
-    return nil
-  }
-
   // MARK: Links
 
-  /// Finds an http or https address that begins at an index, either on its own or after a label.
-  ///
-  /// - Returns: The end of the address, and the link.
-  private func address(at start: Int, isAlone: Bool) -> (end: Int, link: Link)? {
-    if isAlone, start > 0, units[start - 1].isOfWord { return nil }
-    let scheme = ["https://", "http://"].first { hasWord($0, at: start) }
-    guard scheme != nil else { return nil }
-    let rest = units[start...].prefix(Self.longestAddress + 1).prefix { unit in
-      unit.plain.map { Link.isAllowed($0) && (isAlone || $0 != ")") } == true
+  /// An http or https address that begins at an index, without the punctuation after it.
+  private mutating func address(at start: Int) -> (end: Int, link: Link)? {
+    guard start == 0 || !units[start - 1].isOfWord, hasScheme(at: start) else { return nil }
+    let end = lookahead.address(from: start)
+    guard end - start <= Self.longestAddress, let link = Link(bytes(start..<end)) else {
+      return nil
     }
-    guard rest.count <= Self.longestAddress else { return nil }
-    let text = String(String.UnicodeScalarView(rest.compactMap(\.plain)))
-    guard let link = Link(text[...]) else { return nil }
     return (start + link.text.utf8.count, link)
   }
 
   /// A link with a label: `[label](https://example.org)`.
-  private func label(at start: Int) -> (label: Range<Int>, end: Int, link: Link)? {
-    let limit = min(units.count, start + Self.longestLabel)
-    guard let close = units[start..<limit].firstIndex(where: { $0.plain == "]" }),
-      close > start + 1, close + 2 < units.count, units[close + 1].plain == "(",
-      let (end, link) = address(at: close + 2, isAlone: false),
-      end < units.count, units[end].plain == ")"
+  private mutating func label(at start: Int) -> (label: Range<Int>, end: Int, link: Link)? {
+    let close = lookahead.bracket(from: start)
+    guard close < start + Self.longestLabel, close > start + 1, close + 2 < units.count,
+      units[close + 1].plain == "(", hasScheme(at: close + 2)
+    else { return nil }
+    let end = lookahead.addressInParentheses(from: close + 2)
+    guard end - close - 2 <= Self.longestAddress, end < units.count, units[end].plain == ")",
+      let link = Link(delimited: bytes(close + 2..<end))
     else { return nil }
     return (start + 1..<close, end + 1, link)
   }
 
-  /// Whether an ASCII string is found at an index.
-  private func hasWord(_ word: String, at start: Int) -> Bool {
-    var index = start
-    for scalar in word.unicodeScalars {
-      guard index < units.count, units[index].plain == scalar else { return false }
-      index += 1
+  /// Whether the scheme of a link begins at an index.
+  private func hasScheme(at start: Int) -> Bool {
+    Link.schemes.contains { scheme in
+      var index = start
+      for scalar in scheme.unicodeScalars {
+        guard index < units.count, units[index].plain == scalar else { return false }
+        index += 1
+      }
+      return true
     }
-    return true
+  }
+
+  /// The bytes of units that an address may contain.
+  private func bytes(_ range: Range<Int>) -> some BidirectionalCollection<UInt8> {
+    units[range].lazy.map { $0.plain.map { UInt8(truncatingIfNeeded: $0.value) } ?? 0 }
+  }
+}
+
+/// Finds where the markup of a line may end.
+///
+/// The searches of one kind begin at increasing indices, and each goes on where the last one ended.
+/// So all searches together look at each unit a fixed number of times.
+private struct Lookahead<Unit: MarkupUnit> {
+  private let units: [Unit]
+  private var bracket = 0
+  private var address = 0
+  private var addressInParentheses = 0
+  /// The starts of the runs of backticks by length, latest first; nil before the first search.
+  private var codes: [Int: [Int]]?
+
+  init(_ units: [Unit]) { self.units = units }
+
+  /// The first `]` at or after an index, or the end of the line.
+  mutating func bracket(from start: Int) -> Int {
+    bracket = max(bracket, start)
+    while bracket < units.count, units[bracket].plain != "]" { bracket += 1 }
+    return bracket
+  }
+
+  /// The first unit at or after an index that no address contains, or the end of the line.
+  mutating func address(from start: Int) -> Int {
+    address = max(address, start)
+    while address < units.count, units[address].isOfAddress { address += 1 }
+    return address
+  }
+
+  /// Like ``address(from:)``, for an address that ends before a parenthesis.
+  mutating func addressInParentheses(from start: Int) -> Int {
+    addressInParentheses = max(addressInParentheses, start)
+    while addressInParentheses < units.count, units[addressInParentheses].isOfAddress,
+      units[addressInParentheses].plain != ")"
+    {
+      addressInParentheses += 1
+    }
+    return addressInParentheses
+  }
+
+  /// The start of the first run of so many backticks at or after an index.
+  mutating func code(after start: Int, count: Int) -> Int? {
+    var codes = self.codes.take() ?? backticks
+    while let first = codes[count]?.last, first < start { codes[count]?.removeLast() }
+    self.codes = codes
+    return codes[count]?.last
+  }
+
+  private var backticks: [Int: [Int]] {
+    var codes: [Int: [Int]] = [:]
+    var end = units.count
+    while end > 0 {
+      var start = end
+      while start > 0, units[start - 1].plain == "`" { start -= 1 }
+      if start < end { codes[end - start, default: []].append(start) }
+      end = start - 1
+    }
+    return codes
   }
 }
 
 extension MarkupUnit {
   fileprivate var isOfASCIIWord: Bool { plain?.isASCII == true && isOfWord }
+
+  fileprivate var isOfAddress: Bool { plain.map { Link.isAllowed($0) } == true }
 
   fileprivate var isPunctuation: Bool {
     guard let plain, plain.isASCII else { return false }

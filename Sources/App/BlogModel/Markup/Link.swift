@@ -8,8 +8,8 @@ package struct Link: Hashable, Sendable {
   /// The maximum number of links offered for one text.
   package static let limit = 200
 
-  private static let schemes = ["https://", "http://"]
-  private static let closing: [Character: Character] = [")": "(", "]": "[", "}": "{", ">": "<"]
+  /// How a link begins.
+  static let schemes = ["https://", "http://"]
 
   /// All links of a text, in order.
   ///
@@ -19,7 +19,7 @@ package struct Link: Hashable, Sendable {
     var rest = text[...]
     while links.count < limit, let start = nextStart(in: rest) {
       let end = rest[start...].firstIndex { !isAllowed($0) } ?? rest.endIndex
-      if let link = Link(rest[start..<end]) { links.append(link) }
+      if let link = Link(rest[start..<end].utf8) { links.append(link) }
       rest = rest[end...].dropFirst()
     }
     return links
@@ -37,29 +37,62 @@ package struct Link: Hashable, Sendable {
 
   /// Whether a scalar is one of the printable ASCII characters that an address may contain.
   package static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value > 0x20 && scalar.value < 0x7F && !"\"<>\\^`{|}".unicodeScalars.contains(scalar)
+    switch scalar {
+    case "\"", "<", ">", "\\", "^", "`", "{", "|", "}": false
+    default: scalar.value > 0x20 && scalar.value < 0x7F
+    }
   }
 
-  /// Takes the address at the start of a text of allowed characters; nil if there is none.
-  init?(_ text: Substring) {
-    var address = text
-    while let last = address.last {
-      if ".,;:!?'".contains(last) {
-        address.removeLast()
-      } else if let opening = Self.closing[last],
-        address.count(where: { $0 == last }) > address.count(where: { $0 == opening })
-      {
-        address.removeLast()
-      } else {
-        break
+  /// Takes the address at the start of the bytes of allowed characters; nil if there is none.
+  ///
+  /// - Complexity: O(bytes), and O(host) if there is none because the host is missing
+  init?(_ bytes: some BidirectionalCollection<UInt8>) {
+    guard Self.host(of: bytes) != nil else { return nil }
+    // How many more brackets of a kind are closed than opened.
+    var (parentheses, brackets) = (0, 0)
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "("): parentheses -= 1
+      case UInt8(ascii: ")"): parentheses += 1
+      case UInt8(ascii: "["): brackets -= 1
+      case UInt8(ascii: "]"): brackets += 1
+      default: break
       }
     }
-    guard let scheme = Self.schemes.first(where: { address.hasPrefix($0) }) else { return nil }
-    let authority = address.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    var address = bytes[...]
+    trimming: while let last = address.last {
+      switch last {
+      case UInt8(ascii: ")") where parentheses > 0: parentheses -= 1
+      case UInt8(ascii: "]") where brackets > 0: brackets -= 1
+      case UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"),
+        UInt8(ascii: "!"), UInt8(ascii: "?"), UInt8(ascii: "'"):
+        break
+      default: break trimming
+      }
+      address = address.dropLast()
+    }
+    self.init(delimited: address)
+  }
+
+  /// Takes an address whose end is certain; nil if it has no host.
+  ///
+  /// - Complexity: O(bytes), and O(host) if the host is missing
+  init?(delimited bytes: some BidirectionalCollection<UInt8>) {
+    guard let host = Self.host(of: bytes) else { return nil }
+    self.text = String(decoding: bytes, as: UTF8.self)
+    self.host = host
+  }
+
+  private static func host(of bytes: some BidirectionalCollection<UInt8>) -> String? {
+    guard let scheme = schemes.first(where: { bytes.starts(with: $0.utf8) }) else { return nil }
+    let authority = bytes.dropFirst(scheme.utf8.count).prefix { byte in
+      byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+    }
     // `https://bank.com@evil.example/` leads to evil.example.
-    let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-    guard !host.isEmpty, !host.hasPrefix(":") else { return nil }
-    self.text = String(address)
-    self.host = String(host)
+    let host =
+      authority.lastIndex(of: UInt8(ascii: "@")).map { authority[$0...].dropFirst() }
+      ?? authority[...]
+    guard let first = host.first, first != UInt8(ascii: ":") else { return nil }
+    return String(decoding: host, as: UTF8.self)
   }
 }
