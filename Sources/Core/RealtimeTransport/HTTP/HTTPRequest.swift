@@ -1,4 +1,5 @@
 internal import NIOHTTP1
+private import Synchronization
 
 /// A request to a server: a plain one or a WebSocket handshake.
 package struct HTTPRequest: Sendable {
@@ -19,11 +20,31 @@ package struct HTTPRequest: Sendable {
   /// The connection; nil for a WebSocket handshake.
   package let connection: Connection?
 
+  /// Whether the client still waits for the answer; nil if that is unknown.
+  package let reader: Reader?
+
   /// Identifies a connection among those that are open.
   package typealias Connection = ObjectIdentifier
 
-  init(head: HTTPRequestHead, body: [UInt8] = [], peer: Peer, connection: Connection? = nil) {
+  /// Tells whether a client has closed its connection; may be asked on any thread.
+  package final class Reader: Sendable {
+    private let hasLeft = Atomic<Bool>(false)
+
+    /// Whether the client has closed its connection.
+    package var isGone: Bool { hasLeft.load(ordering: .relaxed) }
+
+    func leave() { hasLeft.store(true, ordering: .relaxed) }
+  }
+
+  init(
+    head: HTTPRequestHead,
+    body: [UInt8] = [],
+    peer: Peer,
+    connection: Connection? = nil,
+    reader: Reader? = nil
+  ) {
     self.connection = connection
+    self.reader = reader
     method = head.method.rawValue
     target = Self.originForm(of: head.uri)
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

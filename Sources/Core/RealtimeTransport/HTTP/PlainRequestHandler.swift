@@ -34,6 +34,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let mirror: OutputMirror?
   private let onIdle: (Bool) -> Void
   private let onClose: () -> Void
+  private let reader = HTTPRequest.Reader()
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
   private var output: OutputQueue?
@@ -217,7 +218,13 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     setReading(false)
     holder?.isComplete = true
     onIdle(false)
-    let request = HTTPRequest(head: head, body: body, peer: peer, connection: .init(self))
+    let request = HTTPRequest(
+      head: head,
+      body: body,
+      peer: peer,
+      connection: .init(self),
+      reader: reader
+    )
     body = []
     let handler = NIOLoopBound(self, eventLoop: link.connections)
     link.toServer { [link, answerRequest, mirror] in
@@ -372,6 +379,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private func finish() {
     guard context != nil else { return }
     context = nil
+    reader.leave()
     phase = .closed
     output?.close()
     output = nil

@@ -15,6 +15,8 @@ final class Workbench {
     let account: CostAccount
     /// Whether there is memory for the job's result.
     let mayBegin: () -> Bool
+    /// Gives the job up if nobody needs its result any more, and returns whether it did.
+    let isGivenUp: () -> Bool
     /// Does the work; then calls the first closure with its duration, passes the result on, and
     /// finally calls the second closure.
     let start: (@escaping (TimeAmount) -> Void, @escaping () -> Void) -> Void
@@ -46,17 +48,20 @@ final class Workbench {
   ///   - mayBegin: Whether there is memory for the result. It is called just before the work
   ///     begins: many jobs may wait here together, and each result reduces the memory for those
   ///     behind it.
+  ///   - isGivenUp: Whether nobody needs the result any more, in which case neither `work` nor
+  ///     `receive` is called. It is called just before the work begins.
   ///   - work: The work, which runs on another thread.
   ///   - receive: Receives the result on the event loop.
   func perform<Result: Sendable>(
     for account: CostAccount,
     isLong: Bool,
     mayBegin: @escaping () -> Bool = { true },
+    isGivenUp: @escaping () -> Bool = { false },
     _ work: @escaping @Sendable () -> Result,
     then receive: @escaping (Result) -> Void
   ) {
     let (eventLoop, pool) = (eventLoop, pool)
-    let job = Job(account: account, mayBegin: mayBegin) { finished, leave in
+    let job = Job(account: account, mayBegin: mayBegin, isGivenUp: isGivenUp) { finished, leave in
       let end = NIOLoopBound(
         (finished: finished, receive: receive, leave: leave),
         eventLoop: eventLoop
@@ -84,6 +89,7 @@ final class Workbench {
   private func startNext(at lane: ReferenceWritableKeyPath<Workbench, Lane>) {
     guard !self[keyPath: lane].isBusy else { return }
     while let job = self[keyPath: lane].queue.popFirst() {
+      if job.isGivenUp() { continue }
       guard job.mayBegin() else {
         // This job does not hold up jobs that need no memory.
         memory.whenRelieved { [weak self] in self?.add(job, to: lane) }

@@ -50,7 +50,7 @@ package struct PageRead: Sendable {
 }
 
 /// The result of a read.
-package enum PageData: Sendable {
+package enum PageData: Sendable, Equatable {
   /// The data, which is shared with the database, so that even large data costs nothing.
   case found(Node)
   /// The rules do not let everybody read the data.

@@ -25,6 +25,8 @@ final class PageExchange: InternalPeer, TurnTaker {
   /// Continues with the answers.
   private var next: (@Sendable ([PageData]) -> PageStep)?
   private var answers: [PageData?] = []
+  /// The answers of all steps so far.
+  private var data: [PageData] = []
   /// The number of the request before the first of this step.
   private var base: Int64 = 0
   /// Whether it is waiting for its turn or for memory, so that nothing is lost by giving it up.
@@ -88,7 +90,7 @@ final class PageExchange: InternalPeer, TurnTaker {
 
   /// Requests a turn as soon as unread output leaves enough memory.
   private func readWhenPossible() {
-    guard peer != nil else { return }
+    guard peer != nil, !giveUp() else { return }
     let isHeldBack = reads.contains { core.mustWait(toRead: $0.path, isBehind: false) }
     guard !isHeldBack else {
       return core.context.memory.whenRelieved { [weak self] in self?.readWhenPossible() }
@@ -99,7 +101,7 @@ final class PageExchange: InternalPeer, TurnTaker {
   var isReady: Bool { isPending && peer != nil }
 
   func takeTurn() {
-    guard isPending else { return }
+    guard isPending, !giveUp() else { return }
     isPending = false
     answers = Array(repeating: nil, count: reads.count)
     let first = base
@@ -112,20 +114,35 @@ final class PageExchange: InternalPeer, TurnTaker {
     }
   }
 
+  /// Ends the exchange if its reader has left; returns whether it has.
+  private func giveUp() -> Bool {
+    guard request.reader?.isGone == true else { return false }
+    finish(RESTError(503, reason: "the client has left").answer)
+    return true
+  }
+
   private func render(_ make: @escaping @Sendable () -> Page) {
+    let address = request.path + request.parameters.map { "&\($0.name)=\($0.value)" }.joined()
+    if let kept = versions.page(at: address, of: data) { return answer(with: kept) }
     let limit = core.options.limits.responseBytes
     core.context.workbench.perform(
       for: account,
       isLong: false,
       mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },
+      isGivenUp: { [self] in giveUp() },
       { RenderedPage(make()) },
       then: { [self] rendered in
         guard rendered.page.body.count <= limit else {
           return finish(RESTError.answerTooBig.answer)
         }
-        finish(rendered.answer(to: request, at: core.context.clock(), versions: versions))
+        versions.keep(rendered, at: address, of: data)
+        answer(with: rendered)
       }
     )
+  }
+
+  private func answer(with page: RenderedPage) {
+    finish(page.answer(to: request, at: core.context.clock(), versions: versions))
   }
 
   private func finish(_ answer: HTTPAnswer) {
@@ -147,6 +164,7 @@ final class PageExchange: InternalPeer, TurnTaker {
     guard known.count == answers.count, let next else { return }
     base += Int64(answers.count)
     answers = []
+    data += known
     self.next = nil
     follow(next(known))
   }

@@ -66,7 +66,35 @@ final class PageVersions {
     let since: Int64
   }
 
+  /// The bytes of all pages that are kept; when they are exceeded, all are made anew.
+  private static let keptBytes = 8 * 1_024 * 1_024
+
+  private struct Kept {
+    let data: [PageData]
+    let page: RenderedPage
+  }
+
   private var known: [String: Version] = [:]
+  private var kept: [String: Kept] = [:]
+  private var keptBytes = 0
+
+  /// A page that has been made of the same data before.
+  func page(at address: String, of data: [PageData]) -> RenderedPage? {
+    guard let kept = kept[address], kept.data == data else { return nil }
+    return kept.page
+  }
+
+  /// Keeps a page until it is made of other data, or other pages need the memory.
+  func keep(_ page: RenderedPage, at address: String, of data: [PageData]) {
+    let bytes = page.page.body.count
+    guard address.utf8.count <= Self.longestAddress, bytes <= Self.keptBytes / 8 else { return }
+    if let old = kept[address] { keptBytes -= old.page.page.body.count }
+    if keptBytes + bytes > Self.keptBytes || kept.count >= Self.limit {
+      (kept, keptBytes) = ([:], 0)
+    }
+    keptBytes += bytes
+    kept[address] = Kept(data: data, page: page)
+  }
 
   /// The value of `Last-Modified`.
   ///

@@ -1,0 +1,78 @@
+import Dispatch
+import NIOConcurrencyHelpers
+import RealtimeCore
+import RealtimeServer
+import Testing
+import TransportTestSupport
+
+/// Readers who ask for expensive pages.
+@Suite("Pages that many ask for", .timeLimit(.minutes(1)))
+struct PageAttackTests {
+  /// Pages that count how often they are rendered, and can be made to wait.
+  private struct Pages: PageSource {
+    let rendered = NIOLockedValueBox<[String]>([])
+    let gate = DispatchSemaphore(value: 0)
+
+    func owns(_ path: String) -> Bool { path.hasPrefix("/page") }
+
+    func page(for request: PageRequest) -> PageStep {
+      let name = request.segments.last ?? ""
+      return .read([PageRead("a")]) { data in
+        .render {
+          rendered.withLockedValue { $0.append(name) }
+          if name == "page-slow" { gate.wait() }
+          return Page(contentType: "text/plain", body: Array("\(data)".utf8), lifetime: 1)
+        }
+      }
+    }
+  }
+
+  private func start(_ pages: Pages) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.pages = pages
+    return try await .startForTest(options)
+  }
+
+  @Test("A page is rendered once for the same data, whoever asks for it")
+  func kept() async throws {
+    let pages = Pages()
+    let server = try await start(pages)
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/a.json", "1")
+    let first = try await http.request("GET", "/page")
+    for _ in 0..<5 { #expect(try await http.request("GET", "/page").body == first.body) }
+    #expect(pages.rendered.withLockedValue { $0.count } == 1)
+    // Another write changes nothing, and one of the data does.
+    _ = try await http.request("PUT", "/b.json", "1")
+    _ = try await http.request("GET", "/page")
+    #expect(pages.rendered.withLockedValue { $0.count } == 1)
+    _ = try await http.request("PUT", "/a.json", "2")
+    #expect(try await http.request("GET", "/page").body != first.body)
+    #expect(pages.rendered.withLockedValue { $0.count } == 2)
+    await server.stop()
+  }
+
+  @Test("The pages of readers who have left are not rendered")
+  func left() async throws {
+    let pages = Pages()
+    let server = try await start(pages)
+    let slow = try await HTTPProbe(server.address)
+    slow.send(HTTPProbe.text("GET", "/page-slow"))
+    var readers: [HTTPProbe] = []
+    for number in 0..<8 {
+      let reader = try await HTTPProbe(server.address)
+      reader.send(HTTPProbe.text("GET", "/page\(number)"))
+      readers.append(reader)
+    }
+    let http = try await HTTPProbe(server.address)
+    _ = try await http.request("PUT", "/b.json", "1")
+    for reader in readers { await reader.close() }
+    // The server learns of the ends before it answers these.
+    for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
+    pages.gate.signal()
+    #expect(try await slow.answer().status == 200)
+    #expect(try await http.request("GET", "/page-last").status == 200)
+    #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-last"])
+    await server.stop()
+  }
+}
