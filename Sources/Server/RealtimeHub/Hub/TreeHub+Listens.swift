@@ -14,7 +14,8 @@ extension TreeHub {
     access.letIn(origin.peer)
     let isPrompt = isPrompt(key, of: origin.peer)
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
-    let value = listens.add(registered, of: origin.peer, in: durability.root)
+    let identity = access.state(of: origin.peer)?.identity ?? .anonymous
+    let value = listens.add(registered, of: origin.peer, as: identity, in: durability.root)
     let remarks: JSONValue =
       isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
     if isComposed(value, for: origin.peer) {
@@ -73,13 +74,6 @@ extension TreeHub {
     if !listen.query.loadsAllData, listen.tag == nil {
       return RequestError(.invalidData, reason: "a listen to a filtered query needs a tag \"t\"")
     }
-    let known = listens.keys(of: peer)
-    if known.count >= limits.listensPerPeer, !known.contains(key) {
-      return RequestError(
-        .unavailable,
-        reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
-      )
-    }
     guard grantsListen(key, to: peer, as: state) else {
       return readError(at: key.path, query: key.query, as: state)
     }
@@ -95,7 +89,13 @@ extension TreeHub {
           + " children are ordered without an index"
       )
     }
-    return nil
+    return listens.refusal(
+      of: key,
+      isIndexed: isIndexed,
+      for: peer,
+      as: state.identity,
+      in: durability.root
+    )
   }
 
   private func problem(withReadAt path: Path, query: Query) -> String? {

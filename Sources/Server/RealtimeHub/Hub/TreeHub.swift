@@ -120,7 +120,7 @@ package struct TreeHub: Sendable {
   package var listenCount: Int { listens.count }
 
   /// The number of listens that a peer has.
-  package func listenCount(of peer: PeerID) -> Int { listens.keys(of: peer).count }
+  package func listenCount(of peer: PeerID) -> Int { listens.count(of: peer) }
 
   /// The number of writes that a peer has scheduled for its disconnect.
   package func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }

@@ -64,8 +64,14 @@ struct IndexCache: Sendable {
   /// Reports that a window no longer follows an order.
   mutating func release(_ index: Index, at path: Path) {
     _ = use(index, at: path, isDeclared: false, windows: -1)
-    let isGone = remove(at: path) { $0.index == index && $0.windows == 0 && !$0.isDeclared }
-    if !isGone { giveUpUnused() }
+    guard let order = self[path].first(where: { $0.index == index }), order.windows == 0 else {
+      return
+    }
+    if order.isDeclared {
+      giveUpUnused()
+    } else {
+      remove(at: path) { $0.index == index }
+    }
   }
 
   /// Applies a commit.

@@ -61,6 +61,12 @@ struct ListenRegistry: Sendable {
     if isEmpty == true { locations.removeValue(forKey: key.path) }
   }
 
+  /// The number of other windows at a location, if a listen needs a window that nobody has yet.
+  func windows(beside key: ListenKey) -> Int? {
+    guard let location = locations[key.path] else { return 0 }
+    return location.hasWindow(key.query) ? nil : location.windowCount
+  }
+
   /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of key: ListenKey, peer: PeerID) -> Int64? {
     locations[key.path]?.tag(of: key.query, peer: peer)
@@ -149,6 +155,8 @@ struct ListenLocation: Sendable {
   /// The peers that listen to everything, each with its tag, which is usually nil.
   private(set) var whole = SortedMap<PeerID, Int64?>()
   private var windows: [QueryWindow] = []
+  /// Where the window of a query is among all.
+  private var positions: [Query: Int] = [:]
   /// The last commit that was pushed to the peers that listen to everything.
   var lastTold: Int64 = 0
 
@@ -158,10 +166,16 @@ struct ListenLocation: Sendable {
 
   var isEmpty: Bool { whole.isEmpty && windows.isEmpty }
 
+  /// The number of different queries that are listened to.
+  var windowCount: Int { windows.count }
+
+  /// Whether somebody listens to a query.
+  func hasWindow(_ query: Query) -> Bool { positions[query] != nil }
+
   /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of query: Query, peer: PeerID) -> Int64? {
     guard !query.loadsAllData else { return whole[peer] ?? nil }
-    return windows.first { $0.query == query }?.listeners[peer] ?? nil
+    return positions[query].flatMap { windows[$0].listeners[peer] }
   }
 
   /// Whether a peer gets all changes here, without a tag.
@@ -183,13 +197,14 @@ struct ListenLocation: Sendable {
       whole.updateValue(listen.tag, forKey: peer)
       return node
     }
-    if let position = windows.firstIndex(where: { $0.query == query }) {
+    if let position = positions[query] {
       windows[position].listeners.updateValue(tag, forKey: peer)
       return windows[position].node(from: Self.indexed(node, by: query.index, in: cache[path]))
     }
     let indexed = cache.retain(query.index, at: path, node: node, isDeclared: listen.isIndexed)
     var window = QueryWindow(query, of: indexed)
     window.listeners.updateValue(tag, forKey: peer)
+    positions[query] = windows.count
     windows.append(window)
     return window.node(from: indexed)
   }
@@ -199,10 +214,16 @@ struct ListenLocation: Sendable {
       whole.removeValue(forKey: peer)
       return
     }
-    guard let position = windows.firstIndex(where: { $0.query == query }) else { return }
+    guard let position = positions[query] else { return }
     windows[position].listeners.removeValue(forKey: peer)
     guard windows[position].listeners.isEmpty else { return }
-    windows.remove(at: position)
+    positions[query] = nil
+    // The last window takes the place of this one, so that no other has to move.
+    let last = windows.removeLast()
+    if position < windows.count {
+      windows[position] = last
+      positions[last.query] = position
+    }
     cache.release(query.index, at: path)
   }
 

@@ -9,8 +9,7 @@ struct Listens: Sendable {
   private var registry = ListenRegistry()
   private var conditional = ConditionalListens()
   private var cache: IndexCache
-  /// The listens of each peer that has any.
-  private var keys: [PeerID: Set<ListenKey>] = [:]
+  private var accounts: ListenAccounts
   /// For each peer with listens, the last commit at the time its condition last failed.
   private var lastStale: [PeerID: Int64] = [:]
   private let limits: HubLimits
@@ -18,6 +17,7 @@ struct Listens: Sendable {
   init(_ limits: HubLimits) {
     self.limits = limits
     cache = IndexCache(limits)
+    accounts = ListenAccounts(limits)
   }
 
   // MARK: Listens of a peer
@@ -25,31 +25,91 @@ struct Listens: Sendable {
   /// The number of listens across all peers.
   ///
   /// - Complexity: O(peers)
-  var count: Int { keys.values.reduce(0) { $0 + $1.count } }
+  var count: Int { accounts.count }
 
   /// The peers that have listens.
-  var peers: Dictionary<PeerID, Set<ListenKey>>.Keys { keys.keys }
+  var peers: some Sequence<PeerID> { accounts.peers }
+
+  /// The number of listens of a peer.
+  func count(of peer: PeerID) -> Int { accounts.count(of: peer) }
 
   /// The listens of a peer.
-  func keys(of peer: PeerID) -> Set<ListenKey> { keys[peer] ?? [] }
+  func keys(of peer: PeerID) -> [ListenKey] { accounts.keys(of: peer) }
 
   /// Whether a peer has a listen.
-  func contains(_ key: ListenKey, of peer: PeerID) -> Bool { keys[peer]?.contains(key) == true }
+  func contains(_ key: ListenKey, of peer: PeerID) -> Bool { accounts.contains(key, of: peer) }
 
   /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of key: ListenKey, peer: PeerID) -> Int64? { registry.tag(of: key, peer: peer) }
 
+  /// Why a peer cannot have another listen, or nil if it can.
+  func refusal(
+    of key: ListenKey,
+    isIndexed: Bool,
+    for peer: PeerID,
+    as identity: Identity,
+    in root: Node
+  ) -> RequestError? {
+    if contains(key, of: peer) { return nil }
+    if count(of: peer) >= limits.listensPerPeer {
+      return RequestError(
+        .unavailable,
+        reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
+      )
+    }
+    let orders = cache[key.path]
+    if !isIndexed, !orders.contains(where: { $0.index == key.query.index }),
+      orders.count(where: { !$0.isDeclared }) >= limits.undeclaredOrders
+    {
+      return RequestError(
+        .unavailable,
+        reason: "one location cannot have more than \(limits.undeclaredOrders) orders without an "
+          + "index in the rules"
+      )
+    }
+    let cost = cost(of: key, isIndexed: isIndexed, for: peer, in: root)
+    guard accounts.canAfford(cost, of: peer, payer: .init(identity)) else {
+      return RequestError(.unavailable, reason: "the listens of this user cost others too much")
+    }
+    return nil
+  }
+
+  /// What a listen costs others: the time that each commit takes longer, and memory.
+  ///
+  /// A filtered listen adds to the work of every commit at its location. An order without an index
+  /// in the rules also takes memory for each child.
+  private func cost(
+    of key: ListenKey,
+    isIndexed: Bool,
+    for peer: PeerID,
+    in root: Node
+  ) -> Int {
+    guard !key.query.loadsAllData else { return 1 }
+    var cost = 1 + accounts.windowCount(of: peer, at: key.path) / 8
+    if let others = registry.windows(beside: key) { cost += 8 + others / 64 }
+    if !isIndexed { cost += root[key.path].childCount / 10 }
+    return cost
+  }
+
   /// Adds a listen, or changes its tag, and returns the data that it selects.
-  mutating func add(_ listen: RegisteredListen, of peer: PeerID, in root: Node) -> Node {
-    keys[peer, default: []].insert(listen.key)
+  mutating func add(
+    _ listen: RegisteredListen,
+    of peer: PeerID,
+    as identity: Identity,
+    in root: Node
+  ) -> Node {
+    let key = listen.key
+    if !contains(key, of: peer) {
+      let cost = cost(of: key, isIndexed: listen.isIndexed, for: peer, in: root)
+      accounts.add(key, cost: cost, of: peer, payer: .init(identity))
+    }
     return registry.add(listen, of: peer, in: root, cache: &cache)
   }
 
   /// Removes a listen; it is no error if the listen does not exist or was never granted.
   mutating func end(_ key: ListenKey, of peer: PeerID) {
     conditional.remove(key, of: peer)
-    guard keys[peer]?.remove(key) != nil else { return }
-    if keys[peer]?.isEmpty == true { keys[peer] = nil }
+    guard accounts.remove(key, of: peer) else { return }
     registry.remove(key, of: peer, cache: &cache)
   }
 

@@ -7,6 +7,14 @@ internal import SecurityRules
 package struct HubLimits: Sendable, Equatable {
   /// Maximum number of listens of one peer.
   package var listensPerPeer = 10_000
+  /// Maximum cost of the listens of one user over all connections; an ordinary listen costs one.
+  package var listensPerUser = 20_000
+  /// Maximum cost of the listens of all who have not signed in, or only anonymously.
+  package var guestListens = 20_000
+  /// Cost up to which the listens of one connection are granted whatever others have.
+  package var freeListens = 64
+  /// Maximum number of orders of one location that listens need and the rules do not declare.
+  package var undeclaredOrders = 64
   /// Maximum number of writes that one peer schedules for its disconnect.
   package var disconnectWritesPerPeer = 10_000
   /// Maximum size in bytes, of JSON and of paths, of the writes that one peer schedules.

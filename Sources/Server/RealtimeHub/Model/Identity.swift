@@ -17,6 +17,12 @@ package enum Identity: Sendable, Hashable {
     return uid
   }
 
+  /// Whether it is a user with an anonymous account, of which anybody can have any number.
+  package var isGuest: Bool {
+    guard case .user(let auth?) = self else { return false }
+    return auth["provider"]?.string == "anonymous"
+  }
+
   /// The form in which a store keeps it: true for administrators, otherwise `auth`, or null.
   package var json: JSONValue {
     switch self {

@@ -1,0 +1,96 @@
+internal import RealtimeCore
+
+/// The listens of each peer, and what they cost everybody else.
+///
+/// A cost of one stands for a push of each commit that concerns the listen. It is charged to the
+/// user who asks for the listen, over all connections, and returned when the listen ends.
+struct ListenAccounts: Sendable {
+  /// Who is charged for a listen.
+  enum Payer: Hashable, Sendable {
+    /// All who have not signed in, or only anonymously: anybody can be any number of them.
+    case guests
+    case user(String)
+
+    /// Nil for administrators, who are not charged.
+    init?(_ identity: Identity) {
+      if identity == .administrator { return nil }
+      self = identity.uid.flatMap { identity.isGuest ? nil : .user($0) } ?? .guests
+    }
+  }
+
+  private struct Charge: Sendable {
+    let payer: Payer?
+    let cost: Int
+  }
+
+  private struct Account: Sendable {
+    var charges: [ListenKey: Charge] = [:]
+    /// The number of filtered listens at each location.
+    var windows: [Path: Int] = [:]
+    /// The sum of the costs.
+    var total = 0
+  }
+
+  private var accounts: [PeerID: Account] = [:]
+  private var totals: [Payer: Int] = [:]
+  private let limits: HubLimits
+
+  init(_ limits: HubLimits) {
+    self.limits = limits
+  }
+
+  /// The number of listens across all peers.
+  ///
+  /// - Complexity: O(peers)
+  var count: Int { accounts.values.reduce(0) { $0 + $1.charges.count } }
+
+  /// The peers that have listens.
+  var peers: some Sequence<PeerID> { accounts.keys }
+
+  /// The number of listens of a peer.
+  func count(of peer: PeerID) -> Int { accounts[peer]?.charges.count ?? 0 }
+
+  /// The listens of a peer.
+  func keys(of peer: PeerID) -> [ListenKey] { accounts[peer].map { Array($0.charges.keys) } ?? [] }
+
+  /// Whether a peer has a listen.
+  func contains(_ key: ListenKey, of peer: PeerID) -> Bool {
+    accounts[peer]?.charges[key] != nil
+  }
+
+  /// The number of filtered listens that a peer has at a location.
+  func windowCount(of peer: PeerID, at path: Path) -> Int { accounts[peer]?.windows[path] ?? 0 }
+
+  /// Whether a user may have a listen of a certain cost in addition to those there are.
+  ///
+  /// A few listens of each connection are always granted, so that a crowd that has used up the
+  /// budget it shares with others does not shut them out.
+  func canAfford(_ cost: Int, of peer: PeerID, payer: Payer?) -> Bool {
+    guard let payer else { return true }
+    let budget = payer == .guests ? limits.guestListens : limits.listensPerUser
+    return totals[payer, default: 0] + cost <= budget
+      || (accounts[peer]?.total ?? 0) + cost <= limits.freeListens
+  }
+
+  /// Adds a listen that the peer does not have yet.
+  mutating func add(_ key: ListenKey, cost: Int, of peer: PeerID, payer: Payer?) {
+    accounts[peer, default: Account()].charges[key] = Charge(payer: payer, cost: cost)
+    accounts[peer]?.total += cost
+    if !key.query.loadsAllData { accounts[peer]?.windows[key.path, default: 0] += 1 }
+    if let payer { totals[payer, default: 0] += cost }
+  }
+
+  /// Removes a listen, and returns whether there was one.
+  mutating func remove(_ key: ListenKey, of peer: PeerID) -> Bool {
+    guard let charge = accounts[peer]?.charges.removeValue(forKey: key) else { return false }
+    accounts[peer]?.total -= charge.cost
+    if let windows = accounts[peer]?.windows[key.path] {
+      accounts[peer]?.windows[key.path] = windows > 1 ? windows - 1 : nil
+    }
+    if accounts[peer]?.charges.isEmpty == true { accounts[peer] = nil }
+    if let payer = charge.payer, let total = totals[payer] {
+      totals[payer] = total > charge.cost ? total - charge.cost : nil
+    }
+    return true
+  }
+}

@@ -1,0 +1,145 @@
+import RealtimeCore
+import RealtimeHub
+import Testing
+
+/// Listens that cost others more than their owner.
+@Suite("TreeHub: attacks with listens")
+struct ListenAttackTests {
+  private static let rules = #"{"rules":{".read":true,".write":true,"posts":{".indexOn":["n"]}}}"#
+
+  private static func hub(_ limits: HubLimits = HubLimits(), children: Int = 500) -> TreeHub {
+    let posts = Node(
+      sortedChildren: (0..<children).map { number in
+        let key = ChildKey("p\(String(number + 1_000_000))")
+        return (key: key, value: Node.empty.setting(ChildKey("n"), to: .integer(Int64(number))))
+      }
+    )
+    let root = Node.empty.setting(ChildKey("posts"), to: posts)
+    var hub = TreeHub(
+      stored: StoredTree(root: root, rules: rules),
+      limits: limits,
+      verifier: TestVerifier()
+    )
+    for number in 0..<4 { hub.open(PeerID(number)) }
+    return hub
+  }
+
+  /// Listens to a query, and returns whether it was granted.
+  private static func listen(
+    _ hub: inout TreeHub,
+    _ query: Query,
+    tag: Int,
+    peer: Int = 0
+  ) throws -> Bool {
+    let listen = ListenRequest(path: "posts", query: query, tag: Int64(tag))
+    let outputs = hub.handle(.request(id: 1, .listen(listen)), from: PeerID(peer), at: 0)
+    guard case .send(_, let bytes)? = outputs.last,
+      case .response(_, let response) = try ServerMessage(decoding: bytes)
+    else { return false }
+    return response.status == .ok
+  }
+
+  private static func signIn(_ hub: inout TreeHub, _ name: String, peer: Int) {
+    let authentication = ClientRequest.Authentication(credential: name)
+    _ = hub.handle(.request(id: 0, .authenticate(authentication)), from: PeerID(peer), at: 0)
+  }
+
+  /// A query that nobody else has.
+  private static func window(_ number: Int, by index: Index = .child("n")) -> Query {
+    Query(
+      index: index,
+      start: QueryBound(.integer(Int64(number))),
+      limit: Query.Limit(1, side: .first)
+    )
+  }
+
+  @Test("The orders at one location are bounded, and so is the work of each commit there")
+  func orders() throws {
+    var hub = Self.hub()
+    Self.signIn(&hub, "ann", peer: 0)
+    Self.signIn(&hub, "bob", peer: 1)
+    var granted = 0
+    for number in 0..<400 {
+      let query = Self.window(0, by: .child(Path(wire: "x\(number)")))
+      if try Self.listen(&hub, query, tag: number, peer: number % 2) { granted += 1 }
+    }
+    #expect(granted == HubLimits().undeclaredOrders)
+    let before = hub.orderedChildren
+    let write = WriteRequest(path: "posts/p1000007/n", operation: .set(.integer(9)))
+    _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(2), at: 0)
+    #expect(hub.orderedChildren - before <= granted + 1)
+    // A declared order is for everybody.
+    #expect(try Self.listen(&hub, Self.window(1), tag: 1, peer: 2))
+    // What has ended makes room.
+    _ = hub.close(PeerID(0), at: 0)
+    let late = Self.window(0, by: .child(Path(wire: "late")))
+    #expect(try Self.listen(&hub, late, tag: 1, peer: 2))
+  }
+
+  @Test("Many different windows at one location use up a budget, and leave others theirs")
+  func windows() throws {
+    var hub = Self.hub()
+    Self.signIn(&hub, "ann", peer: 0)
+    Self.signIn(&hub, "bob", peer: 1)
+    var granted = 0
+    while try granted < 20_000 && Self.listen(&hub, Self.window(granted), tag: granted) {
+      granted += 1
+    }
+    #expect((200..<2_000).contains(granted))
+    #expect(try Self.listen(&hub, Self.window(30_000), tag: 1, peer: 1))
+    // A second connection of the same user has the same budget, apart from a few listens.
+    Self.signIn(&hub, "ann", peer: 2)
+    var more = 0
+    while try more < 1_000 && Self.listen(&hub, Self.window(40_000 + more), tag: more, peer: 2) {
+      more += 1
+    }
+    #expect((1..<HubLimits().freeListens).contains(more))
+    _ = hub.close(PeerID(0), at: 0)
+    #expect(hub.listenCount == 1 + more)
+    #expect(try Self.listen(&hub, Self.window(50_000), tag: -1, peer: 2))
+  }
+
+  @Test("All who have not signed in share one budget, and each connection keeps a few listens")
+  func guests() throws {
+    var limits = HubLimits()
+    limits.guestListens = 100
+    limits.freeListens = 20
+    var hub = Self.hub(limits)
+    func listens(of peer: Int) throws -> Int {
+      var granted = 0
+      while granted < 200 {
+        let path = Path(["rooms", ChildKey("\(peer)x\(granted)")])
+        let request = ClientMessage.request(id: 1, .listen(ListenRequest(path: path)))
+        _ = hub.handle(request, from: PeerID(peer), at: 0)
+        guard hub.listenCount(of: PeerID(peer)) > granted else { break }
+        granted += 1
+      }
+      return granted
+    }
+    #expect(try listens(of: 0) == 100)
+    #expect(try listens(of: 1) == 20)
+    Self.signIn(&hub, "ann", peer: 2)
+    #expect(try listens(of: 2) == 200)
+    _ = hub.close(PeerID(0), at: 0)
+    #expect(try listens(of: 3) == 80)
+  }
+
+  @Test("Windows that end in any order leave the others as they were")
+  func ends() throws {
+    var hub = Self.hub()
+    Self.signIn(&hub, "ann", peer: 0)
+    for number in 0..<50 { #expect(try Self.listen(&hub, Self.window(number), tag: number)) }
+    for number in stride(from: 0, to: 50, by: 2) {
+      let end = ClientRequest.unlisten(path: "posts", query: Self.window(number), tag: nil)
+      _ = hub.handle(.request(id: 3, end), from: PeerID(0), at: 0)
+    }
+    #expect(hub.listenCount(of: PeerID(0)) == 25)
+    let write = WriteRequest(path: "posts/p1000011/n", operation: .set(.integer(11_000)))
+    _ = hub.handle(.request(id: 4, .write(write)), from: PeerID(1), at: 0)
+    _ = hub.takeBatch()
+    let pushed = hub.batchCommitted().count { output in
+      if case .send(PeerID(0), _) = output { true } else { false }
+    }
+    #expect(pushed == 1)
+  }
+}
