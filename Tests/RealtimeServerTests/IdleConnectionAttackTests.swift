@@ -1,4 +1,9 @@
+import Logging
+import NIOConcurrencyHelpers
+import RealtimeCore
+import RealtimeHub
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
@@ -16,6 +21,17 @@ struct IdleConnectionAttackTests {
     options.credentialVerifier = NamedVerifier()
     options.connectionThreads = ConnectionThreads.current
     return try await .start(options)
+  }
+
+  /// A client at the port of a server that also has a socket.
+  private func client(of server: DatabaseServer) async throws -> ClientProbe {
+    let port = try #require(server.port)
+    let name = DatabaseServer.Options(port: 0, rules: .open).namespace
+    let client = try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: port, namespace: name)
+    )
+    #expect(try await client.next().contains("\"t\":\"h\""))
+    return client
   }
 
   private let listen = #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#
@@ -64,6 +80,73 @@ struct IdleConnectionAttackTests {
     await server.stop()
   }
 
+  @Test("cannot be more from one address than its share, and the log says so once")
+  func share() async throws {
+    let lines = NIOLockedValueBox<[String]>([])
+    let directory = try TemporaryDirectory()
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.socketPath = directory.file("s")
+    options.limits.connectionsPerAddress = 4
+    let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
+    options.connectionThreads = ConnectionThreads.current
+    let server = try await DatabaseServer.start(options, logger: logger)
+    var clients: [ClientProbe] = []
+    for _ in 0..<4 { clients.append(try await client(of: server)) }
+    for _ in 0..<3 {
+      let probe = try await HTTPProbe(.loopback(port: server.port ?? 0))
+      #expect(try await probe.rest() == "")
+    }
+    let local = try await HTTPProbe(.unix(path: directory.file("s")))
+    #expect(try await local.request("GET", "/a.json").status == 200)
+    #expect(lines.withLockedValue { $0.count { $0.contains("127.0.0.1 has 4 connections") } } == 1)
+    await server.stop()
+  }
+
+  @Test("leave room for the private socket, whatever else is connected")
+  func reserve() async throws {
+    let directory = try TemporaryDirectory()
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.socketPath = directory.file("s")
+    options.limits.connections = 2
+    let server = try await DatabaseServer.start(options)
+    var busy: [ClientProbe] = []
+    for _ in 0..<2 {
+      let client = try await client(of: server)
+      client.send(listen)
+      #expect(try await client.next().contains(#""s":"ok""#))
+      busy.append(client)
+    }
+    let stranger = try await HTTPProbe(.loopback(port: server.port ?? 0))
+    #expect(try await stranger.request("GET", "/a.json").status == 503)
+    let local = try await HTTPProbe(.unix(path: directory.file("s")))
+    #expect(try await local.request("GET", "/a.json").status == 200)
+    await server.stop()
+  }
+
+  @Test("give way with an anonymous account, the most silent first, and other accounts stay")
+  func guests() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.connections = 3
+    options.credentialVerifier = GuestVerifier()
+    let server = try await DatabaseServer.start(options)
+    var clients: [ClientProbe] = []
+    for name in ["ann", "guest1", "guest2"] {
+      let client = try await server.connectAndGreet()
+      client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(name)"}}}"#)
+      #expect(try await client.next().contains(#""s":"ok""#))
+      clients.append(client)
+    }
+    clients[1].send(listen)
+    #expect(try await clients[1].next().contains(#""s":"ok""#))
+    let newcomer = try await server.connectAndGreet()
+    #expect(try await clients[2].closed().kind == .closedByPeer(code: 1_013))
+    for client in [clients[0], clients[1], newcomer] {
+      client.send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/a","q":{}}}}"#)
+      #expect(try await client.next().contains(#""r":2"#))
+    }
+    await server.stop()
+  }
+
   @Test("are all that gives way: who is connected for something stays, and others are refused")
   func busy() async throws {
     let server = try await start(3)
@@ -80,5 +163,18 @@ struct IdleConnectionAttackTests {
       #expect(try await client.next().contains(#""r":2"#))
     }
     await server.stop()
+  }
+}
+
+/// A verifier that takes a credential as a user's name, and "guest…" as an anonymous account.
+private struct GuestVerifier: CredentialVerifier {
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> VerifiedCredential {
+    let name = authentication.credential
+    let provider = name.hasPrefix("guest") ? "anonymous" : "password"
+    let auth = JSONValue.object(("uid", .string(name)), ("provider", .string(provider)))
+    return VerifiedCredential(.user(auth), auth: auth)
   }
 }

@@ -119,6 +119,33 @@ struct MessageHandlerTests {
     #expect(frames.first.map { String(buffer: $0.data) } == "abc")
   }
 
+  @Test("reads only a few frames without content at a time", arguments: ["ping", "pong", "0", ""])
+  func emptyFrames(kind: String) throws {
+    let (channel, _, log) = try makeChannel()
+    let opcode: WebSocketOpcode = kind == "ping" ? .ping : kind == "pong" ? .pong : .text
+    var input = ByteBuffer()
+    for _ in 0..<100 {
+      var next = try frame(opcode, opcode == .text ? kind : "")
+      input.writeBuffer(&next)
+    }
+    var last = try frame(.text, "{}")
+    input.writeBuffer(&last)
+    try channel.writeInbound(input)
+    channel.embeddedEventLoop.run()
+    if kind == "ping" { #expect(try written(channel).count < 70) }
+    #expect(log.messages == [])
+    channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(log.messages == [])
+    // Nothing is lost: the rest is read in time, one frame each tenth of a second.
+    for _ in 0..<40 { channel.embeddedEventLoop.advanceTime(by: .milliseconds(100)) }
+    #expect(log.messages.filter { !$0.isEmpty } == ["{}"])
+    // A client that sends little is never held up.
+    channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+    try channel.writeInbound(try frame(opcode, opcode == .text ? kind : ""))
+    try channel.writeInbound(try frame(.text, "{}"))
+    #expect(log.messages.filter { !$0.isEmpty } == ["{}", "{}"])
+  }
+
   @Test("answers a goodbye and closes")
   func goodbye() throws {
     let (channel, _, log) = try makeChannel()

@@ -33,6 +33,9 @@ package struct TransportLimits: Sendable {
   /// The most simultaneous connections of a listener, including those that have not finished their
   /// handshake.
   package var connections = 4_096
+  /// The most simultaneous connections of a listener from one IPv4 address, or from the IPv6
+  /// addresses with the same first 64 bits.
+  package var connectionsPerAddress = Int.max
 
   /// The limits of a client: it accepts as much as a server may send.
   package static let client = TransportLimits(

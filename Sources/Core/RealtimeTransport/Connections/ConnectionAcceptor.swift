@@ -32,27 +32,37 @@ struct ConnectionAcceptor: Sendable {
   /// Makes room, identifies the peer and prepares the pipeline for its first request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
     let eventLoop = channel.eventLoop
+    let network = ClientNetwork(channel.remoteAddress)
+    if let network, !connections.hasRoom(for: network, limits.connectionsPerAddress),
+      !connections.endOldest(from: network)
+    {
+      handlers.noteExcess("\(network) has \(limits.connectionsPerAddress) connections, its share")
+      return refused(on: eventLoop)
+    }
     // Idle connections make room for new ones, the oldest first.
     if connections.hasRoom(limits.connections) || connections.endOldest() {
-      return begin(channel, at: address)
+      return begin(channel, from: network, at: address)
     }
     let room =
       link.isDirect
       ? eventLoop.makeSucceededFuture(handlers.makeRoom())
       : link.server.submit { handlers.makeRoom() }.hop(to: eventLoop)
     return room.flatMap { hasRoom in
-      guard hasRoom else {
-        return eventLoop.makeFailedFuture(
-          ListenError(.failed, description: "too many connections")
-        )
-      }
-      return begin(channel, at: address)
+      hasRoom ? begin(channel, from: network, at: address) : refused(on: eventLoop)
     }
   }
 
-  private func begin(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
+  private func refused(on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+    eventLoop.makeFailedFuture(ListenError(.failed, description: "too many connections"))
+  }
+
+  private func begin(
+    _ channel: any Channel,
+    from network: ClientNetwork?,
+    at address: ListenAddress
+  ) -> EventLoopFuture<Void> {
     let id = ObjectIdentifier(channel)
-    connections.opened(id) { channel.close(promise: nil) }
+    connections.opened(id, from: network) { channel.close(promise: nil) }
     channel.closeFuture.whenComplete { _ in connections.closed(id) }
     return peer(of: channel, at: address).flatMapThrowing { peer in
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
@@ -223,8 +233,11 @@ final class OpenConnections: Sendable {
   private struct State {
     var count = 0
     var numbers: [ObjectIdentifier: Int] = [:]
-    var ends: [Int: @Sendable () -> Void] = [:]
+    var ends: [Int: (id: ObjectIdentifier, end: @Sendable () -> Void)] = [:]
     var last = 0
+    /// Where all connections come from, unless it is a socket of this machine.
+    var networks: [ObjectIdentifier: ClientNetwork] = [:]
+    var counts: [ClientNetwork: Int] = [:]
 
     mutating func remove(_ id: ObjectIdentifier) {
       guard let number = numbers.removeValue(forKey: id) else { return }
@@ -235,7 +248,16 @@ final class OpenConnections: Sendable {
       remove(id)
       last += 1
       numbers[id] = last
-      ends[last] = end
+      ends[last] = (id, end)
+    }
+
+    mutating func endOldest(
+      where isMeant: (ObjectIdentifier) -> Bool
+    ) -> (@Sendable () -> Void)? {
+      var oldest: Int?
+      for (number, idle) in ends where isMeant(idle.id) { oldest = min(oldest ?? number, number) }
+      guard let oldest else { return nil }
+      return ends.removeValue(forKey: oldest)?.end
     }
   }
 
@@ -244,10 +266,23 @@ final class OpenConnections: Sendable {
   /// Whether there are fewer than a number of connections.
   func hasRoom(_ limit: Int) -> Bool { state.withLockedValue { $0.count < limit } }
 
+  /// Whether there are fewer than a number of connections from one network.
+  func hasRoom(for network: ClientNetwork, _ limit: Int) -> Bool {
+    state.withLockedValue { $0.counts[network, default: 0] < limit }
+  }
+
   /// Adds a connection, which waits for its first request.
-  func opened(_ id: ObjectIdentifier, end: @escaping @Sendable () -> Void) {
+  func opened(
+    _ id: ObjectIdentifier,
+    from network: ClientNetwork?,
+    end: @escaping @Sendable () -> Void
+  ) {
     state.withLockedValue {
       $0.count += 1
+      if let network {
+        $0.networks[id] = network
+        $0.counts[network, default: 0] += 1
+      }
       $0.insert(id, end: end)
     }
   }
@@ -267,6 +302,9 @@ final class OpenConnections: Sendable {
     state.withLockedValue {
       $0.count -= 1
       $0.remove(id)
+      guard let network = $0.networks.removeValue(forKey: id) else { return }
+      let count = $0.counts[network, default: 0]
+      $0.counts[network] = count > 1 ? count - 1 : nil
     }
   }
 
@@ -274,11 +312,56 @@ final class OpenConnections: Sendable {
   ///
   /// - Complexity: O(connections)
   func endOldest() -> Bool {
-    let end = state.withLockedValue { state -> (@Sendable () -> Void)? in
-      guard let oldest = state.ends.keys.min() else { return nil }
-      return state.ends.removeValue(forKey: oldest)
+    let end = state.withLockedValue { $0.endOldest { _ in true } }
+    end?()
+    return end != nil
+  }
+
+  /// The same for the connections from one network.
+  func endOldest(from network: ClientNetwork) -> Bool {
+    let end = state.withLockedValue { state in
+      let networks = state.networks
+      return state.endOldest { networks[$0] == network }
     }
     end?()
     return end != nil
+  }
+}
+
+/// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address, since the
+/// rest is for each subscriber to choose.
+package struct ClientNetwork: Hashable, Sendable, CustomStringConvertible {
+  private let bytes: [UInt8]
+
+  /// The network of the other end of a connection; nil for a process of this machine.
+  package init?(of peer: Peer) {
+    guard case .network(let text) = peer, let port = text.lastIndex(of: ":"),
+      let host = text[..<port].split(separator: "]").last
+    else { return nil }
+    self.init(try? SocketAddress(ipAddress: String(host), port: 0))
+  }
+
+  /// Nil for a client that has no address on a network.
+  init?(_ address: SocketAddress?) {
+    guard let text = address?.ipAddress else { return nil }
+    // Both kinds of addresses fit, in network byte order.
+    var all = [UInt8](repeating: 0, count: 16)
+    if inet_pton(AF_INET, text, &all) == 1 {
+      bytes = Array(all.prefix(4))
+    } else if inet_pton(AF_INET6, text, &all) == 1 {
+      let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
+      bytes = Array(isMapped ? all.suffix(4) : all.prefix(8))
+    } else {
+      return nil
+    }
+  }
+
+  /// The address, or its first 64 bits.
+  package var description: String {
+    if bytes.count == 4 { return bytes.map { "\($0)" }.joined(separator: ".") }
+    let groups = stride(from: 0, to: 8, by: 2).map { index in
+      String(Int(bytes[index]) << 8 | Int(bytes[index + 1]), radix: 16)
+    }
+    return groups.joined(separator: ":") + "::/64"
   }
 }

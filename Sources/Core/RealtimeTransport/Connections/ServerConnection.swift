@@ -199,6 +199,8 @@ package struct ServerHandlers: Sendable {
   package var onRefusal: @Sendable (String) -> Void
   /// Ends an idle connection to make room for a new one; returns false if there is none.
   package var makeRoom: @Sendable () -> Bool
+  /// Receives the reason why a connection is refused before it is read from; called on any thread.
+  package var noteExcess: @Sendable (String) -> Void
   /// Receives a connection that has just opened.
   package var accept: @Sendable (ServerConnection) -> Callbacks
   /// The deepest nesting that is accepted in messages; nil if the owner decodes all messages itself.
@@ -242,6 +244,7 @@ package struct ServerHandlers: Sendable {
     admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission = { _ in .ofStranger },
     onRefusal: @escaping @Sendable (String) -> Void = { _ in },
     makeRoom: @escaping @Sendable () -> Bool = { false },
+    noteExcess: @escaping @Sendable (String) -> Void = { _ in },
     depthLimit: Int? = nil,
     accept: @escaping @Sendable (ServerConnection) -> Callbacks
   ) {
@@ -250,6 +253,7 @@ package struct ServerHandlers: Sendable {
     self.admitBody = admitBody
     self.onRefusal = onRefusal
     self.makeRoom = makeRoom
+    self.noteExcess = noteExcess
     self.depthLimit = depthLimit
     self.accept = accept
   }

@@ -57,6 +57,9 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   private var isDecoding = false
   /// Whether a message has been sent since the last ``keepAlive()``.
   private var hasSpoken = true
+  private var emptyFrames = EmptyFrames()
+  /// Whether the other end has sent so many empty frames that nothing is read from it for a while.
+  private var isResting = false
 
   /// Makes a handler.
   ///
@@ -179,7 +182,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   }
 
   private var mayRead: Bool {
-    isReading && !isHeld && !waitsForMemory || phase == .closing
+    isReading && !isHeld && !waitsForMemory && !isResting || phase == .closing
   }
 
   private func readingChanged() {
@@ -278,6 +281,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   // MARK: Receiving
 
   private func receive(_ frame: FrameDecoder.Frame) {
+    if role == .server { count(frame) }
     switch frame.opcode {
     // A client that does not read its pongs need not receive all of them.
     case .ping: if phase == .open, !isCongested { sendControl(.pong, payload: frame.payload) }
@@ -286,6 +290,23 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     case .text, .binary, .continuation:
       receive(frame.opcode, payload: frame.payload, isFinal: frame.isFinal)
     default: fail(.protocolViolation, code: 1_002, because: "sent a frame of an unknown kind")
+    }
+  }
+
+  /// Counts a frame without content, and rests if there have been too many.
+  ///
+  /// Control frames and keep-alives cost their sender nothing, and the server as much as small
+  /// messages. The frames that wait stay in the socket, at the expense of the other end.
+  private func count(_ frame: FrameDecoder.Frame) {
+    let isControl = frame.opcode == .ping || frame.opcode == .pong
+    guard isControl || frame.payload.count <= 1, !isResting, let context,
+      let rest = emptyFrames.rest(at: context.eventLoop.now)
+    else { return }
+    isResting = true
+    readingChanged()
+    context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
+      self?.isResting = false
+      self?.readingChanged()
     }
   }
 
@@ -420,6 +441,25 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
           description: "\(peerName) closed the connection without a close frame"
         )
     )
+  }
+}
+
+/// How many frames without content have come lately.
+private struct EmptyFrames {
+  /// How many may come at once.
+  private static let burst = 64
+  /// How long it takes until one more may come.
+  private static let interval = TimeAmount.milliseconds(100)
+
+  private var count = 0
+  private var last = NIODeadline.uptimeNanoseconds(0)
+
+  /// Counts a frame, and returns how long to wait before the next, if there have been too many.
+  mutating func rest(at now: NIODeadline) -> TimeAmount? {
+    count -= min(count, Int((now - last).nanoseconds / Self.interval.nanoseconds))
+    if count == 0 || now - last > Self.interval { last = now }
+    count += 1
+    return count > Self.burst ? Self.interval : nil
   }
 }
 

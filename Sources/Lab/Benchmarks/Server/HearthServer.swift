@@ -39,7 +39,8 @@ final class HearthServer {
         "serve", "--emulator", "--port", "0", "--socket", "\(sockets.path)/socket",
         "--data-dir", folder.path, "--rules", environment.rules, "--threads", "\(threads)",
         // One process stands for many users who are busier than people.
-        "--limit", "connections=20000", "--limit", "writes-per-second=1000000",
+        "--limit", "connections=20000", "--limit", "connections-per-address=20000",
+        "--limit", "writes-per-second=1000000",
         "--limit", "write-burst=1000000",
       ],
       in: folder

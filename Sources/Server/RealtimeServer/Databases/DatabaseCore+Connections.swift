@@ -62,6 +62,7 @@ extension DatabaseCore {
 
   private func receive(_ incoming: Session.Incoming, from peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
+    session.lastMessage = .now()
     session.inbox.append(incoming)
     context.turns.request(by: session)
     if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {

@@ -101,6 +101,14 @@ extension DatabaseCore {
     sessions.values.filter { hub.hasDoneNothing($0.peer) }.min { $0.begin < $1.begin }
   }
 
+  /// The connection with an anonymous account that has been silent the longest.
+  ///
+  /// - Complexity: O(connections)
+  var idlestGuest: Session? {
+    sessions.values.filter { hub.identity(of: $0.peer)?.isGuest == true && $0.inbox.isEmpty }
+      .min { $0.lastMessage < $1.lastMessage }
+  }
+
   // MARK: Users
 
   /// Counts a connection towards the user that it has signed in as.

@@ -56,6 +56,8 @@ final class Session: TurnTaker {
   let name: String
   /// When the connection was opened.
   let begin = NIODeadline.now()
+  /// When the client last sent a message.
+  var lastMessage = NIODeadline.now()
   let account = CostAccount()
   var isWaiting = false
   private weak var core: DatabaseCore?

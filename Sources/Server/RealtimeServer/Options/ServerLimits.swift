@@ -9,12 +9,24 @@ internal import RealtimeTransport
 public struct ServerLimits: Sendable, Equatable {
   /// The maximum number of connections, including event streams and requests in progress.
   public var connections = 1_024
+  /// The maximum number of connections from one IPv4 address, or from the IPv6 addresses with the
+  /// same first 64 bits.
+  ///
+  /// Behind a proxy, all clients have its address.
+  public var connectionsPerAddress = 512
   /// The maximum number of connections of one signed-in user to one database.
   public var connectionsPerUser = 64
   /// The maximum number of databases that are open at a time.
   public var databases = 100
   /// The maximum number of listens of one connection.
   public var listens = 10_000
+  /// The maximum cost of the listens of one signed-in user to one database.
+  ///
+  /// A listen costs one. A filter that nobody else uses, many filters at one location, and an order
+  /// without an index in the rules cost more, since each commit there takes longer.
+  public var listensPerUser = 20_000
+  /// The same for all together who have not signed in, or only anonymously.
+  public var guestListens = 20_000
   /// The number of listens of one connection above which the log notes it.
   public var listensWarning = 200
   /// Requests of one connection that may wait for the disk before the server reads no more of them.
@@ -116,9 +128,12 @@ extension ServerLimits {
   /// All limits, in the order in which they are documented.
   public static let table: [Entry] = [
     entry("connections", \.connections, "connections at a time"),
+    entry("connections-per-address", \.connectionsPerAddress, "connections from an address"),
     entry("connections-per-user", \.connectionsPerUser, "connections of a user to a database"),
     entry("databases", \.databases, "databases open at a time"),
     entry("listens", \.listens, "listens of a connection"),
+    entry("listens-per-user", \.listensPerUser, "listens of a user to a database"),
+    entry("guest-listens", \.guestListens, "listens of all guests to a database"),
     entry("listens-warning", \.listensWarning, "listens before the log warns"),
     entry("requests", \.requests, "queued requests of a connection"),
     entry("frame-bytes", \.frameBytes, "a WebSocket frame", from: 1_024),
@@ -244,11 +259,15 @@ extension ServerLimits {
 extension ServerLimits {
   /// Connections beyond the limit that are refused with an answer; any more are closed at once.
   static let spareConnections = 64
+  /// Connections beyond the limit that only the private socket has.
+  static let reservedConnections = 16
 
   /// The limits that the hub of a database enforces.
   var hub: HubLimits {
     var limits = HubLimits()
     limits.listensPerPeer = listens
+    limits.listensPerUser = listensPerUser
+    limits.guestListens = guestListens
     limits.disconnectWritesPerPeer = disconnectWrites
     limits.disconnectBytesPerPeer = disconnectBytes
     limits.unindexedChildren = unindexedChildren
@@ -294,6 +313,7 @@ extension ServerLimits {
     limits.keepAlive = .seconds(Int64(keepAliveSeconds))
     limits.silence = .seconds(Int64(pollSeconds))
     limits.connections = connections + Self.spareConnections
+    limits.connectionsPerAddress = connectionsPerAddress
     return limits
   }
 }

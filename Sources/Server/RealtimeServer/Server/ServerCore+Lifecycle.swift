@@ -103,6 +103,9 @@ extension ServerCore {
       admitBody: { core.value.admitBody(of: $0) },
       onRefusal: { core.value.context.noteOnce($0) },
       makeRoom: { core.value.makeRoom() },
+      noteExcess: { [eventLoop] reason in
+        eventLoop.execute { core.value.context.noteOnce("refused: \(reason)") }
+      },
       depthLimit: options.limits.jsonDepth,
       accept: { core.value.acceptSocket($0) }
     )

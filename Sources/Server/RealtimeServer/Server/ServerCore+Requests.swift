@@ -12,7 +12,15 @@ extension ServerCore {
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     if request.path == PollRequest.path { return poll(request) }
     let sender = sender(of: request)
-    let reply = reply(to: request, from: sender).assumeIsolated().flatMapErrorThrowing { error in
+    let promise = eventLoop.makePromise(of: HTTPReply.self)
+    // A client that sends many requests waits for those that send few, whatever the requests are.
+    let account = context.account(of: request.connection)
+    context.turns.request(
+      by: RequestTurn(account) {
+        promise.completeWith(self.reply(to: request, from: sender))
+      }
+    )
+    let reply = promise.futureResult.assumeIsolated().flatMapErrorThrowing { error in
       if let redirection = error as? Redirection {
         return .answer(self.redirect(request, by: redirection, from: sender))
       }
@@ -91,7 +99,7 @@ extension ServerCore {
         return eventLoop.makeSucceededFuture(.answer(.notREST))
       }
       rest = read
-      if let refusal { throw refusal }
+      if let refusal = refusal(of: request.peer) { throw refusal }
     } catch {
       return eventLoop.makeFailedFuture(error)
     }
@@ -107,7 +115,7 @@ extension ServerCore {
   ) -> EventLoopFuture<HTTPReply> {
     do throws(RESTError) {
       let rules = try RulesRequest(request, from: sender)
-      if let refusal { throw refusal }
+      if let refusal = refusal(of: request.peer) { throw refusal }
       return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
     } catch {
       return eventLoop.makeFailedFuture(error)
@@ -122,7 +130,9 @@ extension ServerCore {
     guard request.method == "GET" || request.method == "HEAD" else {
       return eventLoop.makeSucceededFuture(.answer(.pageIsReadOnly))
     }
-    if let refusal { return eventLoop.makeFailedFuture(refusal) }
+    if let refusal = refusal(of: request.peer) {
+      return eventLoop.makeFailedFuture(refusal)
+    }
     let versions = NIOLoopBound(pageVersions, eventLoop: eventLoop)
     return databases.database(options.namespace, isMade: options.isEmulator)
       .flatMapErrorThrowing { throw DatabaseRegistry.refusal($0) }
@@ -146,10 +156,30 @@ extension ServerCore {
   }
 }
 
+/// A request that waits for its turn.
+private final class RequestTurn: TurnTaker {
+  let account: CostAccount
+  var isWaiting = false
+  private var work: (() -> Void)?
+
+  init(_ account: CostAccount, _ work: @escaping () -> Void) {
+    self.account = account
+    self.work = work
+  }
+
+  var isReady: Bool { work != nil }
+
+  func takeTurn() {
+    work.take()?()
+  }
+}
+
 extension ServerCore {
   /// Answers an identity request.
   func identityReply(to request: HTTPRequest, route: IdentityRoute) -> EventLoopFuture<HTTPReply> {
-    if let refusal { return eventLoop.makeFailedFuture(refusal) }
+    if let refusal = refusal(of: request.peer) {
+      return eventLoop.makeFailedFuture(refusal)
+    }
     if request.method == "OPTIONS" {
       var answer = HTTPAnswer.empty(200)
       answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", "POST, OPTIONS"))
@@ -185,7 +215,7 @@ extension ServerCore {
     asked.parameters = request.parameters
     asked.contentType = request.header("Content-Type")
     asked.body = request.body
-    asked.client = request.peer.hostName
+    asked.client = ClientNetwork(of: request.peer)?.description ?? request.peer.hostName
     asked.isLocalAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
     let words = (request.header("Authorization") ?? "").split(separator: " ")
     if words.count == 2, words[0].lowercased() == "bearer" { asked.bearer = String(words[1]) }

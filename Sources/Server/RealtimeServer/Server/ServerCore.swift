@@ -87,19 +87,31 @@ final class ServerCore {
     return labels[0].lowercased()
   }
 
-  /// Why no further connection is admitted, or nil if one may be.
-  var refusal: RESTError? {
+  /// Why no further connection of a client is admitted, or nil if one may be.
+  ///
+  /// Some connections are reserved for the private socket, so that whoever runs the server can see
+  /// who uses up the others.
+  func refusal(of peer: Peer) -> RESTError? {
     if phase != .running { return RESTError(503, reason: "the server is stopping") }
-    if context.connectionCount >= options.limits.connections, !makeRoom() {
+    let limit = options.limits.connections + (peer.isLocal ? ServerLimits.reservedConnections : 0)
+    if context.connectionCount >= limit, !makeRoom() {
+      context.noteOnce("refused: all \(options.limits.connections) connections are in use")
       return RESTError(503, reason: "the server has too many connections")
     }
     return nil
   }
 
-  /// Closes the WebSocket that has been idle the longest; returns false when there is none.
+  /// Closes the idle WebSocket that others need least; returns false when there is none.
+  ///
+  /// Those that have been allowed nothing give way first, the oldest before the others, and then
+  /// those with an anonymous account, the one first that has been silent the longest.
   func makeRoom() -> Bool {
-    let idle = databases.open.compactMap { database in database.idlest.map { (database, $0) } }
-    guard let (database, session) = idle.min(by: { $0.1.begin < $1.1.begin }) else { return false }
+    let open = databases.open
+    let idle = open.compactMap { database in database.idlest.map { (database, $0) } }
+      .min { $0.1.begin < $1.1.begin }
+    let guest = open.compactMap { database in database.idlestGuest.map { (database, $0) } }
+      .min { $0.1.lastMessage < $1.1.lastMessage }
+    guard let (database, session) = idle ?? guest else { return false }
     database.makeRoom(session)
     return true
   }
@@ -111,7 +123,9 @@ final class ServerCore {
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     // A session that moves to a WebSocket is no further connection.
     if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
-    if let refusal { return eventLoop.makeSucceededFuture(refusal.answer) }
+    if let refusal = refusal(of: request.peer) {
+      return eventLoop.makeSucceededFuture(refusal.answer)
+    }
     let isTold = options.isEmulator
     let isLocal = request.peer.isLocal
     return database(for: request).map { _ in nil }.flatMapErrorThrowing { error in
