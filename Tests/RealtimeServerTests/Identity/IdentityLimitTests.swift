@@ -8,18 +8,21 @@ import Testing
 
 @Suite("What the identity endpoints refuse", .timeLimit(.minutes(3)))
 struct IdentityLimitTests {
-  @Test("One who tries many accounts is slowed down as well")
+  @Test("An address that guesses at many accounts is slowed down; the right password still works")
   func guessingAccounts() async throws {
     let server = try await IdentityServer.start {
-      $0.attemptsPerClient = 5
+      $0.attemptsPerClient = 6
       $0.clientPause = 10_000
+      $0.accountDelay = 1
     }
+    _ = try await server.signUp()
     for number in 0..<5 {
       #expect(
         try await server.signIn("user\(number)@example.com").code == "INVALID_LOGIN_CREDENTIALS"
       )
     }
-    #expect(try await server.signIn("user9@example.com").code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    #expect(try await server.signIn("user9@example.com").code == "INVALID_LOGIN_CREDENTIALS")
+    #expect(try await server.signIn().status == 200)
     #expect(try await server.post("signUp").code == "TOO_MANY_ATTEMPTS_TRY_LATER")
     #expect(
       try await server.post("resetPassword", ["oobCode": .string("x")]).code

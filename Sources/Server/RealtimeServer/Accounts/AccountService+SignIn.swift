@@ -100,8 +100,12 @@ extension AccountService {
     guard let email = try fields.email() else { throw IdentityError("MISSING_EMAIL") }
     guard let text = try fields.text("password") else { throw IdentityError("MISSING_PASSWORD") }
     let name = "\(caller.database) \(email)"
-    guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
-    try await waitForTurn(at: name, by: caller)
+    // An address may be shared: whoever tries many accounts there only delays the others.
+    let isCounted = clientAttempts.take(caller.client, at: clock())
+    if !isCounted {
+      try await wait(in: "address \(caller.client)", as: name)
+    }
+    if !accountAttempts.take(name, at: clock()) { try await wait(in: name, as: caller.client) }
     guard let password = try? Password(text) else { throw refusal(isKnown: true) }
     let found = try read { try $0.account(of: email, in: caller.database) }
     guard let hash = found?.password else {
@@ -112,7 +116,7 @@ extension AccountService {
     guard let isRight = try await passwords.run({ hash.matches(password) }) else { throw .busy }
     guard isRight else { throw refusal(isKnown: true) }
     accountAttempts.reset(name)
-    clientAttempts.giveBack(caller.client)
+    if isCounted { clientAttempts.giveBack(caller.client) }
     waitingAttempts.remember(name, from: caller.client)
     let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
     // The account may have changed while the password was checked.
@@ -123,14 +127,13 @@ extension AccountService {
     return try beginSession(account, provider: "password")
   }
 
-  /// Waits if there have been too many wrong passwords for an account.
-  private func waitForTurn(at name: String, by caller: Caller) async throws(IdentityError) {
-    if accountAttempts.take(name, at: clock()) { return }
-    guard waitingAttempts.enter(name, from: caller.client) else { throw .tooManyAttempts }
+  /// Waits since there have been too many wrong passwords for an account, or from an address.
+  private func wait(in name: String, as client: String) async throws(IdentityError) {
+    guard let delays = waitingAttempts.enter(name, from: client) else { throw .tooManyAttempts }
     // Only the end of the service cuts this wait short.
-    try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) {}.futureResult
-      .get()
-    waitingAttempts.leave(name, from: caller.client)
+    try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay * Int64(delays))) {}
+      .futureResult.get()
+    waitingAttempts.leave(name, from: client)
   }
 
   private func refusal(isKnown: Bool) -> IdentityError {

@@ -61,21 +61,26 @@ struct AttemptLimiter {
 
 /// Attempts at accounts with too many wrong passwords, each of which has to wait a while.
 ///
-/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: per
-/// account, only one attempt from each address waits at a time, and only a few in total.
+/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: the
+/// attempts from one address wait for each other, and those from all addresses together longer the
+/// more there are.
 struct WaitingAttempts {
   private struct Attempt: Hashable {
     let account: String
     let client: String
   }
 
+  /// The number of addresses that may guess at an account before all attempts wait longer.
+  private static let freePlaces = 8
   /// The most attempts that may wait for one account, except from addresses that have signed in to
   /// it.
-  private static let placesPerAccount = 8
+  private static let placesPerAccount = 128
+  /// The most of them that may come from one address.
+  private static let placesPerClient = 8
   /// The maximum number of addresses that are remembered.
   private static let maximumKnown = 10_000
 
-  private var waiting: Set<Attempt> = []
+  private var waiting: [Attempt: Int] = [:]
   private var counts: [String: Int] = [:]
   private var known: Set<Attempt> = []
 
@@ -84,21 +89,24 @@ struct WaitingAttempts {
   /// - Parameters:
   ///   - account: The name of the account.
   ///   - client: The address that the attempt comes from.
-  /// - Returns: Whether the attempt may wait; if so, ``leave(_:from:)`` must be called afterwards.
-  mutating func enter(_ account: String, from client: String) -> Bool {
+  /// - Returns: How many delays the attempt has to wait, after which ``leave(_:from:)`` must be
+  ///   called; nil if it is refused.
+  mutating func enter(_ account: String, from client: String) -> Int? {
     let attempt = Attempt(account: account, client: client)
-    let count = counts[account, default: 0]
-    guard count < Self.placesPerAccount || known.contains(attempt) else { return false }
-    guard waiting.insert(attempt).inserted else { return false }
-    counts[account] = count + 1
-    return true
+    let (own, all) = (waiting[attempt, default: 0] + 1, counts[account, default: 0] + 1)
+    let isKnown = known.contains(attempt)
+    guard own <= Self.placesPerClient, all <= Self.placesPerAccount || isKnown else { return nil }
+    waiting[attempt] = own
+    counts[account] = all
+    return isKnown ? own : max(own, (all + Self.freePlaces - 1) / Self.freePlaces)
   }
 
   /// Ends the wait of an attempt.
   mutating func leave(_ account: String, from client: String) {
-    waiting.remove(Attempt(account: account, client: client))
-    let count = counts[account, default: 0] - 1
-    counts[account] = count > 0 ? count : nil
+    let attempt = Attempt(account: account, client: client)
+    let (own, all) = (waiting[attempt, default: 0] - 1, counts[account, default: 0] - 1)
+    waiting[attempt] = own > 0 ? own : nil
+    counts[account] = all > 0 ? all : nil
   }
 
   /// Remembers an address from which an account was signed in to, so that guessers cannot block it.
