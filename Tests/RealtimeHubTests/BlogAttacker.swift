@@ -94,7 +94,8 @@ struct BlogAttacker {
 
   /// The keys that a wildcard stands for: existing, missing and invalid ones.
   private static let keys: [String: [String]] = [
-    "$uid": ["alice", "bob"], "$post": ["p", "new"], "$comment": ["c", "d", "n", "r", "q"],
+    "$uid": ["alice", "bob"], "$post": ["p", "--------newpost00001", "-zzzzzzzzzzzzzzzzzzz"],
+    "$comment": ["c", "d", "--------ncomment0001", "r", "q", "-zzzzzzzzzzzzzzzzzzz"],
     "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
     "$mark": ["m001", "m002", "zzzz"], "$other": ["x"], "$name": ["nick", "x"],
     "$entry": ["p", "s", "c", "r", "z"], "$tag": ["tea", "x"],
@@ -126,6 +127,9 @@ struct BlogAttacker {
     #"{"uid":"alice","author":"Alice","text":"he"}"#,
     #"{"name":"Bob","terminal":"tty","since":1}"#, #"{"name":"Bob","at":{".sv":"timestamp"}}"#,
     #"{"before":0}"#, #"{"marks":{"m001":{"post":"p","read":false}}}"#,
+    #"{"name":"Carol","terminal":"tty","since":1}"#,
+    #"{"name":"Carol","at":{".sv":"timestamp"}}"#,
+    #"{"uid":"bob","author":"Bob","text":"ha","parent":"gone"}"#,
     #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#, #""s""#,
     #"{"uid":"bob","author":"Bob","text":"ha","parent":"c"}"#, #""alice""#, #""bob""#,
   ]
@@ -216,19 +220,25 @@ struct BlogAttacker {
     let increment = #"{".sv":{"increment":1}}"#
     let decrement = #"{".sv":{"increment":-1}}"#
     return [
-      [("posts/new", post), ("user-posts/alice/new", post), ("users/alice/username", #""Alice""#)],
+      [
+        ("posts/--------newpost00001", post), ("user-posts/alice/--------newpost00001", post),
+        ("users/alice/username", #""Alice""#),
+      ],
       star("p", "bob", "true", increment), star("s", "bob", "true", increment),
       star("s", "carol", "null", decrement), star("p", "alice", "true", increment),
       both("p", "title", #""N""#) + both("p", "body", #""N""#),
       [("posts/s", "null"), ("user-posts/alice/s", "null"), ("post-comments/s", "null")],
       [
-        ("post-comments/p/n", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
+        ("post-comments/p/--------ncomment0001", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
         ("users/bob/username", #""Bob""#),
       ],
       [
-        ("post-comments/p/n", #"{"uid":"carol","author":"Carol","text":"@nick","parent":"c"}"#),
-        ("users/carol/username", #""Carol""#), ("replies/bob/n", #""p""#),
-        ("mentions/nick/n", #""p""#),
+        (
+          "post-comments/p/--------ncomment0001",
+          #"{"uid":"carol","author":"Carol","text":"@nick","parent":"c"}"#
+        ),
+        ("users/carol/username", #""Carol""#), ("replies/bob/--------ncomment0001", #""p""#),
+        ("mentions/nick/--------ncomment0001", #""p""#),
       ],
       both("p", "title", #""N""#) + both("p", "body", #""a #tea for @nick""#)
         + [("tags/tea/p", #""alice""#), ("mentions/nick/p", #""p""#)],
@@ -239,6 +249,15 @@ struct BlogAttacker {
   private static let swaps = [
     "null", "true", "false", "0", "1", "2", "5", "-1", #""x""#, #"{"carol":true}"#, #"{"x":1}"#,
     #"{".sv":{"increment":1}}"#, #"{".sv":{"increment":2}}"#, #"{".sv":{"increment":-1}}"#,
+  ]
+
+  /// Replacements of keys and people throughout an update.
+  private static let renamings: [(String, String)] = [
+    ("--------newpost00001", "zzzz"), ("--------newpost00001", "-zzzzzzzzzzzzzzzzzzz"),
+    ("--------ncomment0001", "zzzz"),
+    ("--------ncomment0001", "-zzzzzzzzzzzzzzzzzzz"), (#""parent":"c""#, #""parent":"gone""#),
+    (#""parent":"c""#, #""parent":"r""#), (#""parent":"c""#, #""parent":"d""#),
+    (#""parent":"c""#, #""parent":"--------ncomment0001""#), ("replies/bob", "replies/alice"),
   ]
 
   private static let additions: [(String, String)] = [
@@ -276,6 +295,17 @@ struct BlogAttacker {
           var other = update
           other[index].1 = swap
           variants.append(other)
+        }
+      }
+      for (old, new) in Self.renamings {
+        let renamed = update.map {
+          (
+            $0.0.replacingOccurrences(of: old, with: new),
+            $0.1.replacingOccurrences(of: old, with: new)
+          )
+        }
+        if renamed.map(\.0) != update.map(\.0) || renamed.map(\.1) != update.map(\.1) {
+          variants.append(renamed)
         }
       }
       for addition in Self.additions where !update.contains(where: { $0.0 == addition.0 }) {

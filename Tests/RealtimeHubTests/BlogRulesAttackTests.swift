@@ -19,6 +19,7 @@ private struct BlogDamage {
     checkValues(after, [])
     checkOwners()
     checkPosts()
+    checkTruth()
   }
 
   private mutating func fault(_ text: String) { faults.append(text) }
@@ -104,6 +105,52 @@ private struct BlogDamage {
     }
   }
 
+  /// Checks that new posts and comments have automatic keys of the past, that answers have parents
+  /// whose authors are told, and that people go by the names of their accounts.
+  private mutating func checkTruth() {
+    for (post, _) in after.child("posts").entries where before[Path(["posts", post])].isEmpty {
+      checkKey(post)
+      if !before[Path(["post-comments", post])].isEmpty { fault("\(post) inherits comments") }
+    }
+    for (post, comments) in after.child("post-comments").entries {
+      for (key, comment) in comments.entries
+      where before[Path(["post-comments", post, key])].isEmpty {
+        checkKey(key)
+        let parent = comment.child("parent")
+        let answered = before[Path(["post-comments", post, ChildKey(parent.text)])]
+        if !parent.isEmpty, answered.isEmpty { fault("\(key) answers nothing") }
+      }
+    }
+    for (name, entries) in after.child("replies").entries {
+      for (key, entry) in entries.entries where before[Path(["replies", name, key])] != entry {
+        let comments = after[Path(["post-comments", ChildKey(entry.text)])]
+        let answered = comments[ChildKey(comments[key].child("parent").text)]
+        if answered.child("uid").text != name.text { fault("\(name) is told of \(key)") }
+      }
+    }
+    for (uid, terminals) in after.child("presence").entries {
+      for (key, terminal) in terminals.entries {
+        checkName(terminal, of: uid, was: before[Path(["presence", uid, key])])
+      }
+    }
+    for (post, people) in after.child("typing").entries {
+      for (uid, typist) in people.entries {
+        checkName(typist, of: uid, was: before[Path(["typing", post, uid])])
+      }
+    }
+  }
+
+  private mutating func checkKey(_ key: ChildKey) {
+    let isAutomatic = (try? #/-[-0-9A-Z_a-z]{19}/#.wholeMatch(in: key.text)) != nil
+    // The clock of these tests has not gone far from zero.
+    if !isAutomatic || !key.text.hasPrefix("----") { fault("\(key) is a key of one's own choice") }
+  }
+
+  private mutating func checkName(_ entry: Node, of uid: ChildKey, was old: Node) {
+    let name = after[Path(["users", uid, "username"])]
+    if entry != old, entry.child("name") != name { fault("\(uid) goes by another name") }
+  }
+
   private func isMyDeleted(_ post: ChildKey) -> Bool {
     let path = Path(["posts", post])
     return after[path].isEmpty && before[path].child("uid").leafValue == uid.map { .string($0) }
@@ -184,7 +231,7 @@ private struct BlogDamage {
 
   /// A path in words that describe the keys from the writer's point of view.
   private func general(_ keys: [String]) -> String {
-    let posts = before.child("posts").entries.map(\.key.text) + ["new"]
+    let posts = before.child("posts").entries.map(\.key.text) + ["--------newpost00001"]
     return keys.enumerated().map { index, key in
       if key == uid { return "ME" }
       if ["alice", "bob", "carol", "dave"].contains(key) { return "ANOTHER" }

@@ -9,22 +9,43 @@ extension BlogRulesTests {
     BlogAttempt(
       "someone answers, and who is answered or named is told",
       as: "carol",
-      ("post-comments/p/n", answer),
-      ("replies/bob/n", #""p""#),
-      ("mentions/bob/n", #""p""#),
+      ("post-comments/p/--------ncomment0001", answer),
+      ("replies/bob/--------ncomment0001", #""p""#),
+      ("mentions/bob/--------ncomment0001", #""p""#),
       allowed: true
     ),
     BlogAttempt(
       "someone answers a comment that is gone",
       as: "carol",
-      ("post-comments/p/n", answer.replacing(#""c""#, with: #""gone""#)),
-      ("replies/bob/n", #""p""#),
-      allowed: true
+      ("post-comments/p/--------ncomment0001", answer.replacing(#""c""#, with: #""gone""#)),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone answers their own comment, which claims to be there before",
+      as: "carol",
+      (
+        "post-comments/p/--------ncomment0001",
+        answer.replacing(#""c""#, with: #""--------ncomment0001""#)
+      ),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone makes an answer of an old comment",
+      as: "bob",
+      ("post-comments/p/c/parent", #""c""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone tells another than whom they answer",
+      as: "carol",
+      ("post-comments/p/--------ncomment0001", answer),
+      ("replies/alice/--------ncomment0001", #""p""#),
+      allowed: false
     ),
     BlogAttempt(
       "what is answered is no key",
       as: "carol",
-      ("post-comments/p/n", answer.replacing(#""c""#, with: "1")),
+      ("post-comments/p/--------ncomment0001", answer.replacing(#""c""#, with: "1")),
       allowed: false
     ),
     BlogAttempt(
@@ -36,14 +57,14 @@ extension BlogRulesTests {
     BlogAttempt(
       "someone tells of the answer of another",
       as: "bob",
-      ("post-comments/p/n", answer),
-      ("replies/bob/n", #""p""#),
+      ("post-comments/p/--------ncomment0001", answer),
+      ("replies/bob/--------ncomment0001", #""p""#),
       allowed: false
     ),
     BlogAttempt(
       "someone tells of a comment that is not there",
       as: "carol",
-      ("mentions/bob/n", #""p""#),
+      ("mentions/bob/--------ncomment0001", #""p""#),
       allowed: false
     ),
     BlogAttempt(

@@ -10,93 +10,111 @@ extension BlogRulesTests {
     BlogAttempt(
       "someone comments",
       as: "carol",
-      ("post-comments/p/n", comment("carol", #""hi""#)),
+      ("post-comments/p/--------ncomment0001", comment("carol", #""hi""#)),
       ("users/carol/username", #""Name""#),
       allowed: true
     ),
     BlogAttempt(
+      "a comment has a key of one's own choice",
+      as: "carol",
+      ("post-comments/p/n", comment("carol", #""hi""#)),
+      allowed: false
+    ),
+    BlogAttempt(
+      "a comment has the key of a later time",
+      as: "carol",
+      ("post-comments/p/---0----------------", comment("carol", #""hi""#)),
+      allowed: false
+    ),
+    BlogAttempt(
       "someone comments in lines",
       as: "carol",
-      ("post-comments/p/n", comment("carol", #""a\n\tb""#)),
+      ("post-comments/p/--------ncomment0001", comment("carol", #""a\n\tb""#)),
       allowed: true
     ),
     BlogAttempt(
       "someone comments under another name",
       as: "carol",
-      ("post-comments/p/n", comment("carol", #""hi""#)),
+      ("post-comments/p/--------ncomment0001", comment("carol", #""hi""#)),
       ("users/carol/username", #""Carol""#),
       allowed: false
     ),
     BlogAttempt(
       "a comment has a priority below",
       as: "carol",
-      ("post-comments/p/n", comment("carol", #"{".value":"hi",".priority":"x"}"#)),
+      (
+        "post-comments/p/--------ncomment0001",
+        comment("carol", #"{".value":"hi",".priority":"x"}"#)
+      ),
       allowed: false
     ),
     BlogAttempt(
       "someone comments as another",
       as: "carol",
-      ("post-comments/p/n", comment("bob", #""hi""#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #""hi""#)),
       allowed: false
     ),
     BlogAttempt(
       "no one comments without a sign-in",
       as: nil,
-      ("post-comments/p/n", comment("bob", #""hi""#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #""hi""#)),
       allowed: false
     ),
     BlogAttempt(
       "a comment is empty",
       as: "bob",
-      ("post-comments/p/n", comment("bob", #""""#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #""""#)),
       allowed: false
     ),
     BlogAttempt(
       "a comment is blank",
       as: "bob",
-      ("post-comments/p/n", comment("bob", #"" \n""#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #"" \n""#)),
       allowed: false
     ),
     BlogAttempt(
       "a comment is a number",
       as: "bob",
-      ("post-comments/p/n", comment("bob", "5")),
+      ("post-comments/p/--------ncomment0001", comment("bob", "5")),
       allowed: false
     ),
     BlogAttempt(
       "a comment has an escape character",
       as: "bob",
-      ("post-comments/p/n", comment("bob", #""\u001b""#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #""\u001b""#)),
       allowed: false
     ),
     BlogAttempt(
       "a comment is too long",
       as: "bob",
-      ("post-comments/p/n", comment("bob", "\"\(String(repeating: "x", count: 10_001))\"")),
+      (
+        "post-comments/p/--------ncomment0001",
+        comment("bob", "\"\(String(repeating: "x", count: 10_001))\"")
+      ),
       allowed: false
     ),
     BlogAttempt(
       "a comment has an unknown field",
       as: "bob",
-      ("post-comments/p/n", comment("bob", #""hi","x":1"#)),
+      ("post-comments/p/--------ncomment0001", comment("bob", #""hi","x":1"#)),
       allowed: false
     ),
     BlogAttempt(
       "a comment has no uid",
       as: "bob",
-      ("post-comments/p/n", #"{"author":"Bob","text":"hi"}"#),
+      ("post-comments/p/--------ncomment0001", #"{"author":"Bob","text":"hi"}"#),
       allowed: false
     ),
     BlogAttempt(
       "a comment is a string",
       as: "bob",
-      ("post-comments/p/n", #""hi""#),
+      ("post-comments/p/--------ncomment0001", #""hi""#),
       allowed: false
     ),
     BlogAttempt(
       "a comment is on no post",
       as: "bob",
-      ("post-comments/none/n", comment("bob", #""hi""#)),
+      ("post-comments/none/--------ncomment0001", comment("bob", #""hi""#)),
       allowed: false
     ),
     BlogAttempt("the author edits", as: "bob", ("post-comments/p/c/text", #""N""#), allowed: true),

@@ -2,12 +2,24 @@ import RealtimeCore
 import Testing
 
 extension BlogRulesTests {
-  private static let here = #"{"name":"Bob","terminal":"pts/3","since":1}"#
-  private static let typing = #"{"name":"Bob","at":0}"#
+  private static let here = #"{"name":"Name","terminal":"pts/3","since":1}"#
+  private static let typing = #"{"name":"Name","at":0}"#
 
   /// Presence, typing and read marks; the time of all attempts is 0.
   static let meeting = [
     BlogAttempt("someone is here", as: "bob", ("presence/bob/t1", here), allowed: true),
+    BlogAttempt(
+      "someone is here under another name",
+      as: "bob",
+      ("presence/bob/t1", here.replacing("Name", with: "Alice")),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone is writing under another name",
+      as: "bob",
+      ("typing/p/bob", typing.replacing("Name", with: "Alice")),
+      allowed: false
+    ),
     BlogAttempt("someone leaves", as: "bob", ("presence/bob/t1", "null"), allowed: true),
     BlogAttempt(
       "someone is here as another",

@@ -17,8 +17,8 @@ extension BlogRulesTests {
     BlogAttempt(
       name,
       as: uid,
-      ("posts/new", json),
-      ("user-posts/alice/new", json),
+      ("posts/--------newpost00001", json),
+      ("user-posts/alice/--------newpost00001", json),
       (Path(wire: "users/\(uid ?? "x")/username"), "\"Alice\""),
       allowed: allowed
     )
@@ -92,17 +92,22 @@ extension BlogRulesTests {
     ),
     create("a post has the name of another", mine((#""Alice""#, #""Bob""#)), allowed: false),
     create("a post is a string", #""post""#, allowed: false),
-    BlogAttempt("only the post is created", as: "alice", ("posts/new", post), allowed: false),
+    BlogAttempt(
+      "only the post is created",
+      as: "alice",
+      ("posts/--------newpost00001", post),
+      allowed: false
+    ),
     BlogAttempt(
       "only the copy is created",
       as: "alice",
-      ("user-posts/alice/new", post),
+      ("user-posts/alice/--------newpost00001", post),
       allowed: false
     ),
     BlogAttempt(
       "the copy is created below another",
       as: "bob",
-      ("user-posts/alice/new", post),
+      ("user-posts/alice/--------newpost00001", post),
       allowed: false
     ),
     BlogAttempt(

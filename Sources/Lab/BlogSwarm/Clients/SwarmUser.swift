@@ -106,6 +106,8 @@ package final class SwarmUser: @unchecked Sendable {
         countAttempts()
         watchTheMachine()
       }
+      // Whoever is here goes by the name of the account.
+      if presence != nil { blog.paths.user(me.uid).child("username").setValue(me.name) { _, _ in } }
       database.observeConnection { [weak self] status in self?.connectionChanged(status) }
       look(at: recentView)
       if isWatcher { look(at: topView) }
