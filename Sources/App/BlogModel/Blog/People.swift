@@ -48,9 +48,19 @@ final class PeopleWatch: @unchecked Sendable {
   /// Publishes the presence again, because the server cleared it when the last connection ended.
   func connected(now: Int64) {
     isConnected = true
-    let since = since ?? now
-    self.since = since
-    presence?.put(["name": me.name, "terminal": terminal?.text ?? "", "since": since])
+    since = since ?? now
+    guard presence != nil else { return publish() }
+    // The rules of a shared blog let people go only by the names of their accounts.
+    let name = paths.user(me.uid).child("username")
+    name.getData { [weak self, me] error, snapshot in
+      guard let self, isConnected else { return }
+      if error == nil, snapshot?.exists() == false { name.setValue(me.name) { _, _ in } }
+      publish()
+    }
+  }
+
+  private func publish() {
+    presence?.put(["name": me.name, "terminal": terminal?.text ?? "", "since": since ?? 0])
     if let writing { setTyping(true, on: writing) }
   }
 
