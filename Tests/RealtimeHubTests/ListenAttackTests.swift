@@ -67,6 +67,8 @@ struct ListenAttackTests {
     let before = hub.orderedChildren
     let write = WriteRequest(path: "posts/p1000007/n", operation: .set(.integer(9)))
     _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(2), at: 0)
+    _ = hub.takeBatch()
+    _ = hub.batchCommitted()
     #expect(hub.orderedChildren - before <= granted + 1)
     // A declared order is for everybody.
     #expect(try Self.listen(&hub, Self.window(1), tag: 1, peer: 2))

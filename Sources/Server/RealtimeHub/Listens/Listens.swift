@@ -57,9 +57,8 @@ struct Listens: Sendable {
         reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
       )
     }
-    let orders = cache[key.path]
-    if !isIndexed, !orders.contains(where: { $0.index == key.query.index }),
-      orders.count(where: { !$0.isDeclared }) >= limits.undeclaredOrders
+    if !isIndexed, !hasOrder(for: key),
+      cache[key.path].count(where: { !$0.isDeclared }) >= limits.undeclaredOrders
     {
       return RequestError(
         .unavailable,
@@ -72,6 +71,11 @@ struct Listens: Sendable {
       return RequestError(.unavailable, reason: "the listens of this user cost others too much")
     }
     return nil
+  }
+
+  /// Whether the order that a listen needs exists.
+  private func hasOrder(for key: ListenKey) -> Bool {
+    cache[key.path].contains { $0.index == key.query.index }
   }
 
   /// What a listen costs others: the time that each commit takes longer, and memory.
@@ -87,7 +91,7 @@ struct Listens: Sendable {
     guard !key.query.loadsAllData else { return 1 }
     var cost = 1 + accounts.windowCount(of: peer, at: key.path) / 8
     if let others = registry.windows(beside: key) { cost += 8 + others / 64 }
-    if !isIndexed { cost += root[key.path].childCount / 10 }
+    if !isIndexed, !hasOrder(for: key) { cost += root[key.path].childCount / 10 }
     return cost
   }
 
