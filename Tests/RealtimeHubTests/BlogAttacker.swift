@@ -128,7 +128,7 @@ struct BlogAttacker {
     #"{"name":"Bob","terminal":"tty","since":1}"#, #"{"name":"Bob","at":{".sv":"timestamp"}}"#,
     #"{"before":0}"#, #"{"marks":{"m001":{"post":"p","read":false}}}"#,
     #"{"name":"Carol","terminal":"tty","since":1}"#,
-    #"{"name":"Carol","at":{".sv":"timestamp"}}"#,
+    #"{"name":"Carol","at":{".sv":"timestamp"}}"#, #"{"name":"Alice","at":{".sv":"timestamp"}}"#,
     #"{"uid":"bob","author":"Bob","text":"ha","parent":"gone"}"#,
     #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#, #""s""#,
     #"{"uid":"bob","author":"Bob","text":"ha","parent":"c"}"#, #""alice""#, #""bob""#,

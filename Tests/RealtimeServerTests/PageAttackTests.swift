@@ -58,6 +58,7 @@ struct PageAttackTests {
     let server = try await start(pages)
     let slow = try await HTTPProbe(server.address)
     slow.send(HTTPProbe.text("GET", "/page-slow"))
+    while pages.rendered.withLockedValue({ $0.isEmpty }) { await Task.yield() }
     var readers: [HTTPProbe] = []
     for number in 0..<8 {
       let reader = try await HTTPProbe(server.address)

@@ -133,9 +133,9 @@ struct MessageHandlerTests {
     try channel.writeInbound(input)
     channel.embeddedEventLoop.run()
     if kind == "ping" { #expect(try written(channel).count < 70) }
-    #expect(log.messages == [])
+    #expect(log.messages.filter { !$0.isEmpty } == [])
     channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-    #expect(log.messages == [])
+    #expect(log.messages.filter { !$0.isEmpty } == [])
     // Nothing is lost: the rest is read in time, one frame each tenth of a second.
     for _ in 0..<40 { channel.embeddedEventLoop.advanceTime(by: .milliseconds(100)) }
     #expect(log.messages.filter { !$0.isEmpty } == ["{}"])

@@ -336,7 +336,8 @@ package struct ClientNetwork: Hashable, Sendable, CustomStringConvertible {
   /// The network of the other end of a connection; nil for a process of this machine.
   package init?(of peer: Peer) {
     guard case .network(let text) = peer, let port = text.lastIndex(of: ":"),
-      let host = text[..<port].split(separator: "]").last
+      // NIO writes `[IPv4]127.0.0.1:80`, and a host and a slash before the address if it knows one.
+      let host = text[..<port].split(whereSeparator: { $0 == "]" || $0 == "/" }).last
     else { return nil }
     self.init(try? SocketAddress(ipAddress: String(host), port: 0))
   }

@@ -34,6 +34,8 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let mirror: OutputMirror?
   private let onIdle: (Bool) -> Void
   private let onClose: () -> Void
+  /// Limits requests that were sent before the one before them was answered.
+  private var pipelined = Allowance(burst: 128, interval: .milliseconds(3))
   private let reader = HTTPRequest.Reader()
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
@@ -274,6 +276,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   /// Receives the next request as soon as the client has read most of the last response.
   private func resumeReceiving() {
     guard let output, output.isCongested || output.hasNotableOutput && !waiting.isEmpty else {
+      guard !rests() else { return }
       waitsForReader = false
       setReading(true)
       drain()
@@ -285,6 +288,20 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
       guard let self, phase == .receiving, waitsForReader else { return }
       resumeReceiving()
     }
+  }
+
+  /// Waits a moment if many requests have been sent without waiting for answers.
+  private func rests() -> Bool {
+    guard !waiting.isEmpty, let context, let rest = pipelined.rest(at: context.eventLoop.now)
+    else { return false }
+    waitsForReader = true
+    context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
+      guard let self, phase == .receiving, waitsForReader else { return }
+      waitsForReader = false
+      setReading(true)
+      drain()
+    }
+    return true
   }
 
   // MARK: Streaming

@@ -57,7 +57,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   private var isDecoding = false
   /// Whether a message has been sent since the last ``keepAlive()``.
   private var hasSpoken = true
-  private var emptyFrames = EmptyFrames()
+  private var emptyFrames = Allowance(burst: 64, interval: .milliseconds(100))
   /// Whether the other end has sent so many empty frames that nothing is read from it for a while.
   private var isResting = false
 
@@ -441,25 +441,6 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
           description: "\(peerName) closed the connection without a close frame"
         )
     )
-  }
-}
-
-/// How many frames without content have come lately.
-private struct EmptyFrames {
-  /// How many may come at once.
-  private static let burst = 64
-  /// How long it takes until one more may come.
-  private static let interval = TimeAmount.milliseconds(100)
-
-  private var count = 0
-  private var last = NIODeadline.uptimeNanoseconds(0)
-
-  /// Counts a frame, and returns how long to wait before the next, if there have been too many.
-  mutating func rest(at now: NIODeadline) -> TimeAmount? {
-    count -= min(count, Int((now - last).nanoseconds / Self.interval.nanoseconds))
-    if count == 0 || now - last > Self.interval { last = now }
-    count += 1
-    return count > Self.burst ? Self.interval : nil
   }
 }
 
