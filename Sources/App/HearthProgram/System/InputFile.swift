@@ -69,7 +69,7 @@ final class ByteSource {
   init(_ path: String) throws(CommandFailure) {
     name = path == "-" ? "stdin" : path
     descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-    let start = lseek(descriptor, 0, SEEK_CUR)
+    let start = descriptor < 0 ? -1 : lseek(descriptor, 0, SEEK_CUR)
     self.start = start < 0 ? nil : start
     guard descriptor >= 0 else { throw failure(errno) }
   }
