@@ -28,17 +28,11 @@ static inline WINDOW *nc_curscr(void) { return curscr; }
 static inline int nc_lines(void) { return LINES; }
 static inline int nc_columns(void) { return COLS; }
 static inline int nc_colors(void) { return COLORS; }
-static inline int nc_key_f(int n) { return KEY_F(n); }
 
 static const attr_t NC_A_BOLD = A_BOLD;
 static const attr_t NC_A_DIM = A_DIM;
 static const attr_t NC_A_REVERSE = A_REVERSE;
 static const attr_t NC_A_UNDERLINE = A_UNDERLINE;
-
-static const mmask_t NC_BUTTON1_PRESSED = BUTTON1_PRESSED;
-static const mmask_t NC_BUTTON1_RELEASED = BUTTON1_RELEASED;
-static const mmask_t NC_BUTTON4_PRESSED = BUTTON4_PRESSED;
-static const mmask_t NC_BUTTON5_PRESSED = BUTTON5_PRESSED;
 
 // newterm writes through a stream of its own, so that nothing else shares its buffer.
 static inline SCREEN *nc_newterm(const char *type, int output, int input, FILE **out, FILE **in) {

@@ -36,7 +36,7 @@ extension NcursesTerminalTests {
       pseudo.type(bytes: bytes)
       var events = 0
       var calls = 0
-      // An unterminated paste is abandoned after a second, so each round ends with the marks.
+      // A paste ends with its mark alone, so each round ends with it.
       pseudo.type("\u{1B}[201~\u{1B}[201~M~")
       while true {
         let new = terminal.nextEvents(timeout: .zero)

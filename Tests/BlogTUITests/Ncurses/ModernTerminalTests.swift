@@ -73,9 +73,9 @@ extension NcursesTerminalTests {
       _ = pseudo.written()
       terminal.apply(usesMouse: false, usesOnlyASCII: true, usesSynchronizedOutput: true)
       terminal.render(Screen(size: terminal.size))
-      #expect(pseudo.written().contains("\u{1B}[?1006l"))
+      #expect(pseudo.written().contains("\u{1B}[?1006;1000l"))
       terminal.apply(usesMouse: true, usesOnlyASCII: true, usesSynchronizedOutput: true)
-      #expect(pseudo.written().contains("\u{1B}[?1006h"))
+      #expect(pseudo.written().contains("\u{1B}[?1006;1000h"))
     }
   }
 

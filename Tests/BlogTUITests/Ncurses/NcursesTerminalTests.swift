@@ -87,7 +87,7 @@ struct NcursesTerminalTests {
       ("j", [.character("j")]), ("\r", [.enter]), ("\u{0C}", [.control("l")]),
       ("\u{1B}OA", [.up]), ("\u{1B}[A", [.up]), ("\u{1B}[6~", [.pageDown]),
       ("\u{1B}OP", [.function(1)]), ("\u{1B}[Z", [.backTab]), ("\u{7F}", [.backspace]),
-      ("\u{1B}[1;5C", [.controlRight]), ("\u{1B}f", [.alt(.character("f"))]),
+      ("\u{1B}[1;5C", [.controlRight]), ("\u{1B}OM", [.enter]),
       ("\u{1B}", [.escape]), ("\u{1B}\u{1B}", [.escape, .escape]),
       ("ab", ["a", "b"].map { .character($0) }),
       ("\u{1B}[200~a\rb\u{1B}[201~c", [.paste("a\rb"), .character("c")]),

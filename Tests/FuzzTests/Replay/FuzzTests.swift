@@ -39,7 +39,8 @@ extension FuzzTarget {
   fileprivate var rounds: Int {
     switch self {
     case .connections, .rules, .sessions: 250
-    case .frames, .identities, .json, .messages, .parameters, .paths, .queries, .text, .tokens,
+    case .frames, .identities, .json, .keys, .messages, .parameters, .paths, .queries, .text,
+      .tokens,
       .urls:
       1_000
     }

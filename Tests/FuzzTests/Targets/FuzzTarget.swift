@@ -24,6 +24,8 @@ enum FuzzTarget: String, CaseIterable, Sendable {
   case urls
   /// Text that is shown on a terminal.
   case text
+  /// The input of a terminal: keys, pastes, the mouse and replies.
+  case keys
   /// Credentials.
   case tokens
   /// Account requests, and the tokens of accounts.
@@ -45,6 +47,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
     case .paths: try PathCheck.check(input)
     case .urls: try URLCheck.check(input)
     case .text: try TextCheck.check(input)
+    case .keys: try KeyCheck.check(input)
     case .tokens: try TokenCheck.check(input)
     case .identities: try IdentityCheck.check(input)
     }

@@ -31,12 +31,8 @@ package final class Waker: Sendable {
 }
 
 extension NcursesTerminal {
-  /// The largest number of events in one call, so that a flood of keys cannot block drawing.
+  /// The largest number of bytes in one call, so that a flood of keys cannot block drawing.
   private static let batchLimit = 4_096
-  /// The number of mouse reports that ncurses keeps.
-  private static let mouseQueueLength = 8
-  /// How long to wait for the end of a paste, in milliseconds.
-  private static let pasteTimeout: Int32 = 1_000
 
   /// Waits for something to happen and returns all of it, in order.
   ///
@@ -51,32 +47,31 @@ extension NcursesTerminal {
       pollfd(fd: TerminalGuard.reader, events: Int16(POLLIN), revents: 0),
       pollfd(fd: waker?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let ready = wait(&descriptors, milliseconds: Self.milliseconds(timeout))
+    let patience = inputDeadline.map { max(.zero, $0 - .now) }
+    wait(&descriptors, for: [timeout, patience].compactMap(\.self).min())
     var events: [TerminalEvent] = []
     if descriptors[1].revents != 0 { handleSignals(&events) }
-    let isDisconnected = descriptors[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
-    if descriptors[0].revents & Int16(POLLIN) != 0 || mayHoldInput {
-      readKeys(&events)
-    } else if ready == 0, let ended = paste, !isHungUp {
-      // The end mark was lost: deliver the text rather than seem to hang.
-      paste = nil
-      events.append(.key(.paste(ended.text)))
+    var isDisconnected = descriptors[0].revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
+    if descriptors[0].revents & Int16(POLLIN) != 0 {
+      if !readInput(&events) { isDisconnected = true }
+    } else if let inputDeadline, inputDeadline <= .now {
+      add(parser.timeOut(), to: &events)
     }
     if descriptors[2].revents != 0, waker?.drain() == true { events.append(.woken) }
     if isDisconnected {
       isHungUp = true
       events.append(.hangUp)
     }
-    return events
+    let isUnfinished = events.isEmpty && descriptors[0].revents != 0 && inputDeadline != nil
+    return isUnfinished ? nextEvents(timeout: timeout, waker: waker) : events
   }
 
-  private func wait(_ descriptors: inout [pollfd], milliseconds: Int32) -> Int32 {
-    var limit = paste == nil ? milliseconds : Self.pasteTimeout
-    if mayHoldInput { limit = 0 }
+  private func wait(_ descriptors: inout [pollfd], for timeout: Duration?) {
     let count = nfds_t(descriptors.count)
-    let ready = poll(&descriptors, count, limit)
     // A signal ended the wait; this program's handler has already written a byte to the pipe.
-    return ready < 0 ? poll(&descriptors, count, 0) : ready
+    if poll(&descriptors, count, Self.milliseconds(timeout)) < 0 {
+      _ = poll(&descriptors, count, 0)
+    }
   }
 
   private static func milliseconds(_ timeout: Duration?) -> Int32 {
@@ -106,98 +101,61 @@ extension NcursesTerminal {
     if isResized, adoptSize() { events.append(.key(.resize(size))) }
   }
 
-  private func readKeys(_ events: inout [TerminalEvent]) {
-    mayHoldInput = false
-    while events.count < Self.batchLimit {
-      switch nextInput() {
-      case .nothing:
-        return
-      case .code(let code) where paste != nil:
-        finishPaste(code, into: &events)
-      case .scalar(let scalar) where paste != nil:
-        paste?.append(scalar)
-      case .scalar(let scalar) where mouseReport != nil:
-        guard case .complete(let key)? = mouseReport?.append(scalar) else { break }
-        mouseReport = nil
-        if let key { events.append(.key(key)) }
-      case .code(let code):
-        handleCode(code, into: &events)
-      case .scalar("\u{1A}"):
+  /// Reads what the terminal has sent; returns false if it is gone.
+  private func readInput(_ events: inout [TerminalEvent]) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: Self.batchLimit)
+    let count = read(input, &bytes, bytes.count)
+    guard count > 0 else { return count < 0 && [EINTR, EAGAIN].contains(errno) }
+    add(parser.take(bytes[..<count]), to: &events)
+    return true
+  }
+
+  /// Handles input, and notes until when its rest has to come.
+  private func add(_ input: [InputEvent], to events: inout [TerminalEvent]) {
+    inputDeadline = parser.patience.map { .now + $0 }
+    for event in input {
+      switch event {
+      case .key(.control("z")): suspend(&events)
+      case .escaped(.control("z")):
+        events.append(.key(.escape))
         suspend(&events)
-      case .scalar("\u{1B}"):
-        readAfterEscape(&events)
-      case .scalar(let scalar):
-        if let key = KeyDecoder.key(scalar: scalar) { events.append(.key(key)) }
+      case .key(.mouse(let event)) where !Rect(size: size).contains(event.position):
+        // The terminal counts pixels, or the window has just become smaller.
+        break
+      case .key(let key): events.append(.key(key))
+      case .escaped(let key): events.append(.escaped(key))
+      case .canSynchronize(let canSynchronize): wasAnswered(canSynchronize: canSynchronize)
+      case .cursor(let row, let column):
+        guard let answer = EmojiMeasure.answer(row: row, column: column) else { break }
+        wasMeasured(answer.number, isRight: answer.isRight)
+      case .unreadable: if events.last != .unreadable { events.append(.unreadable) }
       }
     }
-    mayHoldInput = true
   }
+}
 
-  /// Reads bytes until they form a key or a character; an incomplete character waits for its rest.
-  ///
-  /// The wide function of ncurses would lose the first part.
-  private func nextInput() -> KeyInput {
-    while true {
-      let value = wgetch(nc_stdscr())
-      if value == ERR { return .nothing }
-      guard let byte = UInt8(exactly: value) else { return .code(value) }
-      if let scalar = assembler.append(byte) { return .scalar(scalar) }
+extension NcursesTerminal {
+  /// The keys that terminfo has for this type of terminal.
+  static func describedKeys() -> [[UInt8]: KeyEvent] {
+    var names: [(String, KeyEvent)] = [
+      ("kcuu1", .up), ("kcud1", .down), ("kcub1", .left), ("kcuf1", .right), ("khome", .home),
+      ("kend", .end), ("kpp", .pageUp), ("knp", .pageDown), ("kich1", .insert),
+      ("kdch1", .delete), ("kcbt", .backTab), ("kent", .enter),
+    ]
+    // Those above are function keys with Alt, which have a name of their own here.
+    names += (1...48).map { ("kf\($0)", .function($0)) }
+    var keys: [[UInt8]: KeyEvent] = [:]
+    for (name, key) in names {
+      guard let value = nc_string(name) else { continue }
+      let sequence = Array(String(cString: value).utf8)
+      if sequence.first == 0x1B, sequence.count > 1 { keys[sequence] = key }
     }
+    return keys
   }
 
-  private func handleCode(_ code: Int32, into events: inout [TerminalEvent]) {
-    if code == KeyDecoder.Code.pasteStart {
-      paste = PasteBuffer()
-    } else if code == KeyDecoder.Code.mouseReport {
-      mouseReport = MouseReport()
-    } else if code == KeyDecoder.Code.canSynchronize || code == KeyDecoder.Code.cannotSynchronize {
-      wasAnswered(canSynchronize: code == KeyDecoder.Code.canSynchronize)
-    } else if let answer = EmojiMeasure.answer(of: code) {
-      wasMeasured(answer.number, isRight: answer.isRight)
-    } else if code == KEY_MOUSE {
-      events += mouseKeys().map { .key($0) }
-    } else if let key = KeyDecoder.key(code: code) {
-      events.append(.key(key))
-    }
-  }
-
-  /// The reports behind one key code, oldest first; ncurses returns the newest first.
-  private func mouseKeys() -> [KeyEvent] {
-    var keys: [KeyEvent] = []
-    var event = MEVENT()
-    while keys.count < Self.mouseQueueLength, getmouse(&event) == OK {
-      if let key = KeyDecoder.key(mouse: event) { keys.append(key) }
-    }
-    return keys.reversed()
-  }
-
-  private func finishPaste(_ code: Int32, into events: inout [TerminalEvent]) {
-    guard code == KeyDecoder.Code.pasteEnd, let ended = paste else { return }
-    paste = nil
-    events.append(.key(.paste(ended.text)))
-  }
-
-  /// Reads a key right after an escape, which was typed with Alt; ncurses has already waited for
-  /// it.
-  private func readAfterEscape(_ events: inout [TerminalEvent]) {
-    switch nextInput() {
-    case .nothing:
-      events.append(.key(.escape))
-    case .scalar("\u{1B}"):
-      events += [.key(.escape), .key(.escape)]
-    case .code(let code) where Self.followsEscape(code):
-      events.append(.key(.escape))
-      handleCode(code, into: &events)
-    case .code(let code):
-      if let key = KeyDecoder.key(code: code) { events.append(.key(.alt(key))) }
-    case .scalar(let scalar):
-      if let key = KeyDecoder.key(scalar: scalar) { events.append(.key(.alt(key))) }
-    }
-  }
-
-  /// Whether the code cannot be a key that was typed with Alt.
-  private static func followsEscape(_ code: Int32) -> Bool {
-    code == KEY_MOUSE || code == KEY_RESIZE || code == KeyDecoder.Code.pasteStart
-      || code == KeyDecoder.Code.pasteEnd
+  /// How long an escape waits for the rest of its sequence: what `ESCDELAY` says, as in ncurses.
+  static var escapeDelay: Duration {
+    let milliseconds = environment("ESCDELAY").flatMap { Int($0) } ?? 25
+    return .milliseconds(min(max(1, milliseconds), 10_000))
   }
 }

@@ -98,10 +98,9 @@ package final class NcursesTerminal {
   package internal(set) var size: Size
 
   let input: Int32
-  var paste: PasteBuffer?
-  var mouseReport: MouseReport?
-  var assembler: ScalarAssembler
-  var mayHoldInput = false
+  var parser: InputParser
+  /// When the input so far ends if its rest has not come.
+  var inputDeadline: ContinuousClock.Instant?
   var isHungUp = false
   private let screen: OpaquePointer
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
@@ -209,7 +208,11 @@ package final class NcursesTerminal {
     streams = (out, `in`)
     usesMouse = options.usesMouse
     usesSynchronizedOutput = options.usesSynchronizedOutput
-    assembler = ScalarAssembler(isUTF8: nc_is_utf8() != 0)
+    parser = InputParser(
+      isUTF8: nc_is_utf8() != 0,
+      described: Self.describedKeys(),
+      escapeDelay: Self.escapeDelay
+    )
     opensLinks =
       nc_is_ansi() != 0 && TerminalAbilities.opensLinks(type: type) { Self.environment($0) }
     repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
@@ -217,7 +220,6 @@ package final class NcursesTerminal {
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
     Self.beginBuffering(fileno(out))
-    Self.reportMouse(options.usesMouse)
     TerminalGuard.activate(restoring: Self.restoringBytes())
     adoptSize()
     setExtraModes(true)
@@ -243,13 +245,8 @@ package final class NcursesTerminal {
     nonl()
     let window = nc_stdscr()
     keypad(window, true)
-    nodelay(window, true)
     scrollok(window, false)
     leaveok(window, false)
-    if environment("ESCDELAY") == nil { set_escdelay(25) }
-    for (sequence, code) in KeyDecoder.sequences { define_key(sequence, code) }
-    if usesOwnMouseReports { define_key(KeyDecoder.mouseReportStart, KeyDecoder.Code.mouseReport) }
-    mouseinterval(0)
   }
 
   /// Makes ncurses write a frame only when it is complete, and not check for keys in between.
@@ -258,15 +255,8 @@ package final class NcursesTerminal {
     _ = nc_leave_unseen(stream)
   }
 
-  private static func reportMouse(_ isOn: Bool) {
-    let mask = NC_BUTTON1_PRESSED | NC_BUTTON1_RELEASED | NC_BUTTON4_PRESSED | NC_BUTTON5_PRESSED
-    mousemask(isOn ? mask : 0, nil)
-  }
-
-  /// Whether terminfo describes only the old mouse reports, although the terminal can do better.
-  private static var usesOwnMouseReports: Bool {
-    nc_is_ansi() != 0 && nc_string("kmous").map { String(cString: $0) } == "\u{1B}[M"
-  }
+  /// Whether the terminal reports the mouse; ncurses is not asked for it, as it would want to read.
+  private static var hasMouse: Bool { nc_is_ansi() != 0 && nc_string("kmous") != nil }
 
   /// Whether terminals of that type reply to queries, or at least ignore them silently.
   private static func understandsQueries(_ type: String) -> Bool {
@@ -316,12 +306,16 @@ package final class NcursesTerminal {
     if let `in` = streams.1 { fclose(`in`) }
   }
 
-  /// Sets modes unknown to ncurses: bracketed paste, and the mouse beyond column 223.
+  /// Sets modes that ncurses leaves alone: bracketed paste, and the mouse.
   func setExtraModes(_ areOn: Bool) {
     guard nc_is_ansi() != 0 else { return }
-    let end = areOn ? "h" : "l"
-    let mouse = usesMouse && Self.usesOwnMouseReports ? "\u{1B}[?1006\(end)" : ""
-    writeDirectly("\u{1B}[?2004\(end)\(mouse)")
+    writeDirectly("\u{1B}[?2004" + (areOn ? "h" : "l"))
+    if usesMouse { reportMouse(areOn) }
+  }
+
+  /// Asks for reports of buttons and the wheel, in the form that has no largest column.
+  private func reportMouse(_ isOn: Bool) {
+    if Self.hasMouse { writeDirectly("\u{1B}[?1006;1000" + (isOn ? "h" : "l")) }
   }
 
   func writeDirectly(_ text: String) {
@@ -351,7 +345,6 @@ package final class NcursesTerminal {
       joinsEmoji = known
     } else if Self.understandsQueries(type), let question = EmojiMeasure.question(rows: size.height)
     {
-      for (sequence, code) in EmojiMeasure.answers { define_key(sequence, code) }
       openMeasures = Set(EmojiMeasure.probes.indices)
       awaitsAnswer = true
       writeDirectly(question)
@@ -394,8 +387,7 @@ package final class NcursesTerminal {
     }
     guard usesMouse != self.usesMouse else { return }
     self.usesMouse = usesMouse
-    Self.reportMouse(usesMouse)
-    if Self.usesOwnMouseReports { writeDirectly("\u{1B}[?1006\(usesMouse ? "h" : "l")") }
+    reportMouse(usesMouse)
   }
 
   /// Copies a text to the clipboard of the terminal; returns false if it cannot, or if it is too
@@ -480,6 +472,7 @@ extension NcursesTerminal {
   /// Takes over the terminal again after another program has used it.
   func resume() {
     reset_prog_mode()
+    keypad(nc_stdscr(), true)
     setExtraModes(true)
     cursorWasChanged()
     redraw()

@@ -78,21 +78,11 @@ enum EmojiMeasure {
     return all.joined() + "\u{1B}[H"
   }
 
-  /// The sequences of all possible replies, with their codes.
-  static let answers: [(String, Int32)] = probes.indices.flatMap { number in
-    columns.map { column in
-      ("\u{1B}[\(firstRow + number);\(column)R", code(number: number, column: column))
-    }
-  }
-
-  private static func code(number: Int, column: Int) -> Int32 {
-    KeyDecoder.Code.firstMeasure + Int32(number * 16 + column)
-  }
-
-  /// The meaning of a reply: the index of the probe, and whether it took two cells.
-  static func answer(of code: Int32) -> (number: Int, isRight: Bool)? {
-    let offset = Int(code - KeyDecoder.Code.firstMeasure)
-    guard offset >= 0, probes.indices.contains(offset / 16) else { return nil }
-    return (offset / 16, offset % 16 == rightColumn)
+  /// The meaning of a reply: the index of the probe, and whether it took two cells; nil if it
+  /// answers none.
+  static func answer(row: Int, column: Int) -> (number: Int, isRight: Bool)? {
+    let number = row - firstRow
+    guard probes.indices.contains(number), columns.contains(column) else { return nil }
+    return (number, column == rightColumn)
   }
 }

@@ -109,6 +109,12 @@ package final class Program<Terminal: TerminalDevice> {
       send(.key(key))
       // The blog often answers immediately, so the next key sees the result.
       takeInbox()
+    case .escaped(let key):
+      let keys = model.binds(.alt(key)) ? [.alt(key)] : [.escape, key]
+      for key in keys where ending == nil { handle(.key(key)) }
+    case .unreadable:
+      if model.settings.isOn(.bell) { terminal.bell() }
+      send(.failed(unreadableInput))
     case .resumed:
       send(.resumed)
     case .woken:
@@ -288,6 +294,10 @@ extension Program {
     }
   }
 }
+
+/// What is said about input that the locale has no character for.
+private let unreadableInput =
+  "Only ASCII can be typed: the locale is not UTF-8. Set LC_ALL to C.UTF-8 and start hearth again."
 
 /// How long typed text may exist only in memory, in milliseconds.
 private let keepInterval: Int64 = 250

@@ -52,6 +52,10 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   private func handle(_ event: TerminalEvent) {
     switch event {
     case .key(let key): send(.key(key))
+    case .escaped(let key):
+      let keys = signIn.form != nil && EditCommand(.alt(key)) != nil ? [.alt(key)] : [.escape, key]
+      for key in keys { send(.key(key)) }
+    case .unreadable: terminal.bell()
     case .resumed: redraw()
     case .woken: break
     case .hangUp: ending = .left(.hangUp)

@@ -203,7 +203,8 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
       redraw()
     case .key(.control("l")), .resumed: redraw()
     case .key(let key): player.handle(key)
-    case .woken: break
+    case .escaped(let key): for key in [.escape, key] { player.handle(key) }
+    case .woken, .unreadable: break
     case .hangUp: return .hangUp
     case .terminate(let signal): return .terminated(signal: signal)
     }

@@ -159,7 +159,7 @@ struct ScriptRun {
         case .key(.resize), .resumed: showAgain()
         case .key(.character("q")), .key(.control("c")): return .terminate(signal: 0)
         case .hangUp, .terminate: return event
-        case .key, .woken: break
+        case .key, .escaped, .woken, .unreadable: break
         }
       }
       if rest == .zero { return nil }

@@ -79,10 +79,11 @@ struct DemoConductor {
       )
       for event in terminal.nextEvents(timeout: .milliseconds(200)) {
         switch event {
-        case .key(.character("q")), .key(.escape), .key(.control("c")), .hangUp, .terminate:
+        case .key(.character("q")), .key(.escape), .key(.control("c")), .escaped, .hangUp,
+          .terminate:
           return
         case .key(.character(" ")), .key(.enter): board.with { $0.isAskedToGoOn = true }
-        case .key, .resumed, .woken: break
+        case .key, .resumed, .woken, .unreadable: break
         }
       }
     }

@@ -136,8 +136,9 @@ final class VirtualStage {
         case .key(.function(9)): board.with { $0.isAskedToGoOn = true }
         case .key(.resize(let size)): resize(to: size)
         case .key(let key): keys.append(key)
+        case .escaped(let key): keys += [.escape, key]
         case .resumed: terminal.redraw()
-        case .woken: break
+        case .woken, .unreadable: break
         }
       }
       // Leaving the own terminal ends the demonstration.

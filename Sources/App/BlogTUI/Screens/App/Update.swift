@@ -196,6 +196,13 @@ extension Model {
     return []
   }
 
+  /// Whether the key has a meaning of its own where the user is.
+  func binds(_ key: KeyEvent) -> Bool {
+    var keys = session.keys
+    return keys.match(key, in: [context]) != .unbound
+      || (context.isTyping && EditCommand(key) != nil)
+  }
+
   /// On a screen too small to show anything, only harmless keys work.
   private mutating func handleBlindly(_ key: KeyEvent, in context: Context) -> [Effect] {
     guard case .action(let action) = session.keys.match(key, in: [context]) else { return [] }

@@ -73,6 +73,10 @@ package struct MouseEvent: Hashable, Sendable, Codable {
 package enum TerminalEvent: Hashable, Sendable {
   /// A key, a paste, the mouse or a new size.
   case key(KeyEvent)
+  /// Escape with a key right behind it: Alt with that key where this is bound, or else both keys.
+  case escaped(KeyEvent)
+  /// Something was typed or pasted that the locale has no character for.
+  case unreadable
   /// The process was stopped and continues; everything has to be drawn again.
   case resumed
   /// Another thread called the waker, because it has left work for the program.

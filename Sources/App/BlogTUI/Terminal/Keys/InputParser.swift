@@ -1,0 +1,431 @@
+/// What a terminal has sent, once it is complete.
+package enum InputEvent: Hashable, Sendable {
+  /// A key, a paste or the mouse.
+  case key(KeyEvent)
+  /// Escape with a key right behind it: Alt with that key, or two keys.
+  case escaped(KeyEvent)
+  /// The reply about synchronized output: whether the terminal can show whole frames at once.
+  case canSynchronize(Bool)
+  /// The reply about the position of the cursor, counted from 1.
+  case cursor(row: Int, column: Int)
+  /// A byte beyond ASCII that no character can be made of, since the locale is not UTF-8.
+  case unreadable
+}
+
+/// Splits the bytes of a terminal by the grammar of ECMA-48, and names the keys among them.
+///
+/// The grammar comes before any table: a sequence that is complete and unknown yields nothing, so
+/// that none of its bytes can act as a key. A sequence that stays incomplete is bounded in bytes
+/// and, by ``patience`` and ``timeOut()``, in time. Pastes end with their mark alone.
+///
+/// States: ground → (ESC) → escape → sequence, string or ground; sequence → mouse report or paste
+/// → ground. The parser takes bytes one at a time, so it does not matter how they are cut.
+package struct InputParser: Sendable {
+  private enum State: Hashable {
+    /// Between characters, or inside one.
+    case ground
+    /// After an escape.
+    case escape
+    /// After CSI.
+    case control
+    /// After SS3.
+    case single
+    /// After `CSI [`, with which the Linux console begins five function keys.
+    case console
+    /// In a mouse report of the old kind, whose values follow the sequence.
+    case mouse
+    /// In OSC, DCS, APC, SOS or PM.
+    case string
+    /// After an escape in a string.
+    case stringEscape
+    /// In a paste, with that many bytes of its end mark.
+    case paste(mark: Int)
+  }
+
+  /// The largest number of bytes in a sequence.
+  static let sequenceLimit = 4_096
+  /// The largest number of bytes in a string.
+  static let stringLimit = 1 << 20
+  /// How long a sequence waits for its next byte.
+  static let sequencePatience = Duration.seconds(1)
+  /// How long the two bytes that begin a sequence wait before they are taken for keys.
+  static let introducerPatience = Duration.milliseconds(100)
+
+  private static let escapeByte: UInt8 = 0x1B
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+  private static let pasteStart = Array("\u{1B}[200~".utf8)
+
+  /// The keys that the description of this type of terminal names, by their sequences.
+  private let described: [[UInt8]: KeyEvent]
+  private let isUTF8: Bool
+  private let escapeDelay: Duration
+  private var state = State.ground
+  /// Whether an escape came right before what is being read.
+  private var isEscaped = false
+  /// The sequence so far, from its escape.
+  private var bytes: [UInt8] = []
+  /// The number of bytes in the string so far.
+  private var count = 0
+  /// The values of a mouse report so far.
+  private var values: [Int] = []
+  private var assembler: ScalarAssembler
+  private var paste = PasteBuffer()
+
+  /// Makes a parser.
+  ///
+  /// - Parameters:
+  ///   - isUTF8: Whether the bytes are UTF-8; otherwise only ASCII is understood.
+  ///   - described: The keys that the description of this type of terminal names.
+  ///   - escapeDelay: How long an escape waits for what may belong to it.
+  package init(
+    isUTF8: Bool = true,
+    described: [[UInt8]: KeyEvent] = [:],
+    escapeDelay: Duration = .milliseconds(25)
+  ) {
+    self.isUTF8 = isUTF8
+    self.described = described
+    self.escapeDelay = escapeDelay
+    assembler = ScalarAssembler(isUTF8: isUTF8)
+  }
+
+  /// How long to wait for the next byte before calling ``timeOut()``; nil waits for ever.
+  package var patience: Duration? {
+    switch state {
+    case .ground: assembler.isIncomplete ? Self.sequencePatience : nil
+    case .escape: escapeDelay
+    case .control, .single, .string:
+      isIntroducer ? max(escapeDelay, Self.introducerPatience) : Self.sequencePatience
+    case .console, .mouse, .stringEscape: Self.sequencePatience
+    case .paste: nil
+    }
+  }
+
+  /// Takes bytes and returns what they complete.
+  package mutating func take(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+    var events: [InputEvent] = []
+    for byte in bytes { take(byte, &events) }
+    return events
+  }
+
+  /// Ends what has waited too long for its next byte.
+  package mutating func timeOut() -> [InputEvent] {
+    var events: [InputEvent] = []
+    switch state {
+    case .paste: return []
+    case .ground: break
+    case .escape:
+      events.append(.key(.escape))
+    case .control, .single, .string:
+      guard isIntroducer, let last = bytes.last else { break }
+      if isEscaped { events.append(.key(.escape)) }
+      isEscaped = false
+      events.append(.escaped(.character(Character(Unicode.Scalar(last)))))
+    case .stringEscape:
+      events.append(.key(.escape))
+    case .console, .mouse: break
+    }
+    giveUp(&events)
+    return events
+  }
+
+  /// Whether only an escape and the byte that makes it an introducer have been read.
+  private var isIntroducer: Bool { bytes.count == 2 && count == 0 && bytes[0] == Self.escapeByte }
+
+  private mutating func take(_ byte: UInt8, _ events: inout [InputEvent]) {
+    switch state {
+    case .ground: takePlain(byte, &events)
+    case .escape: takeAfterEscape(byte, &events)
+    case .control: takeControl(byte, &events)
+    case .single: takeSingle(byte, &events)
+    case .console: takeConsole(byte, &events)
+    case .mouse: takeMouse(byte, &events)
+    case .string: takeString(byte, &events)
+    case .stringEscape:
+      giveUp(&events)
+      // The string terminator, or the start of something else.
+      guard byte != UInt8(ascii: "\\") else { return }
+      state = .escape
+      takeAfterEscape(byte, &events)
+    case .paste(let mark): takePasted(byte, mark: mark, &events)
+    }
+  }
+
+  /// Drops an unfinished sequence, except an escape before it, which is a key by itself.
+  private mutating func giveUp(_ events: inout [InputEvent]) {
+    if isEscaped { events.append(.key(.escape)) }
+    isEscaped = false
+    state = .ground
+    bytes = []
+    values = []
+    count = 0
+    assembler.reset()
+  }
+
+  /// Drops an unfinished sequence because of a byte that cannot belong to it, and reads that byte.
+  private mutating func interrupt(with byte: UInt8, _ events: inout [InputEvent]) {
+    giveUp(&events)
+    takePlain(byte, &events)
+  }
+
+  private mutating func deliver(_ key: KeyEvent, _ events: inout [InputEvent]) {
+    events.append(isEscaped ? .escaped(key) : .key(key))
+    isEscaped = false
+    giveUp(&events)
+  }
+}
+
+// MARK: Characters
+
+extension InputParser {
+  private mutating func takePlain(_ byte: UInt8, _ events: inout [InputEvent]) {
+    // A character that is cut off ends here.
+    if assembler.isIncomplete, byte & 0xC0 != 0x80 { giveUp(&events) }
+    if byte == Self.escapeByte {
+      if isEscaped { giveUp(&events) }
+      state = .escape
+      return
+    }
+    guard isUTF8 || byte < 0x80 else {
+      giveUp(&events)
+      return events.append(.unreadable)
+    }
+    guard let scalar = assembler.append(byte) else {
+      if !assembler.isIncomplete { giveUp(&events) }
+      return
+    }
+    if (0x80...0x9F).contains(scalar.value) {
+      begin(with: UInt8(scalar.value - 0x40), isTwoBytes: false, &events)
+    } else if let key = TerminalKeys.key(of: scalar) {
+      deliver(key, &events)
+    } else {
+      giveUp(&events)
+    }
+  }
+
+  private mutating func takeAfterEscape(_ byte: UInt8, _ events: inout [InputEvent]) {
+    if byte == Self.escapeByte {
+      if isEscaped { events.append(.key(.escape)) }
+      isEscaped = true
+      return
+    }
+    if let key = described[[Self.escapeByte, byte]] { return deliver(key, &events) }
+    if Self.introduces(byte) { return begin(with: byte, isTwoBytes: true, &events) }
+    if isEscaped { events.append(.key(.escape)) }
+    isEscaped = true
+    state = .ground
+    takePlain(byte, &events)
+  }
+
+  private static func introduces(_ byte: UInt8) -> Bool { "[OP]X^_".utf8.contains(byte) }
+
+  /// Begins a sequence or a string; the byte is the second of its introducer.
+  private mutating func begin(
+    with byte: UInt8,
+    isTwoBytes: Bool,
+    _ events: inout [InputEvent]
+  ) {
+    guard Self.introduces(byte) else { return giveUp(&events) }
+    bytes = [Self.escapeByte, byte]
+    // Only two bytes can also be two keys.
+    count = isTwoBytes ? 0 : 1
+    switch byte {
+    case UInt8(ascii: "["): state = .control
+    case UInt8(ascii: "O"): state = .single
+    default: state = .string
+    }
+  }
+}
+
+// MARK: Sequences
+
+extension InputParser {
+  private mutating func takeControl(_ byte: UInt8, _ events: inout [InputEvent]) {
+    switch byte {
+    case UInt8(ascii: "[") where bytes.count == 2:
+      bytes.append(byte)
+      state = .console
+    case UInt8(ascii: "$") where TerminalKeys.isShiftedNumber(bytes.dropFirst(2)):
+      // The byte is no final one, but rxvt ends its keys with it.
+      finish(byte, &events)
+    case 0x20...0x3F:
+      bytes.append(byte)
+      if bytes.count > Self.sequenceLimit { giveUp(&events) }
+    case 0x40...0x7E: finish(byte, &events)
+    default: interrupt(with: byte, &events)
+    }
+  }
+
+  private mutating func takeSingle(_ byte: UInt8, _ events: inout [InputEvent]) {
+    switch byte {
+    case 0x30...0x3B:
+      bytes.append(byte)
+      if bytes.count > Self.sequenceLimit { giveUp(&events) }
+    case 0x20, 0x40...0x7E: finish(byte, &events)
+    default: interrupt(with: byte, &events)
+    }
+  }
+
+  private mutating func takeConsole(_ byte: UInt8, _ events: inout [InputEvent]) {
+    if (0x20...0x7E).contains(byte) {
+      finish(byte, &events)
+    } else {
+      interrupt(with: byte, &events)
+    }
+  }
+
+  private mutating func finish(_ byte: UInt8, _ events: inout [InputEvent]) {
+    bytes.append(byte)
+    if let key = described[bytes] { return deliver(key, &events) }
+    if bytes == Self.pasteStart {
+      giveUp(&events)
+      return state = .paste(mark: 0)
+    }
+    if bytes == Array("\u{1B}[M".utf8) { return state = .mouse }
+    switch TerminalKeys.event(of: bytes) {
+    case .key(.mouse(let event))?:
+      giveUp(&events)
+      events.append(.key(.mouse(event)))
+    case .key(let key)?: deliver(key, &events)
+    case let reply?:
+      giveUp(&events)
+      events.append(reply)
+    case nil: giveUp(&events)
+    }
+  }
+
+  /// Reads the three values of an old mouse report: bytes, or characters where a value is large.
+  private mutating func takeMouse(_ byte: UInt8, _ events: inout [InputEvent]) {
+    guard byte == 0 || byte >= 0x20 else { return interrupt(with: byte, &events) }
+    if (0x80...0xBF).contains(byte), let lead = openValue {
+      values[values.count - 1] = (lead & 0x1F) << 6 | Int(byte & 0x3F)
+    } else if values.count < 3 {
+      values.append(Int(byte))
+    } else {
+      // The last value was a byte and not the first half of a character.
+      finishMouse(&events)
+      return takePlain(byte, &events)
+    }
+    if values.count == 3, openValue == nil { finishMouse(&events) }
+  }
+
+  /// The last value of a mouse report if it may be the first half of a character.
+  private var openValue: Int? {
+    guard values.count > 1, let last = values.last, (0xC2...0xDF).contains(last) else { return nil }
+    return last
+  }
+
+  private mutating func finishMouse(_ events: inout [InputEvent]) {
+    let report = values.map { $0 - 32 }
+    giveUp(&events)
+    let event = TerminalKeys.mouse(
+      button: report[0],
+      column: report[1],
+      row: report[2],
+      isPress: true
+    )
+    if let event { events.append(.key(event)) }
+  }
+
+  private mutating func takeString(_ byte: UInt8, _ events: inout [InputEvent]) {
+    switch byte {
+    case Self.escapeByte: state = .stringEscape
+    case 0x07: giveUp(&events)
+    case 0x00..<0x08, 0x0E..<0x20: interrupt(with: byte, &events)
+    case 0x9C where bytes.last == 0xC2: giveUp(&events)
+    default:
+      // Only its end matters.
+      bytes[1] = byte
+      count += 1
+      if count > Self.stringLimit { giveUp(&events) }
+    }
+  }
+
+  private mutating func takePasted(
+    _ byte: UInt8,
+    mark: Int,
+    _ events: inout [InputEvent]
+  ) {
+    if byte == Self.pasteEnd[mark] {
+      guard mark + 1 == Self.pasteEnd.count else { return state = .paste(mark: mark + 1) }
+      if paste.hasUnreadable { events.append(.unreadable) }
+      events.append(.key(.paste(paste.text)))
+      paste = PasteBuffer()
+      return giveUp(&events)
+    }
+    for held in Self.pasteEnd[..<mark] { addPasted(held) }
+    state = .paste(mark: byte == Self.escapeByte ? 1 : 0)
+    if byte != Self.escapeByte { addPasted(byte) }
+  }
+
+  private mutating func addPasted(_ byte: UInt8) {
+    if !isUTF8, byte >= 0x80 { paste.hasUnreadable = true }
+    if let scalar = assembler.append(byte) { paste.append(scalar) }
+  }
+}
+
+/// Pasted text, from the mark at its start to the mark at its end.
+struct PasteBuffer: Sendable {
+  /// The largest number of scalars in one paste; any further ones are dropped.
+  static let limit = 1 << 20
+
+  /// The text so far.
+  private(set) var text = ""
+  /// Whether bytes were dropped since the locale is not UTF-8.
+  var hasUnreadable = false
+  private var count = 0
+
+  /// Adds one character.
+  mutating func append(_ scalar: Unicode.Scalar) {
+    guard count < Self.limit else { return }
+    text.unicodeScalars.append(scalar)
+    count += 1
+  }
+}
+
+/// Assembles characters from bytes that arrive one by one.
+struct ScalarAssembler: Sendable {
+  private let isUTF8: Bool
+  private var value: UInt32 = 0
+  private var missing = 0
+  private var least: UInt32 = 0
+
+  /// Makes an assembler; without UTF-8 it accepts only ASCII.
+  init(isUTF8: Bool) {
+    self.isUTF8 = isUTF8
+  }
+
+  /// Whether a character has begun and is not complete.
+  var isIncomplete: Bool { missing > 0 }
+
+  /// Forgets the beginning of a character.
+  mutating func reset() {
+    missing = 0
+  }
+
+  /// Takes a byte and returns the character that it completes, if any; drops malformed bytes.
+  mutating func append(_ byte: UInt8) -> Unicode.Scalar? {
+    if byte < 0x80 {
+      missing = 0
+      return Unicode.Scalar(byte)
+    }
+    guard isUTF8 else { return nil }
+    switch byte {
+    case 0xC2...0xDF: begin(byte & 0x1F, missing: 1, least: 0x80)
+    case 0xE0...0xEF: begin(byte & 0x0F, missing: 2, least: 0x800)
+    case 0xF0...0xF4: begin(byte & 0x07, missing: 3, least: 0x10000)
+    case 0x80...0xBF where missing > 0:
+      value = value << 6 | UInt32(byte & 0x3F)
+      missing -= 1
+      if missing == 0 && value >= least { return Unicode.Scalar(value) }
+    default:
+      missing = 0
+    }
+    return nil
+  }
+
+  private mutating func begin(_ bits: UInt8, missing: Int, least: UInt32) {
+    value = UInt32(bits)
+    self.missing = missing
+    self.least = least
+  }
+}
