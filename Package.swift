@@ -431,7 +431,7 @@ let package = Package(
         "BlogModel", "RealtimeCore", "RealtimeServer", "RealtimeTransport", "TransportTestSupport",
       ]
     ),
-    tests("HearthProgram"),
+    tests("HearthProgram", ["BlogModel", "BlogTUI"]),
     tests(
       "BlogTUI",
       ["BlogModel", "CNcurses", "RealtimeCore"],

@@ -235,7 +235,7 @@ struct AnswersTests {
   func editor() {
     var model = Self.model()
     model.type("c", "begun")
-    #expect(model.type(.control("e")) == [.editTextExternally("begun")])
+    #expect(model.type(.control("e")) == [.editTextExternally("begun", on: "p11")])
     model.send(.editedText("begun\nand ended"))
     #expect(model.openPost?.field.text == "begun\nand ended")
     #expect(model.openPost?.fieldHeight == 2)

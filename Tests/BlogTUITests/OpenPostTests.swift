@@ -61,14 +61,14 @@ struct OpenPostTests {
     #expect(model.rows.firstIndex { $0 == first } == row)
   }
 
-  @Test("My comment is deleted with d, y and Enter, that of another is not")
+  @Test("My comment is deleted with d and y, that of another is not")
   func deleteComment() {
     var model = Fixture.opened()
     model.type("G")
     #expect(model.openPost?.selection == "c3")
     model.type("d")
     #expect(model.question == .deleteComment("p11", commentID: "c3"))
-    #expect(model.type("y", .enter) == [])
+    #expect(model.type("y") == [])
     let later = model.send(.tick(now: Fixture.now + Deletion.delay))
     #expect(later == [.deleteComment("p11", commentID: "c3")])
     // The comment before it has taken its position.
@@ -94,7 +94,7 @@ struct OpenPostTests {
   func deletePost() {
     var model = Fixture.opened()
     model.type("d")
-    #expect(model.type("y", .enter) == [.close("p11")])
+    #expect(model.type("y") == [.close("p11")])
     #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
     #expect(model.context == .list)
   }

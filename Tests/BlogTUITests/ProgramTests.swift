@@ -76,6 +76,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   }
   func mark(_ post: PostID, as mark: ReadState.Mark) { note("mark \(post) \(mark)") }
   func markAllRead() { note("mark all") }
+  func restoreRead(_ state: ReadState) { note("restore read") }
   func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
   func setFollowing(_ uid: String, to isFollowed: Bool) { note("follow \(uid) \(isFollowed)") }
@@ -209,7 +210,10 @@ struct ProgramTests {
     terminal.whenWaiting = { _ in repository.now += 1_000 }
     var kept: [[Draft]] = []
     var environment = Environment()
-    environment.keep = { kept.append($0.posts) }
+    environment.keep = { unsent, _ in
+      kept.append(unsent.posts)
+      return nil
+    }
     let program = Program(
       terminal: terminal,
       repository: repository,
@@ -226,7 +230,10 @@ struct ProgramTests {
     let repository = RecordingRepository()
     var kept = 0
     var environment = Environment()
-    environment.keep = { _ in kept += 1 }
+    environment.keep = { _, _ in
+      kept += 1
+      return nil
+    }
     terminal.whenWaiting = { count in
       if count == 2 { #expect(terminal.timeouts[1] == .milliseconds(250)) }
       if count == 3 { #expect(kept == 1) }
@@ -241,11 +248,73 @@ struct ProgramTests {
     #expect(program.run() == .hangUp)
   }
 
+  @Test("What cannot be saved is said at once, and again before leaving")
+  func keepProblem() {
+    var isFull = true
+    var saves: [Bool] = []
+    var environment = Environment()
+    environment.keep = { _, isDurable in
+      saves.append(isDurable)
+      return isFull ? EnvironmentError("The disk is full.") : nil
+    }
+    let script = [keys("cT"), [.key(.escape)], keys("y"), [], keys("q"), keys("x"), [], keys("x")]
+    let terminal = ScriptedTerminal(script)
+    let repository = RecordingRepository()
+    let program = Program(
+      terminal: terminal,
+      repository: repository,
+      wake: {},
+      environment: environment
+    )
+    var messages: [String?] = []
+    terminal.whenWaiting = { count in
+      repository.now += 1_000
+      messages.append(program.model.message?.text.string)
+      if count == 6 {
+        #expect(program.model.rows.contains { $0.contains("cannot be saved and will be lost") })
+        isFull = false
+      }
+    }
+    #expect(program.run() == .hangUp)
+    #expect(messages.contains("What you type is not saved: The disk is full."))
+    #expect(!messages.contains("The draft is kept; c opens it"))
+    #expect(messages.contains("What you type is saved again"))
+    #expect(saves.contains(true))
+  }
+
+  @Test("Escape and a key at once are Alt where it is bound, and both keys elsewhere")
+  func escapedKeys() {
+    let script: [[TerminalEvent]] = [
+      keys("cone two"), [.escaped(.backspace)], [.escaped(.character("b"))],
+      [.escaped(.character("n"))],
+    ]
+    let terminal = ScriptedTerminal(script)
+    let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
+    terminal.whenWaiting = { count in
+      if count == 4 { #expect(program.model.composer?.title.text == "one ") }
+    }
+    #expect(program.run() == .hangUp)
+    // Alt-n is bound to nothing: Escape asks about the draft, n throws it away.
+    #expect(program.model.composer == nil && program.model.unsentDrafts.isEmpty)
+  }
+
+  @Test("Input that the locale cannot express rings the bell and says why")
+  func unreadableInput() {
+    let terminal = ScriptedTerminal([[.unreadable]])
+    let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
+    #expect(program.run() == .hangUp)
+    #expect(program.model.message?.text.string.contains("the locale is not UTF-8") == true)
+    #expect(terminal.calls.contains("bell"))
+  }
+
   @Test("A comment that was begun is handed over too, with its post")
   func commentDrafts() {
     var kept = Unsent()
     var environment = Environment()
-    environment.keep = { kept = $0 }
+    environment.keep = { unsent, _ in
+      kept = unsent
+      return nil
+    }
     let program = Program(
       terminal: ScriptedTerminal([[.woken], keys("\ncHm")]),
       repository: RecordingRepository(),

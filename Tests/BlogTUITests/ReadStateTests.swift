@@ -67,6 +67,13 @@ struct ReadStateTests {
     #expect(model.type("M") == [.markAllRead])
     model.type("U")
     #expect(model.message?.text.string == "No unread posts in this list")
+    guard case .restoreRead(let state)? = model.type("u").last else {
+      Issue.record("not undone")
+      return
+    }
+    #expect(state.marks["p09"] == .unread)
+    model.type("U")
+    #expect(model.feed.list.selection == "p12")
   }
 
   @Test("An echo of an older mark does not take back a newer one, not even for a moment")

@@ -156,7 +156,7 @@ struct ReadingTests {
   func undoDeletion() {
     var model = Fixture.loaded()
     model.type("j")
-    #expect(model.type("dy", .enter) == [])
+    #expect(model.type("dy") == [])
     #expect(!model.feed.list.ids.contains("p11"))
     #expect(model.nextTick == .milliseconds(5_000))
     #expect(model.send(.tick(now: Self.now + 4_999)) == [])
@@ -164,7 +164,7 @@ struct ReadingTests {
     #expect(model.feed.list.selection == "p11")
     #expect(model.send(.tick(now: Self.now + 60_000)) == [])
 
-    model.type("dy", .enter)
+    model.type("dy")
     #expect(model.send(.tick(now: Self.now + 65_000)) == [.deletePost("p11")])
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(!model.feed.list.ids.contains("p11"))
@@ -181,18 +181,18 @@ struct ReadingTests {
     #expect(model.type("dd") == [])
     #expect(model.question == nil)
     #expect(model.reading.deletions.isEmpty)
-    model.type("dy", .enter)
+    model.type("dy")
     #expect(model.type("q") == [.deletePost("p11"), .quit])
   }
 
   @Test("A comment is hidden, comes back with u, and is deleted otherwise")
   func deletingComment() {
     var model = Fixture.opened()
-    model.type("G", "dy", .enter)
+    model.type("G", "dy")
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
     model.type("u")
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2", "c3"])
-    model.type("G", "dy", .enter)
+    model.type("G", "dy")
     let deleted = Effect.deleteComment("p11", commentID: "c3")
     #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
   }

@@ -160,13 +160,13 @@ enum ScreenCatalog {
 
   private static let dialogs: [(name: String, paint: Painting)] = [
     listed("delete-question") { $0.type("jd") },
-    listed("delete-answered") { $0.type("jd", "y") },
+    listed("delete-answered") { $0.type("jd", "l") },
     listed("draft-question") { $0.type("c", "A title", .escape) },
     listed("quit-question") { model in
       model.send(.blog(.pendingWrites(2)))
       model.type("c", "A title", .escape, "y", "q")
     },
-    screen("deletion", from: busy) { $0.type("j", "dy", .enter) },
+    screen("deletion", from: busy) { $0.type("j", "dy") },
     listed("refused-write") { model in
       let action = BlogAction.post("x", title: "My news", body: "Text")
       model.send(.blog(.failed(action, reason: "permission denied at /posts/x")))

@@ -55,14 +55,66 @@ struct WritingTests {
     #expect(model.unsentDrafts.count == 1)
   }
 
-  @Test("n and Enter throw the draft away, any other key goes on")
+  @Test("n throws the draft away, u brings it back, any other key goes on")
   func draftIsDiscarded() {
     var model = Fixture.loaded()
     model.type("c", "Half", .escape, "x")
     #expect(model.composer?.title.text == "Half")
-    model.type(.escape, "n", .enter)
+    model.type(.escape, "n")
     #expect(model.composer == nil)
     #expect(model.unsentDrafts.isEmpty)
+    model.type("u")
+    #expect(model.unsentDrafts.map(\.title) == ["Half"])
+  }
+
+  @Test("The draft of an edit is an edit, until its post is gone")
+  func draftOfAnEdit() {
+    var model = Fixture.loaded()
+    let post = Post(id: "p13", uid: "alice", author: "alice", title: "T", body: "B")
+    model.send(.blog(.feed(.recent, posts: [post] + Fixture.posts)))
+    model.type("g", "g", "e", .escape)
+    #expect(model.question == nil && model.composer == nil)
+    model.type("e", "!", .escape, "y")
+    #expect(model.unsentDrafts == [Draft(title: "T", body: "B!", editing: post)])
+    model.type("C")
+    #expect(model.rows.contains { $0.contains("Edit of the post: T") })
+    model.type("q")
+    #expect(model.type("c") == [.open("p13")])
+    #expect(model.rows.contains { $0.contains("Edit post") })
+    // A draft that is only looked at stays one.
+    model.type(.escape)
+    #expect(model.question == nil && model.unsentDrafts.count == 1)
+    model.type("q", "c")
+    model.send(.blog(.post("p13", post)))
+    #expect(model.type(.control("s")) == [.edit("p13", title: "T", body: "B!")])
+    // It is refused, and still an edit.
+    model.send(.blog(.failed(.edit("p13", title: "T", body: "B!"), reason: "no")))
+    #expect(model.unsentDrafts.first?.editing?.body == "B")
+    model.type("q", "c")
+    model.send(.blog(.post("p13", nil)))
+    #expect(model.type(.control("s")) == [])
+    #expect(model.message?.text.string.contains("deleted in the meantime") == true)
+    model.type("c")
+    #expect(model.composer?.editing == nil)
+    #expect(model.type(.control("s")) == [.post(title: "T", body: "B!")])
+  }
+
+  @Test("The draft of a comment's edit is an edit, until the comment is gone")
+  func draftOfACommentEdit() {
+    var model = Fixture.opened()
+    let mine = Comment(id: "c9", uid: "alice", author: "alice", text: "mine")
+    model.send(.blog(.comments("p11", [mine])))
+    model.openPost?.selection = "c9"
+    model.type("e", "!", .escape, "q")
+    #expect(model.unsent.comments["p11"] == [CommentDraft("mine!", editing: mine)])
+    model.type("C")
+    #expect(model.rows.contains { $0.contains("Edit of a comment on") })
+    model.type(.enter)
+    model.send(.blog(.comments("p11", [mine])))
+    #expect(model.openPost?.editing == mine)
+    model.send(.blog(.comments("p11", [])))
+    #expect(model.openPost?.editing == nil && model.openPost?.field.text == "mine!")
+    #expect(model.message?.text.string.contains("The comment was deleted") == true)
   }
 
   @Test("Esc without text just goes back")

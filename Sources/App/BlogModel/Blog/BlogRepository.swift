@@ -58,6 +58,8 @@ package protocol BlogRepository: Sendable {
   func mark(_ post: PostID, as mark: ReadState.Mark)
   /// Marks everything written so far as read.
   func markAllRead()
+  /// Records what was read before everything was marked as read.
+  func restoreRead(_ state: ReadState)
   /// Records how many stars by others the user has seen on the user's own posts.
   func markStars(_ counts: [PostID: Int])
   /// Shows the others whether the user is writing a comment.

@@ -429,6 +429,10 @@ extension LiveBlog {
     queue.async { [self] in marks?.markAllRead() }
   }
 
+  package func restoreRead(_ state: ReadState) {
+    queue.async { [self] in marks?.restore(state) }
+  }
+
   package func markStars(_ counts: [PostID: Int]) {
     queue.async { [self] in marks?.markStars(counts) }
   }

@@ -29,14 +29,7 @@ final class ReadMarks: @unchecked Sendable {
   }
 
   func mark(_ post: PostID, as mark: ReadState.Mark) {
-    let slot = slot(for: post)
-    slots[post] = slot
-    let read: Any =
-      switch mark {
-      case .read(let comment): comment
-      case .unread: false
-      }
-    var change: [String: Any] = ["marks/\(slot)": ["post": post, "read": read]]
+    var change: [String: Any] = ["marks/\(takeSlot(for: post))": Self.value(of: mark, on: post)]
     if old.remove(post) != nil { change["posts/\(post)"] = NSNull() }
     place.updateChildValues(change, withCompletionBlock: answered)
   }
@@ -46,6 +39,28 @@ final class ReadMarks: @unchecked Sendable {
       "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
     ]
     place.updateChildValues(change, withCompletionBlock: answered)
+  }
+
+  /// Records the state before everything was marked as read.
+  func restore(_ state: ReadState) {
+    slots = [:]
+    var marks: [String: Any] = [:]
+    for (post, mark) in state.marks { marks[takeSlot(for: post)] = Self.value(of: mark, on: post) }
+    let change: [String: Any] = ["before": state.before, "marks": marks]
+    place.updateChildValues(change, withCompletionBlock: answered)
+  }
+
+  private static func value(of mark: ReadState.Mark, on post: PostID) -> [String: Any] {
+    switch mark {
+    case .read(let comment): ["post": post, "read": comment]
+    case .unread: ["post": post, "read": false]
+    }
+  }
+
+  private func takeSlot(for post: PostID) -> String {
+    let slot = slot(for: post)
+    slots[post] = slot
+    return slot
   }
 
   /// Records how many stars by others the user has seen on the user's own posts.

@@ -194,7 +194,7 @@ package struct PlainBlog: Sendable {
       switch effect {
       case .post, .comment, .star, .edit, .deletePost, .followAuthor: true
       case .follow, .stopFollowing, .read, .showFirst, .open, .close, .editComment, .mark,
-        .markAllRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
+        .markAllRead, .restoreRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
         .deleteComment, .redraw, .suspend, .bell, .editExternally, .copy, .openLink, .write,
         .keepHistory, .keepSetting, .configureTerminal, .watchWire, .watchComments, .network,
         .changeAccount, .search, .stopSearching, .quit:

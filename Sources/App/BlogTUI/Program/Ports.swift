@@ -1,3 +1,5 @@
+package import BlogModel
+
 /// Why a program ended.
 package enum Ending: Hashable, Sendable {
   /// The user left.
@@ -58,12 +60,15 @@ extension TerminalDevice {
 /// Operations that are not set do nothing, or report that they are unavailable.
 @MainActor
 package struct Environment {
-  /// Saves what was typed and not sent.
-  package var keep: (Unsent) -> Void = { _ in }
+  /// Saves what was typed and not sent, so that it survives a power failure if that is asked for,
+  /// or returns why it could not.
+  package var keep: (_ unsent: Unsent, _ isDurable: Bool) -> EnvironmentError? = { _, _ in nil }
   /// Opens a draft in an external editor, which owns the terminal in the meantime.
   package var edit: (Draft) -> Result<Draft, EnvironmentError> = { _ in .failure(.unavailable) }
-  /// Opens a comment in an external editor.
-  package var editText: (String) -> Result<String, EnvironmentError> = { _ in .failure(.unavailable)
+  /// Opens a comment on a post in an external editor.
+  package var editText: (CommentDraft, _ post: PostID) -> Result<String, EnvironmentError> = {
+    _,
+    _ in .failure(.unavailable)
   }
   /// Opens a link.
   package var openLink: (String) -> Result<Void, EnvironmentError> = { _ in .failure(.unavailable)

@@ -92,11 +92,16 @@ package final class Program<Terminal: TerminalDevice> {
 
   /// Handles everything that has happened and draws; returns how the program ended, if it did.
   package func turn(_ events: [TerminalEvent]) -> Ending? {
+    let (drafts, comments) = (model.session.drafts, model.session.commentDrafts)
     send(.tick(now: repository.now))
     takeInbox()
     for event in events {
       handle(event)
       if let ending { return leave(ending) }
+    }
+    // The screen says that a draft is kept only once that is true.
+    if drafts != model.session.drafts || comments != model.session.commentDrafts {
+      keep(isDurable: true)
     }
     draw()
     return nil
@@ -176,24 +181,28 @@ package final class Program<Terminal: TerminalDevice> {
     guard passed >= keepInterval || passed < 0 else {
       return .milliseconds(keepInterval - passed)
     }
-    keep()
+    keep(isDurable: false)
     return nil
   }
 
-  private func keep() {
+  private func keep(isDurable: Bool) {
     mayBeUnkept = false
     keptAt = repository.now
     let unsent = model.unsent
-    guard unsent != kept else { return }
-    kept = unsent
-    environment.keep(unsent)
+    guard unsent != kept || (isDurable && !unsent.isEmpty) || model.session.keepProblem != nil
+    else { return }
+    let problem = environment.keep(unsent, isDurable)?.description
+    if problem == nil { kept = unsent }
+    guard problem != model.session.keepProblem else { return }
+    send(.kept(problem: problem))
+    draw()
   }
 
   private func leave(_ ending: Ending) -> Ending {
     performWaiting()
     for feed in model.followedFeeds { repository.stopFollowing(feed) }
     if let id = model.openPostID { repository.close(id) }
-    keep()
+    keep(isDurable: true)
     return ending
   }
 
@@ -210,6 +219,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .watchComments(let posts): repository.watchComments(on: posts)
     case .mark(let id, let mark): repository.mark(id, as: mark)
     case .markAllRead: repository.markAllRead()
+    case .restoreRead(let state): repository.restoreRead(state)
     case .markStars(let counts): repository.markStars(counts)
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
@@ -260,8 +270,8 @@ extension Program {
     case .editExternally(let draft):
       tell(terminal.withSuspendedScreen { environment.edit(draft) }) { .edited($0) }
       send(.resumed)
-    case .editTextExternally(let text):
-      tell(terminal.withSuspendedScreen { environment.editText(text) }) { .editedText($0) }
+    case .editTextExternally(let draft, let post):
+      tell(terminal.withSuspendedScreen { environment.editText(draft, post) }) { .editedText($0) }
       send(.resumed)
     case .copy(let text): terminal.copy(text)
     case .openLink(let link):
@@ -276,7 +286,8 @@ extension Program {
     case .network(let isOn): environment.setNetwork(isOn)
     case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post,
       .comment, .star, .edit,
-      .editComment, .watchComments, .mark, .markAllRead, .markStars, .typing, .hearNotices,
+      .editComment, .watchComments, .mark, .markAllRead, .restoreRead, .markStars, .typing,
+      .hearNotices,
       .followAuthor, .notify,
       .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
@@ -366,7 +377,7 @@ extension Effect {
       true
     case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close,
       .watchComments, .mark,
-      .markAllRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
+      .markAllRead, .restoreRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
       .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
       .keepSetting,
@@ -381,6 +392,7 @@ extension Effect {
     case .read, .watchComments: true
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
       .search, .stopSearching, .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead,
+      .restoreRead,
       .markStars, .typing,
       .hearNotices,
       .followAuthor, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,

@@ -54,7 +54,8 @@ extension ReplayFact {
     case .blog(let event): return facts(of: event, before: model)
     case .failed(let text): return [ReplayFact(.refusal, text: text)]
     case .succeeded(let text): return [ReplayFact(.other, text: text)]
-    case .started, .tick, .posted, .commented, .resumed, .edited, .editedText, .configured, .wire:
+    case .started, .tick, .posted, .commented, .resumed, .edited, .editedText, .kept, .configured,
+      .wire:
       return []
     }
   }

@@ -28,51 +28,133 @@ final class DraftFile {
   private func path(_ name: String) -> String { "\(directory)/\(name).json" }
   private func lockPath(_ name: String) -> String { "\(directory)/\(name).lock" }
 
-  /// Takes over the drafts of runs that have ended.
-  func load() -> Unsent {
+  /// Takes over the drafts of runs that have ended, and what their editors have saved.
+  ///
+  /// - Returns: The drafts, and what the user has to know: which files are damaged, what came from
+  ///   an editor, and why the drafts could not be stored again.
+  func load() -> (unsent: Unsent, news: [String], problem: EnvironmentError?) {
     try? PrivateDirectory.create(directory)
     lock = Self.lock(lockPath(name)) ?? -1
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    let files = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     var unsent = Unsent()
-    var taken: [(name: String, lock: Int32)] = []
-    for file in files.sorted() where file.hasSuffix(".json") {
-      let other = String(file.dropLast(5))
+    var news: [String] = []
+    var taken: [(files: [String], lock: Int32?)] = []
+    let names = files.compactMap { file in
+      [".json", ".draft"].contains { file.hasSuffix($0) }
+        ? String(file.prefix { $0 != "." }) : nil
+    }
+    for other in Set(names).sorted() {
       // The process id may have been reused: a file of this name is from an earlier process.
-      guard other != name else {
-        unsent.append(Self.read(path(other)))
-        continue
+      let lock = other == name ? nil : Self.lock(lockPath(other))
+      guard other == name || lock != nil else { continue }
+      var read = take(path(other), &news)
+      var done = [path(other)]
+      for file in files where file.hasPrefix(other + ".") && file.hasSuffix(".draft") {
+        let edited = "\(directory)/\(file.dropLast(6))"
+        takeEdited(edited, into: &read, &news)
+        done += [edited, "\(directory)/\(file)"]
       }
-      guard let lock = Self.lock(lockPath(other)) else { continue }
-      unsent.append(Self.read(path(other)))
-      taken.append((other, lock))
+      unsent.append(read)
+      taken.append((other == name ? Array(done.dropFirst()) : done + [lockPath(other)], lock))
     }
     // The other files may be removed only once their text is safely stored in this one.
-    let isKept = save(unsent, isDurable: true)
-    for (name, lock) in taken {
-      if isKept {
-        unlink(path(name))
-        unlink(lockPath(name))
+    let problem = save(unsent, isDurable: true)
+    for (files, lock) in taken {
+      if problem == nil { for file in files { unlink(file) } }
+      if let lock { close(lock) }
+    }
+    return (unsent, news, problem)
+  }
+
+  /// Reads a draft file; one that is damaged is put aside, whatever could be read of it.
+  private func take(_ path: String, _ news: inout [String]) -> Unsent {
+    guard access(path, F_OK) == 0 else { return Unsent() }
+    guard let data = FileManager.default.contents(atPath: path),
+      let json = try? JSONParser.parse(Array(data)), let unsent = Self.unsent(json)
+    else {
+      var number = 1
+      var aside = path + ".damaged"
+      while access(aside, F_OK) == 0 {
+        number += 1
+        aside = "\(path).damaged\(number)"
       }
-      close(lock)
+      let isAside = rename(path, aside) == 0
+      news.append("Drafts of an earlier run cannot be read; they are in \(isAside ? aside : path).")
+      return Unsent()
     }
     return unsent
+  }
+
+  /// Replaces a draft by what an editor has saved of it before its terminal was closed.
+  private func takeEdited(_ path: String, into unsent: inout Unsent, _ news: inout [String]) {
+    guard let data = FileManager.default.contents(atPath: path + ".draft"),
+      let json = try? JSONParser.parse(Array(data)), let before = Self.unsent(json)
+    else { return }
+    let file = EditorFile(path: path)
+    do throws(EnvironmentError) {
+      if let draft = before.posts.first {
+        let edited = try file.post(draft)
+        guard edited != draft else { return }
+        unsent.posts.removeAll { $0 == draft }
+        unsent.posts.append(edited)
+      }
+      for (post, drafts) in before.comments {
+        guard let draft = drafts.first else { continue }
+        let edited = try file.comment(draft)
+        guard edited != draft else { return }
+        unsent.comments[post]?.removeAll { $0 == draft }
+        unsent.comments[post, default: []].append(edited)
+      }
+      news.append("What your editor saved last is kept as a draft; C lists it.")
+    } catch {
+      let aside = path + ".kept"
+      rename(path, aside)
+      news.append("\(error.description) It is in \(aside).")
+    }
   }
 
   /// Replaces the whole file, or removes it if there is nothing to keep.
   ///
   /// - Parameters:
   ///   - unsent: The drafts that have not been sent.
-  ///   - isDurable: Whether to wait for the disk, so that the drafts survive a power failure. A
-  ///     screen in use does not wait.
-  /// - Returns: Whether the file contains everything.
-  @discardableResult
-  func save(_ unsent: Unsent, isDurable: Bool) -> Bool {
+  ///   - isDurable: Whether to wait for the disk, so that the drafts survive a power failure. While
+  ///     somebody types, a screen does not wait.
+  /// - Returns: Why the file does not contain everything; nil if it does.
+  func save(_ unsent: Unsent, isDurable: Bool) -> EnvironmentError? {
     if unsent.isEmpty {
       unlink(path(name))
-      return true
+      return nil
     }
-    let bytes = Array(Self.json(unsent).text.utf8)
-    return (try? PrivateFile.replace(path(name), with: bytes, isDurable: isDurable)) != nil
+    do throws(FileFailure) {
+      try PrivateDirectory.create(directory)
+      let bytes = Array(Self.json(unsent).text.utf8)
+      try PrivateFile.replace(path(name), with: bytes, isDurable: isDurable)
+      return nil
+    } catch {
+      return EnvironmentError("\(error.action): \(error.reason).")
+    }
+  }
+
+  /// Makes a file for an editor, with a note of what it changes, which ``load()`` looks for if this
+  /// process ends before the editor does.
+  ///
+  /// - Throws: ``EnvironmentError`` if it cannot be written.
+  func editorFile(
+    for draft: Unsent,
+    text: String
+  ) throws(EnvironmentError) -> EditorFile {
+    do throws(FileFailure) {
+      try PrivateDirectory.create(directory)
+      var number = 1
+      while access("\(directory)/\(name).\(number).txt", F_OK) == 0 { number += 1 }
+      let file = EditorFile(path: "\(directory)/\(name).\(number).txt")
+      let note = Array(Self.json(draft).text.utf8)
+      try PrivateFile.replace(file.path, with: Array(text.utf8), isDurable: false)
+      try PrivateFile.replace(file.path + ".draft", with: note, isDurable: false)
+      return file
+    } catch {
+      throw EnvironmentError("No file for the editor: \(error.action): \(error.reason).")
+    }
   }
 
   /// Closes the file; its lock file is removed if there are no drafts.
@@ -95,21 +177,33 @@ final class DraftFile {
 
   private static func json(_ unsent: Unsent) -> JSONValue {
     let posts = unsent.posts.map { draft in
-      JSONValue.object(("title", .string(draft.title)), ("body", .string(draft.body)))
+      JSONValue.object(
+        ("title", .string(draft.title)),
+        ("body", .string(draft.body)),
+        ("edits", draft.editing.map(json) ?? .null)
+      )
     }
     let sorted = unsent.comments.sorted { $0.key < $1.key }
-    let comments = sorted.map { post, drafts in
-      JSONMember(post, .array(drafts.map { .string($0.text) }))
-    }
-    // Parent comments are stored separately, so that versions without replies still find every
-    // text.
-    let answered = sorted.map { post, drafts in
-      JSONMember(post, .array(drafts.map { $0.answered.map(json) ?? .null }))
+    // Parent comments and originals are stored separately, so that versions without them still
+    // find every text.
+    func members(_ value: (CommentDraft) -> JSONValue) -> JSONValue {
+      .object(sorted.map { JSONMember($0.key, .array($0.value.map(value))) })
     }
     return .object(
       ("posts", .array(posts)),
-      ("comments", .object(comments)),
-      ("answered", .object(answered))
+      ("comments", members { .string($0.text) }),
+      ("answered", members { $0.answered.map(json) ?? .null }),
+      ("edits", members { $0.editing.map(json) ?? .null })
+    )
+  }
+
+  private static func json(_ post: Post) -> JSONValue {
+    .object(
+      ("id", .string(post.id)),
+      ("uid", .string(post.uid)),
+      ("author", .string(post.author)),
+      ("title", .string(post.title)),
+      ("body", .string(post.body))
     )
   }
 
@@ -122,30 +216,41 @@ final class DraftFile {
     )
   }
 
+  private static func post(_ json: JSONValue?) -> Post? {
+    guard let id = json?["id"]?.string, let uid = json?["uid"]?.string else { return nil }
+    let (author, title) = (json?["author"]?.string ?? "", json?["title"]?.string ?? "")
+    return Post(id: id, uid: uid, author: author, title: title, body: json?["body"]?.string ?? "")
+  }
+
   private static func comment(_ json: JSONValue?) -> Comment? {
     guard let id = json?["id"]?.string, let uid = json?["uid"]?.string else { return nil }
     let (author, text) = (json?["author"]?.string ?? "", json?["text"]?.string ?? "")
     return Comment(id: id, uid: uid, author: author, text: text)
   }
 
-  private static func read(_ path: String) -> Unsent {
-    guard let data = FileManager.default.contents(atPath: path),
-      let json = try? JSONParser.parse(Array(data))
-    else { return Unsent() }
-    let posts = (json["posts"]?.elements ?? []).map {
-      Draft(title: $0["title"]?.string ?? "", body: $0["body"]?.string ?? "")
+  /// The drafts of a file; nil if it is not one that this program has written.
+  private static func unsent(_ json: JSONValue) -> Unsent? {
+    var unsent = Unsent()
+    guard let posts = json["posts"]?.elements, case .object(let members)? = json["comments"] else {
+      return nil
     }
-    var comments: [PostID: [CommentDraft]] = [:]
-    if case .object(let members)? = json["comments"] {
-      for member in members {
-        let answered = json["answered"]?[member.name]?.elements ?? []
-        comments[member.name] = member.value.elements?.enumerated().compactMap { number, text in
-          let index = answered.indices.contains(number) ? answered[number] : nil
-          return text.string.map { CommentDraft($0, answering: comment(index)) }
+    for draft in posts {
+      guard let title = draft["title"]?.string, let body = draft["body"]?.string else { return nil }
+      unsent.posts.append(Draft(title: title, body: body, editing: post(draft["edits"])))
+    }
+    for member in members {
+      guard let texts = member.value.elements else { return nil }
+      for (number, text) in texts.enumerated() {
+        guard let text = text.string else { return nil }
+        func comment(_ name: String) -> Comment? {
+          let values = json[name]?[member.name]?.elements ?? []
+          return values.indices.contains(number) ? Self.comment(values[number]) : nil
         }
+        let draft = CommentDraft(text, answering: comment("answered"), editing: comment("edits"))
+        unsent.comments[member.name, default: []].append(draft)
       }
     }
-    return Unsent(posts: posts, comments: comments)
+    return unsent
   }
 }
 

@@ -162,15 +162,18 @@ struct Open: AsyncParsableCommand {
     environment.canChangeAccount = try hasAccounts()
     environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
     if let recording { environment.record = { recording.add($0) } }
+    let kept = drafts.load()
     let program = Program(
       terminal: terminal,
       repository: blog,
       wake: terminal.wake,
-      unsent: drafts.load(),
+      unsent: kept.unsent,
       configuration: configuration,
       history: history.load(),
       environment: environment
     )
+    for text in kept.news { program.add(.failed(text)) }
+    if let problem = kept.problem { program.add(.kept(problem: problem.description)) }
     tap.report { program.add(.wire($0)) }
     reports.withLockedValue { $0 = { [weak program] in program?.add(.failed($0)) } }
     recording?.report = { [weak program] in program?.add(.failed($0)) }
@@ -184,7 +187,9 @@ struct Open: AsyncParsableCommand {
     terminal.close()
     withExtendedLifetime((watch, signOut)) {}
     tap.close()
-    drafts.save(program.model.unsent, isDurable: true)
+    if let problem = drafts.save(program.model.unsent, isDurable: true) {
+      Output.message("what was typed is not saved: \(problem.description)")
+    }
     drafts.close()
     return ending
   }

@@ -85,7 +85,7 @@ struct PlainRun {
     case .deletePost(let id): blog.deletePost(id)
     case .quit: return false
     case .follow, .stopFollowing, .read, .showFirst, .editComment, .mark, .markAllRead,
-      .markStars, .editTextExternally, .typing, .hearNotices, .notify,
+      .restoreRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
       .deleteComment, .redraw,
       .suspend, .bell, .editExternally,
       .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,

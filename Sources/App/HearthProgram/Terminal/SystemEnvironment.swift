@@ -1,3 +1,4 @@
+import BlogModel
 import BlogTUI
 import Foundation
 
@@ -19,10 +20,10 @@ extension Environment {
     report: @escaping @Sendable (String) -> Void
   ) -> Environment {
     var environment = Environment()
-    let editor = ExternalEditor(directory: paths.state)
-    environment.keep = { drafts.save($0, isDurable: false) }
+    let editor = ExternalEditor(drafts: drafts)
+    environment.keep = { drafts.save($0, isDurable: $1) }
     environment.edit = { editor.edit($0) }
-    environment.editText = { editor.edit(text: $0) }
+    environment.editText = { editor.edit($0, on: $1) }
     environment.openLink = { Browser.open($0, report: report) }
     environment.keepHistory = { history.save($0) }
     environment.keepSetting = { files.keep($1, for: $0) }
@@ -66,88 +67,145 @@ enum TextFile {
   }
 }
 
-/// The editor named by the environment, working on a draft in a file: the title, a blank line, the
-/// text.
+/// The editor named by the environment, working on a draft in a file.
 struct ExternalEditor {
-  /// The directory of the file while the editor runs.
-  let directory: String
+  /// The place of the file while the editor runs.
+  let drafts: DraftFile
   /// The environment variables of the process.
   var environment = ProcessInfo.processInfo.environment
 
-  /// Runs the editor and waits until it ends.
+  /// Runs the editor on a post and waits until it ends.
   ///
-  /// - Parameter draft: The text typed so far.
-  /// - Returns: The contents of the file afterwards, or the reason why the draft is unchanged.
+  /// - Parameter draft: What was typed so far.
+  /// - Returns: The draft as the editor has left it, or the reason why it is unchanged.
   func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
-    run(on: Self.text(of: draft)).map { Self.draft(of: $0) }
-  }
-
-  /// Runs the editor on a text without a title; the line end that editors add is removed.
-  func edit(text: String) -> Result<String, EnvironmentError> {
-    run(on: text.isEmpty ? "" : text + "\n").map { edited in
-      var edited = edited.replacing("\r\n", with: "\n")[...]
-      while edited.hasSuffix("\n") { edited.removeLast() }
-      return String(edited)
+    run(on: Unsent(posts: [draft]), text: EditorFile.text(of: draft)) {
+      file throws(EnvironmentError) in
+      try file.post(draft)
     }
   }
 
-  private func run(on before: String) -> Result<String, EnvironmentError> {
+  /// Runs the editor on a comment.
+  func edit(_ draft: CommentDraft, on post: PostID) -> Result<String, EnvironmentError> {
+    let text = EditorFile.text(of: draft)
+    return run(on: Unsent(comments: [post: [draft]]), text: text) { file throws(EnvironmentError) in
+      try file.comment(draft).text
+    }
+  }
+
+  private func run<Value>(
+    on draft: Unsent,
+    text: String,
+    read: (EditorFile) throws(EnvironmentError) -> Value
+  ) -> Result<Value, EnvironmentError> {
     let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
       .first { !$0.isEmpty }
     guard let command, let words = CommandWords.split(command) else {
       return .failure(EnvironmentError("VISUAL or EDITOR has an unclosed quote."))
     }
-    var path = Array("\(directory)/post-XXXXXX.txt".utf8CString)
-    let descriptor = mkstemps(&path, 4)
-    guard descriptor >= 0 else {
-      let reason = String(cString: strerror(errno))
-      return .failure(EnvironmentError("No file for the editor in \(directory): \(reason)."))
-    }
-    close(descriptor)
-    let file = path.withUnsafeBufferPointer { buffer in
-      String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-    defer { unlink(file) }
-    guard (try? Data(before.utf8).write(to: URL(fileURLWithPath: file))) != nil else {
-      return .failure(EnvironmentError("\(file) cannot be written."))
-    }
-    switch OtherProgram.run(words + [file], with: .terminal) {
-    case .failure(let failure):
-      let advice = "set VISUAL or EDITOR to an editor"
-      return .failure(
-        EnvironmentError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
-      )
-    case .success(let status) where status != 0:
-      return .failure(
-        EnvironmentError("\(words[0]) ended with status \(status): the text is unchanged.")
-      )
-    case .success:
-      guard let data = FileManager.default.contents(atPath: file) else {
-        return .failure(
-          EnvironmentError("\(words[0]) removed its file: the text is unchanged.")
+    do throws(EnvironmentError) {
+      let file = try drafts.editorFile(for: draft, text: text)
+      let status = OtherProgram.run(words + [file.path], with: .terminal)
+      // What was saved stays until it is known to be here.
+      let isChanged = file.content.map { $0 != Array(text.utf8) } ?? false
+      if !isChanged { file.remove() }
+      let saved = isChanged ? " What it saved is in \(file.path)." : ""
+      switch status {
+      case .failure(let failure):
+        let advice = "set VISUAL or EDITOR to an editor"
+        throw EnvironmentError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
+      case .success(let status) where status != 0:
+        throw EnvironmentError(
+          "\(words[0]) ended with status \(status): the text is unchanged.\(saved)"
         )
+      case .success: break
       }
-      return .success(String(decoding: data, as: UTF8.self))
+      guard isChanged else { return try .success(read(file)) }
+      do throws(EnvironmentError) {
+        let value = try read(file)
+        file.remove()
+        return .success(value)
+      } catch {
+        throw EnvironmentError("\(error.description) The text is unchanged.\(saved)")
+      }
+    } catch {
+      return .failure(error)
     }
   }
+}
 
-  /// The contents of a draft's file.
+/// A draft in a file for an editor: the title in the first line, a blank line, the text, and a note
+/// that says so.
+struct EditorFile {
+  /// The path of the file; a note of what it changes is beside it.
+  let path: String
+
+  private static let scissors = "# ------ >8 ------ Hearth leaves out this line and all below it."
+  private static let explanation = """
+    # Line 1 is the title; the text begins after the blank line. Nothing else has a meaning here.
+    # If you leave the file as it is, nothing changes.
+
+    """
+  /// The largest number of bytes that is read.
+  private static let limit = 4_000_000
+
+  /// The bytes of the file; nil if there is none.
+  var content: [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+
+  /// Removes the file and its note.
+  func remove() {
+    unlink(path)
+    unlink(path + ".draft")
+  }
+
+  /// The contents for a post.
   static func text(of draft: Draft) -> String {
-    draft.title + "\n\n" + draft.body + (draft.body.hasSuffix("\n") ? "" : "\n")
+    draft.title + "\n\n" + draft.body + (draft.body.hasSuffix("\n") ? "" : "\n") + scissors + "\n"
+      + explanation
   }
 
-  /// Parses a draft's file: the first line with text is the title.
-  static func draft(of text: String) -> Draft {
-    let lines = text.replacing("\r\n", with: "\n")
-      .split(separator: "\n", omittingEmptySubsequences: false)
-    var rest = lines[...]
-    while let first = rest.first, first.allSatisfy(\.isWhitespace), rest.count > 1 {
-      rest.removeFirst()
-    }
-    let title = rest.popFirst().map(String.init) ?? ""
+  /// The contents for a comment.
+  static func text(of draft: CommentDraft) -> String {
+    draft.text.isEmpty ? "" : draft.text + "\n"
+  }
+
+  /// The draft with the title and text of the file; the same if the file was left as it was.
+  ///
+  /// - Throws: ``EnvironmentError`` if the file cannot be read as text.
+  func post(_ draft: Draft) throws(EnvironmentError) -> Draft {
+    guard let text = try text(unless: Self.text(of: draft)) else { return draft }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    var rest = lines.prefix { $0 != Self.scissors }
+    var edited = draft
+    edited.problem = nil
+    edited.title = rest.popFirst().map(String.init) ?? ""
     while let first = rest.first, first.allSatisfy(\.isWhitespace) { rest.removeFirst() }
     while let last = rest.last, last.isEmpty { rest.removeLast() }
-    return Draft(title: title, body: rest.joined(separator: "\n"))
+    edited.body = rest.joined(separator: "\n")
+    return edited
+  }
+
+  /// The draft with the text of the file, without the line end that editors add.
+  ///
+  /// - Throws: ``EnvironmentError`` if the file cannot be read as text.
+  func comment(_ draft: CommentDraft) throws(EnvironmentError) -> CommentDraft {
+    guard var text = try text(unless: Self.text(of: draft))?[...] else { return draft }
+    while text.hasSuffix("\n") { text.removeLast() }
+    var edited = draft
+    edited.text = String(text)
+    return edited
+  }
+
+  /// The text of the file; nil if it is still the given one, or if the file is gone.
+  private func text(unless before: String) throws(EnvironmentError) -> String? {
+    guard let content, content != Array(before.utf8) else { return nil }
+    guard content.count <= Self.limit else {
+      throw EnvironmentError("The editor's text has more than \(Self.limit / 1_000_000) MB.")
+    }
+    guard let text = String(validating: content, as: UTF8.self) else {
+      throw EnvironmentError("The editor's text is not UTF-8.")
+    }
+    return text.replacing("\r\n", with: "\n")
   }
 }
 

@@ -76,7 +76,7 @@ enum ProgramActions {
       help: "continue in your editor",
       perform: { model in
         if let composer = model.composer { return [.editExternally(composer.draft)] }
-        return model.openPost.map { [.editTextExternally($0.field.text)] } ?? []
+        return model.openPost.map { [.editTextExternally($0.draft, on: $0.id)] } ?? []
       }
     ),
   ]

@@ -46,6 +46,9 @@ extension Model {
       session.reading.lastEventAt = session.now
       guard openPost?.id == id else { return [] }
       openPost?.update(comments: comments)
+      if openPost?.endEditOfGoneComment() == true {
+        session.message = .failure("The comment was deleted; your text is the draft of a new one.")
+      }
       return markOpenPostRead()
     case .connection(let state):
       session.connectionBecame(state)
@@ -89,17 +92,18 @@ extension Model {
       for kind in session.allFeeds where session[kind].awaited == id {
         session[kind].awaited = nil
       }
-      restore(title: title, body: body, reason: reason)
+      restore(Draft(title: title, body: body), reason: reason)
     case .comment(let id, _, let text, let answered):
       restore(CommentDraft(text, answering: answered), on: id, why: why)
     case .star(_, true):
       session.message = .failure("The star was not saved: \(why). s tries again.")
     case .star(_, false):
       session.message = .failure("The star was not removed: \(why). s tries again.")
-    case .edit(_, let title, let body):
-      restore(title: title, body: body, reason: reason)
+    case .edit(let id, let title, let body):
+      restore(Draft(title: title, body: body, editing: original(of: id)), reason: reason)
     case .editComment(let id, let comment, let text):
-      restore(CommentDraft(text), editing: comment, on: id, why: why)
+      let original = original(of: comment, on: id)
+      restore(CommentDraft(text, editing: original), on: id, why: why)
     case .deletePost:
       session.message = .failure("The post was not deleted: \(why). d tries again.")
     case .follow(_, let isFollowed):
@@ -110,17 +114,31 @@ extension Model {
     }
   }
 
+  /// The post as it was before the edit that was refused.
+  private func original(of id: PostID) -> Post {
+    let me = session.me
+    var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
+    for case .edit(id, let title, let body) in session.reading.changes {
+      post.title = title
+      post.body = body
+    }
+    return post
+  }
+
+  /// The comment as it was before the edit that was refused.
+  private func original(of id: String, on post: PostID) -> Comment {
+    let known = openPost?.id == post ? openPost?.comments?.first { $0.id == id } : nil
+    let me = session.me
+    var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
+    for case .editComment(post, id, let text) in session.reading.changes { comment.text = text }
+    return comment
+  }
+
   /// Restores a refused comment as what it was: a comment, an answer, or an edit of a comment.
-  private mutating func restore(
-    _ draft: CommentDraft,
-    editing comment: String? = nil,
-    on id: PostID,
-    why: String
-  ) {
+  private mutating func restore(_ draft: CommentDraft, on id: PostID, why: String) {
     let what = draft.answered == nil ? "comment" : "answer"
     if let open = openPost, open.id == id, open.field.isEmpty {
       openPost?.take(draft)
-      openPost?.editing = comment.flatMap { key in open.comments?.first { $0.id == key } }
       relayout()
       session.message = .failure("Your \(what) was not saved: \(why). It is back in its line.")
       return
@@ -130,10 +148,11 @@ extension Model {
   }
 
   /// Restores a refused post without touching what is being typed.
-  private mutating func restore(title: String, body: String, reason: String) {
+  private mutating func restore(_ refused: Draft, reason: String) {
     let why = Self.clause(reason)
     let problem = "Not saved: \(why). Change it, or send it again."
-    let draft = Draft(title: title, body: body, problem: problem)
+    var draft = refused
+    draft.problem = problem
     // The form opens only where it does not interrupt typing, reading or answering.
     if composer?.draft.isEmpty == true || context == .list {
       composer = Composer(draft)
@@ -142,7 +161,7 @@ extension Model {
       return
     }
     session.drafts.append(draft)
-    let name = SafeText(untrusted: title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
+    let name = SafeText(untrusted: draft.title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
     // In a post, c writes a comment, unless the post is gone.
     let way = context == .post && openPost?.isGone == false ? "c in the list" : "c"
     session.message = .failure(

@@ -8,6 +8,10 @@ package enum Change: Hashable, Sendable {
   case edit(PostID, title: String, body: String)
   /// A comment was changed; this is its previous text.
   case editComment(PostID, commentID: String, text: String)
+  /// Everything was marked as read; this is what was read before.
+  case readState(ReadState)
+  /// The draft in the form was thrown away.
+  case discarded(Draft)
   /// Something is about to be deleted.
   case deletion(Deletion.Subject)
 }
@@ -68,6 +72,17 @@ extension Model {
       session.note(comment)
       session.message = .note("The comment is restored")
       return [.editComment(post, commentID: comment, text: text)]
+    case .readState(let state):
+      session.reading.mark {
+        $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
+      }
+      noteReadState()
+      session.message = .note("What was unread is unread again")
+      return [.restoreRead(state)]
+    case .discarded(let draft):
+      session.drafts.append(draft)
+      session.message = .note("The draft is back; c opens it")
+      return []
     case .deletion(let subject):
       session.reading.deletions.removeAll { $0.subject == subject }
       session.refilter()
@@ -103,13 +118,13 @@ extension Model {
   mutating func edit() {
     if let comment = openPost?.selectedComment { return edit(comment) }
     guard let post = currentPost else { return }
-    composer = Composer(Draft(title: post.title, body: post.body), editing: post)
+    composer = Composer(editing: post)
     relayout()
   }
 
   private mutating func edit(_ comment: Comment) {
     guard let open = openPost else { return }
-    if open.editing == nil, !open.field.isEmpty {
+    if open.hasDraft {
       session.commentDrafts[open.id, default: []].append(open.draft)
     }
     openPost?.editing = comment
@@ -123,7 +138,7 @@ extension Model {
   mutating func sendEdit(of post: Post, title: String, body: String) -> [Effect] {
     // The form sanitises some characters; text that was not edited keeps its original
     // characters.
-    let shown = Composer(Draft(title: post.title, body: post.body))
+    let shown = Composer(editing: post)
     let title = title == shown.title.text ? post.title : title
     let body = body == shown.body.text ? post.body : body
     guard title != post.title || body != post.body else {
@@ -132,7 +147,7 @@ extension Model {
     }
     guard isPresent(post.id) else {
       session.drafts.append(Draft(title: title, body: body))
-      let text = "This post was deleted in the meantime. Your text is saved; c opens it."
+      let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
       session.message = .failure(text)
       return []
     }

@@ -1,35 +1,41 @@
 package import BlogModel
 
-/// An unsent or refused post.
+/// An unsent or refused post, or the unsent edit of one.
 package struct Draft: Hashable, Sendable, Codable {
   package var title: String
   /// The text.
   package var body: String
   /// Why it was refused; nil if it was not.
   package var problem: String?
+  /// The post that it changes, as it was before; nil for a new one.
+  package var editing: Post?
 
   /// Makes a draft.
-  package init(title: String, body: String, problem: String? = nil) {
+  package init(title: String, body: String, problem: String? = nil, editing: Post? = nil) {
     self.title = title
     self.body = body
     self.problem = problem
+    self.editing = editing
   }
 
   /// Whether nothing was typed.
   package var isEmpty: Bool { title.isEmpty && body.isEmpty }
 }
 
-/// An unsent or refused comment.
+/// An unsent or refused comment, or the unsent edit of one.
 package struct CommentDraft: Hashable, Sendable {
   /// The text.
   package var text: String
   /// The comment that it answers; nil if it is about the post itself.
   package var answered: Comment?
+  /// The comment that it changes, as it was before; nil for a new one.
+  package var editing: Comment?
 
   /// Makes a draft.
-  package init(_ text: String, answering answered: Comment? = nil) {
+  package init(_ text: String, answering answered: Comment? = nil, editing: Comment? = nil) {
     self.text = text
     self.answered = answered
+    self.editing = editing
   }
 }
 
@@ -38,11 +44,12 @@ extension CommentDraft: ExpressibleByStringLiteral {
   package init(stringLiteral text: String) { self.init(text) }
 }
 
-/// A draft that answers no comment is encoded as its text alone, the format that recordings use.
+/// A draft of a new comment on the post is encoded as its text alone, as in old recordings.
 extension CommentDraft: Codable {
   private enum CodingKeys: String, CodingKey {
     case text
     case answered
+    case editing
   }
 
   package init(from decoder: any Decoder) throws {
@@ -53,18 +60,20 @@ extension CommentDraft: Codable {
     let parts = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       try parts.decode(String.self, forKey: .text),
-      answering: try parts.decodeIfPresent(Comment.self, forKey: .answered)
+      answering: try parts.decodeIfPresent(Comment.self, forKey: .answered),
+      editing: try parts.decodeIfPresent(Comment.self, forKey: .editing)
     )
   }
 
   package func encode(to encoder: any Encoder) throws {
-    guard let answered else {
+    guard answered != nil || editing != nil else {
       var text = encoder.singleValueContainer()
       return try text.encode(self.text)
     }
     var parts = encoder.container(keyedBy: CodingKeys.self)
     try parts.encode(text, forKey: .text)
-    try parts.encode(answered, forKey: .answered)
+    try parts.encodeIfPresent(answered, forKey: .answered)
+    try parts.encodeIfPresent(editing, forKey: .editing)
   }
 }
 

@@ -87,13 +87,13 @@ extension Model {
 extension Model {
   /// Posts that were typed and not sent; the one in the form comes last.
   package var unsentDrafts: [Draft] {
-    session.drafts + (composer.map { $0.draft.isEmpty ? [] : [$0.draft] } ?? [])
+    session.drafts + (composer.map { $0.isIdle ? [] : [$0.draft] } ?? [])
   }
 
   /// Everything that was typed and not sent, in the form in which it is saved for the next run.
   package var unsent: Unsent {
     var comments = session.commentDrafts
-    if let openPost, !openPost.field.isEmpty {
+    if let openPost, openPost.hasDraft {
       comments[openPost.id, default: []].append(openPost.draft)
     }
     return Unsent(posts: unsentDrafts, comments: comments)
@@ -101,7 +101,7 @@ extension Model {
 
   /// Comments that were typed and not sent.
   package var unsentComments: [String] {
-    let typed = openPost.map { $0.field.isEmpty ? [] : [$0.field.text] } ?? []
+    let typed = openPost.map { $0.hasDraft ? [$0.field.text] : [] } ?? []
     return session.commentDrafts.values.flatMap { $0.map(\.text) } + typed
   }
 

@@ -119,11 +119,12 @@ extension Session {
   }
 
   mutating func markAllRead() -> [Effect] {
-    guard reading.state != nil else { return [] }
+    guard let before = reading.state else { return [] }
     let now = now
+    reading.add(.readState(before))
     let stars = noteStars()
     reading.mark { $0 = ReadState(before: now, stars: $0.stars) }
-    message = .note("Everything is marked as read")
+    message = .note("Everything is marked as read; u undoes")
     return [.markAllRead] + stars
   }
 }

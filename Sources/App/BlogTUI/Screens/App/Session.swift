@@ -50,6 +50,8 @@ package struct Session: Sendable {
   package internal(set) var drafts: [Draft]
   /// Comments that were not sent or were refused.
   package internal(set) var commentDrafts: [PostID: [CommentDraft]] = [:]
+  /// Why what was typed cannot be saved; nil if it can.
+  package internal(set) var keepProblem: String?
   /// The key table and the first keys of a pending sequence.
   package internal(set) var keys = KeyTable.standard
   /// What files, variables and options say about the screens.

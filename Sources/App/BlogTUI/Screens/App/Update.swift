@@ -18,8 +18,10 @@ package enum Event: Equatable, Sendable, Codable {
   case resumed
   /// The draft of an ``Effect/editExternally(_:)`` as the editor has left it.
   case edited(Draft)
-  /// The text of an ``Effect/editTextExternally(_:)`` as the editor has left it.
+  /// The text of an ``Effect/editTextExternally(_:on:)`` as the editor has left it.
   case editedText(String)
+  /// What was typed was saved again after it could not be; or why it cannot be saved.
+  case kept(problem: String?)
   /// An operation outside the program succeeded; the text says what.
   case succeeded(String)
   /// An operation outside the program failed; the text says what, why and what to do.
@@ -66,6 +68,8 @@ package enum Effect: Hashable, Sendable {
   case mark(PostID, ReadState.Mark)
   /// Mark everything up to now as read.
   case markAllRead
+  /// Record what was read before everything was marked as read.
+  case restoreRead(ReadState)
   /// Record how many stars on the user's posts the user has seen.
   case markStars([PostID: Int])
   /// Tell others whether the user is writing a comment.
@@ -92,8 +96,8 @@ package enum Effect: Hashable, Sendable {
   case changeAccount
   /// Open a draft in the user's editor; ``Event/edited(_:)`` brings it back.
   case editExternally(Draft)
-  /// Open a comment in the user's editor; ``Event/editedText(_:)`` brings it back.
-  case editTextExternally(String)
+  /// Open a comment on a post in the user's editor; ``Event/editedText(_:)`` brings it back.
+  case editTextExternally(CommentDraft, on: PostID)
   /// Copy a text to the clipboard of the terminal.
   case copy(String)
   /// Open a link in the user's browser.
@@ -146,6 +150,12 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
   case .editedText(let text):
     model.takeEdited(text)
     return []
+  case .kept(let problem):
+    model.session.keepProblem = problem
+    model.session.message =
+      problem.map { .failure("What you type is not saved: \($0)") }
+      ?? .note("What you type is saved again")
+    return problem == nil ? [] : [.bell]
   case .succeeded(let text):
     model.session.message = .note(text)
     return []

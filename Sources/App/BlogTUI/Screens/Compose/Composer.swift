@@ -17,20 +17,38 @@ package struct Composer: Equatable, Sendable {
   /// The problem with the draft, or why it was refused.
   package internal(set) var problem: SafeText?
 
-  /// The post that is being edited; nil for a new one.
+  /// The post that is being edited, as it was before; nil for a new one.
   package let editing: Post?
+  /// What was in the form when it was opened.
+  private var start = Draft(title: "", body: "")
 
-  /// Makes a form with a draft, or with one of the user's posts to edit.
-  init(_ draft: Draft, editing: Post? = nil) {
-    self.editing = editing
+  /// Makes a form with a draft.
+  init(_ draft: Draft) {
+    editing = draft.editing
     title = TextField(text: draft.title, limit: EditorLimit.characters)
     body = TextArea(text: draft.body, limit: EditorLimit.characters)
     problem = draft.problem.map { SafeText(untrusted: $0, limit: 1_200) }
     focus = draft.title.isEmpty ? .title : .body
+    start = self.draft
+  }
+
+  /// Makes a form with one of the user's posts to edit.
+  init(editing post: Post) {
+    self.init(Draft(title: post.title, body: post.body, editing: post))
   }
 
   /// The text typed so far.
-  package var draft: Draft { Draft(title: title.text, body: body.text) }
+  package var draft: Draft { Draft(title: title.text, body: body.text, editing: editing) }
+
+  /// Whether the form has what it was opened with.
+  var isUnchanged: Bool { draft == start }
+
+  /// Whether there is nothing to keep: an empty new post, or the post as it is.
+  var isIdle: Bool {
+    guard let editing else { return draft.isEmpty }
+    // The form leaves out what cannot be shown, in the post as well.
+    return draft == Composer(editing: editing).start
+  }
 
   /// Moves the focus to the other field.
   mutating func switchField() {
@@ -140,10 +158,21 @@ extension Model {
   }
 
   /// Opens the form, with the latest draft if there is one.
-  mutating func openComposer() {
+  mutating func openComposer() -> [Effect] {
     session.warnWithoutAccount()
-    composer = Composer(session.drafts.popLast() ?? Draft(title: "", body: ""))
+    return compose(session.drafts.popLast() ?? Draft(title: "", body: ""))
+  }
+
+  /// Opens the form with a draft; behind the draft of an edit, its post is opened.
+  mutating func compose(_ draft: Draft) -> [Effect] {
+    var effects: [Effect] = []
+    if let post = draft.editing, openPost?.id != post.id {
+      // Only an open post tells whether it still exists.
+      effects = closePost() + open(post.id)
+    }
+    composer = Composer(draft)
     relayout()
+    return effects
   }
 
   mutating func sendPost() -> [Effect] {
@@ -158,7 +187,12 @@ extension Model {
 
   /// Closes the form, or asks what to do with the draft.
   mutating func leaveComposer() {
-    if composer?.draft.isEmpty == true {
+    guard let form = composer else { return }
+    if form.isIdle {
+      composer = nil
+    } else if form.isUnchanged {
+      // It was a draft before, and still is one.
+      session.drafts.append(form.draft)
       composer = nil
     } else {
       question = .keepDraft
@@ -196,7 +230,7 @@ enum ComposeActions {
       .back,
       keys: ["Esc", "^C"],
       in: [.compose],
-      help: "back; the text can be kept",
+      help: "back; what was typed can be kept",
       hint: .init("back", rank: 3),
       change: { $0.leaveComposer() }
     ),

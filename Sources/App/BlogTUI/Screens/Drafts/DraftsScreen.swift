@@ -92,9 +92,7 @@ extension Model {
     switch item {
     case .post(let draft):
       session.remove(item)
-      composer = Composer(draft)
-      relayout()
-      return []
+      return compose(draft)
     case .comment(let post, _):
       let effects = closePost()
       // The post opens with the draft that is offered first.
@@ -207,7 +205,9 @@ extension Painter {
     switch item {
     case .post(let draft):
       let title = SafeText(untrusted: draft.title, limit: 200)
-      first = "Post: " + (title.isEmpty ? "(no title)" : title)
+      first =
+        (draft.editing == nil ? "Post: " : "Edit of the post: ")
+        + (title.isEmpty ? "(no title)" : title)
       second = draft.problem.map { SafeText(untrusted: $0, limit: 300) } ?? excerpt(draft.body)
     case .comment(let post, let draft):
       let title = model.knownPost(post)?.title ?? "a post that is not loaded"
@@ -215,6 +215,8 @@ extension Painter {
       if let answered = draft.answered {
         let name = session.shownName(of: answered.uid, named: answered.author)
         what = "Answer to " + name + " on "
+      } else if draft.editing != nil {
+        what = "Edit of a comment on "
       } else {
         what = "Comment on "
       }

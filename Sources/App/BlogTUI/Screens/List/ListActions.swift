@@ -28,7 +28,7 @@ enum ListActions {
       in: [.list],
       help: "write a post",
       hint: .init("write", rank: 3),
-      change: { $0.openComposer() }
+      perform: { $0.openComposer() }
     ),
     BoundAction(
       .star,

@@ -62,15 +62,30 @@ package struct OpenPost: Equatable, Sendable {
     post = known
     field = TextArea(text: comment?.text ?? "", limit: EditorLimit.characters)
     answered = comment?.answered
+    editing = comment?.editing
   }
 
   /// The content of the comment line as a draft.
-  var draft: CommentDraft { CommentDraft(field.text, answering: editing == nil ? answered : nil) }
+  var draft: CommentDraft {
+    CommentDraft(field.text, answering: editing == nil ? answered : nil, editing: editing)
+  }
+
+  /// Whether the comment line has something that was typed and not sent.
+  var hasDraft: Bool { !field.isEmpty && editing?.text != field.text }
 
   /// Puts a draft into the comment line, or empties it.
   mutating func take(_ draft: CommentDraft?) {
     field.setText(draft?.text ?? "")
     answered = draft?.answered
+    editing = draft?.editing
+  }
+
+  /// Makes a new comment of an edit whose comment was deleted; returns whether there was one.
+  mutating func endEditOfGoneComment() -> Bool {
+    guard let id = editing?.id, let allComments, !allComments.contains(where: { $0.id == id })
+    else { return false }
+    editing = nil
+    return !field.isEmpty
   }
 
   /// The index of the selected comment.

@@ -155,7 +155,7 @@ extension Model {
   /// Returns to the list; an unsent comment is kept with the post.
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
-    if !open.field.isEmpty, open.editing?.text != open.field.text {
+    if open.hasDraft {
       session.commentDrafts[open.id, default: []].append(open.draft)
     }
     let effects = session.endTyping() + markOpenPostRead()
@@ -173,14 +173,14 @@ extension Model {
   }
 
   /// Begins a comment; on a post that was deleted, opens the saved draft of a post instead.
-  mutating func beginComment() {
+  mutating func beginComment() -> [Effect] {
     guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
       if openPost?.field.isEmpty == true { openPost?.answered = nil }
       session.warnWithoutAccount()
       openPost?.isWriting = true
-      return
+      return []
     }
-    openComposer()
+    return openComposer()
   }
 
   /// Why the comment cannot be sent.
@@ -199,7 +199,6 @@ extension Model {
     let next = session.takeCommentDraft(open.id)
     openPost?.take(next)
     openPost?.isWriting = false
-    openPost?.editing = nil
     relayout()
     let effects = session.endTyping()
     if let edited = open.editing {
@@ -228,7 +227,6 @@ extension Model {
     openPost?.isWriting = false
     if let open = openPost, open.editing?.text == open.field.text {
       let next = session.takeCommentDraft(open.id)
-      openPost?.editing = nil
       openPost?.take(next)
     }
     if openPost?.field.isEmpty == true { openPost?.answered = nil }
@@ -344,7 +342,7 @@ enum PostActions {
       help: "comment; on a deleted post, go on with the last draft",
       hint: .init("comment", rank: 3),
       unless: { $0.isCommentingPossible ? nil : Model.goneObstacle },
-      change: { $0.beginComment() }
+      perform: { $0.beginComment() }
     ),
     BoundAction(
       "answer",

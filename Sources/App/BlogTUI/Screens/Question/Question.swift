@@ -33,20 +33,11 @@ package enum Answer: Hashable, Sendable {
   case discard
   /// The program ends; unsent texts are saved to disk.
   case quit
-
-  /// Whether the answer destroys something; such an answer always needs a second key.
-  var isDestructive: Bool {
-    switch self {
-    case .delete, .discard: true
-    case .cancel, .keep, .quit: false
-    }
-  }
 }
 
 /// A question and its selected answer, which Enter gives; at first it is the harmless one.
 ///
-/// The key of a destructive answer only selects it, so that no single key does harm, however often
-/// it is pressed.
+/// The letter of an answer gives it at once; what it destroys can be undone.
 struct QuestionScreen: AppScreen {
   static let layer = ScreenLayer.question
 
@@ -93,19 +84,10 @@ extension Model {
     stack[QuestionScreen.self]?.moveAnswer(by: step)
   }
 
-  /// Gives an answer, or only selects it if it is destructive; nil cancels.
-  mutating func choose(_ chosen: Answer?) -> [Effect] {
-    guard let chosen, chosen.isDestructive else { return give(chosen ?? .cancel) }
-    stack[QuestionScreen.self]?.answer = chosen
-    return []
-  }
-
-  /// A click gives an answer; a destructive answer needs a second click once it is selected.
-  ///
-  /// A click outside the answers cancels, like any other key.
+  /// A click gives an answer; outside the answers it cancels, like any other key.
   mutating func clickInQuestion(_ target: ClickTarget?) -> [Effect] {
     guard case .answer(let chosen)? = target else { return give(.cancel) }
-    return chosen == answer ? give(chosen) : choose(chosen)
+    return give(chosen)
   }
 
   /// Carries out the answer.
@@ -115,11 +97,17 @@ extension Model {
     switch answer {
     case .cancel: return []
     case .quit: return leaveForGood()
-    case .discard: composer = nil
+    case .discard:
+      if let draft = composer?.draft { session.reading.add(.discarded(draft)) }
+      composer = nil
+      session.message = .note("The draft is discarded; u brings it back")
     case .keep:
       if let draft = composer?.draft { session.drafts.append(draft) }
       composer = nil
-      session.message = .note("The draft is kept; c opens it")
+      session.message = .note(
+        session.keepProblem == nil
+          ? "The draft is kept; c opens it" : "The draft is only in this terminal; c opens it"
+      )
     case .delete: return deleteWhatWasAsked(asked)
     }
     return []
@@ -169,9 +157,9 @@ enum QuestionActions {
       .yes,
       keys: ["y"],
       in: [.confirm],
-      help: "yes; where something is deleted, Enter has to follow",
+      help: "yes",
       hint: .init("yes", rank: 3),
-      perform: { $0.choose($0.question?.answers.dropFirst().first) }
+      perform: { $0.give($0.question?.answers.dropFirst().first ?? .cancel) }
     ),
     BoundAction(
       .no,
@@ -179,7 +167,7 @@ enum QuestionActions {
       in: [.confirm],
       help: "no; any other key changes nothing",
       hint: .init("no", rank: 4),
-      perform: { $0.choose($0.question?.answers.dropFirst(2).first) }
+      perform: { $0.give($0.question?.answers.dropFirst(2).first ?? .cancel) }
     ),
   ]
 }

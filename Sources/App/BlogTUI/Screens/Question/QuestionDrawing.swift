@@ -104,7 +104,12 @@ extension Painter {
     let typed = model.unsentDrafts.count + model.unsentComments.count
     let pending = session.pendingWrites
     var parts: [SafeText] = []
-    if typed > 0 {
+    if typed > 0, session.keepProblem != nil {
+      parts.append(
+        Self.count(typed, one: "unsent text cannot be saved", many: "unsent texts cannot be saved")
+          + " and will be lost."
+      )
+    } else if typed > 0 {
       parts.append(Self.count(typed, one: "unsent text is kept.", many: "unsent texts are kept."))
     }
     if pending > 0 {

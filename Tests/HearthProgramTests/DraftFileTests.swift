@@ -1,0 +1,128 @@
+import BlogModel
+import Foundation
+import TestSupport
+import Testing
+
+@testable import BlogTUI
+@testable import HearthProgram
+
+@Suite("DraftFile and ExternalEditor")
+struct DraftFileTests {
+  private static let post = Post(id: "p1", uid: "alice", author: "Alice", title: "T", body: "B")
+  private static let comment = Comment(id: "c1", uid: "alice", author: "Alice", text: "t")
+
+  private func files(_ directory: TemporaryDirectory, _ suffix: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: directory.path)
+      .filter { $0.hasSuffix(suffix) }.map { directory.path + "/" + $0 }
+  }
+
+  /// An editor that runs a shell command on its file, `$0`.
+  private func editor(_ drafts: DraftFile, _ command: String) -> ExternalEditor {
+    ExternalEditor(drafts: drafts, environment: ["EDITOR": "sh -c '\(command)'"])
+  }
+
+  @Test("A draft knows what it edits in the next run, too")
+  func edits() throws {
+    let directory = try TemporaryDirectory()
+    let unsent = Unsent(
+      posts: [Draft(title: "New", body: ""), Draft(title: "T", body: "B!", editing: Self.post)],
+      comments: ["p1": ["plain", CommentDraft("t!", editing: Self.comment)]]
+    )
+    let first = DraftFile(directory: directory.path, uid: "alice")
+    _ = first.load()
+    #expect(first.save(unsent, isDurable: true) == nil)
+    first.close()
+    let loaded = DraftFile(directory: directory.path, uid: "alice").load()
+    #expect(loaded.unsent == unsent && loaded.news.isEmpty && loaded.problem == nil)
+  }
+
+  @Test("A damaged draft file is put aside and named", arguments: ["{\"posts\":[{", "{}", ""])
+  func damaged(text: String) throws {
+    let directory = try TemporaryDirectory()
+    let first = DraftFile(directory: directory.path, uid: "alice")
+    _ = first.load()
+    _ = first.save(Unsent(posts: [Draft(title: "T", body: "")]), isDurable: false)
+    first.close()
+    let path = try #require(try files(directory, ".json").first)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let loaded = DraftFile(directory: directory.path, uid: "alice").load()
+    #expect(loaded.unsent.isEmpty)
+    #expect(loaded.news.first?.contains(path + ".damaged") == true)
+    #expect(FileManager.default.contents(atPath: path + ".damaged") == Data(text.utf8))
+  }
+
+  @Test("Drafts that cannot be stored are a problem that is told")
+  func unwritable() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/file"
+    try Data().write(to: URL(fileURLWithPath: file))
+    let drafts = DraftFile(directory: file, uid: "alice")
+    let problem = drafts.save(Unsent(posts: [Draft(title: "T", body: "")]), isDurable: false)
+    #expect(problem?.description.contains(file) == true)
+  }
+
+  @Test("A file that comes back unchanged changes nothing, and line 1 is explained in it")
+  func unchanged() throws {
+    let directory = try TemporaryDirectory()
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let draft = Draft(title: "", body: "\nfirst\n\nsecond\n")
+    #expect(try editor(drafts, "grep -q \"Line 1 is the title\" $0").edit(draft).get() == draft)
+    #expect(try editor(drafts, "true").edit("c", on: "p1").get() == "c")
+    #expect(try files(directory, ".txt").isEmpty && files(directory, ".draft").isEmpty)
+  }
+
+  @Test("What the editor saved is the draft, without the explanation")
+  func changed() throws {
+    let directory = try TemporaryDirectory()
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let draft = Draft(title: "T", body: "B", editing: Self.post)
+    let edited = try editor(drafts, "sed -i s/B/more/ $0").edit(draft).get()
+    #expect(edited == Draft(title: "T", body: "more", editing: Self.post))
+    let all = try editor(drafts, "printf \"New\\n\\nText\\n\" > $0").edit(draft).get()
+    #expect(all == Draft(title: "New", body: "Text", editing: Self.post))
+    #expect(try files(directory, ".txt").isEmpty)
+  }
+
+  @Test(
+    "What was saved stays if the editor ends badly or its text cannot be read",
+    arguments: ["exit 3", "kill -9 $$", "printf \"\\377\" > $0", "head -c 5000000 /dev/zero > $0"]
+  )
+  func badEnd(end: String) throws {
+    let directory = try TemporaryDirectory()
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let result = editor(drafts, "sed -i s/B/more/ $0; \(end)").edit(Draft(title: "T", body: "B"))
+    let path = try #require(try files(directory, ".txt").first)
+    guard case .failure(let error) = result else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(error.description.contains(path))
+    // A second edit gets a file of its own.
+    _ = editor(drafts, "true").edit(Draft(title: "T", body: "B"))
+    #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("After a killed terminal, what its editor saved is offered as what it was")
+  func offered() throws {
+    let directory = try TemporaryDirectory()
+    let unsent = Unsent(
+      posts: [Draft(title: "T", body: "B", editing: Self.post)],
+      comments: ["p1": [CommentDraft("t!", editing: Self.comment)]]
+    )
+    let first = DraftFile(directory: directory.path, uid: "alice")
+    _ = first.load()
+    _ = first.save(unsent, isDurable: false)
+    let parts = [Unsent(posts: unsent.posts), Unsent(comments: unsent.comments)]
+    let text = EditorFile.text(of: unsent.posts[0])
+    let edited = try first.editorFile(for: parts[0], text: text)
+    try Data(text.replacing("B", with: "more").utf8).write(to: URL(fileURLWithPath: edited.path))
+    let other = try first.editorFile(for: parts[1], text: "t!\n")
+    try Data("t?\n".utf8).write(to: URL(fileURLWithPath: other.path))
+    first.close()
+    let loaded = DraftFile(directory: directory.path, uid: "alice").load()
+    #expect(loaded.unsent.posts == [Draft(title: "T", body: "more", editing: Self.post)])
+    #expect(loaded.unsent.comments == ["p1": [CommentDraft("t?", editing: Self.comment)]])
+    #expect(loaded.news.count == 2)
+    #expect(try files(directory, ".txt").isEmpty)
+  }
+}
