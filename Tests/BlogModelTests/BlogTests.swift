@@ -1,5 +1,6 @@
 import BlogModel
 import Foundation
+import RealtimeCore
 import RealtimeDatabase
 import Testing
 
@@ -18,6 +19,19 @@ struct BlogTests {
     let read = try await blog.post(id)
     #expect(read.title == "Tea" && read.body == "Come over" && read.author == "alice")
     #expect(abs(Double(try #require(read.createdAt)) / 1_000 - Date().timeIntervalSince1970) < 60)
+  }
+
+  @Test("gives an answer a later key than its comment, whatever the clocks say")
+  func keyOfAnAnswer() async throws {
+    let blog = try await BlogServer().blog("alice")
+    for lead in [-60_000, 0, 5, 60_000] as [Int64] {
+      let time = Int64(Date().timeIntervalSince1970 * 1_000) + lead
+      let comment = PushID.timePart(time) + "zzzzzzzzzzzz"
+      let answer = blog.newComment(on: "p", answering: comment)
+      #expect(ChildKey(comment) < ChildKey(answer))
+      #expect(PushID.time(of: answer) != nil)
+    }
+    #expect(PushID.time(of: blog.newComment(on: "p", answering: "first")) != nil)
   }
 
   @Test(

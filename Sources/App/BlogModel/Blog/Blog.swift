@@ -245,7 +245,7 @@ package struct Blog: Sendable {
       answered = Comment(try await place(ofComment: parent, on: id).getData())
       if answered == nil { throw BlogError.commentNotFound(parent) }
     }
-    let comment = paths.comments(on: id).childByAutoId().key ?? ""
+    let comment = newComment(on: id, answering: parent)
     try await finished {
       write(comment: comment, on: id, text: text, answering: answered, completion: $0)
     }
@@ -254,6 +254,17 @@ package struct Blog: Sendable {
 
   private func place(ofComment comment: String, on id: PostID) throws -> DatabaseReference {
     try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+  }
+
+  /// Makes the key of a comment, which comes after that of the comment it answers.
+  ///
+  /// Clients know the server's time to some milliseconds only, and an answer may be quicker.
+  package func newComment(on id: PostID, answering parent: String? = nil) -> String {
+    let key = paths.comments(on: id).childByAutoId().key ?? ""
+    guard let parent, ChildKey(key) < ChildKey(parent), let time = PushID.time(of: parent) else {
+      return key
+    }
+    return PushID.timePart(time + 1) + key.suffix(12)
   }
 
   /// Writes a comment under a key generated earlier.

@@ -335,7 +335,7 @@ extension LiveBlog {
   }
 
   package func comment(on post: PostID, text: String, answering: Comment? = nil) -> String {
-    let id = blog.paths.comments(on: post).childByAutoId().key ?? ""
+    let id = blog.newComment(on: post, answering: answering?.id)
     blog.write(
       comment: id,
       on: post,
