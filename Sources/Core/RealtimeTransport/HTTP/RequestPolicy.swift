@@ -51,12 +51,15 @@ package struct RequestPolicy: Sendable {
     return nil
   }
 
+  /// The path of long polling, which web pages embed as scripts.
+  static let longPollingPath = "/.lp"
+
   /// Why a request is refused.
   enum Refusal {
-    /// It comes from a web page, with this origin if it is known.
-    case page(String?)
-    /// It names this host.
-    case host(String)
+    /// It comes from a web page.
+    case page
+    /// It names a foreign host.
+    case host
 
     var answer: HTTPAnswer {
       switch self {
@@ -69,30 +72,22 @@ package struct RequestPolicy: Sendable {
       }
     }
 
-    /// A sentence for the log.
+    /// A sentence for the log, which never contains what clients send.
     var description: String {
       switch self {
-      case .page(let origin?):
-        "refused a request from the web page \(origin.prefix(200).debugDescription)"
-      case .page(nil): "refused a request from a web page"
-      case .host(let host):
-        "refused a request for the host \(host.prefix(200).debugDescription)"
+      case .page: "refused a request from a web page whose origin is not allowed"
+      case .host: "refused a request for a host that is neither an address nor allowed"
       }
     }
   }
 
   /// Why a request is refused, or nil if it is accepted.
   func refusal(of request: HTTPRequest) -> Refusal? {
-    guard isFromAllowedPage(request) else {
-      return .page(request.headers.first(name: "Origin") ?? request.referringOrigin)
-    }
+    guard isFromAllowedPage(request) else { return .page }
     switch request.peer {
     case .local: return nil
     case .network:
-      guard allowsAnyHost || ownHost(in: request.headers) != nil else {
-        return .host(request.headers["Host"].joined(separator: ", "))
-      }
-      return nil
+      return allowsAnyHost || ownHost(in: request.headers) != nil ? nil : .host
     }
   }
 
@@ -113,7 +108,7 @@ package struct RequestPolicy: Sendable {
       // A request from a followed link has no origin either, but reveals that it comes from a page.
       if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
       let sites = request.headers["Sec-Fetch-Site"]
-      guard request.path == PollRequest.path else { return sites.allSatisfy { $0 == "none" } }
+      guard request.path == Self.longPollingPath else { return sites.allSatisfy { $0 == "none" } }
       if let page = request.referringOrigin { return isAllowed(page, to: request.headers) }
       return sites.allSatisfy { $0 == "none" || $0 == "same-origin" }
     }

@@ -10,7 +10,7 @@ package enum PollRequest: Equatable, Sendable {
   case leave(Ticket)
 
   /// The path of all of these requests.
-  package static let path = "/.lp"
+  package static let path = RequestPolicy.longPollingPath
 
   /// The script that answers a request of an unknown session.
   package static var unknown: [UInt8] { PollingSession.closed }
