@@ -72,7 +72,10 @@ package struct Hearth: AsyncParsableCommand {
 
   package init() {}
 
-  package static func main() async { await CommandRun.main(Hearth.self) }
+  package static func main() async {
+    CompletedHearth.answerRequest()
+    await CommandRun.main(Hearth.self)
+  }
 }
 
 /// The companion program that contains the swarm and the demonstration.

@@ -9,7 +9,6 @@ package enum CommandRun {
   package static func main<Root: AsyncParsableCommand>(_ root: Root.Type) async {
     FileDescriptors.reserveStandardOnes()
     signal(SIGPIPE, SIG_IGN)
-    CompletedHearth.answerRequest()
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     do {
       if let problem = UsageMessage.unknownHelp(words, of: root) {
