@@ -89,7 +89,8 @@ struct PlainBlogTests {
     #expect(plain.run("search zebra").lines == ["No post matches."])
     #expect(plain.run("follow 1").effects == [.followAuthor(uid: "bob", true)])
     #expect(plain.run("unfollow 1").effects == [.followAuthor(uid: "bob", false)])
-    let here = Presence(id: "bob/1", person: Author(uid: "bob", name: "bob"), terminal: "tty1", since: nil)
+    let bob = Author(uid: "bob", name: "bob")
+    let here = Presence(id: "bob/1", person: bob, terminal: "tty1", since: nil)
     _ = plain.take(.people([here]))
     #expect(plain.run("people").lines == ["bob, at tty1."])
   }

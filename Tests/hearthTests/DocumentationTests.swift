@@ -80,7 +80,7 @@ extension EndToEnd {
       """,
       "cluster.md": """
       hearth databases create blog --store "$STORE"
-      "$program" serve --store "$STORE" --port 0 --data-dir second --socket second.sock \
+      "$program" serve --store "$STORE" --port 0 --socket second.sock \
         --advertise s-2.blog.example.org > second.out 2> second.err & second=$!
       for _ in $(seq 400); do grep -q '"ready":true' second.out && break; sleep 0.05; done
       """,
