@@ -236,8 +236,8 @@ private struct ContainerForms {
   private(set) var json: JSONValue
   /// Places that have been changed because the type has complained about them.
   private var decided: Set<[String]> = []
-  /// The elements of the arrays that have been changed because they are similar to one of those.
-  private var guesses: [[String]: [JSONValue]] = [:]
+  /// The lengths of the arrays that have been changed because they are similar to one of those.
+  private var guesses: [[String]: Int] = [:]
 
   init(_ json: JSONValue) { self.json = json }
 
@@ -261,9 +261,11 @@ private struct ContainerForms {
     guard place.count < path.count else {
       let isExact = place == path
       guard isExact || (isSimilar(place, to: path) && !decided.contains(place)) else { return json }
-      if isUndone { return guesses.removeValue(forKey: place).map { .array($0) } ?? json }
+      if isUndone {
+        return guesses.removeValue(forKey: place).map { Self.array(of: json, count: $0) } ?? json
+      }
       guard let elements = json.elements else { return json }
-      if !isExact { guesses[place] = elements }
+      if !isExact { guesses[place] = elements.count }
       let members = elements.enumerated().map { JSONMember(String($0), $1) }
       return .object(members.filter { $0.value != .null })
     }
@@ -283,6 +285,17 @@ private struct ContainerForms {
       }
       return .object(result)
     }
+  }
+
+  /// The array that an object was; what has been changed inside it stays changed.
+  private static func array(of json: JSONValue, count: Int) -> JSONValue {
+    guard case .object(let members) = json else { return json }
+    var elements = [JSONValue](repeating: .null, count: count)
+    for member in members {
+      guard let index = Int(member.name), elements.indices.contains(index) else { return json }
+      elements[index] = member.value
+    }
+    return .array(elements)
   }
 
   /// Whether two places at the same depth are likely to have the same type.
