@@ -1,9 +1,33 @@
 import FirebaseDatabase
+import NIOConcurrencyHelpers
+import RealtimeDatabase
 import TestSupport
 import Testing
 
 @Suite("Code in the shapes of the guide to lists", .timeLimit(.minutes(1)))
 struct ListTests {
+  @Test("What was added without a connection keeps its order when the clock is set back")
+  func clockSetBack() async throws {
+    try await Station.run { station in
+      let clock = NIOLockedValueBox<Int64>(1_700_000_000_000)
+      var options = DatabaseOptions()
+      options.clock = { clock.withLockedValue { $0 } }
+      let database = try station.open(options)
+      let list = database.reference(withPath: "list")
+      database.goOffline()
+      let texts = (0..<20).map(String.init)
+      let answers = Record<Bool>()
+      for text in texts {
+        list.childByAutoId().setValue(text) { error, _ in answers.append(error == nil) }
+        clock.withLockedValue { $0 -= 1_000 }
+      }
+      database.goOnline()
+      await answers.wait(for: texts.count)
+      let snapshot = try await list.getData()
+      #expect(snapshot.childSnapshots.compactMap { $0.value as? String } == texts)
+    }
+  }
+
   @Test("Children with keys of their own come in the order in which they were made")
   func autoIDs() async throws {
     try await Station.run { station in

@@ -3,38 +3,47 @@
 /// A key has twenty characters from an alphabet in ASCII order: eight for the milliseconds since
 /// 1970 and twelve (72 bits) of randomness. Within one millisecond, the random part is incremented
 /// rather than redrawn.
+///
+/// Each key sorts after the one before it, also when the time goes back: an estimate of the
+/// server's time does so at a reconnection, and a computer's clock when it is set. The generator
+/// then stays at its latest time until the clock has caught up. A step of more than
+/// ``patience`` is followed instead, and the order begins anew: a clock that was far ahead once
+/// must not date keys into the future for as long, where rules that compare a key with `now`
+/// refuse them. For the same reason the latest time is not kept for the next process.
+///
+/// A database has one generator, as order matters among the children of a location only.
 package struct PushIDGenerator: Sendable {
-  /// The time of the last request.
-  private var lastRequest: Int64 = -1
-  /// The time in the last key; it is later than the requested time if the tail has overflowed.
-  private var lastTime: Int64 = -1
+  /// How many milliseconds the time may go back without an effect on the order of the keys.
+  package static let patience: Int64 = 60_000
+  /// The latest time that a key can tell.
+  private static let latest: Int64 = 1 << 48 - 1
+
+  /// The time in the last key.
+  private var time: Int64 = -1
   private var tail = [UInt8](repeating: 0, count: 12)
 
-  /// Makes a generator; a program should use a single one, so that its keys ascend.
+  /// Makes a generator; a database should use a single one, so that its keys ascend.
   package init() {}
 
   /// Makes the next key.
   ///
   /// - Parameters:
-  ///   - time: The server's time, in milliseconds since 1970.
+  ///   - now: The server's time, in milliseconds since 1970.
   ///   - random: Returns a random number from 0 to 63.
-  /// - Returns: A key that sorts after all earlier keys of this generator whose time was not later.
-  package mutating func next(time: Int64, random: () -> UInt8) -> String {
-    let request = max(0, time)
-    var time = request == lastRequest ? lastTime : request
-    lastRequest = request
-    if time == lastTime, tail.allSatisfy({ $0 == 63 }) { time += 1 }
-    if time == lastTime {
-      var position = 11
-      while tail[position] == 63 {
-        tail[position] = 0
-        position -= 1
-      }
-      tail[position] += 1
+  /// - Returns: A key that sorts after the last one, unless the time has gone back by more than
+  ///   ``patience``.
+  package mutating func next(time now: Int64, random: () -> UInt8) -> String {
+    let now = min(max(0, now), Self.latest)
+    if now > time || now < time - Self.patience {
+      time = now
+      tail = tail.map { _ in random() & 63 }
+    } else if let digit = tail.lastIndex(where: { $0 < 63 }) {
+      tail[digit] += 1
+      for full in tail.indices[(digit + 1)...] { tail[full] = 0 }
     } else {
-      tail = (0..<12).map { _ in random() & 63 }
+      time += 1
+      tail = tail.map { _ in random() & 63 }
     }
-    lastTime = time
     return PushID.timePart(time)
       + String(decoding: tail.map { PushID.alphabet[Int($0)] }, as: UTF8.self)
   }
