@@ -127,7 +127,7 @@ func object(_ text: String) throws -> [String: Any] {
 /// Waits for a condition, checking it repeatedly until a deadline.
 func waitUntil(
   _ what: String,
-  within seconds: Double = 15,
+  within seconds: Double = 60,
   _ condition: () throws -> Bool
 ) throws {
   let deadline = Date().addingTimeInterval(seconds)

@@ -92,7 +92,7 @@ final class Tmux {
     }
 
     /// Waits until the screen contains a text.
-    func waitFor(_ text: String, within seconds: Double = 15) throws {
+    func waitFor(_ text: String, within seconds: Double = 60) throws {
       do {
         try waitUntil("\(name) shows \(text)", within: seconds) { try screen().contains(text) }
       } catch {
@@ -103,7 +103,7 @@ final class Tmux {
 
     /// Waits until everything the terminal has written is stored, according to its status line.
     func waitUntilAcknowledged() throws {
-      try waitFor("everything is stored", within: 20) {
+      try waitFor("everything is stored") {
         $0.contains("online") && !$0.contains("not acknowledged")
       }
     }
@@ -127,7 +127,7 @@ final class Tmux {
     /// Waits until the screen satisfies a condition.
     func waitFor(
       _ what: String,
-      within seconds: Double = 15,
+      within seconds: Double = 60,
       _ condition: (String) -> Bool
     ) throws {
       do {
