@@ -225,7 +225,11 @@ let package = Package(
     ),
 
     // App: the blog, its screens, and the program.
-    library("BlogModel", in: "App", ["RealtimeCore", "RealtimeDatabase"]),
+    library(
+      "BlogModel",
+      in: "App",
+      ["RealtimeCore", "RealtimeDatabase", product("NIOConcurrencyHelpers", "swift-nio")]
+    ),
     library("BlogPages", in: "App", ["BlogModel", "RealtimeCore", "RealtimeServer"]),
     .systemLibrary(name: "CNcurses", path: "Sources/App/CNcurses"),
     .plugin(name: "SystemHeaders", capability: .buildTool(), path: "Sources/App/SystemHeaders"),

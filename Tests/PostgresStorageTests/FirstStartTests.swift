@@ -3,7 +3,7 @@ import LocalPostgres
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -20,12 +20,11 @@ struct FirstStartTests {
     _ count: Int,
     _ body: @escaping @Sendable (Int) throws -> Value
   ) -> [Result<Value, any Error>] {
-    let results = Mutex<[Result<Value, any Error>]>([])
+    let results = Record<Result<Value, any Error>>()
     DispatchQueue.concurrentPerform(iterations: count) { number in
-      let result = Result { try body(number) }
-      results.withLock { $0.append(result) }
+      results.append(Result { try body(number) })
     }
-    return results.withLock { $0 }
+    return results.elements
   }
 
   @Test("all have the schema, which one of them has made", arguments: 1...6)

@@ -1,7 +1,7 @@
 private import Foundation
+private import NIOConcurrencyHelpers
 private import RealtimeCore
 private import RealtimeDatabase
-private import Synchronization
 
 /// Stars or unstars a post and its author's copy with one update.
 ///
@@ -140,11 +140,11 @@ final class StarIntents: Sendable {
     var last: [PostID: Int] = [:]
   }
 
-  private let numbers = Mutex(Numbers())
+  private let numbers = NIOLockedValueBox(Numbers())
 
   /// Notes an intent and returns its number.
   func begin(_ post: PostID) -> Int {
-    numbers.withLock { numbers in
+    numbers.withLockedValue { numbers in
       numbers.next += 1
       numbers.last[post] = numbers.next
       return numbers.next
@@ -153,12 +153,12 @@ final class StarIntents: Sendable {
 
   /// Whether this is the latest intent for the post.
   func isLast(_ number: Int, of post: PostID) -> Bool {
-    numbers.withLock { $0.last[post] == number }
+    numbers.withLockedValue { $0.last[post] == number }
   }
 
   /// Forgets an intent that has been completed.
   func end(_ number: Int, of post: PostID) {
-    numbers.withLock { numbers in
+    numbers.withLockedValue { numbers in
       if numbers.last[post] == number { numbers.last[post] = nil }
     }
   }
