@@ -48,7 +48,7 @@ extension DataSnapshot {
     as type: Value.Type,
     decoder: Database.Decoder = Database.Decoder()
   ) throws -> Value {
-    try decoder.decode(type, json: json)
+    try DataDecoder(json: node.json(.value), strategies: decoder).decode(type)
   }
 }
 
@@ -136,6 +136,8 @@ extension Database {
   ///
   /// As in the original, it is a class: changing a strategy affects everyone who holds the decoder.
   /// The strategies are those of Foundation's `JSONDecoder`.
+  /// Children whose keys are indexes become an array or a dictionary, as the type asks; elements
+  /// that an array lacks are nil. Data with more than 1,024 gaps are no array.
   public final class Decoder {
     /// How dates can be read.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
@@ -155,22 +157,6 @@ extension Database {
       case blob
       /// As a function decodes them.
       case custom(@Sendable (any Swift.Decoder) throws -> Data)
-
-      fileprivate var ofJSON: JSONDecoder.DataDecodingStrategy {
-        switch self {
-        case .deferredToData: .deferredToData
-        case .base64: .base64
-        case .blob:
-          .custom { decoder in
-            let problem = DecodingError.Context(
-              codingPath: decoder.codingPath,
-              debugDescription: "a database cannot store blobs; use base64"
-            )
-            throw DecodingError.dataCorrupted(problem)
-          }
-        case .custom(let decode): .custom(decode)
-        }
-      }
     }
 
     /// How dates are read.
@@ -195,112 +181,8 @@ extension Database {
     /// - Returns: The value.
     /// - Throws: `DecodingError`; ``DatabaseError`` when `value` has a type that cannot be stored.
     public func decode<Value: Decodable>(_ type: Value.Type, from value: Any) throws -> Value {
-      try decode(type, json: try NodeConversion.json(value).text)
+      try DataDecoder(json: try NodeConversion.json(value), strategies: self).decode(type)
     }
-
-    func decode<Value: Decodable>(_ type: Value.Type, json: String) throws -> Value {
-      let decoder = JSONDecoder()
-      decoder.dateDecodingStrategy = dateDecodingStrategy
-      decoder.dataDecodingStrategy = dataDecodingStrategy.ofJSON
-      decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
-      decoder.keyDecodingStrategy = keyDecodingStrategy
-      decoder.userInfo = userInfo
-      var text = json
-      var forms: ContainerForms?
-      var mismatch: DecodingError?
-      while true {
-        do {
-          return try decoder.decode(type, from: Data(text.utf8))
-        } catch DecodingError.typeMismatch(let expected, let context) {
-          mismatch = mismatch ?? DecodingError.typeMismatch(expected, context)
-          var changed = try forms ?? ContainerForms(JSONParser.parse(json))
-          guard changed.change(at: context.codingPath) else {
-            throw mismatch ?? DecodingError.typeMismatch(expected, context)
-          }
-          text = changed.json.text
-          forms = changed
-        }
-      }
-    }
-  }
-}
-
-/// Data whose containers get the forms that a type expects.
-///
-/// Children whose keys are mostly 0, 1, 2 … are read as an array, although the type may call them a
-/// dictionary; only the type knows.
-private struct ContainerForms {
-  /// The number of containers that are changed one by one.
-  private static let limit = 256
-
-  private(set) var json: JSONValue
-  /// Places that have been changed because the type has complained about them.
-  private var decided: Set<[String]> = []
-  /// The lengths of the arrays that have been changed because they are similar to one of those.
-  private var guesses: [[String]: Int] = [:]
-
-  init(_ json: JSONValue) { self.json = json }
-
-  /// Changes the form of a container, and that of similar ones.
-  ///
-  /// - Returns: Whether the type may complain about something else now.
-  mutating func change(at codingPath: [any CodingKey]) -> Bool {
-    let path = codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
-    guard decided.count < Self.limit, decided.insert(path).inserted else { return false }
-    let before = json
-    json = changed(json, at: [], like: path, isUndone: guesses[path] != nil)
-    return json != before
-  }
-
-  private mutating func changed(
-    _ json: JSONValue,
-    at place: [String],
-    like path: [String],
-    isUndone: Bool
-  ) -> JSONValue {
-    guard place.count < path.count else {
-      let isExact = place == path
-      guard isExact || (isSimilar(place, to: path) && !decided.contains(place)) else { return json }
-      if isUndone {
-        return guesses.removeValue(forKey: place).map { Self.array(of: json, count: $0) } ?? json
-      }
-      guard let elements = json.elements else { return json }
-      if !isExact { guesses[place] = elements.count }
-      let members = elements.enumerated().map { JSONMember(String($0), $1) }
-      return .object(members.filter { $0.value != .null })
-    }
-    switch json {
-    case .null, .bool, .integer, .double, .string: return json
-    case .array(let elements):
-      var result: [JSONValue] = []
-      for (index, element) in elements.enumerated() {
-        result.append(changed(element, at: place + [String(index)], like: path, isUndone: isUndone))
-      }
-      return .array(result)
-    case .object(let members):
-      var result: [JSONMember] = []
-      for member in members {
-        let value = changed(member.value, at: place + [member.name], like: path, isUndone: isUndone)
-        result.append(JSONMember(member.name, value))
-      }
-      return .object(result)
-    }
-  }
-
-  /// The array that an object was; what has been changed inside it stays changed.
-  private static func array(of json: JSONValue, count: Int) -> JSONValue {
-    guard case .object(let members) = json else { return json }
-    var elements = [JSONValue](repeating: .null, count: count)
-    for member in members {
-      guard let index = Int(member.name), elements.indices.contains(index) else { return json }
-      elements[index] = member.value
-    }
-    return .array(elements)
-  }
-
-  /// Whether two places at the same depth are likely to have the same type.
-  private func isSimilar(_ place: [String], to path: [String]) -> Bool {
-    place.last == path.last || place.dropLast() == path.dropLast()
   }
 }
 
