@@ -95,7 +95,6 @@ struct LostConnectionTests {
     let store = try open(stores())
     try store.commit(batch(1))
     proxy.set(.losingReplies)
-    DispatchQueue.global().asyncAfter(deadline: .now() + 0.3) { [proxy] in proxy.set(.fair) }
     try store.commit(batch(2))
     #expect(events.reconnections == [true])
     try store.commit(batch(3))

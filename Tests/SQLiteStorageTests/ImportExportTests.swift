@@ -152,6 +152,12 @@ struct ImportExportTests {
 
   @Test("cost as much for entries beside a long value as for others")
   func longValue() throws {
+    // The time of this thread, which does not depend on what else the machine does.
+    func processorTime() -> Duration {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
     func steps(length: Int) throws -> Duration {
       let long = String(repeating: "x", count: length)
       var text = "{\"posts\":{\"z\":\"\(long)\""
@@ -159,9 +165,9 @@ struct ImportExportTests {
       let directory = try TemporaryDirectory()
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
       var json = tokenizer(text + "}}")
-      let start = ContinuousClock.now
+      let start = processorTime()
       let result = try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
-      let time = ContinuousClock.now - start
+      let time = processorTime() - start
       #expect(result.replacedCount == 3_001)
       #expect(try store.load().root[Path(wire: "posts/z")] == .leaf(.string(long)))
       #expect(try StoreFile(at: directory.store).check().faults == [])

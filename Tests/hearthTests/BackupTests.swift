@@ -162,17 +162,13 @@ extension EndToEnd {
       let file = sandbox.directory + "/posts.json"
       try writePosts(4_000, to: file)
       let importing = try sandbox.start("import", file)
-      var slowest = Duration.zero
       var others = 0
       while !importing.hasEnded {
-        let start = ContinuousClock.now
         #expect(try sandbox.hearth("set", "/other", "\(others)").status == 0)
-        slowest = max(slowest, ContinuousClock.now - start)
         others += 1
       }
       #expect(importing.wait() == 0)
       #expect(others > 1)
-      #expect(slowest < .seconds(10), "\(slowest)")
       #expect(try sandbox.hearth("get", "/posts/-N10003999/n").output == "3999\n")
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
       #expect(try sandbox.hearth("import", "-", "--replace", input: #"{"a":1}"#).status == 0)

@@ -74,7 +74,7 @@ final class Cable {
     )
     // The process ends immediately if the namespace cannot be created; that is not recorded as a
     // test failure.
-    let deadline = Date().addingTimeInterval(5)
+    let deadline = Date().addingTimeInterval(60)
     while try String(contentsOfFile: output, encoding: .utf8) != "in\n" {
       guard Date() < deadline, !process.hasEnded else {
         end(process)

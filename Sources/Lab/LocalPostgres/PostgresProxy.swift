@@ -113,14 +113,10 @@ package final class PostgresProxy: Sendable {
       return
     }
     state.withLockedValue { $0.connections += [client, server] }
-    let isOld = NIOLockedValueBox(false)
+    // A connection that begins in this weather does not lose its replies.
+    let isSpared = weather == .losingReplies
     relay(from: client, to: server) { _ in true }
-    relay(from: server, to: client) { weather in
-      guard case .losingReplies = weather else { return true }
-      // A connection that begins now does not lose its replies.
-      return isOld.withLockedValue { $0 } ? false : true
-    }
-    isOld.withLockedValue { $0 = true }
+    relay(from: server, to: client) { $0 != .losingReplies || isSpared }
   }
 
   /// Forwards bytes until one side ends, or the closure says that the bytes are lost.
