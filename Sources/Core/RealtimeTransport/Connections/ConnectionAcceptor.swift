@@ -98,9 +98,11 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func configure(_ channel: any Channel, peer: Peer) throws {
+    let input = InputSlicer()
     let gauge = RequestLineGauge()
     let recorder = RequestHeadRecorder(gauge: gauge, headerBytes: limits.headerBytes)
     let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
+    let sliced = NIOLoopBound(input, eventLoop: channel.eventLoop)
     let upgrader = FrameUpgrade.Server<Outcome>(
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
@@ -130,16 +132,28 @@ struct ConnectionAcceptor: Sendable {
     )
     let upgrade = NIOTypedHTTPServerUpgradeHandler(
       httpEncoder: encoder,
-      extraHTTPHandlers: [gauge, decoder, recorder],
+      extraHTTPHandlers: [gauge, decoder, recorder, input],
       upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(upgraders: [upgrader]) {
         channel in
         channel.eventLoop.makeCompletedFuture {
-          try addPlainHandler(to: channel, recorder: recorded.value, peer: peer)
+          try addPlainHandler(
+            to: channel,
+            recorder: recorded.value,
+            input: sliced.value,
+            peer: peer
+          )
           return .plain
         }
       }
     )
-    try channel.pipeline.syncOperations.addHandlers(gauge, encoder, decoder, recorder, upgrade)
+    try channel.pipeline.syncOperations.addHandlers(
+      input,
+      gauge,
+      encoder,
+      decoder,
+      recorder,
+      upgrade
+    )
     watch(channel, until: upgrade.upgradeResultFuture)
   }
 
@@ -178,11 +192,13 @@ struct ConnectionAcceptor: Sendable {
   private func addPlainHandler(
     to channel: any Channel,
     recorder: RequestHeadRecorder,
+    input: InputSlicer,
     peer: Peer
   ) throws {
     let id = ObjectIdentifier(channel)
     let handler = PlainRequestHandler(
       recorder: recorder,
+      input: input,
       peer: peer,
       policy: policy,
       link: link,
@@ -191,6 +207,7 @@ struct ConnectionAcceptor: Sendable {
       onRefusal: handlers.onRefusal,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
+      pace: { connections.rest(id, at: $0) },
       onIdle: { isIdle in
         if isIdle {
           connections.isIdle(id) { channel.close(promise: nil) }
@@ -238,6 +255,8 @@ final class OpenConnections: Sendable {
     /// Where all connections come from, unless it is a socket of this machine.
     var networks: [ObjectIdentifier: ClientNetwork] = [:]
     var counts: [ClientNetwork: Int] = [:]
+    /// What the clients of a network may send without waiting for answers.
+    var allowances: [ClientNetwork: Allowance] = [:]
 
     mutating func remove(_ id: ObjectIdentifier) {
       guard let number = numbers.removeValue(forKey: id) else { return }
@@ -262,6 +281,28 @@ final class OpenConnections: Sendable {
   }
 
   private let state = NIOLockedValueBox(State())
+
+  /// The maximum number of networks whose requests are counted.
+  private static let mostAllowances = 4_096
+
+  /// Counts a request that was sent without waiting for the answer to the one before it.
+  ///
+  /// The clients of a network share their allowance: otherwise who comes back would have another.
+  ///
+  /// - Returns: How long the request has to wait; nil if it need not.
+  func rest(_ id: ObjectIdentifier, at now: NIODeadline) -> TimeAmount? {
+    state.withLockedValue { state in
+      guard let network = state.networks[id] else { return nil }
+      if state.allowances.count >= Self.mostAllowances {
+        for (network, var allowance) in state.allowances where allowance.isFull(at: now) {
+          state.allowances[network] = nil
+        }
+        if state.allowances.count >= Self.mostAllowances { state.allowances = [:] }
+      }
+      let full = Allowance(burst: 128, interval: .milliseconds(3))
+      return state.allowances[network, default: full].rest(at: now)
+    }
+  }
 
   /// Whether there are fewer than a number of connections.
   func hasRoom(_ limit: Int) -> Bool { state.withLockedValue { $0.count < limit } }

@@ -103,6 +103,7 @@ package final class ServerListener: Sendable {
       ServerBootstrap(group: eventLoop, childGroup: connections ?? eventLoop)
         .serverChannelOption(.backlog, value: 4_096)
         .childChannelOption(.recvAllocator, value: Self.readBuffers)
+        .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelInitializer { acceptors.initialize($0, at: address) }
     }
     switch address {

@@ -23,6 +23,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   static let farewell = TimeAmount.seconds(2)
 
   private let recorder: RequestHeadRecorder
+  private let input: InputSlicer
   private let peer: Peer
   private let policy: RequestPolicy
   private let link: LoopLink
@@ -34,8 +35,9 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let mirror: OutputMirror?
   private let onIdle: (Bool) -> Void
   private let onClose: () -> Void
-  /// Limits requests that were sent before the one before them was answered.
-  private var pipelined = Allowance(burst: 128, interval: .milliseconds(3))
+  /// Counts a request that was sent before the one before it was answered, and returns how long it
+  /// has to wait.
+  private let pace: (NIODeadline) -> TimeAmount?
   private let reader = HTTPRequest.Reader()
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
@@ -55,6 +57,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   /// The input after the request that is being answered.
   private var waiting = CircularBuffer<HTTPServerRequestPart>()
   private var isDraining = false
+  private var isPaused = false
   /// The response to malformed input, sent after everything that waits.
   private var failure: HTTPAnswer?
   private var isLast = false
@@ -64,6 +67,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
 
   init(
     recorder: RequestHeadRecorder,
+    input: InputSlicer,
     peer: Peer,
     policy: RequestPolicy,
     link: LoopLink,
@@ -72,10 +76,12 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     onRefusal: @escaping @Sendable (String) -> Void,
     limits: Shared<TransportLimits>,
     memory: ConnectionMemory,
+    pace: @escaping (NIODeadline) -> TimeAmount?,
     onIdle: @escaping (Bool) -> Void,
     onClose: @escaping () -> Void
   ) {
     self.recorder = recorder
+    self.input = input
     self.peer = peer
     self.policy = policy
     self.link = link
@@ -85,6 +91,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     mirror = link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory.total)
     self.limits = limits
     self.memory = memory
+    self.pace = pace
     self.onIdle = onIdle
     self.onClose = onClose
   }
@@ -152,7 +159,23 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
       receive(part)
     }
     isDraining = false
-    if phase == .receiving, waiting.isEmpty, let failure { write(failure, isLast: true) }
+    guard phase == .receiving, waiting.isEmpty else { return }
+    if let failure { return write(failure, isLast: true) }
+    resumeInput()
+  }
+
+  /// Receives more once nothing that has been decoded waits.
+  private func resumeInput() {
+    guard isPaused, phase == .receiving, !waitsForReader, !waitsForMemory, waiting.isEmpty,
+      !isDraining
+    else { return }
+    isPaused = false
+    input.setReading(true)
+  }
+
+  private func pauseInput() {
+    isPaused = true
+    input.setReading(false)
   }
 
   // MARK: Receiving
@@ -217,7 +240,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private func answer(_ head: HTTPRequestHead) {
     phase = .answering
     deadline?.cancel()
-    setReading(false)
+    pauseInput()
     holder?.isComplete = true
     onIdle(false)
     let request = HTTPRequest(
@@ -275,10 +298,9 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
 
   /// Receives the next request as soon as the client has read most of the last response.
   private func resumeReceiving() {
-    guard let output, output.isCongested || output.hasNotableOutput && !waiting.isEmpty else {
+    guard let output, output.isCongested || output.hasNotableOutput && hasFurtherInput else {
       guard !rests() else { return }
       waitsForReader = false
-      setReading(true)
       drain()
       return
     }
@@ -292,17 +314,19 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
 
   /// Waits a moment if many requests have been sent without waiting for answers.
   private func rests() -> Bool {
-    guard !waiting.isEmpty, let context, let rest = pipelined.rest(at: context.eventLoop.now)
+    guard hasFurtherInput, let context, let rest = pace(context.eventLoop.now)
     else { return false }
     waitsForReader = true
     context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
       guard let self, phase == .receiving, waitsForReader else { return }
       waitsForReader = false
-      setReading(true)
       drain()
     }
     return true
   }
+
+  /// Whether the client has sent something without waiting for the last response.
+  private var hasFurtherInput: Bool { !waiting.isEmpty || input.holdsInput }
 
   // MARK: Streaming
 
@@ -317,7 +341,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     body = []
     releaseMemory()
     waiting.removeAll()
-    setReading(true)
+    input.drop()
     self.stream = stream
     stream.attach(self)
   }
@@ -378,7 +402,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     phase = .leaving
     waiting.removeAll()
     output?.flush()
-    setReading(true)
+    input.drop()
     deadline?.cancel()
     // Until everything is written, the queue checks that the other end keeps reading.
     context.close(mode: .output).assumeIsolated().whenComplete { _ in
@@ -413,12 +437,6 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
       self.output?.flush()
       self.close()
     }
-  }
-
-  private func setReading(_ isReading: Bool) {
-    guard let context else { return }
-    _ = try? context.channel.syncOptions?.setOption(.autoRead, value: isReading)
-    if isReading { context.read() }
   }
 }
 
@@ -462,7 +480,7 @@ extension PlainRequestHandler {
       }
     }
     isAsking = false
-    if waitsForMemory { setReading(false) }
+    if waitsForMemory { pauseInput() }
     return phase == .receiving && !waitsForMemory
   }
 
@@ -490,7 +508,6 @@ extension PlainRequestHandler {
     waitsForMemory = false
     guard !isAsking else { return }
     if body.isEmpty, let head { allowBody(head) }
-    setReading(true)
     drain()
   }
 
