@@ -153,6 +153,11 @@ package final class PollingConnection: MessageConnection {
     }
   }
 
+  /// Ends the session at once, because others need the room; the client learns of it when it polls.
+  package func giveWay() {
+    end(ConnectionEnd(.closed, description: "\(peer) was idle, and others need the room"))
+  }
+
   // MARK: Sending
 
   package func send(_ message: EncodedMessage) {

@@ -43,22 +43,23 @@ extension ServerCore {
     }
   }
 
-  /// Ends the oldest session that nobody polls, if a client's address has its share of sessions.
+  /// Ends the oldest session that nobody polls, if a client's network has its share of sessions.
   ///
-  /// A session needs no connection of its own, so an address could otherwise have any number.
+  /// A session needs no connection of its own, so a client could otherwise have any number.
   ///
   /// - Returns: Whether there is room for another.
   private func makeRoom(for peer: Peer) -> Bool {
-    let sessions = polling.values.filter { $0.peer.hostName == peer.hostName }
+    let sessions = pollers[ClientNetwork(of: peer)] ?? [:]
     guard sessions.count >= max(1, options.limits.connections / 4) else { return true }
-    let idle = sessions.filter { !$0.isAwaited }.min { $0.lastRequest < $1.lastRequest }
-    idle?.close(code: CloseCode.tryAgainLater, reason: "it was idle, and others need the room")
+    let idle = sessions.values.filter { !$0.isAwaited }.min { $0.lastRequest < $1.lastRequest }
+    idle?.giveWay()
     return idle != nil
   }
 
   /// Accepts a session that has been admitted, and returns the script that answers its request.
   private func accept(_ request: HTTPRequest, callback: String) -> [UInt8] {
     let ticket = PollRequest.Ticket(id: Session.makeName(), password: Session.makeName())
+    let network = ClientNetwork(of: request.peer)
     let connection = PollingConnection(
       request,
       ticket: ticket,
@@ -67,8 +68,11 @@ extension ServerCore {
       eventLoop: eventLoop
     ) { [weak self] in
       self?.polling[ticket] = nil
+      self?.pollers[network]?[ticket] = nil
+      if self?.pollers[network]?.isEmpty == true { self?.pollers[network] = nil }
     }
     polling[ticket] = connection
+    pollers[network, default: [:]][ticket] = connection
     return connection.begin(accept(connection), callback: callback)
   }
 

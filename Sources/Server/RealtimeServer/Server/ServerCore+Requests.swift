@@ -10,17 +10,12 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters are logged, because they contain data and credentials.
   func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
-    if request.path == PollRequest.path { return poll(request) }
+    if request.path == PollRequest.path {
+      return inTurn(of: request) { self.poll(request) }
+    }
     let sender = sender(of: request)
-    let promise = eventLoop.makePromise(of: HTTPReply.self)
-    // A client that sends many requests waits for those that send few, whatever the requests are.
-    let account = context.account(of: request.connection)
-    context.turns.request(
-      by: RequestTurn(account) {
-        promise.completeWith(self.reply(to: request, from: sender))
-      }
-    )
-    let reply = promise.futureResult.assumeIsolated().flatMapErrorThrowing { error in
+    let answered = inTurn(of: request) { self.reply(to: request, from: sender) }
+    let reply = answered.assumeIsolated().flatMapErrorThrowing { error in
       if let redirection = error as? Redirection {
         return .answer(self.redirect(request, by: redirection, from: sender))
       }
@@ -37,6 +32,19 @@ extension ServerCore {
       logger.debug("answered", metadata: ["method": "\(request.method)", "status": "\(status)"])
     }
     return reply
+  }
+
+  /// Begins to answer a request when it is its turn.
+  ///
+  /// A client that sends many requests waits for those that send few, whatever the requests are.
+  private func inTurn(
+    of request: HTTPRequest,
+    _ work: @escaping () -> EventLoopFuture<HTTPReply>
+  ) -> EventLoopFuture<HTTPReply> {
+    let promise = eventLoop.makePromise(of: HTTPReply.self)
+    let account = context.account(of: request.connection)
+    context.turns.request(by: RequestTurn(account) { promise.completeWith(work()) })
+    return promise.futureResult
   }
 
   /// Decides which share of memory a long body is charged to, by the credential of its request.

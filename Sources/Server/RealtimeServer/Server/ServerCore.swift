@@ -39,6 +39,8 @@ final class ServerCore {
   var usedTickets = UsedTickets()
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]
+  /// The same by network; nil stands for this machine.
+  var pollers: [ClientNetwork?: [PollRequest.Ticket: PollingConnection]] = [:]
   /// Decides which server leads which database, where several share the storage.
   let leaders: LeadershipDriver?
 
