@@ -68,4 +68,46 @@ struct DisconnectAttackTests {
     }
     #expect(answers.last == ["too_big"])
   }
+
+  /// Schedules writes while all are allowed, and forbids some of them before the end.
+  private func applied(
+    of count: Int,
+    tries: Int,
+    forbidden: (Int) -> Bool
+  ) throws -> (numbers: Set<Int>, commits: Int64) {
+    var limits = HubLimits()
+    limits.disconnectTries = tries
+    let rules = """
+      {"rules": {"shut": {".write": true},
+        "a": {"$key": {".write": "!root.child('shut').hasChild($key)"}}}}
+      """
+    var dialogue = try Dialogue(rules: rules, limits: limits, peers: 2)
+    let writes = (0..<count).map { #""k\#($0)":1"# }.joined(separator: ",")
+    #expect(statuses(dialogue.ask(1, "om", #"{"p":"/a","d":{\#(writes)}}"#)) == ["ok"])
+    let shut = (0..<count).filter(forbidden).map { #""k\#($0)":1"# }.joined(separator: ",")
+    _ = dialogue.ask(1, "p", #"{"p":"/shut","d":{\#(shut)}}"#, from: 1)
+    let before = dialogue.hub.revision
+    _ = dialogue.close(0)
+    _ = dialogue.commit()
+    let numbers = (0..<count).filter { !dialogue.data(Path(wire: "a/k\($0)")).isEmpty }
+    return (Set(numbers), dialogue.hub.revision - before)
+  }
+
+  @Test(
+    "A few that have become forbidden do not hold up the others",
+    arguments: [1, 2, 100, 2_000]
+  )
+  func fewForbidden(count: Int) throws {
+    let forbidden: Set = [0, count / 3, count - 1]
+    let (numbers, commits) = try applied(of: count, tries: 256) { forbidden.contains($0) }
+    #expect(numbers == Set(0..<count).subtracting(forbidden))
+    #expect(commits < 100)
+  }
+
+  @Test("Many that have become forbidden cost a bounded number of tries", arguments: [64, 256])
+  func manyForbidden(tries: Int) throws {
+    let (numbers, commits) = try applied(of: 2_000, tries: tries) { $0 % 2 == 0 }
+    #expect(numbers.allSatisfy { $0 % 2 == 1 })
+    #expect(commits <= Int64(tries) && numbers.count <= tries)
+  }
 }

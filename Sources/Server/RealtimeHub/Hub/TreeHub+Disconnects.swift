@@ -96,14 +96,29 @@ extension TreeHub {
 
   /// Applies scheduled writes as one commit, with the permissions of their owner.
   ///
-  /// If the rules no longer allow them as a whole, each write is tried separately, so that one that
-  /// has become forbidden does not hold up the others. A refusal is not reported: the peer is gone.
+  /// If the rules no longer allow them as a whole, each half is tried separately, and so on, so that
+  /// those that have become forbidden do not hold up the others. So many tries find a few of them
+  /// among many; what is left after that is not applied. A refusal is not reported: the peer is
+  /// gone.
   private mutating func fire(_ writes: ScheduledWrites, at timestamp: Int64) {
     guard !access.isShutOut(writes.identity) else { return }
     let state = AuthState(identity: writes.identity)
-    let changes = writes.table.changes
-    if fire(changes, as: state, at: timestamp) || changes.count < 2 { return }
-    for change in changes { _ = fire([change], as: state, at: timestamp) }
+    var tries = limits.disconnectTries
+    fire(writes.table.changes[...], as: state, tries: &tries, at: timestamp)
+  }
+
+  private mutating func fire(
+    _ changes: ArraySlice<Change>,
+    as state: AuthState,
+    tries: inout Int,
+    at timestamp: Int64
+  ) {
+    guard tries > 0, !changes.isEmpty else { return }
+    tries -= 1
+    guard !fire(Array(changes), as: state, at: timestamp), changes.count > 1 else { return }
+    let middle = changes.startIndex + changes.count / 2
+    fire(changes[..<middle], as: state, tries: &tries, at: timestamp)
+    fire(changes[middle...], as: state, tries: &tries, at: timestamp)
   }
 
   private mutating func fire(

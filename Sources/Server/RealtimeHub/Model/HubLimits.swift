@@ -21,6 +21,8 @@ package struct HubLimits: Sendable, Equatable {
   package var disconnectBytesPerPeer = 1_024 * 1_024
   /// Maximum number of users as whom one peer schedules writes.
   package var disconnectIdentitiesPerPeer = 16
+  /// Maximum number of times that the rules are asked about the writes of one closed peer.
+  package var disconnectTries = 256
   /// Maximum number of commits that are not stored yet.
   package var pendingCommits = 10_000
   /// Maximum number of closed peers whose writes wait for the store; the oldest are dropped.
