@@ -144,4 +144,42 @@ struct ListenAttackTests {
     }
     #expect(pushed == 1)
   }
+
+  @Test("A push is the same for everybody but for its tag", arguments: [true, false])
+  func tags(isWindow: Bool) throws {
+    var hub = Self.hub()
+    let query: Query = isWindow ? Self.window(0) : .all
+    let tags: [Int64] = [1, 22, .max, .min]
+    for (peer, tag) in tags.enumerated() {
+      #expect(try Self.listen(&hub, query, tag: Int(tag), peer: peer))
+    }
+    for node in [Node.leaf(.string("}}}")), .leaf(.integer(0)), .leaf(.string("{"))] {
+      let path: Path = "posts/p1000000/n"
+      let write = WriteRequest(path: path, operation: .set(node))
+      _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(3), at: 0)
+      let batch = hub.takeBatch()
+      #expect(batch != nil, "\(node)")
+      var pushes: [PeerID: [ServerPush]] = [:]
+      for output in hub.batchCommitted() {
+        let (peers, bytes): ([PeerID], [UInt8])
+        switch output {
+        case .send(let peer, let message): (peers, bytes) = ([peer], message)
+        case .broadcast(let all, let message): (peers, bytes) = (all, message)
+        default: continue
+        }
+        guard case .push(let push) = try ServerMessage(decoding: bytes) else { continue }
+        for peer in peers { pushes[peer, default: []].append(push) }
+      }
+      for (peer, tag) in tags.enumerated() {
+        let found = try #require(pushes[PeerID(peer)])
+        #expect(!found.isEmpty)
+        for push in found {
+          switch push {
+          case .data(_, _, let own), .merge(_, _, let own): #expect(own == tag)
+          default: Issue.record("\(push)")
+          }
+        }
+      }
+    }
+  }
 }

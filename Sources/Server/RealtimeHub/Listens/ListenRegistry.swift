@@ -250,13 +250,9 @@ struct ListenLocation: Sendable {
     guard !whole.isEmpty, let (push, isShared) = wholePush(effect) else { return }
     var plain = isShared ? shared : nil
     for (peer, tag) in whole {
-      if let tag {
-        emit(peer, tag, ServerMessage.push(push(tag)).encoded())
-        continue
-      }
       let bytes = plain ?? ServerMessage.push(push(nil)).encoded()
       plain = bytes
-      emit(peer, nil, bytes)
+      emit(peer, tag, tag.map { Self.tagged(bytes, $0) } ?? bytes)
     }
     if isShared { shared = plain }
   }
@@ -358,17 +354,28 @@ struct ListenLocation: Sendable {
     }
   }
 
-  /// Encodes a push once for each tag and emits it to the listeners.
+  /// Encodes a push and emits it to the listeners, each with its tag.
   private func send(
     to listeners: SortedMap<PeerID, Int64>,
     emit: (PeerID, [UInt8]) -> Void,
-    push: (Int64) -> ServerPush
+    push: (Int64?) -> ServerPush
   ) {
-    var encoded: [Int64: [UInt8]] = [:]
+    guard !listeners.isEmpty else { return }
+    let plain = ServerMessage.push(push(nil)).encoded()
+    var tagged: [Int64: [UInt8]] = [:]
     for (peer, tag) in listeners {
-      let bytes = encoded[tag] ?? ServerMessage.push(push(tag)).encoded()
-      encoded[tag] = bytes
+      let bytes = tagged[tag] ?? Self.tagged(plain, tag)
+      tagged[tag] = bytes
       emit(peer, bytes)
     }
+  }
+
+  /// Adds a tag to an encoded push.
+  ///
+  /// Everybody may have a tag of their own, so that encoding the data for each would cost too much.
+  private static func tagged(_ plain: [UInt8], _ tag: Int64) -> [UInt8] {
+    // The tag is the last member of the innermost of three objects.
+    assert(plain.suffix(3) == Array("}}}".utf8)[...])
+    return plain.dropLast(3) + Array(",\"t\":\(tag)}}}".utf8)
   }
 }
