@@ -37,7 +37,7 @@ struct ConnectionAcceptor: Sendable {
       !connections.endOldest(from: network)
     {
       handlers.noteExcess("\(network) has \(limits.connectionsPerAddress) connections, its share")
-      return refused(on: eventLoop)
+      return refuse(channel)
     }
     // Idle connections make room for new ones, the oldest first.
     if connections.hasRoom(limits.connections) || connections.endOldest() {
@@ -48,12 +48,19 @@ struct ConnectionAcceptor: Sendable {
       ? eventLoop.makeSucceededFuture(handlers.makeRoom())
       : link.server.submit { handlers.makeRoom() }.hop(to: eventLoop)
     return room.flatMap { hasRoom in
-      hasRoom ? begin(channel, from: network, at: address) : refused(on: eventLoop)
+      hasRoom ? begin(channel, from: network, at: address) : refuse(channel)
     }
   }
 
-  private func refused(on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
-    eventLoop.makeFailedFuture(ListenError(.failed, description: "too many connections"))
+  /// Turns a connection away with an answer, unless it is encrypted or too many are being told.
+  private func refuse(_ channel: any Channel) -> EventLoopFuture<Void> {
+    channel.eventLoop.makeCompletedFuture {
+      guard certificate.withLockedValue({ $0 == nil }), connections.beginFarewell() else {
+        throw ListenError(.failed, description: "too many connections")
+      }
+      channel.closeFuture.whenComplete { _ in connections.endFarewell() }
+      try channel.pipeline.syncOperations.addHandler(TurnedAway())
+    }
   }
 
   private func begin(
@@ -244,6 +251,37 @@ struct ConnectionAcceptor: Sendable {
   }
 }
 
+/// Tells a client that there is no room for its connection, whatever it sends.
+private final class TurnedAway: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  /// How long a client may take to receive the answer.
+  private static let farewell = TimeAmount.milliseconds(500)
+  private static let answer = ByteBuffer(
+    string: """
+      HTTP/1.1 503 Service Unavailable\r
+      Content-Type: application/json; charset=utf-8\r
+      Content-Length: 42\r
+      Retry-After: 10\r
+      Connection: close\r
+      \r
+      {"error":"there are too many connections"}
+      """
+  )
+
+  func channelActive(context: ChannelHandlerContext) {
+    let channel = context.channel
+    context.writeAndFlush(Self.wrapOutboundOut(Self.answer), promise: nil)
+    // Closing with unread input could lose the answer.
+    context.close(mode: .output, promise: nil)
+    let closing = context.eventLoop.scheduleTask(in: Self.farewell) { channel.close(promise: nil) }
+    channel.closeFuture.whenComplete { _ in closing.cancel() }
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+}
+
 /// The open connections of a listener, on all its event loops.
 final class OpenConnections: Sendable {
   /// The connections that are waiting for a request, in the order they became idle.
@@ -257,6 +295,8 @@ final class OpenConnections: Sendable {
     var counts: [ClientNetwork: Int] = [:]
     /// What the clients of a network may send without waiting for answers.
     var allowances: [ClientNetwork: Allowance] = [:]
+    /// The number of connections beyond these that are being turned away.
+    var farewells = 0
 
     mutating func remove(_ id: ObjectIdentifier) {
       guard let number = numbers.removeValue(forKey: id) else { return }
@@ -282,6 +322,18 @@ final class OpenConnections: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
+  /// How many connections may be turned away with an answer at a time.
+  private static let mostFarewells = 64
+
+  /// Begins to turn a connection away, unless that is happening to too many.
+  func beginFarewell() -> Bool {
+    state.withLockedValue { state in
+      guard state.farewells < Self.mostFarewells else { return false }
+      state.farewells += 1
+      return true
+    }
+  }
+
   /// The maximum number of networks whose requests are counted.
   private static let mostAllowances = 4_096
 
@@ -303,6 +355,8 @@ final class OpenConnections: Sendable {
       return state.allowances[network, default: full].rest(at: now)
     }
   }
+
+  func endFarewell() { state.withLockedValue { $0.farewells -= 1 } }
 
   /// Whether there are fewer than a number of connections.
   func hasRoom(_ limit: Int) -> Bool { state.withLockedValue { $0.count < limit } }
