@@ -25,7 +25,8 @@ extension AccountService {
     let caller = Caller(
       database: request.database,
       client: request.client,
-      isAdministrator: isAdministrator(request)
+      isAdministrator: isAdministrator(request),
+      isAbandoned: request.isAbandoned
     )
     switch request.route {
     case .user(let method):

@@ -103,9 +103,11 @@ extension AccountService {
     // An address may be shared: whoever tries many accounts there only delays the others.
     let isCounted = clientAttempts.take(caller.client, at: clock())
     if !isCounted {
-      try await wait(in: "address \(caller.client)", as: name)
+      try await wait(in: "address \(caller.client)", as: name, by: caller)
     }
-    if !accountAttempts.take(name, at: clock()) { try await wait(in: name, as: caller.client) }
+    if !accountAttempts.take(name, at: clock()) {
+      try await wait(in: name, as: caller.client, by: caller)
+    }
     guard let password = try? Password(text) else { throw refusal(isKnown: true) }
     let found = try read { try $0.account(of: email, in: caller.database) }
     guard let hash = found?.password else {
@@ -128,12 +130,31 @@ extension AccountService {
   }
 
   /// Waits since there have been too many wrong passwords for an account, or from an address.
-  private func wait(in name: String, as client: String) async throws(IdentityError) {
-    guard let delays = waitingAttempts.enter(name, from: client) else { throw .tooManyAttempts }
-    // Only the end of the service cuts this wait short.
-    try? await eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay * Int64(delays))) {}
-      .futureResult.get()
-    waitingAttempts.leave(name, from: client)
+  private func wait(
+    in name: String,
+    as client: String,
+    by caller: Caller
+  ) async throws(IdentityError) {
+    let isAbandoned = caller.isAbandoned
+    guard !isClosed,
+      let (id, isFirst) = waitingAttempts.enter(name, from: client, isAbandoned: isAbandoned)
+    else { throw .tooManyAttempts }
+    if isFirst { scheduleTurn(in: name) }
+    let mayGoOn = await withCheckedContinuation { waits[id] = $0 }
+    guard mayGoOn else { throw .tooManyAttempts }
+  }
+
+  private func scheduleTurn(in name: String) {
+    _ = eventLoop.scheduleTask(in: .milliseconds(settings.accountDelay)) { [weak self] in
+      self?.assumeIsolated { $0.takeTurn(in: name) }
+    }
+  }
+
+  private func takeTurn(in name: String) {
+    let turn = waitingAttempts.next(name)
+    for id in turn.served { waits.removeValue(forKey: id)?.resume(returning: true) }
+    for id in turn.abandoned { waits.removeValue(forKey: id)?.resume(returning: false) }
+    if !turn.isLast { scheduleTurn(in: name) }
   }
 
   private func refusal(isKnown: Bool) -> IdentityError {

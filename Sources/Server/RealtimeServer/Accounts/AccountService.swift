@@ -30,6 +30,9 @@ package final actor AccountService {
   var accountAttempts: AttemptLimiter
   var clientAttempts: AttemptLimiter
   var waitingAttempts = WaitingAttempts()
+  /// What continues the attempts that wait; whether they may go on.
+  var waits: [Int: CheckedContinuation<Bool, Never>] = [:]
+  private(set) var isClosed = false
   /// Mails that the emulator would have sent, oldest first.
   var mails: [EmulatorMail] = []
   private var lastTidying: Int64
@@ -215,6 +218,9 @@ package final actor AccountService {
 
   /// Closes the store and ends the threads.
   package func close() async {
+    isClosed = true
+    for wait in waits.values { wait.resume(returning: false) }
+    waits = [:]
     await passwords.stop()
     do {
       try store.close()
@@ -370,6 +376,8 @@ struct Caller: Sendable {
   let client: String
   /// Whether the sender is an administrator.
   let isAdministrator: Bool
+  /// Whether the sender has left, so that nobody awaits the answer.
+  var isAbandoned: @Sendable () -> Bool = { false }
 }
 
 /// The result of a sign-in.

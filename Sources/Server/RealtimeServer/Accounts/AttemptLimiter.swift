@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// Limits attempts at something that must not be tried too often, counted by name.
 struct AttemptLimiter {
   private struct Bucket {
@@ -59,59 +61,99 @@ struct AttemptLimiter {
   }
 }
 
-/// Attempts at accounts with too many wrong passwords, each of which has to wait a while.
+/// Attempts at accounts with too many wrong passwords, which take turns.
 ///
-/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: the
-/// attempts from one address wait for each other, and those from all addresses together longer the
-/// more there are.
+/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: after
+/// each delay, one attempt from each of eight addresses goes on. The addresses take turns, so that
+/// the owner waits for one attempt of each other address, however many they send; the attempts from
+/// one address go on in their order.
 struct WaitingAttempts {
-  private struct Attempt: Hashable {
-    let account: String
-    let client: String
+  private struct Attempt {
+    let id: Int
+    let isAbandoned: @Sendable () -> Bool
   }
 
-  /// The number of addresses that may guess at an account before all attempts wait longer.
-  private static let freePlaces = 8
-  /// The most attempts that may wait for one account, except from addresses that have signed in to
-  /// it.
-  private static let placesPerAccount = 128
-  /// The most of them that may come from one address.
-  private static let placesPerClient = 8
+  /// The attempts at one account.
+  private struct Line {
+    /// The addresses in the order of their turns.
+    var clients = CircularBuffer<String>()
+    var attempts: [String: CircularBuffer<Attempt>] = [:]
+  }
+
+  /// The number of attempts at an account that go on after each delay.
+  private static let turns = 8
+  /// The most attempts that may wait; each needs a connection, unless its client has left.
+  private static let places = 10_000
   /// The maximum number of addresses that are remembered.
   private static let maximumKnown = 10_000
 
-  private var waiting: [Attempt: Int] = [:]
-  private var counts: [String: Int] = [:]
-  private var known: Set<Attempt> = []
+  private var lines: [String: Line] = [:]
+  private var count = 0
+  private var lastID = 0
+  private var known: Set<[String]> = []
 
-  /// Lets an attempt wait, unless too many are waiting.
+  /// Lets an attempt wait.
   ///
   /// - Parameters:
   ///   - account: The name of the account.
   ///   - client: The address that the attempt comes from.
-  /// - Returns: How many delays the attempt has to wait, after which ``leave(_:from:)`` must be
-  ///   called; nil if it is refused.
-  mutating func enter(_ account: String, from client: String) -> Int? {
-    let attempt = Attempt(account: account, client: client)
-    let (own, all) = (waiting[attempt, default: 0] + 1, counts[account, default: 0] + 1)
-    let isKnown = known.contains(attempt)
-    guard own <= Self.placesPerClient, all <= Self.placesPerAccount || isKnown else { return nil }
-    waiting[attempt] = own
-    counts[account] = all
-    return isKnown ? own : max(own, (all + Self.freePlaces - 1) / Self.freePlaces)
+  ///   - isAbandoned: Whether its client has left, so that it needs no turn.
+  /// - Returns: The number of the attempt, and whether it is the first that waits for the account;
+  ///   nil if it is refused.
+  mutating func enter(
+    _ account: String,
+    from client: String,
+    isAbandoned: @escaping @Sendable () -> Bool = { false }
+  ) -> (id: Int, isFirst: Bool)? {
+    guard count < Self.places else { return nil }
+    count += 1
+    lastID += 1
+    let isFirst = lines[account] == nil
+    var line = lines.removeValue(forKey: account) ?? Line()
+    if line.attempts[client] == nil {
+      // Guessers cannot delay an address from which the account was signed in to.
+      if known.contains([account, client]) {
+        line.clients.prepend(client)
+      } else {
+        line.clients.append(client)
+      }
+    }
+    line.attempts[client, default: []].append(Attempt(id: lastID, isAbandoned: isAbandoned))
+    lines[account] = line
+    return (lastID, isFirst)
   }
 
-  /// Ends the wait of an attempt.
-  mutating func leave(_ account: String, from client: String) {
-    let attempt = Attempt(account: account, client: client)
-    let (own, all) = (waiting[attempt, default: 0] - 1, counts[account, default: 0] - 1)
-    waiting[attempt] = own > 0 ? own : nil
-    counts[account] = all > 0 ? all : nil
+  /// Takes the attempts at an account that go on after a delay, and those whose clients have left.
+  ///
+  /// - Returns: The numbers of both, and whether others still wait.
+  mutating func next(_ account: String) -> (served: [Int], abandoned: [Int], isLast: Bool) {
+    guard var line = lines.removeValue(forKey: account) else { return ([], [], true) }
+    var (served, abandoned, again): ([Int], [Int], [String]) = ([], [], [])
+    while served.count < Self.turns, let client = line.clients.popFirst() {
+      var attempts = line.attempts.removeValue(forKey: client) ?? []
+      while let attempt = attempts.popFirst() {
+        guard attempt.isAbandoned() else {
+          served.append(attempt.id)
+          break
+        }
+        abandoned.append(attempt.id)
+      }
+      guard !attempts.isEmpty else { continue }
+      line.attempts[client] = attempts
+      again.append(client)
+    }
+    for client in again.reversed() where known.contains([account, client]) {
+      line.clients.prepend(client)
+    }
+    line.clients.append(contentsOf: again.filter { !known.contains([account, $0]) })
+    count -= served.count + abandoned.count
+    if !line.clients.isEmpty { lines[account] = line }
+    return (served, abandoned, line.clients.isEmpty)
   }
 
-  /// Remembers an address from which an account was signed in to, so that guessers cannot block it.
+  /// Remembers an address from which an account was signed in to, so that guessers cannot delay it.
   mutating func remember(_ account: String, from client: String) {
     if known.count >= Self.maximumKnown { known.removeFirst() }
-    known.insert(Attempt(account: account, client: client))
+    known.insert([account, client])
   }
 }

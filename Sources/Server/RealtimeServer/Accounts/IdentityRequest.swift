@@ -18,6 +18,8 @@ package struct IdentityRequest: Sendable {
   package var client = ""
   /// Whether it comes from an administrator's socket.
   package var isLocalAdministrator = false
+  /// Whether the client has left, so that nobody awaits the answer.
+  package var isAbandoned: @Sendable () -> Bool = { false }
   /// The token from an `Authorization: Bearer` header, or nil.
   package var bearer: String?
 
