@@ -95,6 +95,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
   func takeTurn() {
     let work = work
     self.work = nil
+    guard !giveUp() else { return }
     work?()
   }
 
@@ -115,9 +116,17 @@ final class RESTExchange: InternalPeer, TurnTaker {
       for: account,
       isLong: bytes > Workbench.longBytes,
       mayBegin: mayBegin,
+      isGivenUp: { [self] in giveUp() },
       work,
       then: next
     )
+  }
+
+  /// Ends a read whose client has left; returns whether it has.
+  private func giveUp() -> Bool {
+    guard request.isGivenUp else { return false }
+    finish(.readerHasLeft)
+    return true
   }
 
   // MARK: Requests
@@ -191,7 +200,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
 
   /// Requests the data as soon as unread output leaves enough memory.
   private func getWhenPossible(_ deadline: NIODeadline?) {
-    guard peer != nil else { return }
+    guard peer != nil, !giveUp() else { return }
     isHeldBack =
       !request.options.isShallow && core.mustWait(toRead: request.path, isBehind: false)
     guard !isHeldBack else {

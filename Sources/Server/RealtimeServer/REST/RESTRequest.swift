@@ -28,11 +28,15 @@ struct RESTRequest: Sendable {
   let wantsStream: Bool
   /// The connection on which the request arrived.
   let connection: HTTPRequest.Connection?
+  /// Whether the client is still there; nil for one that is not watched.
+  private let reader: HTTPRequest.Reader?
   private let body: [UInt8]
   /// The maximum nesting of JSON in the body.
   private let depthLimit: Int
   /// The length of the body, in bytes.
   var bodyLength: Int { body.count }
+  /// Whether the client that asked to read has left, so that nobody needs the answer.
+  var isGivenUp: Bool { method.isRead && reader?.isGone == true }
 
   /// The maximum number of versions in one condition.
   private static let tagLimit = 16
@@ -66,6 +70,7 @@ struct RESTRequest: Sendable {
       && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
     body = request.body
     connection = request.connection
+    reader = request.reader
     self.depthLimit = depthLimit
     if !required.isEmpty {
       if options.print == .silent {

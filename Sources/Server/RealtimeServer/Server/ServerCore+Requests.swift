@@ -43,7 +43,13 @@ extension ServerCore {
   ) -> EventLoopFuture<HTTPReply> {
     let promise = eventLoop.makePromise(of: HTTPReply.self)
     let account = context.account(of: request.connection)
-    context.turns.request(by: RequestTurn(account) { promise.completeWith(work()) })
+    context.turns.request(
+      by: RequestTurn(account) {
+        // A reader that has left needs no answer; what others have sent is still carried out.
+        guard !request.hasLostReader else { return promise.succeed(.answer(.readerHasLeft)) }
+        promise.completeWith(work())
+      }
+    )
     return promise.futureResult
   }
 
@@ -162,6 +168,20 @@ extension ServerCore {
     }
     return EventStream.open(request, on: database)
   }
+}
+
+extension HTTPRequest {
+  /// Whether a request only reads, for a client that has closed its connection.
+  var hasLostReader: Bool {
+    // A client that polls sends by the same method.
+    reader?.isGone == true && path != PollRequest.path
+      && ["GET", "HEAD", "OPTIONS"].contains(method)
+  }
+}
+
+extension HTTPAnswer {
+  /// What nobody receives, since the client has closed its connection.
+  static var readerHasLeft: HTTPAnswer { HTTPAnswer(status: 503, error: "the client has left") }
 }
 
 /// A request that waits for its turn.
