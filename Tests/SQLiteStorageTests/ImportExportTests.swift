@@ -331,4 +331,59 @@ struct ImportExportTests {
     #expect(try store.load().revision == 400)
     try store.close()
   }
+
+  @Test("beside long values, stored before or new, do what they would do to the tree")
+  func longValues() throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let long = String(repeating: "long ", count: 8_000)
+    var members = (0..<40).map { JSONMember("k\($0)", .string("\($0)" + long)) }
+    members += (0..<40).map { JSONMember("s\($0)", .string("short")) }
+    var tree = try Node(json: .object([JSONMember("a", .object(members))]))
+    try store.commit(
+      CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [Change(.root, to: tree)])])
+    )
+    // Out of order, so that rows are searched for one by one: long values become short, short ones
+    // long, some become objects, some vanish, and others are new.
+    var texts: [String] = []
+    for number in (0..<400).reversed() {
+      let key = number % 2 == 0 ? "k\(number % 80)" : "s\(number)"
+      let value: String =
+        switch number % 5 {
+        case 0: "\"\(number)\(long)\""
+        case 1: "\(number)"
+        case 2: "{\"x\":\"\(long)\",\"y\":{\"z\":\(number)}}"
+        case 3: "{\".value\":\"\(long)\",\".priority\":\(number)}"
+        default: "null"
+        }
+      texts.append("{\"a\":{\"\(key)\":\(value)},\"b\":{\"n\(number)\":\(number)}}")
+    }
+    let all = texts.map { $0.dropFirst().dropLast() }
+    for group in [all[0...], all[..<7]] {
+      var object: [String: [String]] = ["a": [], "b": []]
+      var seen: Set<Substring> = []
+      for text in group {
+        let parts = text.split(separator: "},\"b\":{", maxSplits: 1)
+        let (a, b) = (parts[0].dropFirst(5), parts[1].dropLast())
+        let key = a.prefix { $0 != ":" }
+        guard seen.insert(key).inserted else { continue }
+        object["a"]?.append(String(a))
+        object["b"]?.append(String(b))
+      }
+      let text =
+        "{\"a\":{\((object["a"] ?? []).joined(separator: ","))},\"b\":{\((object["b"] ?? []).joined(separator: ","))}}"
+      var json = tokenizer(text)
+      _ = try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
+      for member in try JSONParser.parse(text).members ?? [] {
+        for entry in member.value.members ?? [] {
+          let path = Path([ChildKey(member.name), ChildKey(entry.name)])
+          tree = tree.setting(path, to: try Node(json: entry.value))
+        }
+      }
+      #expect(try store.load().root == tree)
+      #expect(try StoreFile(at: directory.store).check().faults == [])
+    }
+    try store.close()
+    #expect(try StoreFile(at: directory.store).check().faults == [])
+  }
 }

@@ -21,9 +21,8 @@ extension SQLiteTreeStore {
   ) throws -> ImportResult {
     var replaced = 0
     let revision = try commitDirectly { table in
-      var importer = TreeImporter(ImportedTree(table.tree), mode: mode)
-      try importer.addAll(&json)
-      try importer.target.finish()
+      var importer = TreeImporter(table.tree, mode: mode)
+      try table.withLongRowsApart { try importer.addAll(&json) }
       replaced = importer.replacedCount
     }
     return ImportResult(revision: revision, replacedCount: replaced)

@@ -33,6 +33,10 @@ final class NodeRowEditor: RowEditor {
   private let database: Database
   private let table: String
   private var prepared: Statements?
+  /// The long rows, while they are apart from the others.
+  private var long: LongRows?
+  /// Whether long rows are to be apart once there have been many changes.
+  private var separatesLongRows = false
   /// Some of the paths known to have no packed row.
   private var unpacked = PathCache()
   /// The number of rows written, plus the number of ranges of rows removed.
@@ -56,7 +60,7 @@ final class NodeRowEditor: RowEditor {
 
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node? {
     if unpacked.contains(path) { return nil }
-    if let value = try statements().select.value(path) {
+    if let value = try statements().select.value(path) ?? long?.value(path) {
       do throws(BinaryReader.Failure) {
         if case .packed(let node) = try NodeRow.decode(value[...], key: path) { return node }
       } catch {
@@ -69,7 +73,35 @@ final class NodeRowEditor: RowEditor {
 
   /// Whether there are rows below a path, not counting that of the path itself.
   private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
-    try statements().find.hasRow(path, RowPath.end(of: path))
+    if try statements().find.hasRow(path, RowPath.end(of: path)) { return true }
+    return try long?.hasRows(below: path) == true
+  }
+
+  // MARK: Long rows
+
+  /// The number of changes that are quick even beside a long row.
+  private static let fewChanges = 100
+
+  /// Makes many changes, at a cost that does not grow with the length of the rows beside them.
+  ///
+  /// All other uses of the table have to wait.
+  ///
+  /// - Throws: Any error of the body or the database, which makes the table unusable in this
+  ///   transaction.
+  func withLongRowsApart<Result>(_ body: () throws -> Result) throws -> Result {
+    separatesLongRows = true
+    let result = try body()
+    separatesLongRows = false
+    try long?.putBack()
+    long = nil
+    return result
+  }
+
+  private func count(_ rows: Int = 0) throws {
+    changeCount += 1
+    addedRows += rows
+    guard separatesLongRows, long == nil, changeCount > Self.fewChanges else { return }
+    long = try LongRows(of: table, database)
   }
 
   // MARK: Changing
@@ -80,7 +112,9 @@ final class NodeRowEditor: RowEditor {
   }
 
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
-    try insert(NodeRow.encode(branchPriority: branchPriority, key: path)[...], at: path)
+    let value = try NodeRow.encode(branchPriority: branchPriority, key: path)
+    try statements().insert.execute(path, value[...])
+    try count(1)
   }
 
   func insertWhereRowsAreBelow(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
@@ -89,14 +123,18 @@ final class NodeRowEditor: RowEditor {
 
   func replace(_ node: Node, at path: ArraySlice<UInt8>) throws {
     let value = try NodeRow.encode(node, key: path)
+    if long != nil {
+      try remove(path)
+      return try insert(value[...], at: path)
+    }
     try statements().replace.execute(path, value[...])
-    changeCount += 1
+    try count()
   }
 
   func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
     let value = try NodeRow.encode(node, key: path)
     // There are no rows below a packed row, so one search is enough for most changes.
-    if try statements().replace.execute(path, value[...]) > 0 { return changeCount += 1 }
+    if long == nil, try statements().replace.execute(path, value[...]) > 0 { return try count() }
     try removeAll(from: path)
     unpacked.remove(path)
     try insert(value[...], at: path)
@@ -104,9 +142,10 @@ final class NodeRowEditor: RowEditor {
 
   /// Inserts an encoded row.
   func insert(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws {
-    try statements().insert.execute(path, value)
-    changeCount += 1
-    addedRows += 1
+    if try long?.insertIfLong(value, at: path) != true {
+      try statements().insert.execute(path, value)
+    }
+    try count(1)
   }
 
   func prune(_ paths: [ArraySlice<UInt8>]) throws {
@@ -117,13 +156,12 @@ final class NodeRowEditor: RowEditor {
   }
 
   func remove(_ path: ArraySlice<UInt8>) throws {
-    addedRows -= try statements().remove.execute(path)
-    changeCount += 1
+    try count(-(statements().remove.execute(path) + (long?.remove(path) ?? 0)))
   }
 
   func removeAll(from path: ArraySlice<UInt8>) throws {
-    addedRows -= try statements().removeRange.execute(path, RowPath.end(of: path))
-    changeCount += 1
+    let rows = try statements().removeRange.execute(path, RowPath.end(of: path))
+    try count(-(rows + (long?.removeAll(from: path) ?? 0)))
   }
 }
 
@@ -165,12 +203,15 @@ private struct PathCache {
 /// arguments and values.
 struct RowStatement {
   private let database: Database
+  /// Keeps the statement, which the connection forgets when a table is made.
+  private let statement: Statement
   private let handle: SQLiteStatement
 
   /// Compiles a statement, or reuses the one that the connection has already compiled.
   init(_ database: Database, sql: String) throws {
     self.database = database
-    handle = try database.cachedStatement(sql: sql).sqliteStatement
+    statement = try database.cachedStatement(sql: sql)
+    handle = statement.sqliteStatement
   }
 
   /// Runs a statement that returns no rows.

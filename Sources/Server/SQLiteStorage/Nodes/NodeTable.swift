@@ -56,6 +56,11 @@ struct NodeTable {
     try chunk.forEachRow { try rows.insert($1, at: $0) }
   }
 
+  /// Makes many changes, at a cost that does not grow with the length of the values beside them.
+  func withLongRowsApart<Result>(_ body: () throws -> Result) throws -> Result {
+    try rows.withLongRowsApart(body)
+  }
+
   /// The tree that the rows form.
   var tree: RowTree<NodeRowEditor> { RowTree(rows) }
 }

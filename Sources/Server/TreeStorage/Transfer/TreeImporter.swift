@@ -13,6 +13,8 @@ package protocol ImportTarget {
   mutating func prune(_ keys: [ChildKey]) throws
 }
 
+extension RowTree: ImportTarget {}
+
 /// Reads JSON and makes the changes that it describes, keeping little of it in memory.
 ///
 /// A small value is collected until it is complete and then becomes one row, as in a fold. When a
