@@ -42,7 +42,8 @@ struct StoreRestoreTests {
   {
     var saved = saved
     let kept = bytes(backup)
-    let restored = try SQLiteDatabase(at: directory.store).restore(from: backup)
+    let database = SQLiteDatabase(at: directory.store)
+    let restored = try database.restore(from: backup, replacesIntact: true)
     #expect(restored.check.revision == saved.revision)
     #expect(bytes(backup) == kept)
     for _ in 0..<2 {
@@ -120,8 +121,15 @@ struct StoreRestoreTests {
     let before = Self.companions.map { bytes(file + $0) }
     let database = SQLiteDatabase(at: directory.store)
     let lock = try DirectoryLock(directory: directory.store)
-    #expect(throws: StoreError.self) { try database.restore(from: backup) }
+    func restore(_ file: String) throws {
+      _ = try database.restore(from: file, replacesIntact: true)
+    }
+    #expect(throws: StoreError.self) { try restore(backup) }
     lock.release()
+    let intact = #expect(throws: StoreError.self) {
+      try database.restore(from: backup, replacesIntact: false)
+    }
+    #expect(intact?.description.contains("--replace") == true)
     var damaged = try #require(bytes(backup))
     for offset in stride(from: 5_000, to: damaged.count, by: 97) { damaged[offset] ^= 1 }
     let files: [(name: String, bytes: [UInt8])] = [
@@ -130,9 +138,9 @@ struct StoreRestoreTests {
     for (name, bytes) in files {
       let path = "\(directory.path)/\(name)"
       try Data(bytes).write(to: URL(fileURLWithPath: path))
-      #expect(throws: StoreError.self, "\(name)") { try database.restore(from: path) }
+      #expect(throws: StoreError.self, "\(name)") { try restore(path) }
     }
-    #expect(throws: StoreError.self) { try database.restore(from: directory.path + "/none") }
+    #expect(throws: StoreError.self) { try restore(directory.path + "/none") }
     #expect(Self.companions.map { bytes(file + $0) } == before)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
     #expect(!names.contains { $0.hasSuffix(".new") || $0.hasPrefix("replaced") }, "\(names)")

@@ -83,7 +83,7 @@ function __hearth_parse_tokens -S
         case 'backup'
             __hearth_parse_subcommand 1 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'restore'
-            __hearth_parse_subcommand 1 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+            __hearth_parse_subcommand 1 'replace' 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'fsck'
             __hearth_parse_subcommand 1 'repair' 'accept-loss' 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'migrate'
@@ -663,6 +663,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth backup" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth backup" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth restore" -eq 1' -F
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth restore" replace' -l 'replace' -d 'Replace even a database without damage.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth restore" ns' -l 'ns' -d 'A database of the data directory, by its name; by default, the one of the blog.' -rfka '(__hearth_custom_completion ---completion restore -- --ns (count (__hearth_tokens -pc)) (__hearth_tokens -tC))'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth restore" store' -l 'store' -d 'The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth restore" json' -l 'json' -d 'Print JSON, one value a line.'

@@ -39,15 +39,18 @@ package enum Storage {
   ///   - name: The name of the database, which need not exist yet.
   ///   - directory: The path of the data directory.
   ///   - copy: The path of the backup.
+  ///   - replacesIntact: Whether even a database without damage is replaced.
   /// - Returns: The check of the database, and where the previous files are, if there were any.
-  /// - Throws: `StoreError` when a server uses the database, or the backup is damaged.
+  /// - Throws: `StoreError` when a server uses the database, the backup is damaged, or the database
+  ///   is not.
   static func restore(
     _ name: String,
     in directory: String,
-    from copy: String
+    from copy: String,
+    replacesIntact: Bool
   ) throws -> (check: StoreCheck, replaced: String?) {
     let path = SQLiteTreeStores(directory: directory).directory(of: name)
-    return try SQLiteDatabase(at: path).restore(from: copy)
+    return try SQLiteDatabase(at: path).restore(from: copy, replacesIntact: replacesIntact)
   }
 
   /// Opens the accounts in a directory.

@@ -120,13 +120,16 @@ package struct SQLiteDatabase: StoredDatabase {
   ///
   /// The previous files are kept in a separate directory.
   ///
-  /// - Parameter copy: The path of a backup, or of the directory of another database.
+  /// - Parameters:
+  ///   - copy: The path of a backup, or of the directory of another database.
+  ///   - replacesIntact: Whether even a database without damage is replaced.
   /// - Returns: The check of the new database, and where the previous files are; nil if there were
   ///   none.
-  /// - Throws: ``StoreError`` when a server holds the database, or the copy is damaged; then nothing
-  ///   has changed.
+  /// - Throws: ``StoreError`` when a server holds the database, the copy is damaged, or the database
+  ///   is not; then nothing has changed.
   package func restore(
-    from copy: String
+    from copy: String,
+    replacesIntact: Bool
   ) throws(StoreError) -> (check: StoreCheck, replaced: String?) {
     let source = try StoreFile(at: copy)
     let directory = StoreDirectory(path: path)
@@ -137,6 +140,14 @@ package struct SQLiteDatabase: StoredDatabase {
       let draft = CompanionFile.resolved(directory.database) + ".new"
       unlink(draft)
       defer { unlink(draft) }
+      if !replacesIntact, let revision = intactRevision() {
+        throw StoreError(
+          .failed,
+          description:
+            "\(directory.database) is intact, with everything up to commit \(revision); \"--replace\""
+            + " puts the backup in its place all the same, and keeps its files"
+        )
+      }
       try PrivateFile.create(draft, followsLink: false)
       let check = try source.backUp(to: draft)
       let hasFiles =
@@ -145,6 +156,13 @@ package struct SQLiteDatabase: StoredDatabase {
       try directory.replaceDatabase(with: draft)
       return (check, replaced)
     }
+  }
+
+  /// The last commit of a database that has data and no damage; nil for any other.
+  private func intactRevision() -> Int64? {
+    guard let check = try? StoreFile(at: path).check(), check.faults.isEmpty, check.revision > 0
+    else { return nil }
+    return check.revision
   }
 
   /// Continues with what is left of a database in which acknowledged data is missing.

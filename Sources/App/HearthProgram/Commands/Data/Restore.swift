@@ -10,7 +10,7 @@ struct Restore: ParsableCommand {
     discussion: """
       The backup is read and checked before anything changes, and stays as it is. The previous files \
       of the database, even damaged ones, are kept in a directory replaced-N beside it, which you may \
-      remove once all is well. Accounts are not part of a backup and do not change.
+      remove once all is well. A database without damage is replaced only with --replace. Accounts are not part of a backup and do not change.
 
       No server may use the database meanwhile: stop it first ("hearth stop"). If the command is \
       interrupted, no server starts on what is left; run it again.
@@ -23,6 +23,9 @@ struct Restore: ParsableCommand {
     transform: DashedWord.restore
   )
   var file: String
+
+  @Flag(help: "Replace even a database without damage.")
+  var replace = false
 
   @OptionGroup var choice: DatabaseChoice
   @OptionGroup var options: CommonOptions
@@ -44,7 +47,12 @@ struct Restore: ParsableCommand {
     let restored = try StorageProgress.reporting(to: { done, total in
       progress.set(Int64(done), of: total.map(Int64.init))
     }) {
-      try Storage.restore(choice.name, in: try options.paths().data, from: file)
+      try Storage.restore(
+        choice.name,
+        in: try options.paths().data,
+        from: file,
+        replacesIntact: replace
+      )
     }
     progress.finish()
     if options.json {

@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  @Suite("Restoring a backup", .timeLimit(.minutes(5)))
+  struct RestoringTests {
+    private static let rules = Sandbox.package + "/assets/rules/blog.json"
+    private let password = "correct horse\n"
+
+    private func serve(_ sandbox: Sandbox) throws -> (server: ServerProcess, url: String) {
+      let server = try sandbox.serve("--port", "0", "--rules", Self.rules)
+      return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
+    }
+
+    private func file(_ sandbox: Sandbox, _ suffix: String = "") -> String {
+      sandbox.directory + "/data/hearth/database.sqlite" + suffix
+    }
+
+    private func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
+
+    @Test(
+      "brings back posts, and leaves accounts as they are",
+      arguments: ["noise", "empty", "cut", "backup copied over it"]
+    )
+    func wholeWay(damage: String) throws {
+      let sandbox = try Sandbox()
+      var (server, url) = try serve(sandbox)
+      func hearth(_ words: String..., input: String? = nil) throws -> Sandbox.Outcome {
+        try sandbox.run(
+          words + ["--database", url],
+          input: input,
+          environment: sandbox.environment
+        )
+      }
+      #expect(
+        try hearth(
+          "sign-up",
+          "--email",
+          "ann@example.org",
+          "--name",
+          "ann",
+          "--password-stdin",
+          input: password
+        ).status == 0
+      )
+      let id = try hearth("post", "--title", "Kept", "--body", "b").lines[0]
+      #expect(try hearth("comment", id, "A comment").status == 0)
+      let copy = sandbox.directory + "/copy.sqlite"
+      #expect(try sandbox.hearth("backup", copy).status == 0)
+      #expect(try hearth("post", "--title", "Later", "--body", "b").status == 0)
+
+      let running = try sandbox.hearth("restore", copy)
+      #expect(running.status == 1)
+      #expect(running.errors.contains("is in use by"), "\(running.errors)")
+      // The log stays beside the file, as after any crash.
+      kill(server.process.processIdentifier, SIGKILL)
+      server.process.wait()
+
+      let whole = try #require(bytes(file(sandbox)))
+      let damaged: Data =
+        switch damage {
+        case "noise": Data((0..<whole.count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        case "empty": Data()
+        case "cut": whole.prefix(whole.count / 2)
+        default: try #require(bytes(copy))
+        }
+      try damaged.write(to: URL(fileURLWithPath: file(sandbox)))
+      let before = ["", "-wal", "-mark"].map { bytes(file(sandbox, $0)) }
+      let refused = try sandbox.hearth("serve", "--port", "0", "--rules", Self.rules)
+      #expect(refused.status == 2, "\(refused.errors)")
+      #expect(["", "-wal", "-mark"].map { bytes(file(sandbox, $0)) } == before)
+      #expect(refused.errors.contains("hearth restore"), "\(refused.errors)")
+
+      let restored = try sandbox.hearth("restore", copy)
+      #expect(restored.status == 0, "\(restored.errors)")
+      #expect(restored.output.contains("the previous files are in"))
+      let kept = try #require(restored.output.split(separator: " ").last).trimmingCharacters(
+        in: .whitespacesAndNewlines
+      )
+      #expect(bytes(kept + "/database.sqlite") == damaged)
+      #expect(try sandbox.hearth("fsck").output == "1 post, 1 comment, 0 stars: no fault\n")
+
+      // The check has started a server of its own.
+      try sandbox.hearth("stop")
+      (server, url) = try serve(sandbox)
+      defer { server.process.terminate() }
+      #expect(
+        try hearth("sign-in", "--email", "ann@example.org", "--password-stdin", input: password)
+          .status == 0
+      )
+      #expect(try hearth("list").output.contains("Kept"))
+      #expect(try !hearth("list").output.contains("Later"))
+      #expect(try object(hearth("show", id, "--json").output)["author"] as? String == "ann")
+      #expect(try hearth("post", "--title", "Afterwards", "--body", "b").status == 0)
+    }
+
+    @Test("changes nothing without a whole backup, and an intact database only when told to")
+    func refusals() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/a", "1")
+      let copy = sandbox.directory + "/copy.sqlite"
+      #expect(try sandbox.hearth("backup", copy).status == 0)
+      try sandbox.hearth("set", "/a", "2")
+      try sandbox.hearth("stop")
+      let before = try #require(bytes(file(sandbox)))
+      let text = sandbox.directory + "/notes.txt"
+      try "mine".write(toFile: text, atomically: true, encoding: .utf8)
+      let cut = sandbox.directory + "/cut.sqlite"
+      try #require(bytes(copy)).dropLast(5_000).write(to: URL(fileURLWithPath: cut))
+      let empty = sandbox.directory + "/none"
+      mkdir(empty, 0o700)
+      for wrong in [text, cut, empty, sandbox.directory + "/no/such", file(sandbox, "-mark")] {
+        let outcome = try sandbox.hearth("restore", wrong, "--replace")
+        #expect(outcome.status != 0, "\(wrong)")
+        #expect(outcome.errors.contains(wrong), "\(outcome.errors)")
+      }
+      let intact = try sandbox.hearth("restore", copy)
+      #expect(intact.status == 1)
+      #expect(intact.errors.contains("--replace"), "\(intact.errors)")
+      #expect(bytes(file(sandbox)) == before)
+      #expect(try sandbox.hearth("get", "/a").output == "2\n")
+      try sandbox.hearth("stop")
+      let outcome = try object(sandbox.hearth("restore", copy, "--replace", "--json").output)
+      #expect(outcome["replaced"] is String)
+      #expect(try sandbox.hearth("get", "/a").output == "1\n")
+      #expect(try sandbox.hearth("restore", copy, "--ephemeral").status == 2)
+    }
+  }
+
+  @Suite("Data that something else uses", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  struct DataInUseTests {
+    /// The servers of a data directory that run at this moment.
+    private func servers(of directory: String) throws -> Set<String> {
+      let names = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+      return Set(
+        names.filter { name in
+          guard Int32(name) != nil,
+            let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
+          else { return false }
+          let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+          return words.contains("serve") && words.contains(directory)
+        }
+      )
+    }
+
+    @Test("is named in every terminal, none of which starts a server meanwhile")
+    func terminals() throws {
+      let sandbox = try Sandbox()
+      let data = sandbox.directory + "/data/hearth"
+      let tmux = Tmux(sandbox)
+      let panes = try (0..<3).map { try tmux.open("\(Sandbox.program) --user user\($0)") }
+      for pane in panes { try pane.waitFor("online") }
+      let old = try #require(try sandbox.serverProcess())
+      let lock = open(data + "/lock", O_RDWR | O_CLOEXEC)
+      try #require(lock >= 0)
+      defer { close(lock) }
+      kill(old, SIGKILL)
+      try waitUntil("this process has the lock") { flock(lock, LOCK_EX | LOCK_NB) == 0 }
+      var started: Set<String> = []
+      for pane in panes {
+        try pane.waitFor("the reason") {
+          started.formUnion((try? servers(of: data)) ?? [])
+          return $0.contains("the data is in use by") && $0.contains("\(getpid())")
+        }
+      }
+      let outcome = try sandbox.hearth("get", "/")
+      started.formUnion(try servers(of: data))
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("(process \(getpid())); wait for it"), "\(outcome.errors)")
+      // Each terminal may have started one before this process had the lock.
+      #expect(started.subtracting([String(old)]).count <= panes.count, "\(started)")
+      flock(lock, LOCK_UN)
+      for pane in panes { try pane.waitFor("online") }
+    }
+  }
+}
