@@ -18,7 +18,6 @@ enum IdentitySchema {
     do {
       try queue.read { try identify($0, path: path) }
       try queue.writeWithoutTransaction { database in
-        try database.execute(sql: "PRAGMA wal_autocheckpoint = 1000")
         try database.execute(sql: "PRAGMA foreign_keys = ON")
       }
       try migrator.migrate(queue)
@@ -95,15 +94,26 @@ enum IdentitySchema {
     return try Int64.fetchOne(database, sql: "SELECT number FROM changes") ?? 0
   }
 
-  /// Checks, before a file is opened for writing, that no acknowledged changes are missing.
+  /// Checks, before a file is opened for writing, that its log belongs to it and that no
+  /// acknowledged changes are missing.
   ///
-  /// - Throws: ``StoreError`` when changes are missing according to the mark beside the file.
+  /// - Throws: ``StoreError`` when changes are missing according to the mark beside the file, or the
+  ///   log belongs to another file.
   static func checkForLoss(_ path: String) throws {
     let markPath = CompanionFile.mark(of: path)
-    guard case .position(let position) = try HighWaterMark.read(markPath) else { return }
     var status = stat()
+    let hasFile = stat(path, &status) == 0 && status.st_size > 0
+    if hasFile, let fault = try LogIdentity.fault(ofLogBeside: path) {
+      throw StoreError(
+        .damaged,
+        description:
+          "\(path): \(fault). Nothing was changed; restore a copy of the directory, or move"
+          + " \(CompanionFile.log(of: path)) and \(markPath) elsewhere to continue with the file alone"
+      )
+    }
+    guard case .position(let position) = try HighWaterMark.read(markPath) else { return }
     var count: Int64 = 0
-    if stat(path, &status) == 0, status.st_size > 0 {
+    if hasFile {
       let reader = try StoreSchema.openReader(path: path)
       defer { try? reader.close() }
       count = try reader.read(changeCount)

@@ -41,7 +41,7 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
     try StoreError.translating(at: path) { [path] in try IdentitySchema.checkForLoss(path) }
     try SecretFiles.create(path)
     let writer = try StoreError.translating(at: path) { [path] in
-      try DurableWriter(path: path) { try IdentitySchema.open(path) }
+      try DurableWriter(path: path, checkpointPages: 1_000) { try IdentitySchema.open(path) }
     }
     self.writer = writer
     changeCount = try StoreError.translating(at: path) {

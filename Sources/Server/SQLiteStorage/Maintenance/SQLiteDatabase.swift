@@ -183,7 +183,9 @@ package struct SQLiteDatabase: StoredDatabase {
     return try StoreError.translating(at: file) {
       guard let fault = try acknowledged.fault() else { return nil }
       let copies = try directory.copyAside(as: "damaged")
-      if acknowledged.hasFile {
+      if acknowledged.foreignLog != nil {
+        for name in ["-wal", "-shm"] { unlink(CompanionFile.resolved(file) + name) }
+      } else if acknowledged.hasFile {
         let queue = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
         // This discards what lies behind the damage. Otherwise every start would report it missing.
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }

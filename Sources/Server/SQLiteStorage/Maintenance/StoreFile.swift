@@ -33,6 +33,7 @@ package struct StoreFile: Sendable {
   /// - Throws: ``StoreError`` when data is missing, or any error of ``read(_:)``.
   private func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    if let fault = acknowledged.foreignLog { throw StoreError.loss(of: path, fault: fault) }
     let result = try read { database in
       if let fault = try acknowledged.fault(in: database) {
         throw StoreError.loss(of: path, fault: fault)
@@ -153,6 +154,7 @@ package struct StoreFile: Sendable {
       try reader.writeWithoutTransaction { database in
         try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
       }
+      try LogIdentity.renew(copy)
       try Self.sync(copy)
       return try StoreFile(at: copy).check()
     }
@@ -184,6 +186,7 @@ package struct StoreFile: Sendable {
   /// - Complexity: O(size)
   package func check() throws(StoreError) -> StoreCheck {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    if let fault = acknowledged.foreignLog { return StoreCheck(faults: ["\(path): \(fault)"]) }
     return try StoreError.translating(at: path) {
       try read { database in
         var check = StoreCheck()

@@ -95,6 +95,8 @@ struct AcknowledgedCommits {
   private let isOrphan: Bool
   /// Whether there is a non-empty file.
   let hasFile: Bool
+  /// Why the write-ahead log must not be copied into the file; nil if it belongs to it.
+  let foreignLog: String?
 
   /// Reads the mark and the write-ahead log.
   ///
@@ -109,6 +111,9 @@ struct AcknowledgedCommits {
     var status = stat()
     hasFile = stat(file, &status) == 0 && status.st_size > 0
     isOrphan = log != nil && !hasFile
+    foreignLog =
+      hasFile
+      ? try StoreError.translating(at: file) { try LogIdentity.fault(ofLogBeside: file) } : nil
   }
 
   /// Whether nothing was ever acknowledged.
@@ -134,6 +139,7 @@ struct AcknowledgedCommits {
 
   /// What is missing from the file; nil if nothing is.
   func fault() throws -> String? {
+    if let foreignLog { return foreignLog }
     if isNothing { return nil }
     guard hasFile else { return absence }
     let reader = try StoreSchema.openReader(path: file)

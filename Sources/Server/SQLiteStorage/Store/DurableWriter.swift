@@ -24,6 +24,11 @@ final class DurableWriter {
   let queue: DatabaseQueue
   private let path: String
   private var state = State.inherited
+  /// Whether the log does not say which file it belongs to, as far as is known.
+  private var needsBinding = true
+  /// How many pages are written before the log is copied into the file; nil if the owner does that.
+  private let checkpointPages: Int32?
+  private var copiedPages: Int32 = 0
 
   /// Opens a file, and copies into it what an earlier process left in the write-ahead log.
   ///
@@ -32,11 +37,18 @@ final class DurableWriter {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
+  ///   - checkpointPages: How many pages are written before the log is copied into the file; nil if
+  ///     the owner does that, and says so.
   ///   - open: Opens the connection.
   /// - Throws: Any error of `open`, and ``StoreError`` when the log cannot be copied for another
   ///   reason.
-  init(path: String, _ open: () throws -> DatabaseQueue) throws {
+  init(
+    path: String,
+    checkpointPages: Int32? = nil,
+    _ open: () throws -> DatabaseQueue
+  ) throws {
     self.path = path
+    self.checkpointPages = checkpointPages
     queue = try open()
     do throws(StoreError) {
       try requireReady()
@@ -55,10 +67,48 @@ final class DurableWriter {
   func write(_ body: (Database) throws -> Void) throws {
     try requireReady()
     do {
+      if needsBinding { try bindLog() }
       try queue.write(body)
+      if checkpointPages != nil { copyLongLog() }
     } catch let error as DatabaseError {
       throw failure(of: queue, error)
     }
+  }
+
+  /// Copies the log into the file once it has become long; a failure leaves that to the next one.
+  private func copyLongLog() {
+    try? queue.writeWithoutTransaction { database in
+      var (pages, peak): (Int32, Int32) = (0, 0)
+      let connection = database.sqliteConnection
+      sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &peak, 0)
+      guard let checkpointPages, pages - copiedPages >= checkpointPages else { return }
+      needsBinding = true
+      _ = try database.checkpoint(.passive)
+      copiedPages = pages
+    }
+  }
+
+  /// Records that the log has been copied into the file, so that another one may begin.
+  func logWasCopied() { needsBinding = true }
+
+  /// Records, before anything else in a log, which file it belongs to; see ``LogIdentity``.
+  private func bindLog() throws {
+    var previous: LogIdentity?
+    var isStore = false
+    try queue.read { database in
+      isStore = try Int32.fetchOne(database, sql: "PRAGMA application_id") != 0
+      previous = try LogIdentity(database)
+    }
+    guard isStore else { return }
+    if previous == nil {
+      // The file itself gets a name, which the next log names.
+      let first = LogIdentity(after: nil)
+      try queue.write { try first.save($0) }
+      try queue.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+      previous = first
+    }
+    try queue.write { try LogIdentity(after: previous).save($0) }
+    needsBinding = false
   }
 
   /// Judges an error of this connection or of another one to the file, before the next transaction.

@@ -288,6 +288,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     while try inTurn({ try $0.folder.step() }) {}
     // This leaves nothing to copy, so that the next commit restarts the write-ahead log.
     try inTurn { connections in
+      connections.writer.logWasCopied()
       try connections.maintainer.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
     mark.synchronize()

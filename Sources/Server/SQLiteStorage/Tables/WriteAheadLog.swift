@@ -3,7 +3,8 @@ import GRDB
 import RealtimeHub
 import TreeStorage
 
-/// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame.
+/// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame, and the file
+/// that the log belongs to.
 ///
 /// SQLite takes the first frame with a wrong checksum for the end of the log, whether a power
 /// failure left the frame incomplete or one of its bits has flipped since. Nothing behind an
@@ -67,6 +68,75 @@ struct WriteAheadLog {
       }
     }
     return proven
+  }
+
+  // MARK: Identity
+
+  /// The identities in the transactions that SQLite would read; nil if there are none of those.
+  ///
+  /// - Complexity: O(bytes)
+  func identities() -> [LogIdentity]? {
+    var header = [UInt8](repeating: 0, count: Self.headerBytes)
+    guard pread(descriptor.fileDescriptor, &header, header.count, 0) == header.count,
+      var sum = Checksum(magic: Self.number(header[0..<4]))
+    else { return nil }
+    sum.add(header[0..<24])
+    guard sum.bytes == Array(header[24..<32]) else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Self.frameHeaderBytes + pageBytes)
+    var waiting: [LogIdentity] = []
+    var found: [LogIdentity]?
+    for frame in 0..<frameCount {
+      guard
+        pread(descriptor.fileDescriptor, &bytes, bytes.count, offset(of: frame)) == bytes.count,
+        bytes[8..<16].elementsEqual(header[16..<24])
+      else { break }
+      sum.add(bytes[0..<8])
+      sum.add(bytes[Self.frameHeaderBytes...])
+      guard sum.bytes == Array(bytes[16..<24]) else { break }
+      let page = Array(bytes[Self.frameHeaderBytes...])
+      let isFirst = Self.number(bytes[0..<4]) == 1
+      waiting += LeafPage(page, usesFileHeader: isFirst).cells.compactMap { LogIdentity($0.local) }
+      if Self.number(bytes[4..<8]) != 0 {
+        found = (found ?? []) + waiting
+        waiting = []
+      }
+    }
+    return found
+  }
+
+  /// The checksum of SQLite's log, over pairs of 32-bit numbers.
+  private struct Checksum {
+    private let isBigEndian: Bool
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    /// Starts the checksum of a log; nil when the file is not a log.
+    init?(magic: Int) {
+      guard magic & ~1 == 0x377F_0682 else { return nil }
+      isBigEndian = magic & 1 == 1
+    }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+      bytes.withUnsafeBytes { bytes in
+        for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
+          first &+= word(bytes, at: offset) &+ second
+          second &+= word(bytes, at: offset + 4) &+ first
+        }
+      }
+    }
+
+    private func word(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
+      // Safety: the offset is at least four bytes before the end.
+      let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+    }
+
+    /// The bytes in the file, highest first.
+    var bytes: [UInt8] {
+      [first, second].flatMap { word in
+        (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) }
+      }
+    }
   }
 
   // MARK: Frames
