@@ -22,6 +22,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var pulse: Pulse?
   private var phase: ConnectionStatus.Phase?
   private var connectionProblem: ConnectionProblem?
+  private let obstacle: @Sendable () -> String?
   private var silence: Silence?
   private var search: PostSearch?
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
@@ -51,15 +52,18 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
+  ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
   package init(
     database: Database,
     name: String,
     me: Author,
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
-    signIn: String? = nil
+    signIn: String? = nil,
+    obstacle: @escaping @Sendable () -> String? = { nil }
   ) {
     self.database = database
+    self.obstacle = obstacle
     refusal = DatabaseErrorText(uid: me.uid, signIn: signIn)
     self.me = me
     databaseName = name
@@ -102,7 +106,10 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
         pulse?.stop()
       }
     }
-    let problem = status.problem.map(ConnectionProblem.init)
+    var problem = status.problem.map(ConnectionProblem.init)
+    if problem?.isPermanent == false, let reason = obstacle() {
+      problem = ConnectionProblem(reason: reason, isPermanent: false)
+    }
     if problem != connectionProblem {
       connectionProblem = problem
       handler?(.connectionProblem(problem))

@@ -17,7 +17,7 @@ package struct LocalServer: Sendable {
   /// How often to try starting a server.
   private static let attempts = 3
   /// How long to wait for a process that uses the data, in milliseconds.
-  private static let patience = 5_000
+  package static let patience = 5_000
   /// How long a server keeps running after its last terminal has left, in seconds.
   private static let idleTime = 5
 
@@ -43,8 +43,9 @@ package struct LocalServer: Sendable {
 
   /// Starts the server unless one is running, and returns when it accepts connections.
   ///
+  /// - Parameter patience: How long to wait for a process that uses the data, in milliseconds.
   /// - Throws: ``CommandFailure`` with the server's own message when it cannot start.
-  package func ensureRunning() throws(CommandFailure) {
+  package func ensureRunning(patience: Int = patience) throws(CommandFailure) {
     switch UnixSocketProbe.look(at: socket) {
     case .process: return
     case .notASocket:
@@ -58,16 +59,36 @@ package struct LocalServer: Sendable {
         .usage,
         description: "the socket \(socket) cannot be used: \(reason); choose another with --socket"
       )
-    case .nobody: try start()
+    case .nobody: try start(patience: patience)
     }
   }
 
-  private func start() throws(CommandFailure) {
+  /// How long a terminal waits, in milliseconds, before it says what uses the data.
+  package static let shortPatience = 500
+
+  /// What uses the data without being a server that answers, such as "the data is in use by hearth
+  /// import (process 12)"; nil if nothing does.
+  func obstacle() -> String? {
+    guard let holder = Storage.holder(of: dataDirectory) else { return nil }
+    if case .process = UnixSocketProbe.look(at: socket) { return nil }
+    return "the data is in use by \(Self.name(of: holder))"
+  }
+
+  /// A process in words, with the command that it runs.
+  private static func name(of process: pid_t) -> String {
+    let line = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+    var words = line.split(separator: 0).prefix(2).map { String(decoding: $0, as: UTF8.self) }
+    guard let program = words.first else { return "process \(process)" }
+    words[0] = (program as NSString).lastPathComponent
+    return words.filter { !$0.hasPrefix("-") }.joined(separator: " ") + " (process \(process))"
+  }
+
+  private func start(patience: Int) throws(CommandFailure) {
     if ownsSocketDirectory { try PrivateDirectory.prepare(socketDirectory) }
     for attempt in 1...Self.attempts {
       // Another terminal has just started one, one is shutting down, or a command uses the data. A
       // further process would only find the same.
-      if try waitForHolder() { return }
+      if try waitForHolder(patience) { return }
       switch try startOnce() {
       case .ready: return
       case .notYet(let failure):
@@ -123,14 +144,15 @@ package struct LocalServer: Sendable {
   }
 
   /// Waits while a process uses the data, and returns whether it is a server that is ready.
-  private func waitForHolder() throws(CommandFailure) -> Bool {
+  private func waitForHolder(_ patience: Int) throws(CommandFailure) -> Bool {
     var waited = 0
     while let holder = Storage.holder(of: dataDirectory) {
       if case .process = UnixSocketProbe.look(at: socket) { return true }
-      guard waited < Self.patience else {
+      guard waited < patience else {
         throw CommandFailure(
           .failed,
-          description: "\(dataDirectory) is in use by process \(holder); wait for it, or stop it"
+          description:
+            "\(dataDirectory) is in use by \(Self.name(of: holder)); wait for it, or stop it"
         )
       }
       poll(nil, 0, 20)

@@ -92,7 +92,9 @@ struct Open: AsyncParsableCommand {
     configuration.readDeadline = nil
     configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
     configuration.clock = SteadyClock.now()
-    if let server { configuration.willConnect = { try? server.ensureRunning() } }
+    if let server {
+      configuration.willConnect = { try? server.ensureRunning(patience: LocalServer.shortPatience) }
+    }
     let paths = try options.paths()
     let offline = OfflineUse(paths, uid: me.uid)
     let url = try options.databaseURL()
@@ -112,7 +114,8 @@ struct Open: AsyncParsableCommand {
       stars: stars,
       terminal: offline.terminal,
       signIn: try hasAccounts() && configuration.tokenProvider == nil
-        ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil
+        ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
+      obstacle: { server?.obstacle() }
     )
     let ending =
       screen.plain

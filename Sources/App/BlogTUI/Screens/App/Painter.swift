@@ -134,7 +134,7 @@ struct Painter {
     case .connecting where session.connectionProblem == nil: return nil
     case .online, .connecting, .offline: break
     }
-    if let problem = session.connectionProblem, problem.isPermanent {
+    if let problem = session.connectionProblem, problem.isPermanent || problem.cause == nil {
       return SafeText(untrusted: "Offline: \(Model.clause(problem.reason)).", limit: 400)
     }
     return frame.upperRule.width < 72
