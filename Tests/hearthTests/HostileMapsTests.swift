@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// Maps of other people whose keys and texts look like paths, wherever they become paths.
+  @Suite("Maps that look like paths", .timeLimit(.minutes(5)))
+  struct HostileMapsTests {
+    /// Names that data cannot have.
+    private static let impossible = [
+      "", "/", "a/b", "..", ".", ".sv", ".foo", ".info", ".priority", "a.b", "#", "$uid", "[0]",
+      "a\u{1}",
+      "/posts", "posts/other", "../posts", String(repeating: "x", count: 769),
+    ]
+    /// Names that are odd, and that data can have.
+    private static let odd = [
+      "\u{FEFF}", "\u{FEFF}a", "0", "00", "-1", "9007199254740993", "%2F", "%2e%2e", "a b", "\\",
+      "\"", "é",
+      "👩‍👩‍👧", "\u{202E}", "~", "*", "null", String(repeating: "x", count: 700),
+    ]
+
+    private func json(_ value: Any) throws -> String {
+      let data = try JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed])
+      return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test("are refused by import, set and update of a database, and never taken for paths")
+    func refusedByAll() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/", #"{"posts":{"other":{"title":"kept"}},"a":{"b":1}}"#)
+      let before = try sandbox.hearth("export").output
+      for name in Self.impossible where name != ".priority" {
+        let text = try json(["posts": ["p": [name: ["deep": true]]], "a": ["b": 2]])
+        let imported = try sandbox.hearth("import", "-", input: text)
+        #expect(imported.status == 2 && imported.errors.contains("line 1, byte"), "\(text)")
+        #expect(try sandbox.hearth("set", "/", text).status != 0, "\(text)")
+      }
+      #expect(try sandbox.hearth("export").output == before)
+    }
+
+    @Test("that are odd but possible are moved as they are by migrate, export and backup")
+    func moved() throws {
+      let sandbox = try Sandbox()
+      let leaves = Dictionary(uniqueKeysWithValues: Self.odd.map { ($0, $0 + "/..") })
+      let text = try json(["posts": leaves, "deep": ["x": ["y": leaves]]])
+      let loaded = try sandbox.hearth("import", "-", input: "\u{FEFF}" + text)
+      #expect(loaded.status == 0, "\(loaded.errors)")
+      let exported = try sandbox.hearth("export").output
+      let found = try #require(object(exported)["posts"] as? [String: String])
+      #expect(found.count == Self.odd.count)
+      for (name, value) in leaves {
+        #expect(found.contains { Array($0.key.utf8) == Array(name.utf8) && $0.value == value })
+      }
+      try sandbox.hearth("stop")
+      let (data, other) = (sandbox.directory + "/data/hearth", sandbox.directory + "/other")
+      let moved = try sandbox.hearth("migrate", data, other)
+      #expect(moved.status == 0, "\(moved.errors)")
+      #expect(try sandbox.hearth("export", "--data-dir", other).output == exported)
+      #expect(try sandbox.hearth("migrate", data, other).status == 6)
+      #expect(try sandbox.hearth("export", "--data-dir", other).output == exported)
+    }
+
+    @Test("are harmless as names of databases")
+    func databases() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/a", "1")
+      try sandbox.hearth("stop")
+      let data = sandbox.directory + "/data/hearth"
+      let before = try FileManager.default.contentsOfDirectory(atPath: data).sorted()
+      for name in Self.impossible + ["A B", "../../x", "\u{FEFF}x"] where name != "a\u{1}" {
+        for command in [["import", "-"], ["restore", "x"]] {
+          let words = command + ["--ns", name]
+          let outcome = try sandbox.run(words, input: "{}", environment: sandbox.environment)
+          #expect(outcome.status != 0, "\(words)")
+        }
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: data).sorted() == before)
+      let names = try FileManager.default.contentsOfDirectory(atPath: sandbox.directory)
+      #expect(!names.contains("x"))
+    }
+
+    @Test("are no accounts", arguments: [false, true])
+    func users(isServed: Bool) throws {
+      let sandbox = try Sandbox()
+      let server = isServed ? try sandbox.serve("--port", "0") : nil
+      defer { server?.process.terminate() }
+      func add(_ words: String...) throws -> Sandbox.Outcome {
+        let all = ["users", "add"] + words + ["--password-stdin"]
+        return try sandbox.run(all, input: "correct horse\n", environment: sandbox.environment)
+      }
+      let made = try add("ann@example.org", "--name", "../../posts")
+      #expect(made.status == 0, "\(made.errors)")
+      let before = try sandbox.hearth("users", "list", "--json").output
+      #expect(before.contains("posts"))
+      for name in ["", "/", "..", ".sv", "posts/other", "$uid"] {
+        #expect(try add(name).status != 0, "\(name)")
+        for command in ["disable", "delete"] {
+          #expect(try sandbox.hearth("users", command, name).status != 0, "\(command) \(name)")
+        }
+      }
+      #expect(try sandbox.hearth("users", "list", "--json").output == before)
+    }
+
+    @Test("in the texts of a blog lead fsck --repair nowhere", arguments: [false, true])
+    func repair(isServed: Bool) throws {
+      let sandbox = try Sandbox()
+      let kept = try #require(
+        try sandbox.hearth("post", "--title", "T", "--body", "B", "--user", "ann").lines.first
+      )
+      var posts: [String: Any] = [:]
+      var comments: [String: Any] = [:]
+      var marks: [String: Any] = [:]
+      for (number, name) in Self.impossible.enumerated() {
+        posts["-p\(number)"] = [
+          "uid": name, "author": name, "title": name, "body": name, "starCount": 4,
+        ]
+        comments["-c\(number)"] = ["uid": name, "author": name, "text": "@\(name)", "parent": name]
+        marks["m\(number)"] = ["post": name]
+      }
+      let map: [String: Any] = [
+        "posts": posts, "post-comments": [kept: comments], "seen": ["ann": ["marks": marks]],
+      ]
+      let loaded = try sandbox.hearth("import", "-", input: json(map))
+      #expect(loaded.status == 0, "\(loaded.errors)")
+      try sandbox.hearth("set", "/elsewhere", #"{"posts":1,"b":{"c":2}}"#)
+      if !isServed { try sandbox.hearth("stop") }
+      let repair = try sandbox.hearth("fsck", "--repair")
+      #expect(repair.status == 1, "\(repair.errors)")
+      #expect(repair.output.contains("(repaired: starCount is 0)"), "\(repair.output)")
+      let again = try sandbox.hearth("fsck", "--repair")
+      #expect(again.status == 1)
+      #expect(!again.output.contains("repaired"), "\(again.output)")
+      let root = try object(sandbox.hearth("export").output)
+      #expect((root["elsewhere"] as? [String: Any])?.count == 2)
+      #expect((root["posts"] as? [String: Any])?.count == Self.impossible.count + 1)
+      #expect((root["user-posts"] as? [String: Any])?.keys.sorted() == ["ann"])
+      let users = root["user-posts"] as? [String: [String: Any]]
+      #expect(users?["ann"]?.count == 1)
+    }
+  }
+}
