@@ -252,6 +252,58 @@ struct LongPollingTests {
     #expect(try await last.answer().body.contains("pLPCommand(\"close\",\(number));"))
   }
 
+  @Test("The greeting names another host where the server is to be reached there")
+  func redirect() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.advertisedHost = "blog.example.org:8443"
+    let server = try await DatabaseServer.startForTest(options)
+    let client = try await PollingProbe(server.address)
+    #expect(try await client.next().contains(#""h":"blog.example.org:8443""#))
+    // A client that is not led away, as behind a proxy, is served here.
+    try await client.send(put(1, "a", "1"))
+    #expect(try await client.next() == ok(1))
+    // A WebSocket for a session that is unknown here is sent to that host.
+    let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
+    #expect(try await unknown.next().contains(#"{"t":"r","d":"blog.example.org:8443"}"#))
+    await server.stop()
+  }
+
+  @Test("A session of a server that was restarted is closed, and the next one begins anew")
+  func restart() async throws {
+    let first = try await DatabaseServer.start(.emulator(port: 0))
+    let client = try await PollingProbe(first.address)
+    _ = try await client.session()
+    try await client.send(put(1, "a", "1"))
+    #expect(try await client.next() == ok(1))
+    await first.stop()
+    let second = try await DatabaseServer.start(.emulator(port: try #require(first.port)))
+    try await client.request(client.target(client.pieces(of: [put(2, "a", "2")])))
+    #expect(await client.close == "pLPCommand(\"close\");")
+    let next = try await PollingProbe(second.address, database: "&ls=unknown")
+    _ = try await next.session()
+    try await next.send(put(1, "a", "3"))
+    #expect(try await next.next() == ok(1))
+    #expect(try await value(second, "/a.json") == "3")
+    await second.stop()
+  }
+
+  @Test("A session whose requests are cut off in the middle goes on where it was")
+  func unplugged() async throws {
+    let server = try await DatabaseServer.startForTest()
+    let client = try await PollingProbe(server.address)
+    _ = try await client.session()
+    for id in 1...5 {
+      // The request arrives, and its answer does not.
+      let lost = try await HTTPProbe(server.address)
+      lost.send(HTTPProbe.text("GET", await client.target()))
+      await lost.close()
+      try await client.send(put(id, "a", "\(id)"))
+      #expect(try await client.next() == ok(id))
+    }
+    #expect(try await value(server, "/a.json") == "5")
+    await server.stop()
+  }
+
   @Test("A new session ends the one that it names as its last")
   func lastSession() async throws {
     let server = try await DatabaseServer.startForTest()
