@@ -211,6 +211,113 @@ struct ClusterProcessTests {
     await database.close()
   }
 
+  @Test("Connections to PostgreSQL fall silent: the leader goes on, and so do its readers")
+  func silentConnections() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let url = try postgres.makeDatabase()
+    let proxy = try PostgresProxy(to: postgres)
+    let cluster = try Cluster(0, at: url)
+    try cluster.add(at: proxy.url(of: url))
+    #expect(try cluster.leader() == 0)
+    try cluster.add()
+    let database = try cluster.client(of: 0)
+    _ = try await timeOfWrite(to: database)
+    func epoch() throws -> String {
+      try postgres.sql("SELECT id FROM hearth.leases", at: url)
+    }
+    let before = try epoch()
+    var slowest = Duration.zero
+    for _ in 0..<3 {
+      proxy.silenceConnections()
+      async let write = timeOfWrite(to: database)
+      // Reads of what is stored do not wait for the write.
+      for _ in 0..<20 {
+        let start = ContinuousClock.now
+        #expect(try cluster.servers[0].request("GET", "/count.json").status == 200)
+        slowest = max(slowest, ContinuousClock.now - start)
+        usleep(100_000)
+      }
+      print("a write took \(try await write) on a silent connection")
+    }
+    print("the slowest read took \(slowest)")
+    #expect(try epoch() == before, "the leader has not lost its lease")
+    let socket = cluster.servers[0].socket
+    let metrics = try cluster.sandbox.run(
+      ["-sS", "--unix-socket", socket, "http://localhost/metrics"],
+      of: "/usr/bin/curl",
+      environment: cluster.sandbox.environment
+    ).output
+    #expect(metrics.contains("\nhearth_cluster_leases_lost_total 0\n"), "\(metrics)")
+    #expect(!metrics.contains("\nhearth_cluster_reconnects_total 0\n"))
+    let alerts = try String(
+      contentsOfFile: Sandbox.package + "/assets/monitoring/alerts.yaml",
+      encoding: .utf8
+    )
+    for name in alerts.matches(of: /hearth_\w+/) {
+      #expect(metrics.contains("# TYPE \(name.output) "), "an alert uses \(name.output)")
+    }
+    #expect(metrics.contains("\nhearth_cluster_unfolded_batches{database=\"hearth\"} "))
+    await database.close()
+  }
+
+  @Test("A server that starts before PostgreSQL says so, and waits for it")
+  func early() throws {
+    let postgres = try PostgresServer()
+    let url = try postgres.makeDatabase()
+    postgres.stop()
+    let sandbox = try Sandbox()
+    let (log, output) = (sandbox.directory + "/early.log", sandbox.directory + "/early.out")
+    let server = try sandbox.start(
+      "serve",
+      "--store",
+      url,
+      "--port",
+      "0",
+      "--log",
+      log,
+      output: output
+    )
+    func says(_ text: String, in file: String) -> Bool {
+      (try? String(contentsOfFile: file, encoding: .utf8))?.contains(text) == true
+    }
+    try waitUntil("it waits") { says("waiting for PostgreSQL", in: log) }
+    #expect(!says("ready", in: output))
+    try postgres.start()
+    try waitUntil("it is ready", within: 30) { says(#""ready":true"#, in: output) }
+    kill(server.processIdentifier, SIGTERM)
+    #expect(server.wait() == 0)
+    postgres.stop()
+  }
+
+  @Test("A server is drained, databases are spread, and one gets its rules, all by commands")
+  func spread() throws {
+    let url = try PostgresServer.shared.get().makeDatabase()
+    let cluster = try Cluster(2, at: url)
+    let sandbox = cluster.sandbox
+    let rules = sandbox.directory + "/rules.json"
+    let names = ["one", "two", "three", "four"]
+    for name in names {
+      #expect(try sandbox.hearth("databases", "create", name, "--store", url).status == 0)
+      let set = try sandbox.hearth("rules", "set", rules, "--ns", name, "--store", url)
+      #expect(set.status == 0, "\(set.errors)")
+      _ = try cluster.leader(of: name)
+    }
+    let host = "127.0.0.1:\(cluster.servers[0].port)"
+    let drain = try sandbox.hearth("databases", "drain", host, "--store", url)
+    #expect(drain.status == 0, "\(drain.errors)")
+    for name in names { #expect(try cluster.leader(of: name) == 1) }
+    #expect(try sandbox.hearth("databases", "rebalance", "--store", url).status == 0)
+    let again = try sandbox.hearth("databases", "rebalance", "--store", url)
+    #expect(again.status == 0 && again.output.isEmpty, "\(again.output)")
+    let led = try sandbox.hearth("rules", "set", rules, "--ns", "one", "--store", url)
+    #expect(led.status != 0 && led.errors.contains("leads"), "\(led.errors)")
+    let leader = cluster.servers[try cluster.leader(of: "one")].socket
+    let served = try sandbox.hearth("rules", "set", rules, "--ns", "one", "--socket", leader)
+    #expect(served.status == 0, "\(served.errors)")
+    let cluster2 = try sandbox.hearth("cluster", "--store", url)
+    #expect(cluster2.output.contains("timeline 1"))
+  }
+
   @Test("A leader is cut off from its clients only: another server asks it for the database")
   func unreachable() async throws {
     let postgres = try PostgresServer.shared.get()

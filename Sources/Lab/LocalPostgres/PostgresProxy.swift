@@ -18,6 +18,10 @@ package final class PostgresProxy: Sendable {
   private struct State {
     var weather = Weather.fair
     var connections: [Int32] = []
+    /// The number of connections so far.
+    var count = 0
+    /// Connections with lower numbers are silent, whatever the weather is.
+    var firstAudible = 0
     var target: Int
   }
 
@@ -85,7 +89,17 @@ package final class PostgresProxy: Sendable {
     for descriptor in ended { shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
+  /// Silences the connections that exist, without an error; later ones work.
+  package func silenceConnections() { state.withLockedValue { $0.firstAudible = $0.count } }
+
   private var weather: Weather { state.withLockedValue { $0.weather } }
+
+  private func isSilent(_ connection: Int) -> Bool {
+    state.withLockedValue { state in
+      if case .silent = state.weather { return true }
+      return connection < state.firstAudible
+    }
+  }
 
   private static func address(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
@@ -112,17 +126,22 @@ package final class PostgresProxy: Sendable {
       close(server)
       return
     }
-    state.withLockedValue { $0.connections += [client, server] }
+    let number = state.withLockedValue { state in
+      state.connections += [client, server]
+      defer { state.count += 1 }
+      return state.count
+    }
     // A connection that begins in this weather does not lose its replies.
     let isSpared = weather == .losingReplies
-    relay(from: client, to: server) { _ in true }
-    relay(from: server, to: client) { $0 != .losingReplies || isSpared }
+    relay(from: client, to: server, number) { _ in true }
+    relay(from: server, to: client, number) { $0 != .losingReplies || isSpared }
   }
 
   /// Forwards bytes until one side ends, or the closure says that the bytes are lost.
   private func relay(
     from source: Int32,
     to target: Int32,
+    _ number: Int,
     _ arrives: @escaping @Sendable (Weather) -> Bool
   ) {
     Thread.detachNewThread { [weak self] in
@@ -130,7 +149,7 @@ package final class PostgresProxy: Sendable {
       while true {
         let count = read(source, &buffer, buffer.count)
         guard count > 0 else { break }
-        while case .silent? = self?.weather { usleep(10_000) }
+        while self?.isSilent(number) == true { usleep(10_000) }
         guard let weather = self?.weather, arrives(weather) else { break }
         var sent = 0
         while sent < count {

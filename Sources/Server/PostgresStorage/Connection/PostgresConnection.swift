@@ -61,12 +61,21 @@ final class PostgresConnection {
         set_config('idle_in_transaction_session_timeout', '5s', false),
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
           WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
-        current_setting('server_version_num')::integer
+        current_setting('server_version_num')::integer, pg_backend_pid()
       """,
       within: .seconds(5)
     )
     guard rows.integer(0, column: 6) >= 130_000 else {
       throw PostgresFailure("it is older than PostgreSQL 13", state: "HEARTH", isLost: false)
+    }
+    // A pooler gives the next statement to any process of PostgreSQL, which knows nothing of the
+    // settings above, nor of the statement before.
+    guard rows.integer(0, column: 7) == Int64(process) else {
+      throw PostgresFailure(
+        "a connection pooler such as pgbouncer stands before PostgreSQL; name PostgreSQL itself",
+        state: "HEARTH",
+        isLost: false
+      )
     }
   }
 
@@ -220,7 +229,7 @@ final class PostgresConnection {
     )
     while true {
       let rest = deadline - .now
-      guard rest > .zero else { throw lost("it has not answered in time") }
+      guard rest > .zero else { throw lost(PostgresFailure.late) }
       let count = poll(&descriptor, 1, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
       if count > 0 { return }
       guard count == 0 || errno == EINTR else {

@@ -21,6 +21,12 @@ struct PostgresFailure: Error, CustomStringConvertible {
     text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" } }.joined(separator: ": ")
   }
 
+  /// What is wrong with a connection that is silent.
+  static let late = "it has not answered in time"
+
+  /// Whether the connection was given up because it was silent.
+  var isLate: Bool { isLost && description == Self.late }
+
   /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
   var isTemporary: Bool {
     guard !isLost, let state else { return true }

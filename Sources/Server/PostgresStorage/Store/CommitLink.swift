@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeHub
 import RealtimeServer
 
@@ -26,6 +27,7 @@ final class CommitLink {
   private let lease: Lease
   private let options: PostgresStoreOptions
   private var connection: PostgresConnection?
+  private var hasConnected = false
   private var head = Head(batch: 0, id: UUID(), written: UUID(), revision: 0)
   /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
@@ -198,6 +200,8 @@ final class CommitLink {
       connection = open
     } else {
       connection = try PostgresConnection(to: address)
+      if hasConnected { options.activity.withLockedValue { $0.reconnections += 1 } }
+      hasConnected = true
       self.connection = connection
     }
     let rows = try connection.query(

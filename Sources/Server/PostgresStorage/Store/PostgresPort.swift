@@ -41,29 +41,38 @@ final class PostgresPort: @unchecked Sendable {
     _ sql: String,
     with parameters: [PostgresValue] = []
   ) throws(StoreError) -> PostgresRows {
-    try withConnection { connection throws(PostgresFailure) in
-      try connection.query(sql, with: parameters, within: self.options.leaseLimit)
-    }
-  }
-
-  private func withConnection<Result>(
-    _ body: (PostgresConnection) throws(PostgresFailure) -> Result
-  ) throws(StoreError) -> Result {
     lock.lock()
     defer { lock.unlock() }
-    do {
+    do throws(PostgresFailure) {
       let isNew = connection?.isOpen != true
       do throws(PostgresFailure) {
-        return try body(try opened())
+        // A silent connection must not cost the leases that are renewed through it.
+        let limit = isNew ? options.leaseLimit : min(options.attemptLimit, options.leaseLimit)
+        return try opened().query(sql, with: parameters, within: limit)
       } catch {
         guard error.isLost || error.isTemporary else { throw error }
         connection?.close()
         guard !isNew else { throw error }
       }
-      return try body(try opened())
+      return try opened().query(sql, with: parameters, within: options.leaseLimit)
     } catch {
-      throw Self.unavailable(error, at: origin)
+      throw Self.unavailable(diagnosed(error), at: origin)
     }
+  }
+
+  /// Says so if PostgreSQL finishes no transaction because a synchronous standby is missing.
+  private func diagnosed(_ failure: PostgresFailure) -> PostgresFailure {
+    guard failure.isLate || failure.isLockTimeout,
+      let rows = try? opened().query(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+        within: options.attemptLimit
+      ), rows.count > 0
+    else { return failure }
+    return PostgresFailure(
+      "PostgreSQL finishes nothing while it waits for a synchronous standby: see"
+        + " synchronous_standby_names and pg_stat_replication",
+      isLost: true
+    )
   }
 
   /// Makes several changes, all or none, and determines their outcome if the connection is lost.
@@ -135,6 +144,7 @@ final class PostgresPort: @unchecked Sendable {
   private func opened() throws(PostgresFailure) -> PostgresConnection {
     if let connection, connection.isOpen { return connection }
     let connection = try PostgresConnection(to: address)
+    if self.connection != nil { options.activity.withLockedValue { $0.reconnections += 1 } }
     self.connection = connection
     return connection
   }
@@ -198,8 +208,12 @@ final class PostgresPort: @unchecked Sendable {
       let age = Duration.microseconds(rows.integer(row, column: 8))
       if rows.text(row, column: 3) == "server" {
         view.announcements[ServerID(name)] = rows.integer(row, column: 6)
-        guard age < duration else { continue }
-        view.servers.append(ClusterServer(id: ServerID(name), host: rows.text(row, column: 5)))
+        let server = ClusterServer(id: ServerID(name), host: rows.text(row, column: 5))
+        guard age < duration else {
+          view.silent.append(SilentServer(server, age: age))
+          continue
+        }
+        view.servers.append(server)
       } else {
         view.positions[name] = BatchPosition(
           batch: rows.integer(row, column: 12),

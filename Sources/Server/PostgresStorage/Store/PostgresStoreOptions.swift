@@ -1,5 +1,7 @@
 package import DurableFiles
+package import NIOConcurrencyHelpers
 package import RealtimeHub
+package import RealtimeServer
 package import TreeStorage
 
 /// How a store uses PostgreSQL.
@@ -32,6 +34,8 @@ package struct PostgresStoreOptions: Sendable {
   package var copy: (@Sendable (StoredRows, String) throws -> StoreCheck)?
   /// Whether to make the schema if it is missing, and to bring an older one up to date.
   package var changesSchema = true
+  /// Where the stores count what they do.
+  package let activity = NIOLockedValueBox(StorageActivity())
   /// Called with each event, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 

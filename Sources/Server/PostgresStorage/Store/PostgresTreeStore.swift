@@ -1,4 +1,5 @@
 import Dispatch
+import NIOConcurrencyHelpers
 package import RealtimeHub
 import RealtimeServer
 
@@ -87,12 +88,20 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
         }
         try link.commit(parameters, revision: batch.commits.last?.revision ?? link.revision)
         guard !batch.commits.isEmpty else { return }
+        count { $0 + 1 }
         unfolded.batches += 1
         unfolded.bytes += parameters.payloadCount
         if unfolded.batches > options.foldBatches || unfolded.bytes > options.foldBytes {
           scheduleFold()
         }
       }
+    }
+  }
+
+  /// Changes the number of batches that are still to be folded.
+  private func count(_ change: (Int) -> Int?) {
+    options.activity.withLockedValue { activity in
+      activity.unfolded[database.name] = change(activity.unfolded[database.name] ?? 0)
     }
   }
 
@@ -108,8 +117,10 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     isFoldScheduled = true
     unfolded = (0, 0)
     maintenance.async { [self] in
+      let before = options.activity.withLockedValue { $0.unfolded[database.name] ?? 0 }
       do throws(StoreError) {
         try folder.fold()
+        count { max(0, $0 - before) }
       } catch {
         // A failure only costs space: the next fold continues where this one stopped.
         options.report(.foldFailed(error))
@@ -145,6 +156,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       return link
     }
     guard let last else { return }
+    count { _ in nil }
     let isFinished = last.isFinished
     last.close()
     defer { maintenance.sync { folder.close() } }

@@ -89,6 +89,9 @@ package protocol ClusterStore: StoredDatabases {
   ///
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func losses() throws -> [StorageLoss]
+
+  /// What this process has done with the storage so far; does not block.
+  var activity: StorageActivity { get }
 }
 
 extension ClusterStore {
@@ -106,6 +109,20 @@ extension ClusterStore {
 
   /// No losses.
   package func losses() -> [StorageLoss] { [] }
+
+  /// Nothing.
+  package var activity: StorageActivity { StorageActivity() }
+}
+
+/// What a process has done with a storage that servers share.
+package struct StorageActivity: Sendable {
+  /// How often a connection was lost and made again.
+  package var reconnections: Int64 = 0
+  /// The number of batches, by database, that this process has stored and not folded yet.
+  package var unfolded: [String: Int] = [:]
+
+  /// Makes the activity of a process that has done nothing.
+  package init() {}
 }
 
 /// The name of one run of a server; a restarted server has a new one.
@@ -258,10 +275,26 @@ package struct StorageLoss: Hashable, Sendable {
   package var commits: Int64 { max(0, seen.revision - (found?.revision ?? 0)) }
 }
 
+/// A server that has fallen silent without withdrawing.
+package struct SilentServer: Hashable, Sendable {
+  /// The server.
+  package var server: ClusterServer
+  /// How long ago it announced itself, by the storage's clock.
+  package var age: Duration
+
+  /// Makes a silent server.
+  package init(_ server: ClusterServer, age: Duration) {
+    self.server = server
+    self.age = age
+  }
+}
+
 /// A snapshot of the servers that share a storage, and of their leases.
 package struct ClusterView: Sendable, Equatable {
   /// The servers that have announced themselves lately by the storage's clock, ordered by name.
   package var servers: [ClusterServer]
+  /// Servers that have fallen silent without withdrawing, and since when: for people only.
+  package var silent: [SilentServer] = []
   /// How often each server has announced itself.
   package var announcements: [ServerID: Int64] = [:]
   /// The leases that servers hold, ordered by database.
@@ -272,7 +305,7 @@ package struct ClusterView: Sendable, Equatable {
   package var history = StorageHistory(timeline: 1, start: "")
   /// Whether a server has seen this history for the duration of a lease.
   package var isSettled = true
-  /// The time of the snapshot by the storage's clock, from an arbitrary start.
+  /// The time of the snapshot by the storage's clock, since 1970 where it has a calendar.
   package var time: Duration
 
   /// Makes a view.
