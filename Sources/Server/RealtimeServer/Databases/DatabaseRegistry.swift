@@ -19,7 +19,11 @@ final class DatabaseRegistry {
   }
 
   /// How long a database that failed to open is left alone.
-  private static let retryDelay = TimeAmount.seconds(1)
+  ///
+  /// Damaged data stays damaged until somebody repairs it, and reading it again takes long.
+  private static func retryDelay(after error: any Error) -> TimeAmount {
+    (error as? StoreError)?.kind == .damaged ? .seconds(15) : .seconds(1)
+  }
 
   private let stores: any TreeStores
   private let context: ServerContext
@@ -36,6 +40,8 @@ final class DatabaseRegistry {
   private var departures: [String: (DatabaseCore) -> Void] = [:]
   /// Closed databases whose clients have not been sent away yet.
   private var parting: [String: DatabaseCore] = [:]
+  /// Databases whose data could not be read a moment ago.
+  private var damaged: Set<String> = []
   /// The last known hosts of databases that other servers lead.
   private var hosts: [String: String] = [:]
 
@@ -169,7 +175,7 @@ final class DatabaseRegistry {
     }
     context.logger.error("a database cannot be opened: \(error)", metadata: ["database": "\(name)"])
     entries[name] = .failed(error)
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay) {
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
       if case .failed? = self.entries[name] { self.entries[name] = nil }
     }
   }
@@ -266,6 +272,9 @@ extension DatabaseRegistry: LedDatabases {
       return eventLoop.makeFailedFuture(isClosing ? Self.stopping : Self.absence)
     }
     if departures[name] == nil, let led = led(name) { return led }
+    if damaged.contains(name) {
+      return eventLoop.makeFailedFuture(RESTError(503, reason: "the stored data is damaged"))
+    }
     let promise = eventLoop.makePromise(of: DatabaseCore.self)
     leaders.find(name).assumeIsolated().whenComplete { result in
       switch result {
@@ -323,10 +332,20 @@ extension DatabaseRegistry: LedDatabases {
           metadata: ["database": "\(name)"]
         )
         self.entries[name] = nil
+        self.leaveAlone(name, after: error)
         self.departures[name] = nil
         self.leaders?.lost(term)
         self.ended(name)
       }
+    }
+  }
+
+  /// Does not open a damaged database again for each request.
+  private func leaveAlone(_ name: String, after error: any Error) {
+    guard (error as? StoreError)?.kind == .damaged else { return }
+    damaged.insert(name)
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
+      self.damaged.remove(name)
     }
   }
 
