@@ -45,6 +45,41 @@ struct MetricsTests {
     await server.stop()
   }
 
+  @Test("are read by Prometheus: each sample has a type and a help, and labels are escaped")
+  func text() async throws {
+    let directory = try TemporaryDirectory()
+    let socket = directory.file("s")
+    var options = DatabaseServer.Options(socketPath: socket, port: 0, rules: .open)
+    options.version = #"1.0 "\beta""#
+    let server = try await DatabaseServer.start(options)
+    let client = try await server.connectAndGreet()
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/b","d":1}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    #expect(try await HTTPProbe(server.address).request("GET", "/metrics").status == 401)
+    let answer = try await HTTPProbe(.unix(path: socket)).request("GET", "/metrics")
+    #expect(answer.status == 200)
+    let samples = try PrometheusReader.read(answer.body)
+    #expect(samples["hearth_build_info"]?[["version": #"1.0 "\beta""#]] == 1)
+    let database = ["database": "hearth"]
+    #expect(samples["hearth_database_commits_total"]?[database] == 1)
+    #expect(samples["hearth_database_acknowledge_seconds_count"]?[database] == 1)
+    #expect(
+      samples["hearth_database_requests_total"]?[["database": "hearth", "kind": "write"]] == 1
+    )
+    await server.stop()
+  }
+
+  @Test("Labels and helps may contain anything")
+  func escapes() throws {
+    for value in ["", "a", "\"", "\\", "\n", "\\n", "a\"b\\\nc", "é{}=,"] {
+      var page = PrometheusText()
+      page.family("x_seconds", .gauge, value)
+      page.sample("x_seconds", ["first": value, "second": "s"], 0.25)
+      let samples = try PrometheusReader.read(page.text)
+      #expect(samples["hearth_x_seconds"] == [["first": value, "second": "s"]: 0.25])
+    }
+  }
+
   @Test("are read over a WebSocket by administrators, and by nobody else")
   func overWebSocket() async throws {
     let directory = try TemporaryDirectory()
@@ -182,5 +217,79 @@ struct OutgoingKindTests {
   )
   func kinds(message: String, kind: OutgoingKind) {
     #expect(OutgoingKind(Array(message.utf8)) == kind)
+  }
+}
+
+/// Reads Prometheus' text format as its documentation describes it, and nothing beyond it.
+enum PrometheusReader {
+  struct Malformed: Error {
+    let line: String
+  }
+
+  /// The samples by name and labels.
+  static func read(_ text: String) throws -> [String: [[String: String]: Double]] {
+    var samples: [String: [[String: String]: Double]] = [:]
+    var types: [String: String] = [:]
+    var helps: Set<String> = []
+    guard text.hasSuffix("\n") else { throw Malformed(line: text) }
+    for line in text.split(separator: "\n").map(String.init) {
+      if line.hasPrefix("#") {
+        let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+        guard words.count == 4 else { throw Malformed(line: line) }
+        let name = String(words[2])
+        switch words[1] {
+        case "HELP": guard helps.insert(name).inserted else { throw Malformed(line: line) }
+        case "TYPE":
+          guard types[name] == nil, ["counter", "gauge", "summary"].contains(words[3]) else {
+            throw Malformed(line: line)
+          }
+          types[name] = String(words[3])
+        case _: throw Malformed(line: line)
+        }
+        continue
+      }
+      let (name, labels, value) = try sample(line)
+      let family =
+        ["_sum", "_count"].filter { name.hasSuffix($0) }
+        .map { String(name.dropLast($0.count)) }.first { types[$0] == "summary" } ?? name
+      guard let type = types[family], helps.contains(family),
+        (type == "counter") == name.hasSuffix("_total"),
+        samples[name, default: [:]].updateValue(value, forKey: labels) == nil
+      else { throw Malformed(line: line) }
+    }
+    return samples
+  }
+
+  private static func sample(_ line: String) throws -> (String, [String: String], Double) {
+    var rest = Substring(line)
+    let name = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    rest.removeFirst(name.count)
+    var labels: [String: String] = [:]
+    if rest.first == "{" {
+      repeat {
+        rest.removeFirst()
+        let key = rest.prefix { $0.isLetter || $0 == "_" }
+        rest.removeFirst(key.count)
+        guard rest.hasPrefix("=\"") else { throw Malformed(line: line) }
+        rest.removeFirst(2)
+        var value = ""
+        while let character = rest.popFirst(), character != "\"" {
+          guard character == "\\" else {
+            value.append(character)
+            continue
+          }
+          switch rest.popFirst() {
+          case "n": value.append("\n")
+          case "\\": value.append("\\")
+          case "\"": value.append("\"")
+          case _: throw Malformed(line: line)
+          }
+        }
+        labels[String(key)] = value
+      } while rest.first == ","
+      guard rest.popFirst() == "}" else { throw Malformed(line: line) }
+    }
+    guard rest.popFirst() == " ", let value = Double(rest) else { throw Malformed(line: line) }
+    return (String(name), labels, value)
   }
 }

@@ -88,7 +88,21 @@ final class LeadershipDriver: DatabaseLeaders {
         metadata: ["host": "\(host)"]
       )
     }
+    lookAtSelf()
     handle(.time)
+  }
+
+  /// Tries once whether this server is reached at the host that it sends clients to.
+  private func lookAtSelf() {
+    let promise = eventLoop.makePromise(of: Bool.self)
+    promise.completeWithTask { [isReached, host = me.host] in await isReached(host) }
+    promise.futureResult.whenSuccess { [logger, host = me.host] isReached in
+      guard !isReached else { return }
+      logger.error(
+        "this server does not reach itself at the host that it advertises; clients may not either",
+        metadata: ["host": "\(host)"]
+      )
+    }
   }
 
   /// Hands over the databases that this server leads, and withdraws the server from the cluster.
@@ -145,7 +159,7 @@ final class LeadershipDriver: DatabaseLeaders {
     handle(.asked(name, request: lastRequest))
   }
 
-  /// The time by the storage's clock, in milliseconds from an arbitrary start; nil while unknown.
+  /// The time by the storage's clock, in milliseconds since 1970; nil while unknown.
   var storageTime: Int64? { isRunning ? machine.storageTime(at: clock())?.milliseconds : nil }
 
   /// The identifier of this run of the server.
@@ -166,9 +180,13 @@ final class LeadershipDriver: DatabaseLeaders {
     metrics.lag = lag?.milliseconds
     metrics.isCutOff = machine.isCutOff
     metrics.counts = counts
+    metrics.reconnections = store.activity.reconnections
+    metrics.unfolded = store.activity.unfolded
     guard let view = machine.view else { return metrics }
     metrics.timeline = view.history.timeline
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
+    let led = Set(view.leases.map(\.database))
+    metrics.leaderless = view.positions.keys.filter { !led.contains($0) }.sorted()
     metrics.leases = view.leases.map { lease in
       let host = view.servers.first { $0.id == lease.holder }?.host
       // For databases led here, the term is more recent than the view.

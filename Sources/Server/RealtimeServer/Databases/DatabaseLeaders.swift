@@ -11,6 +11,9 @@ protocol DatabaseLeaders: AnyObject {
   /// The metrics about servers and leases, for administrators.
   var metrics: ClusterMetrics { get }
 
+  /// The time by the storage's clock, in milliseconds; nil while unknown.
+  var storageTime: Int64? { get }
+
   /// Finds out which server leads a database.
   ///
   /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
@@ -113,6 +116,12 @@ struct ClusterMetrics {
   var timeline: Int64?
   /// What has happened since the server was started.
   var counts = ClusterCounts()
+  /// Databases without a leader, as far as this server has seen.
+  var leaderless: [String] = []
+  /// How often the storage had to be connected to again.
+  var reconnections: Int64 = 0
+  /// The number of batches of each database led here that are still to be folded.
+  var unfolded: [String: Int] = [:]
 }
 
 /// How often events of a cluster have occurred since a server was started.
@@ -158,6 +167,14 @@ extension ClusterMetrics {
       ("cutOff", .bool(isCutOff)),
       ("timeline", timeline.map { .integer($0) } ?? .null),
       ("losses", .integer(counts.losses)),
+      ("leaderless", .array(leaderless.map { .string($0) })),
+      ("reconnections", .integer(reconnections)),
+      (
+        "unfoldedBatches",
+        .object(
+          unfolded.sorted { $0.key < $1.key }.map { JSONMember($0.key, .integer(Int64($0.value))) }
+        )
+      ),
       ("leasesGained", .integer(counts.gained)),
       ("leasesLost", .integer(counts.lost)),
       ("renewalsFailed", .integer(counts.failedRenewals))

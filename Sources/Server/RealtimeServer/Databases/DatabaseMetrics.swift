@@ -230,13 +230,12 @@ struct RequestCounts {
   mutating func add(_ kind: Kind) { counts[kind.rawValue] += 1 }
 
   /// The kinds that have occurred, with their numbers.
-  var json: JSONValue {
-    .object(
-      Kind.allCases.filter { counts[$0.rawValue] > 0 }.map {
-        JSONMember("\($0)", .integer(Int64(counts[$0.rawValue])))
-      }
-    )
+  var counted: [(kind: String, count: Int)] {
+    Kind.allCases.filter { counts[$0.rawValue] > 0 }.map { ("\($0)", counts[$0.rawValue]) }
   }
+
+  /// The kinds that have occurred, with their numbers.
+  var json: JSONValue { .object(counted.map { JSONMember($0.kind, .integer(Int64($0.count))) }) }
 }
 
 extension ClientRequest {

@@ -52,6 +52,8 @@ public struct ServerOptions: Sendable {
   /// They read, decode, encrypt and write, so that the thread that orders writes does nothing else;
   /// without them, it does everything. They are of use where a machine has cores to spare.
   public var connectionThreads = 0
+  /// The version of the program, for the metrics.
+  public var version = ""
   /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
   /// The host under which clients reach this particular server, for the greeting: behind a proxy,

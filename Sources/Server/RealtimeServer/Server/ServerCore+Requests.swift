@@ -96,7 +96,9 @@ extension ServerCore {
     if request.path == "*", request.method == "OPTIONS" {
       return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
     }
-    if request.path == Self.metricsPath { return metricsReply(to: request) }
+    if [Self.metricsPath, Self.metricsTextPath].contains(request.path) {
+      return metricsReply(to: request)
+    }
     if let health = health(at: request.path) {
       return eventLoop.makeSucceededFuture(.answer(health))
     }
@@ -277,6 +279,8 @@ extension HTTPAnswer {
 extension ServerCore {
   /// The path at which administrators read the metrics.
   static let metricsPath = "/.info/metrics.json"
+  /// The path at which administrators read them in Prometheus' text format.
+  static let metricsTextPath = "/metrics"
 
   /// The answer to a probe: whether the process works, or whether it can serve clients.
   private func health(at path: String) -> HTTPAnswer? {
@@ -352,7 +356,14 @@ extension ServerCore {
       guard request.method == "GET" || request.method == "HEAD" else {
         throw RESTError(405, reason: "the metrics are read-only")
       }
-      let answer = HTTPAnswer.json(200, body: Array(metrics.text.utf8))
+      let answer =
+        request.path == Self.metricsPath
+        ? HTTPAnswer.json(200, body: Array(metrics.text.utf8))
+        : HTTPAnswer(
+          status: 200,
+          contentType: PrometheusText.contentType,
+          body: Array(metricsText.utf8)
+        )
       return eventLoop.makeSucceededFuture(.answer(answer))
     } catch {
       return eventLoop.makeFailedFuture(error)

@@ -1,0 +1,225 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeHub
+internal import RealtimeTransport
+
+/// A page of metrics in the text format of Prometheus, version 0.0.4.
+struct PrometheusText {
+  /// The type of a family of metrics.
+  enum Kind: String {
+    case counter, gauge, summary
+  }
+
+  typealias Labels = KeyValuePairs<String, String>
+
+  /// The content type of the page.
+  static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+  private(set) var text = ""
+
+  /// Begins a family of metrics, whose samples follow; a name says its unit.
+  mutating func family(_ name: String, _ kind: Kind, _ help: String) {
+    let help = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    text += "# HELP hearth_\(name) \(help)\n# TYPE hearth_\(name) \(kind.rawValue)\n"
+  }
+
+  /// Adds a sample of the family.
+  mutating func sample(_ name: String, _ labels: Labels = [:], _ value: Double) {
+    let list = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+    // Whole numbers stay free of a fraction.
+    let number = Int64(exactly: value).map { "\($0)" } ?? "\(value)"
+    text += "hearth_\(name)\(list.isEmpty ? "" : "{\(list)}") \(number)\n"
+  }
+
+  /// Adds a family with one sample.
+  mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+    family(name, kind, help)
+    sample(name, [:], value)
+  }
+
+  private static func escaped(_ value: String) -> String {
+    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+  }
+}
+
+extension ServerCore {
+  /// The metrics of the server since its start, as Prometheus reads them.
+  var metricsText: String {
+    var page = PrometheusText()
+    page.family("build_info", .gauge, "Always 1; the label is the version of the program.")
+    page.sample("build_info", ["version": options.version], 1)
+    page.single(
+      "uptime_seconds",
+      .gauge,
+      "The time since the server was started.",
+      Double((NIODeadline.now() - context.start).nanoseconds) / 1_000_000_000
+    )
+    page.single(
+      "resident_memory_bytes",
+      .gauge,
+      "The memory of the process.",
+      Double(ResidentMemory.mebibytes()) * 1_048_576
+    )
+    page.single(
+      "connections",
+      .gauge,
+      "Open connections to the server.",
+      Double(context.connectionCount)
+    )
+    page.single(
+      "waiting_output_bytes",
+      .gauge,
+      "Output that clients have not read yet.",
+      Double(context.memory.outputBytes)
+    )
+    addDatabases(to: &page)
+    if let leaders { add(leaders.metrics, storageTime: leaders.storageTime, to: &page) }
+    return page.text
+  }
+
+  private func addDatabases(to page: inout PrometheusText) {
+    func add(
+      _ name: String,
+      _ kind: PrometheusText.Kind,
+      _ help: String,
+      _ value: (DatabaseCore) -> Int
+    ) {
+      page.family("database_\(name)", kind, help)
+      for database in databases.open {
+        page.sample("database_\(name)", ["database": database.name], Double(value(database)))
+      }
+    }
+    add("connections", .gauge, "Open connections to the database.") {
+      $0.sessions.count + $0.internalPeers.count
+    }
+    add("listens", .gauge, "Open listens.") { $0.hub.listenCount }
+    add("revision", .gauge, "The number of the last stored commit.") { Int($0.hub.revision) }
+    add("store_failed", .gauge, "Whether the last attempt to store a batch failed.") {
+      $0.storeFailure == nil ? 0 : 1
+    }
+    add("commits_total", .counter, "Commits that were stored.") { $0.metrics.commits }
+    add("failed_batches_total", .counter, "Batches of commits that could not be stored.") {
+      $0.metrics.failedBatches
+    }
+    add("undecodable_messages_total", .counter, "Messages that could not be decoded.") {
+      $0.metrics.undecodable
+    }
+    add("sent_messages_total", .counter, "Messages that were sent.") { $0.metrics.sent }
+    add("sent_bytes_total", .counter, "The bytes of messages over WebSockets.") {
+      $0.metrics.sentBytes
+    }
+    add("dropped_connections_total", .counter, "Connections that the server closed over a limit.") {
+      $0.metrics.dropped
+    }
+    page.family("database_requests_total", .counter, "Requests of clients, by kind.")
+    for database in databases.open {
+      for (kind, count) in database.metrics.requests.counted {
+        page.sample(
+          "database_requests_total",
+          ["database": database.name, "kind": kind],
+          Double(count)
+        )
+      }
+    }
+    addTimes("commit_seconds", "How long the store took for a batch.", \.commitTime, to: &page)
+    addTimes(
+      "acknowledge_seconds",
+      "The time from the arrival of a write to its acknowledgement.",
+      \.acknowledgeTime,
+      to: &page
+    )
+  }
+
+  private func addTimes(
+    _ name: String,
+    _ help: String,
+    _ times: KeyPath<DatabaseMetrics, Histogram>,
+    to page: inout PrometheusText
+  ) {
+    page.family("database_\(name)", .summary, help)
+    for database in databases.open {
+      let histogram = database.metrics[keyPath: times]
+      for share in [0.5, 0.9, 0.99] where histogram.count > 0 {
+        page.sample(
+          "database_\(name)",
+          ["database": database.name, "quantile": "\(share)"],
+          Double(histogram.quantile(share)) / 1_000_000
+        )
+      }
+      let labels: PrometheusText.Labels = ["database": database.name]
+      page.sample("database_\(name)_sum", labels, Double(histogram.sum) / 1_000_000)
+      page.sample("database_\(name)_count", labels, Double(histogram.count))
+    }
+  }
+
+  private func add(
+    _ cluster: ClusterMetrics,
+    storageTime: Int64?,
+    to page: inout PrometheusText
+  ) {
+    page.single("cluster_servers", .gauge, "Live servers.", Double(cluster.servers.count))
+    page.single(
+      "cluster_cut_off",
+      .gauge,
+      "Whether the last attempt to reach PostgreSQL failed.",
+      cluster.isCutOff ? 1 : 0
+    )
+    if let lag = cluster.lag {
+      page.single(
+        "cluster_lag_seconds",
+        .gauge,
+        "The age of PostgreSQL's last answer.",
+        Double(lag) / 1_000
+      )
+    }
+    if let timeline = cluster.timeline {
+      page.single("cluster_timeline", .gauge, "PostgreSQL's timeline.", Double(timeline))
+    }
+    if let storageTime {
+      page.single(
+        "cluster_clock_offset_seconds",
+        .gauge,
+        "This server's clock minus that of PostgreSQL.",
+        Double(context.clock() - storageTime) / 1_000
+      )
+    }
+    page.family("cluster_lease_seconds", .gauge, "The rest of the lease of a database led here.")
+    for database in databases.open {
+      guard let term = database.term else { continue }
+      page.sample(
+        "cluster_lease_seconds",
+        ["database": database.name],
+        max(0, term.remaining / .seconds(1))
+      )
+    }
+    let leaderless = cluster.leaderless.count
+    page.single("cluster_leaderless", .gauge, "Databases without a leader.", Double(leaderless))
+    let counts: [(String, String, Int64)] = [
+      ("leases_gained", "How often this server began to lead a database.", cluster.counts.gained),
+      ("leases_lost", "Leases that ended before they were handed over.", cluster.counts.lost),
+      (
+        "renewals_failed", "Announcements that PostgreSQL did not answer.",
+        cluster.counts.failedRenewals
+      ),
+      (
+        "losses", "How often PostgreSQL was found to lack what it had before.",
+        cluster.counts.losses
+      ),
+      (
+        "reconnects", "Connections to PostgreSQL that were lost and made again.",
+        cluster.reconnections
+      ),
+    ]
+    for (name, help, value) in counts {
+      page.single("cluster_\(name)_total", .counter, help, Double(value))
+    }
+    page.family(
+      "cluster_unfolded_batches",
+      .gauge,
+      "Batches in the log since this server leads the database that are not in the nodes yet."
+    )
+    for (database, count) in cluster.unfolded.sorted(by: { $0.key < $1.key }) {
+      page.sample("cluster_unfolded_batches", ["database": database], Double(count))
+    }
+  }
+}
