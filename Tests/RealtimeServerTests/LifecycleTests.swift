@@ -24,6 +24,21 @@ struct LifecycleTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test("answers a client that is still uploading when it stops")
+  func uploadAtTheEnd() async throws {
+    let server = try await DatabaseServer.startForTest(.init(port: 0, rules: .open))
+    let http = try await HTTPProbe(server.address)
+    let head = "PUT /x.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
+    http.send(head + "Expect: 100-continue\r\n\r\n")
+    // So that the server has the head.
+    #expect(try await http.answer(hasBody: false).status == 100)
+    http.send("\"the beginning")
+    async let stop: Void = server.stop()
+    #expect(try await http.answer().status == 503)
+    await http.close()
+    await stop
+  }
+
   @Test("ends by itself when the last one has left, not before")
   func idleExitAfterLast() async throws {
     let server = try await DatabaseServer.startForTest(

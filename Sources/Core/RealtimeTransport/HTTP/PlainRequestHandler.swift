@@ -383,6 +383,9 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   func closeGracefully() -> EventLoopFuture<Void>? {
     let closed = context?.channel.closeFuture
     switch phase {
+    case .receiving where head != nil:
+      // An upload is answered, so that its client knows that nothing was stored.
+      write(HTTPAnswer(status: 503, error: "the server is stopping"), isLast: true)
     case .receiving: close()
     case .answering: isLast = true
     case .streaming:
