@@ -92,6 +92,28 @@ struct LifeSignTests {
     #expect((driver.core.silentSince ?? 0) - end <= 45_000)
   }
 
+  @Test(
+    "A server whose pushes stay away is asked after five seconds, once, and not while they come"
+  )
+  func pushes() throws {
+    var driver = connected()
+    for count in 1...20 {
+      driver.passWithPongs(4_900)
+      try driver.push("l/a", "\(count)")
+    }
+    #expect(pings(driver) == 0)
+    driver.passWithPongs(4_999)
+    #expect(pings(driver) == 0)
+    driver.passWithPongs(1)
+    #expect(pings(driver) == 1)
+    driver.passWithPongs(44_000)
+    #expect(pings(driver) == 1, "an answer is enough for a server without pushes")
+    try driver.push("l/a", "21")
+    let end = driver.time.monotonic
+    driver.pass(8_000)
+    #expect(driver.core.silentSince == end + 5_000)
+  }
+
   @Test("Somebody who looks learns within three seconds that an idle server hangs")
   func probe() {
     var driver = connected()

@@ -347,6 +347,14 @@ struct ConnectionMachine: Sendable {
     return true
   }
 
+  /// A push arrived on the connection.
+  mutating func pushed(at time: RepoTime) -> [RepoOutput] {
+    modifySession { session in
+      session.life.pushed()
+      return [session.nextLook(at: time.monotonic)].compactMap(\.self)
+    } ?? []
+  }
+
   /// Part of a long message was received or sent.
   mutating func progressed(_ id: ConnectionID, at time: RepoTime) {
     guard current == id else { return }

@@ -1,6 +1,6 @@
 /// Tracks a greeted server's signs of life, and when to check for the next one.
 ///
-/// A client that waits for nothing asks rarely. A client that waits for an answer soon pings,
+/// A client that waits for nothing asks rarely, but once when pushes that came stay away. A client that waits for an answer soon pings,
 /// because a server can be alive and still owe an answer; a server that stays silent is given up.
 /// Only answers and parts of long messages count: pushes also arrive on a connection that transmits
 /// nothing in the other direction.
@@ -26,6 +26,8 @@ struct LifeSigns: Sendable {
   /// The time of the earliest request since the last sign of life, or nil if there was none.
   private var askedAt: Int64?
   private var isPinging = false
+  /// Whether a push has arrived since the last sign of life.
+  private var hasPush = false
   /// How long an answer may be overdue before the client pings; longer each time the server only
   /// answers the ping.
   private var probeDelay: Int64
@@ -54,6 +56,9 @@ struct LifeSigns: Sendable {
   /// A message arrived, whether or not it was an answer.
   mutating func received(at time: Int64) { lastReceived = time }
 
+  /// A push arrived, as others may soon.
+  mutating func pushed() { hasPush = true }
+
   /// Part of a long message was received or sent.
   mutating func progressed(at time: Int64) {
     lastReceived = time
@@ -75,8 +80,16 @@ struct LifeSigns: Sendable {
 
   private mutating func isAlive(at time: Int64) {
     lastSign = time
+    hasPush = false
     askedAt = nil
     silentSince = nil
+  }
+
+  /// How long the server may send nothing before it is asked for a sign of life.
+  private var quiet: Int64 {
+    hasPush
+      ? min(configuration.pushSilence, configuration.keepaliveInterval)
+      : configuration.keepaliveInterval
   }
 
   /// Whether to ping on request: not if an answer is expected or a message has just arrived.
@@ -110,7 +123,7 @@ struct LifeSigns: Sendable {
       return .ask
     }
     guard let askedAt else {
-      if time - lastReceived >= configuration.keepaliveInterval {
+      if time - lastReceived >= quiet {
         ask(since: time, at: time)
         return .ask
       }
@@ -139,7 +152,7 @@ struct LifeSigns: Sendable {
 
   private func dueLook(isOwed: Bool) -> Int64 {
     guard let askedAt else {
-      let idle = min(lastReceived, lastSent) + configuration.keepaliveInterval
+      let idle = min(lastReceived + quiet, lastSent + configuration.keepaliveInterval)
       return isOwed ? min(idle, lastSign + probeDelay) : idle
     }
     var due = askedAt + patience

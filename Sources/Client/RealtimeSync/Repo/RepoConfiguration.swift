@@ -29,6 +29,9 @@ package struct RepoConfiguration: Sendable {
   /// How long an otherwise idle connection may be silent before the client asks the server for a
   /// sign of life, in milliseconds.
   package var keepaliveInterval: Int64 = 45_000
+  /// How long pushes may stay away, after some have come, before the client asks the server for a
+  /// sign of life, in milliseconds.
+  package var pushSilence: Int64 = 5_000
   /// How long an answer may be overdue before the client pings the server, in milliseconds.
   package var probeDelay: Int64 = 1_000
   /// How long requests must be unanswered before users are told of the silence, in milliseconds.

@@ -203,7 +203,9 @@ package struct RepoCore: Sendable {
     case .response(let number, let response):
       if let purpose = connection.answered(number, at: now) { answered(purpose, with: response) }
     case .push(let push):
-      if isConnected { receive(push) }
+      guard isConnected else { break }
+      outputs += connection.pushed(at: now)
+      receive(push)
     }
   }
 
