@@ -1,14 +1,17 @@
 import ArgumentParser
 import Foundation
+import NIOPosix
 import RealtimeCore
+import RealtimeHub
 import RealtimeServer
+import RealtimeTransport
 import SecurityRules
 
-/// Works on rules documents, without a database.
+/// Works on rules documents, and puts them in force.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Check security rules, or ask which rule decides a request.",
-    subcommands: [Check.self, Explain.self]
+    abstract: "Check security rules, ask which rule decides a request, or put them in force.",
+    subcommands: [Check.self, Explain.self, Replace.self]
   )
 
   /// Loads the rules from a file.
@@ -40,6 +43,72 @@ extension Rules {
 
     func run() async throws {
       _ = try Rules.load(file)
+    }
+  }
+}
+
+extension Rules {
+  /// Gives a database rules of its own.
+  struct Replace: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "set",
+      abstract: "Give a database rules of its own, which replace those that it has.",
+      discussion: """
+        A running server takes them at once, through its socket; otherwise they are stored. While a \
+        server leads a database in PostgreSQL, name its socket with --socket instead of --store.
+        """
+    )
+
+    @Argument(help: "The rules; - reads stdin.", completion: .file(), transform: DashedWord.restore)
+    var file: String
+
+    @OptionGroup var choice: DatabaseChoice
+
+    @OptionGroup var options: CommonOptions
+
+    func run() async throws {
+      let source = try Rules.load(file).source
+      if choice.storage.store == nil, try options.hasServer() { return try await send(source) }
+      _ = try choice.database(options)
+      guard let store = try choice.storage.databases(options).open(choice.name) else {
+        throw CommandFailure(.notFound, description: "there is no database \"\(choice.name)\"")
+      }
+      defer { try? store.close() }
+      // A store accepts batches once its data has been read.
+      _ = try store.load()
+      try store.commit(CommitBatch(commits: [], rules: source))
+    }
+
+    private func send(_ source: String) async throws {
+      let client = HTTPClient(
+        group: MultiThreadedEventLoopGroup.singleton,
+        trust: .system,
+        timeout: .seconds(options.timeout)
+      )
+      let socket = try options.paths().socket
+      let status: Int
+      let body: [UInt8]
+      do throws(HTTPClientError) {
+        let answer = try await client.send(
+          HTTPClientRequest(
+            "PUT",
+            to: ConnectionTarget(unixSocket: socket),
+            path: "/.settings/rules.json?ns=\(choice.name)",
+            headerLines: [],
+            body: Array(source.utf8)
+          )
+        )
+        status = answer.status
+        body = answer.body
+      } catch {
+        throw CommandFailure(.offline, description: error.description)
+      }
+      guard status != 200 else { return }
+      let reason = (try? JSONParser.parse(body))?["error"]?.string
+      throw CommandFailure(
+        status == 404 ? .notFound : status >= 500 ? .offline : .failed,
+        description: reason ?? "the server refuses: status \(status)"
+      )
     }
   }
 }

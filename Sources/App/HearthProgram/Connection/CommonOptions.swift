@@ -77,10 +77,13 @@ struct CommonOptions: ParsableArguments {
   @Option(name: .long, help: ArgumentHelp("How long a command may take.", valueName: "seconds"))
   var timeout: Double = 10
 
-  /// Fills in options that were not given from the profile.
+  /// Checks the time, and fills in options that were not given from the profile.
   ///
   /// - Throws: `ValidationError` when there is no such profile, or a URL was given as well.
   mutating func validate() throws {
+    guard timeout > 0, timeout <= 1_000_000_000 else {
+      throw ValidationError("--timeout must be a number of seconds above 0")
+    }
     guard let found = try Profile.chosen(profile, beside: database) else { return }
     database = found.database
     apiKey = apiKey ?? found.apiKey
@@ -90,6 +93,22 @@ struct CommonOptions: ParsableArguments {
   /// The paths that the options name.
   func paths() throws(CommandFailure) -> ProgramPaths {
     try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)
+  }
+
+  /// Whether a server answers at the socket.
+  ///
+  /// - Throws: ``CommandFailure`` when `--socket` names something else, or nobody is there and no
+  ///   data directory is named that could be used instead.
+  func hasServer() throws(CommandFailure) -> Bool {
+    let path = try paths().socket
+    switch UnixSocketProbe.look(at: path) {
+    case .process: return true
+    case .nobody where socket == nil || dataDir != nil: return false
+    case .nobody: throw CommandFailure(.offline, description: "no server answers at \(path)")
+    case .notASocket, .unusable:
+      guard socket != nil else { return false }
+      throw CommandFailure(.usage, description: "\(path) is not the socket of a server")
+    }
   }
 
   /// The local server; nil if the database is remote.

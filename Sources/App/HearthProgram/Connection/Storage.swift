@@ -90,6 +90,24 @@ package enum Storage {
     return PostgresTreeStores(at: PostgresAddress(address), options: options)
   }
 
+  /// Waits until a shared storage answers, which may be started after its servers.
+  ///
+  /// - Throws: `StoreError` when it refuses this server, so that waiting does not help.
+  static func waitUntilReached(_ store: any ClusterStore, logger: Logger) throws {
+    var hasWaited = false
+    while true {
+      do {
+        _ = try store.names()
+        if hasWaited { logger.notice("PostgreSQL is reached") }
+        return
+      } catch let error as StoreError where PostgresTreeStores.isAway(error) {
+        if !hasWaited { logger.warning("waiting for PostgreSQL: \(error)") }
+        hasWaited = true
+        poll(nil, 0, 500)
+      }
+    }
+  }
+
   /// Opens the accounts in a PostgreSQL database.
   package static func sharedAccounts(
     at address: String,

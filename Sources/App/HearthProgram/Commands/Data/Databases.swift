@@ -13,9 +13,9 @@ struct Databases: ParsableCommand {
     discussion: """
       Each database has its own data and rules. Clients name one with ns=NAME; "hearth" is the one \
       of the blog. A new one allows nothing to anyone but administrators until it has rules: \
-      PUT /.settings/rules.json?ns=NAME at the socket.
+      "hearth rules set FILE --ns NAME".
       """,
-    subcommands: [ListNames.self, Create.self, Move.self],
+    subcommands: [ListNames.self, Create.self, Move.self, Rebalance.self, Drain.self],
     defaultSubcommand: ListNames.self
   )
 
@@ -116,17 +116,102 @@ extension Databases {
       guard let lease = view.leases.first(where: { $0.database == name }) else {
         throw CommandFailure(.notFound, description: "no server leads a database \"\(name)\" now")
       }
-      guard lease.holder != server.id else { return }
-      try store.move(name, to: server.id)
-      for _ in 0..<Int(options.timeout * 50) {
-        let now = try store.view().leases.first { $0.database == name }
-        if now?.holder == server.id { return }
-        poll(nil, 0, 20)
+      try Databases.move(lease, to: server, in: store, within: options.timeout)
+    }
+  }
+}
+
+extension Databases {
+  /// Asks the leader of a database to hand it over, and waits until it has.
+  fileprivate static func move(
+    _ lease: Lease,
+    to server: ClusterServer,
+    in store: any ClusterStore,
+    within seconds: Double
+  ) throws {
+    guard lease.holder != server.id else { return }
+    try store.move(lease.database, to: server.id)
+    for _ in 0..<Int(seconds * 50) {
+      let now = try store.view().leases.first { $0.database == lease.database }
+      if now?.holder == server.id { return }
+      poll(nil, 0, 20)
+    }
+    throw CommandFailure(
+      .offline,
+      description: "the database \"\(lease.database)\" was not handed over in time"
+    )
+  }
+
+  /// Moves databases to the servers that would get them if nobody led them.
+  fileprivate static func spread(
+    _ leases: [Lease],
+    over servers: [ClusterServer],
+    in store: any ClusterStore,
+    _ options: CommonOptions
+  ) throws {
+    for lease in leases {
+      guard let server = Leadership.choice(for: lease.database, among: servers),
+        server.id != lease.holder
+      else { continue }
+      try move(lease, to: server, in: store, within: options.timeout)
+      options.json
+        ? Output.line(
+          .object(("database", .string(lease.database)), ("host", .string(server.host)))
+        )
+        : Output.line(untrusted: "\(lease.database)  \(server.host)")
+    }
+  }
+
+  /// Spreads the databases over all servers.
+  struct Rebalance: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Spread the databases over the servers, after one has been started.",
+      discussion: "Prints each database that has moved, and its new leader."
+    )
+
+    @OptionGroup var storage: StoreChoice
+
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+      let store = try storage.cluster(options)
+      let view = try store.view()
+      try Databases.spread(view.leases, over: view.servers, in: store, options)
+    }
+  }
+
+  /// Has a server lead nothing any more.
+  struct Drain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Hand all databases of a server over to the others.",
+      discussion: """
+        The server keeps running. It leads a database again when somebody asks for one that no \
+        server leads and that falls to it, so stop it soon.
+        """
+    )
+
+    @Argument(
+      help: "The host of the server, as \"hearth cluster\" shows it.",
+      transform: DashedWord.restore
+    )
+    var host: String
+
+    @OptionGroup var storage: StoreChoice
+
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+      let store = try storage.cluster(options)
+      let view = try store.view()
+      guard let server = view.servers.first(where: { $0.host == host }) else {
+        throw CommandFailure(.notFound, description: "no server is at \"\(host)\" now")
       }
-      throw CommandFailure(
-        .offline,
-        description: "the database \"\(name)\" was not handed over in time"
-      )
+      let others = view.servers.filter { $0.id != server.id }
+      guard !others.isEmpty else {
+        throw CommandFailure(.conflict, description: "there is no other server to hand over to")
+      }
+      let led = view.leases.filter { $0.holder == server.id }
+      try Databases.spread(led, over: others, in: store, options)
     }
   }
 }

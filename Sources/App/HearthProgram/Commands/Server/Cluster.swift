@@ -10,8 +10,8 @@ struct Cluster: ParsableCommand {
     discussion: """
       A line for each server with its host, then the databases that it leads: the epoch, which is a \
       new one for each leader, and how long ago the lease was renewed, by PostgreSQL's clock. Then \
-      the databases without a leader, and what servers have seen in PostgreSQL and no longer found \
-      there.
+      servers that have fallen silent, the databases without a leader, PostgreSQL's timeline, and \
+      what servers have seen in PostgreSQL and no longer found there.
       """
   )
 
@@ -27,11 +27,15 @@ struct Cluster: ParsableCommand {
   }
 
   private static func lines(of view: ClusterView) -> [String] {
-    var lines = view.servers.isEmpty ? ["no server runs (timeline \(view.history.timeline))"] : []
+    var lines = view.servers.isEmpty ? ["no server runs"] : []
     for server in view.servers {
       let led = view.leases.filter { $0.holder == server.id }
       lines.append(server.host + (led.isEmpty ? "  leads nothing" : ""))
       lines += led.map { "  \($0.database)  \(facts(of: $0))" }
+    }
+    let hosts = Set(view.servers.map(\.host))
+    lines += view.silent.filter { !hosts.contains($0.server.host) }.map {
+      "\($0.server.host)  cut off from PostgreSQL, or dead: silent for \(seconds($0.age)) s"
     }
     let known = Set(view.servers.map(\.id))
     // Their servers have died, or a tool holds the database temporarily.
@@ -42,12 +46,13 @@ struct Cluster: ParsableCommand {
     lines += view.positions.keys.sorted().filter { !led.contains($0) }.map {
       "\($0)  no server leads it; the first request opens it"
     }
-    return lines
+    return lines + ["PostgreSQL is on timeline \(view.history.timeline)"]
   }
 
+  private static func seconds(_ age: Duration) -> Double { (age / .seconds(1) * 10).rounded() / 10 }
+
   private static func facts(of lease: Lease) -> String {
-    let seconds = Double(lease.age / .milliseconds(1)) / 1_000
-    return "epoch \(lease.epoch), renewed \((seconds * 10).rounded() / 10) s ago"
+    "epoch \(lease.epoch), renewed \(seconds(lease.age)) s ago"
   }
 
   private static func line(of loss: StorageLoss) -> String {
@@ -62,6 +67,18 @@ struct Cluster: ParsableCommand {
         .array(
           view.servers.map {
             .object(("id", .string($0.id.description)), ("host", .string($0.host)))
+          }
+        )
+      ),
+      (
+        "silent",
+        .array(
+          view.silent.map {
+            .object(
+              ("id", .string($0.server.id.description)),
+              ("host", .string($0.server.host)),
+              ("silentMilliseconds", .integer(Int64($0.age / .milliseconds(1))))
+            )
           }
         )
       ),

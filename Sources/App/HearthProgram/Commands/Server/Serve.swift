@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import Logging
 import RealtimeCore
+import RealtimeDatabase
 import RealtimeHub
 import RealtimeServer
 import SecurityRules
@@ -20,11 +21,13 @@ struct Serve: AsyncParsableCommand {
       SIGTERM and SIGINT end it after the last write is stored, with status 0; a second one ends it \
       at once, with status 143, and loses nothing that was acknowledged. If it cannot know whether a \
       write was stored, it ends with status 1; started again, it reads what the disk has. SIGHUP reads \
-      the rules and the certificate again. Administrators read metrics at /.info/metrics.json.
+      the rules and the certificate again. Administrators read metrics at /.info/metrics.json \
+      and, in Prometheus' text format, at /metrics.
 
       With --store the databases, the accounts and the keys are in PostgreSQL, in the schema "hearth", \
       which is made when it is missing. The URL is one of libpq, with its environment variables and \
-      password file; it needs libpq5. There is a socket only with --socket.
+      password file; it needs libpq5. There is a socket only with --socket. While PostgreSQL cannot \
+      be reached, the start waits for it.
 
       Limits, with their defaults:
       \(ServeOptions.limitHelp)
@@ -88,6 +91,7 @@ struct Serve: AsyncParsableCommand {
     let paths = try options.paths()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? paths.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
+    serverOptions.version = SDKVersion.current
     try network.apply(to: &serverOptions)
     if storage.store != nil, serverOptions.isPublic, network.advertise == nil {
       throw CommandFailure(
@@ -111,7 +115,10 @@ struct Serve: AsyncParsableCommand {
     let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
     let stores = stores(in: paths, logger: logger)
-    if let shared = stores as? any ClusterStore { try requireOwnName(in: shared) }
+    if let shared = stores as? any ClusterStore {
+      try Storage.waitUntilReached(shared, logger: logger)
+      try requireOwnName(in: shared)
+    }
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
