@@ -444,9 +444,11 @@ let package = Package(
     tests(
       "hearth",
       [
-        "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "LocalPostgres",
-        "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script", "Swift6Script",
+        "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "HearthProgram",
+        "LocalPostgres", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script",
+        "Swift6Script",
         "TLSTestSupport", "hearth-lab",
+        product("ArgumentParser", "swift-argument-parser"),
       ]
     ),
     tests(

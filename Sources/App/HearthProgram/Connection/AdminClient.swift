@@ -13,35 +13,18 @@ struct AdminClient {
   private let paths: ProgramPaths
   /// The PostgreSQL that has the accounts; nil for those of the data directory.
   private let store: String?
+  /// Whether a server has the accounts of the data directory.
+  private let hasServer: Bool
   private let database: String
   private let timeout: Duration
 
   /// Finds the accounts of a database.
   ///
-  /// - Throws: ``CommandFailure`` when the options name no data directory, or no such database.
+  /// - Throws: ``CommandFailure`` when there is no such database.
   init(_ options: CommonOptions, for choice: DatabaseChoice) throws {
-    guard options.database == nil, !options.ephemeral else {
-      throw CommandFailure(
-        .usage,
-        description: "accounts are managed in their data directory; name it with --data-dir"
-      )
-    }
-    guard options.timeout > 0, options.timeout.isFinite else {
-      throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
-    }
-    let unused = [
-      ("--user", options.user), ("--account", options.account), ("--api-key", options.apiKey),
-      ("--ca-file", options.caFile),
-      ("--socket", choice.storage.store.flatMap { _ in options.socket }),
-    ]
-    if let option = unused.first(where: { $0.1 != nil }) {
-      throw CommandFailure(
-        .usage,
-        description: "\(option.0) has no use where an administrator manages accounts"
-      )
-    }
     paths = try options.paths()
     store = choice.storage.store
+    hasServer = try store == nil && options.hasServer()
     timeout = .seconds(options.timeout)
     _ = try choice.database(options)
     database = choice.name
@@ -96,7 +79,7 @@ struct AdminClient {
       request.contentType = "application/json"
     }
     let answer: (status: Int, json: JSONValue)
-    if store == nil, case .process = UnixSocketProbe.look(at: paths.socket) {
+    if hasServer {
       answer = try await sendToServer(request)
     } else {
       answer = try await answerHere(request)

@@ -16,6 +16,7 @@ package enum CommandRun {
       }
       let moved = try LeadingOptions.moved(words, of: root)
       var command = try root.parseAsRoot(DashedWord.protect(moved, of: root))
+      try OptionUse.check(moved, of: root)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {

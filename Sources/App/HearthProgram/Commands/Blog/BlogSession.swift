@@ -24,9 +24,6 @@ struct BlogSession {
     starring: StarOptions? = nil,
     isEndless: Bool = false
   ) throws {
-    guard options.timeout > 0, options.timeout.isFinite else {
-      throw CommandFailure(.usage, description: "--timeout must be a number of seconds above 0")
-    }
     var configuration = DatabaseOptions()
     let me = try options.signIn(&configuration)
     let server = try options.localServer()

@@ -44,6 +44,12 @@ struct Fsck: AsyncParsableCommand {
 
   func run() async throws {
     try choice.refuse(with: options)
+    if file != nil,
+      options.dataDir != nil || options.database != nil || options.ephemeral
+        || options.socket != nil || choice.storage.store != nil || acceptLoss
+    {
+      throw CommandFailure(.usage, description: "only the file is checked; give no other place")
+    }
     if acceptLoss { return try acceptMissing() }
     if repair, file != nil || choice.name != DatabaseName.standard {
       throw CommandFailure(

@@ -40,11 +40,8 @@ struct Import: AsyncParsableCommand {
     try choice.refuse(with: options)
     let source = try ByteSource(file)
     guard options.database == nil, !options.ephemeral else { return try await send(source) }
-    let paths = try options.paths()
     let database = try choice.database(options, changesSchema: true)
-    if choice.storage.store == nil, case .process = UnixSocketProbe.look(at: paths.socket) {
-      return try await send(source)
-    }
+    if choice.storage.store == nil, try options.hasServer() { return try await send(source) }
     try await importInto(database, from: source, patience: .seconds(options.timeout))
   }
 

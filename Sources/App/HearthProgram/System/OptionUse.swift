@@ -1,0 +1,120 @@
+package import ArgumentParser
+import RealtimeCore
+
+/// Which of the options that commands share each command uses; any other is refused.
+///
+/// An option that is accepted and ignored misleads: the command works on another database than the
+/// user named, or as someone else.
+package enum OptionUse {
+  /// The options that say who the user is, and how to reach a database elsewhere.
+  private static let person: Set<String> = ["user", "account", "api-key", "ca-file"]
+  private static let elsewhere: Set<String> = ["database", "profile"]
+  /// What commands about accounts elsewhere do not use.
+  private static let signing: Set<String> = ["user", "socket", "ephemeral", "timeout"]
+  private static let place: Set<String> = ["data-dir", "socket", "ephemeral"]
+
+  /// The options without a use, by the name of the command.
+  ///
+  /// A test ensures that every command with common options is listed.
+  static let unused: [String: Set<String>] = {
+    var unused: [String: Set<String>] = [
+      "open": ["json", "timeout"], "watch": ["timeout"],
+      "sign-in": signing.union(["account"]), "sign-up": signing.union(["account"]),
+      "reset-password": signing.union(["account"]), "sign-out": signing,
+      "accounts": person.union(["socket", "ephemeral", "timeout"]),
+      "import": [], "export": [], "fsck": [],
+      "migrate": person.union(elsewhere).union(place).union(["timeout"]),
+      "serve": person.union(elsewhere).union(["timeout"]), "stop": person.union(elsewhere),
+      "doctor": ["user", "account", "api-key", "timeout"],
+      "info": ["account", "api-key", "ca-file", "timeout"],
+      "databases move": person.union(elsewhere).union(place),
+      "cluster": person.union(elsewhere).union(place).union(["timeout"]),
+      "rules set": person.union(elsewhere).union(["ephemeral"]),
+    ]
+    for name in ["rebalance", "drain"] {
+      unused["databases \(name)"] = unused["databases move"]
+    }
+    for name in [
+      "list", "search", "show", "post", "comment", "edit", "star", "unstar", "delete", "follow",
+      "unfollow", "people", "get", "set",
+    ] { unused[name] = [] }
+    for name in ["backup", "restore", "databases list", "databases create"] {
+      unused[name] = person.union(elsewhere).union(["socket", "ephemeral", "timeout"])
+    }
+    for name in ["list", "add", "disable", "enable", "reset", "delete", "rotate-key"] {
+      unused["users \(name)"] = person.union(elsewhere).union(["ephemeral"])
+    }
+    return unused
+  }()
+
+  /// Ensures that the command uses every option that was given.
+  ///
+  /// - Parameters:
+  ///   - words: The words after the name of the program, with options after their command.
+  ///   - program: The program that declares the commands.
+  /// - Throws: ``CommandFailure`` that names the option and the reason.
+  package static func check(
+    _ words: [String],
+    of program: any ParsableCommand.Type
+  ) throws(CommandFailure) {
+    let name = command(in: words, of: program)
+    let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+      .map { String($0.dropFirst(2).prefix { $0 != "=" }) }
+    guard let unused = unused[name] else { return }
+    for option in given {
+      if unused.contains(option) {
+        throw refusal(option, "has no use in \"hearth \(name)\"")
+      }
+      if let reason = conflict(of: option, with: Set(given), in: name) {
+        throw refusal(option, reason)
+      }
+    }
+  }
+
+  private static func refusal(_ option: String, _ reason: String) -> CommandFailure {
+    CommandFailure(.usage, description: "--\(option) \(reason)")
+  }
+
+  /// Why an option has no use beside others; nil if it has one.
+  private static func conflict(
+    of option: String,
+    with given: Set<String>,
+    in command: String
+  ) -> String? {
+    let isElsewhere = !elsewhere.isDisjoint(with: given)
+    switch option {
+    case "account" where given.contains("user"): return "and --user both say who you are"
+    case "account", "api-key", "ca-file":
+      return isElsewhere ? nil : "is for a database elsewhere: add --database or --profile"
+    case "socket", "ephemeral":
+      if isElsewhere { return "is for a local database, but --database names one elsewhere" }
+      if option == "socket", command == "export", !given.contains("ephemeral") {
+        return "has no use for \"hearth export\", which reads the files; choose with --data-dir"
+      }
+    case "user", "timeout":
+      if command == "export", !isElsewhere, !given.contains("ephemeral") {
+        return "has no use for \"hearth export\", which reads the files"
+      }
+    case _: break
+    }
+    let usedBesideStore = ["serve": ["socket"], "import": ["timeout"]]
+    guard given.contains("store"), !(usedBesideStore[command] ?? []).contains(option),
+      person.union(["socket"]).contains(option)
+        || option == "timeout" && !command.hasPrefix("databases ")
+    else { return nil }
+    return "has no use beside --store"
+  }
+
+  /// The full name of the command that the words name.
+  private static func command(in words: [String], of program: any ParsableCommand.Type) -> String {
+    var (type, names) = (program, [String]())
+    for word in words {
+      guard let inner = type.configuration.subcommands.first(where: { $0._commandName == word })
+      else { break }
+      type = inner
+      names.append(word)
+    }
+    if let inner = type.configuration.defaultSubcommand { names.append(inner._commandName) }
+    return names.joined(separator: " ")
+  }
+}
