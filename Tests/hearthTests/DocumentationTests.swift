@@ -84,6 +84,14 @@ extension EndToEnd {
         --advertise s-2.blog.example.org > second.out 2> second.err & second=$!
       for _ in $(seq 400); do grep -q '"ready":true' second.out && break; sleep 0.05; done
       """,
+      "disaster.md": """
+      "$program" databases create hearth --store "$STORE"
+      "$program" serve --store "$STORE" --port 0 --socket server.sock > second.out 2> second.err & second=$!
+      for _ in $(seq 400); do grep -q '"ready":true' second.out && break; sleep 0.05; done
+      SCRATCH=$EMPTY_STORE
+      echo "correct horse" | "$program" users add ann@example.org --password-stdin --store "$STORE"
+      command curl -fsS -X PUT -d '{"notes":{"a":1}}' --unix-socket server.sock http://localhost/.json
+      """,
       "postgresql.md": "hearth post --title First --body Hello",
       "scripting.md": "id=$(hearth post --title First --body Hello)",
     ]
@@ -108,7 +116,8 @@ extension EndToEnd {
       // The directories are those named on the pages.
       environment["XDG_DATA_HOME"] = nil
       environment["XDG_STATE_HOME"] = nil
-      if page.text.contains("postgres://") && page.name != "README.md" {
+      if page.text.contains("$STORE") || page.text.contains("postgres://"), page.name != "README.md"
+      {
         guard PostgresServer.isInstalled else { return }
         let server = try PostgresServer.shared.get()
         environment["STORE"] = try server.makeDatabase()

@@ -187,7 +187,13 @@ extension EndToEnd {
       #expect(starts.count == 1)
       let settings = example.split(separator: "\n").filter { $0.contains("HEARTH_OPTIONS=") }
       #expect(settings.count == 3)
-      for line in starts + settings {
+      let cluster = try ["systemd/hearth-cluster.service", "config/hearth-cluster.example"]
+        .flatMap { name in
+          try String(contentsOfFile: "\(Sandbox.package)/assets/\(name)", encoding: .utf8)
+            .split(separator: "\n").filter { $0.contains("--port ") || $0.contains("ExecStart=") }
+        }
+      #expect(cluster.count == 2)
+      for line in starts + settings + cluster {
         for word in line.split(whereSeparator: { $0 == " " || $0 == "=" })
         where word.hasPrefix("--") {
           #expect(options.contains(String(word)), "\(word)")
