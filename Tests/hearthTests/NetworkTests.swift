@@ -138,8 +138,6 @@ extension EndToEnd {
         "--password-stdin",
         "--database",
         url,
-        "--timeout",
-        "60",
         input: "correct horse\n"
       )
       #expect(outcome.status == 0, "\(outcome.errors)")
