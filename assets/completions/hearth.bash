@@ -1950,13 +1950,13 @@ _hearth_databases() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    list|create|move)
+    list|create|move|rebalance|drain)
         # Offer subcommand argument completions
         "_hearth_databases_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'list create move' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'list create move rebalance drain' -- "${cur}"))
         ;;
     esac
 }
@@ -2081,6 +2081,98 @@ _hearth_databases_move() {
         ;;
     '--profile')
         __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases move -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_databases_rebalance() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases rebalance -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_databases_drain() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases drain -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -2487,13 +2579,13 @@ _hearth_rules() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    check|explain)
+    check|explain|set)
         # Offer subcommand argument completions
         "_hearth_rules_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'check explain' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'check explain set' -- "${cur}"))
         ;;
     esac
 }
@@ -2540,6 +2632,64 @@ _hearth_rules_explain() {
         return
         ;;
     '--data')
+        __hearth_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_hearth_rules_set() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion rules set -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion rules set -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
         __hearth_add_completions -f
         return
         ;;
