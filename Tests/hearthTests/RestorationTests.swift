@@ -7,7 +7,7 @@ extension EndToEnd {
   struct RestorationTests {
     @Test(
       "The terminal's settings and screen are restored",
-      arguments: ["q", "TERM", "HUP", "INT", "QUIT", "SEGV", "ABRT", "TRAP"]
+      arguments: ["q", "TERM", "USR1", "SEGV"]
     )
     func restored(way: String) throws {
       let sandbox = try Sandbox()
@@ -83,10 +83,7 @@ extension EndToEnd {
       #expect(!escapes.contains(try Regex("\u{1B}\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38|48)[;m]")))
     }
 
-    private static let signals: [String: Int32] = [
-      "TERM": SIGTERM, "HUP": SIGHUP, "INT": SIGINT, "QUIT": SIGQUIT, "SEGV": SIGSEGV,
-      "ABRT": SIGABRT, "TRAP": SIGTRAP,
-    ]
+    private static let signals = ["TERM": SIGTERM, "USR1": SIGUSR1, "SEGV": SIGSEGV]
 
     /// The program that runs in a terminal.
     private func foreground(of tty: String) throws -> pid_t? {
@@ -105,6 +102,60 @@ extension EndToEnd {
         return process
       }
       return nil
+    }
+  }
+}
+
+extension EndToEnd {
+  /// Signals end the program, and leave the terminal as it was.
+  @Suite("Signals")
+  struct SignalTests {
+    /// All that end a program by default, except the two that a program cannot or does not handle.
+    private static let ending = (1...64).filter { number in
+      let others = [
+        SIGKILL, SIGPIPE, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH,
+      ]
+      // The C library keeps 32 and 33 for itself.
+      return !others.contains(Int32(number)) && ![32, 33].contains(number)
+    }
+
+    @Test("Every signal that ends the program restores the terminal")
+    func everySignal() throws {
+      let sandbox = try Sandbox()
+      for signal in Self.ending.map(Int32.init) {
+        let session = try TerminalSession([], in: sandbox)
+        let modes = session.modes
+        try session.wait(for: "online")
+        #expect(session.modes != modes)
+        session.send(signal)
+        #expect(try session.waitForEnd() == 128 + signal)
+        #expect(session.modes == modes, "after signal \(signal)")
+        let last = String(decoding: session.output.suffix(200), as: UTF8.self)
+        for sequence in ["\u{1B}[?1049l", "\u{1B}[?2004l", "1000l", "\u{1B}[?25h"] {
+          #expect(last.contains(sequence), "after signal \(signal)")
+        }
+      }
+    }
+
+    @Test(
+      "A terminal that takes no output does not keep the program, which saves what was typed",
+      arguments: [SIGTERM, SIGHUP, SIGINT, SIGUSR1],
+      [false, true]
+    )
+    func blocked(signal: Int32, byStopKey: Bool) throws {
+      let sandbox = try Sandbox()
+      let session = try TerminalSession([], in: sandbox)
+      let modes = session.modes
+      try session.wait(for: "online")
+      if byStopKey { session.stopOutput() }
+      session.type("cNot yet sent")
+      session.fill()
+      session.send(signal)
+      // Nobody reads the terminal, so only a process that has ended by itself gets a status here.
+      #expect(try session.waitUnread(within: 20) == 128 + signal)
+      #expect(session.modes == modes)
+      // The others end it at once, like a crash.
+      if signal != SIGUSR1 { #expect(try sandbox.keeps("Not yet sent")) }
     }
   }
 }

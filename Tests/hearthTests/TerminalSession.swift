@@ -8,6 +8,7 @@ final class TerminalSession {
   private static let newSession: Int16 = 0x80
 
   private let controller: Int32
+  private let name: String
   private let process: pid_t
   private var hasEnded = false
   /// The terminal's current screen.
@@ -32,7 +33,7 @@ final class TerminalSession {
     try #require(openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0)
     controller = ends.controller
     defer { close(ends.terminal) }
-    let name = try String(cString: #require(ttyname(ends.terminal)))
+    name = try String(cString: #require(ttyname(ends.terminal)))
     _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
@@ -54,7 +55,10 @@ final class TerminalSession {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Self.newSession)
+    var signals = sigset_t()
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF))
     let variables = sandbox.environment.merging(changes) { $1 }
     var words = ([program] + arguments).map { strdup($0) } + [nil]
     var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -73,6 +77,16 @@ final class TerminalSession {
     close(controller)
   }
 
+  /// Waits for the end of the program without reading what it writes.
+  func waitUnread(within seconds: Double) throws -> Int32 {
+    try waitUntil("the program ends", within: seconds) {
+      var information = siginfo_t()
+      waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
+      return information.si_signo == SIGCHLD
+    }
+    return end()
+  }
+
   @discardableResult
   private func end() -> Int32 {
     hasEnded = true
@@ -85,6 +99,32 @@ final class TerminalSession {
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = write(controller, bytes, bytes.count)
+  }
+
+  /// Sends a signal to the program.
+  func send(_ signal: Int32) { kill(process, signal) }
+
+  /// The modes of the terminal, as comparable bytes.
+  var modes: [UInt8] {
+    var modes = termios()
+    tcgetattr(controller, &modes)
+    return withUnsafeBytes(of: &modes) { Array($0) }
+  }
+
+  /// Redraws the screen until the program reads no keys any more, as nobody reads what it writes.
+  func fill() {
+    let flags = fcntl(controller, F_GETFL)
+    _ = fcntl(controller, F_SETFL, flags | O_NONBLOCK)
+    var descriptor = pollfd(fd: controller, events: Int16(POLLOUT), revents: 0)
+    while poll(&descriptor, 1, 500) == 1 { type("\u{0C}") }
+    _ = fcntl(controller, F_SETFL, flags)
+  }
+
+  /// Stops the terminal's output, as a stop key does.
+  func stopOutput() {
+    let terminal = open(name, O_RDWR | O_NOCTTY)
+    tcflow(terminal, TCOOFF)
+    close(terminal)
   }
 
   /// Resizes the terminal.

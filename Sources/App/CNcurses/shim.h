@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -75,6 +76,30 @@ static inline int nc_openpty(int *controller, int *terminal) {
 static inline int nc_redirect(int descriptor, int target) {
   extern int dup3(int, int, int);
   return dup3(target, descriptor, O_CLOEXEC) < 0 ? -1 : 0;
+}
+
+// Sends SIGALRM after some milliseconds and then again and again; 0 ends that.
+static inline void nc_set_timer(int milliseconds, int interval) {
+  struct itimerval timer = {{0, interval * 1000}, {0, milliseconds * 1000}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// Writes all bytes to a terminal that takes some of them every few milliseconds; 0 if done.
+static inline int nc_write_soon(int descriptor, const void *bytes, long count, int milliseconds) {
+  int flags = fcntl(descriptor, F_GETFL);
+  fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+  while (count > 0) {
+    struct pollfd ready = {descriptor, POLLOUT, 0};
+    ssize_t written = write(descriptor, bytes, (size_t)count);
+    if (written > 0) {
+      bytes = (const char *)bytes + written;
+      count -= written;
+    } else if (errno != EINTR && (errno != EAGAIN || poll(&ready, 1, milliseconds) != 1)) {
+      break;
+    }
+  }
+  fcntl(descriptor, F_SETFL, flags);
+  return count == 0 ? 0 : -1;
 }
 
 // The size that the kernel has for the terminal; 0 if it has one.

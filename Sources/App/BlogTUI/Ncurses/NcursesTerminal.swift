@@ -105,6 +105,8 @@ package final class NcursesTerminal {
   private let screen: OpaquePointer
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
   private let output: Int32
+  /// The descriptor to which ncurses writes, and everything else: it can be silenced.
+  private let stream: Int32
   var shown: Screen?
   var isOpen = true
   var cursorIsVisible: Bool?
@@ -206,6 +208,7 @@ package final class NcursesTerminal {
     }
     self.screen = screen
     streams = (out, `in`)
+    stream = fileno(out)
     usesMouse = options.usesMouse
     usesSynchronizedOutput = options.usesSynchronizedOutput
     parser = InputParser(
@@ -219,8 +222,8 @@ package final class NcursesTerminal {
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
-    Self.beginBuffering(fileno(out))
-    TerminalGuard.activate(restoring: Self.restoringBytes())
+    Self.beginBuffering(stream)
+    TerminalGuard.activate(stream, restoring: Self.restoringBytes())
     adoptSize()
     setExtraModes(true)
     drawsLinks = opensLinks && options.usesLinks
@@ -319,9 +322,13 @@ package final class NcursesTerminal {
   }
 
   func writeDirectly(_ text: String) {
-    var bytes = Array(text.utf8)[...]
+    writeDirectly(Array(text.utf8))
+  }
+
+  private func writeDirectly(_ bytes: [UInt8]) {
+    var bytes = bytes[...]
     while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+      let count = bytes.withUnsafeBytes { write(stream, $0.baseAddress, $0.count) }
       guard count > 0 || errno == EINTR else { return }
       bytes = bytes.dropFirst(max(0, count))
     }
@@ -398,7 +405,7 @@ package final class NcursesTerminal {
     guard isOpen, nc_is_ansi() != 0,
       let bytes = Clipboard.sequence(text, isInScreen: isInScreen)
     else { return false }
-    _ = write(output, bytes, bytes.count)
+    writeDirectly(bytes)
     return true
   }
 

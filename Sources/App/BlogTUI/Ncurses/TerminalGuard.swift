@@ -19,13 +19,25 @@ struct TerminalDescriptors {
 
 /// Restores the terminal on every way out of the process, and turns signals into bytes in a pipe.
 ///
-/// Everything that the handlers need is prepared before they are installed; they call only `write`,
-/// `tcsetattr`, `sigaction` and `raise`, which are async-signal-safe.
+/// A terminal that takes no output keeps ncurses in a `write` that nothing ends. Once a signal has
+/// told the program to leave, a timer therefore gives the descriptor of ncurses to `/dev/null`.
+///
+/// Everything that the handlers need is prepared before they are installed; they call only
+/// functions that are async-signal-safe, and plain system calls.
 enum TerminalGuard {
   /// The state that signal handlers may read.
   struct State {
     var isActive = false
+    /// Whether the terminal takes no output, and gets none any more.
+    var isSilent = false
+    /// The terminal itself.
     var terminal: Int32 = -1
+    /// The descriptor to which screens are written.
+    var stream: Int32 = -1
+    /// `/dev/null`.
+    var nowhere: Int32 = -1
+    /// The thread that draws.
+    var drawer = pthread_t()
     var pipeReader: Int32 = -1
     var pipeWriter: Int32 = -1
     var modes = termios()
@@ -36,12 +48,16 @@ enum TerminalGuard {
 
   /// Signals that are reported as bytes in the pipe.
   static let reported = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGTSTP, SIGCONT]
-  /// Signals that end the process immediately, most of them because of a crash.
-  static let fatal = [SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGQUIT, SIGSYS]
+  /// Signals that end the process immediately, because of a crash or by default.
+  static let fatal = (1..<_NSIG).filter { !reported.contains($0) && !harmless.contains($0) }
+  /// Signals that no program can handle, that stop it, or that do nothing by default.
+  private static let harmless = [SIGKILL, SIGSTOP, SIGTTIN, SIGTTOU, SIGCHLD, SIGURG]
+  /// How many milliseconds a program that was told to leave has before its output is dropped.
+  private static let patience: Int32 = 200
 
   // Safety: only the main actor writes it, either while no handler is installed or with `isActive`
-  // as the last (or first) store; handlers only read it, apart from clearing `isActive`. The memory
-  // lives as long as the process.
+  // as the last (or first) store; handlers only read it, apart from clearing `isActive` and setting
+  // `isSilent`. The memory lives as long as the process.
   private nonisolated(unsafe) static let state: UnsafeMutablePointer<State> = {
     let pointer = UnsafeMutablePointer<State>.allocate(capacity: 1)
     pointer.initialize(to: State())
@@ -56,13 +72,15 @@ enum TerminalGuard {
   /// The read end of the pipe, which the event loop polls.
   static var reader: Int32 { state.pointee.pipeReader }
 
-  /// Saves the current modes of the terminal and the current actions of all signals.
+  /// Saves the current modes of the terminal and the current actions of all signals that end or
+  /// stop the process, or that are reported.
   @MainActor
   static func prepare(terminal: Int32) throws(TerminalError) {
     if state.pointee.pipeReader < 0 {
       guard nc_pipe(&state.pointee.pipeReader, &state.pointee.pipeWriter) == 0 else {
         throw .systemFailure("pipe", code: errno)
       }
+      state.pointee.nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
     }
     state.pointee.terminal = terminal
     guard tcgetattr(terminal, &state.pointee.modes) == 0 else {
@@ -70,14 +88,20 @@ enum TerminalGuard {
     }
     for signal in reported + fatal {
       var action = sigaction()
-      sigaction(signal, nil, &action)
-      previousActions[signal] = action
+      // The C library keeps some for itself.
+      if sigaction(signal, nil, &action) == 0 { previousActions[signal] = action }
     }
   }
 
   /// Installs the handlers; from then on, these bytes restore the terminal.
+  ///
+  /// - Parameters:
+  ///   - stream: The descriptor to which screens are written, another one than the terminal's.
+  ///   - bytes: What restores the terminal.
   @MainActor
-  static func activate(restoring bytes: [UInt8]) {
+  static func activate(_ stream: Int32, restoring bytes: [UInt8]) {
+    state.pointee.stream = stream
+    state.pointee.isSilent = false
     let memory = UnsafeMutableRawPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
     memory.copyMemory(from: bytes, byteCount: bytes.count)
     state.pointee.bytes?.deallocate()
@@ -90,13 +114,28 @@ enum TerminalGuard {
     }
     state.pointee.isActive = true
     for signal in reported { install(signal, flags: SA_RESTART, handler: reportSignal) }
-    let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER | SA_ONSTACK
-    for signal in fatal { install(signal, flags: flags, handler: restoreAndDie) }
+    for (signal, action) in previousActions where fatal.contains(signal) && !isIgnored(action) {
+      install(signal, flags: fatalFlags, handler: restoreAndDie)
+    }
+  }
+
+  private static let fatalFlags =
+    Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER | SA_ONSTACK
+
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// Restores the previous actions of all signals.
+  ///
+  /// A terminal that takes no output gets none from the rest of the process either.
   @MainActor
   static func deactivate() {
+    nc_set_timer(0, 0)
+    if state.pointee.isSilent, !restore(), isatty(STDERR_FILENO) == 1 {
+      _ = nc_redirect(STDERR_FILENO, state.pointee.nowhere)
+    }
     for (signal, action) in previousActions {
       var action = action
       sigaction(signal, &action, nil)
@@ -107,7 +146,8 @@ enum TerminalGuard {
   /// Restores the original modes of the terminal.
   @MainActor
   static func restoreModes() {
-    tcsetattr(state.pointee.terminal, TCSADRAIN, &state.pointee.modes)
+    // ncurses has waited for its output; a terminal that takes none must not keep this waiting.
+    tcsetattr(state.pointee.terminal, TCSANOW, &state.pointee.modes)
   }
 
   /// Stops the process as the terminal's suspend key would, and returns when it continues.
@@ -135,8 +175,7 @@ enum TerminalGuard {
   @MainActor
   static func reclaimKeys() {
     for signal in [SIGINT, SIGTSTP] { install(signal, flags: SA_RESTART, handler: reportSignal) }
-    let flags = Int32(bitPattern: UInt32(SA_RESETHAND)) | SA_NODEFER | SA_ONSTACK
-    install(SIGQUIT, flags: flags, handler: restoreAndDie)
+    install(SIGQUIT, flags: fatalFlags, handler: restoreAndDie)
     var ending: Int32?
     while let signal = nextSignal() {
       if signal == SIGTERM || signal == SIGHUP { ending = signal }
@@ -151,11 +190,12 @@ enum TerminalGuard {
     sigaction(signal, &action, nil)
   }
 
-  /// Lets the signals reach the current thread.
+  /// Lets the signals reach the current thread, which draws.
   ///
   /// Threads of the dispatch library block them, and one of these may run the main actor.
   @MainActor
   static func unblockSignals() {
+    state.pointee.drawer = pthread_self()
     var signals = sigset_t()
     sigemptyset(&signals)
     for signal in reported + fatal { sigaddset(&signals, signal) }
@@ -168,22 +208,41 @@ enum TerminalGuard {
     return read(state.pointee.pipeReader, &byte, 1) == 1 ? Int32(byte) : nil
   }
 
-  private static func restore() {
-    guard state.pointee.isActive else { return }
+  /// Restores the terminal; returns false if it takes no output.
+  @discardableResult
+  private static func restore() -> Bool {
+    guard state.pointee.isActive else { return true }
     state.pointee.isActive = false
-    if let bytes = state.pointee.bytes {
-      _ = write(state.pointee.terminal, bytes, state.pointee.count)
-    }
+    // Another thread may be drawing.
+    _ = nc_redirect(state.pointee.stream, state.pointee.nowhere)
+    let isWritten =
+      nc_write_soon(state.pointee.terminal, state.pointee.bytes, state.pointee.count, patience) == 0
     tcsetattr(state.pointee.terminal, TCSANOW, &state.pointee.modes)
+    return isWritten
   }
 
   /// It belongs to no actor, since a process can end on any thread.
-  private static let restoreAtExit: @convention(c) () -> Void = { restore() }
+  private static let restoreAtExit: @convention(c) () -> Void = { _ = restore() }
 
   private static let reportSignal: @convention(c) (Int32) -> Void = { signal in
     let saved = errno
     var byte = UInt8(truncatingIfNeeded: signal)
     _ = write(state.pointee.pipeWriter, &byte, 1)
+    if signal == SIGTERM || signal == SIGHUP || signal == SIGINT {
+      install(SIGALRM, flags: SA_RESTART, handler: silence)
+      nc_set_timer(patience, 100)
+    }
+    errno = saved
+  }
+
+  /// Ends a `write` to the terminal, by restarting it with `/dev/null`.
+  private static let silence: @convention(c) (Int32) -> Void = { signal in
+    let saved = errno
+    state.pointee.isSilent = true
+    _ = nc_redirect(state.pointee.stream, state.pointee.nowhere)
+    if pthread_equal(pthread_self(), state.pointee.drawer) == 0 {
+      pthread_kill(state.pointee.drawer, signal)
+    }
     errno = saved
   }
 
