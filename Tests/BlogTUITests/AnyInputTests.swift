@@ -94,7 +94,7 @@ struct AnyInputTests {
           isWord
           ? words[Int.random(in: 0..<words.count, using: &random)]
           : texts[Int.random(in: 0..<texts.count, using: &random)]
-        #expect(plain.run(line).effects.count <= 2)
+        #expect(plain.run(line, now: 0).effects.count <= 2)
       }
     }
   }

@@ -5,9 +5,12 @@ import Testing
 
 @Suite("The blog as lines")
 struct PlainBlogTests {
+  private static let now: Int64 = 1_700_000_000_000
+
   private func loaded() -> PlainBlog {
     var plain = PlainBlog(me: Fixture.alice)
     _ = plain.take(.feed(.recent, posts: Fixture.posts))
+    _ = plain.take(.notices([]))
     return plain
   }
 
@@ -45,63 +48,116 @@ struct PlainBlogTests {
   @Test("A post is read with its comments, and new ones are told")
   func reading() {
     var plain = loaded()
-    let answer = plain.run("open 2")
+    let answer = plain.run("open 2", now: Self.now)
     #expect(answer.effects == [.open("p11")])
     #expect(answer.lines.first == "Notes from a slow train, by alice. 12 stars.")
     #expect(plain.take(.comments("p11", Array(Fixture.comments.prefix(1)))).first == "1 comment.")
     let lines = plain.take(.comments("p11", [Fixture.comments[0], Fixture.comments[2]]))
     #expect(lines == ["New comment: Thank you both. (alice)"])
-    #expect(plain.run("comment Well said").effects == [.comment("p11", text: "Well said")])
-    #expect(plain.run("star").effects == [.star("p11", true)])
+    #expect(
+      plain.run("comment Well said", now: Self.now).effects == [.comment("p11", text: "Well said")]
+    )
+    #expect(plain.run("star", now: Self.now).effects == [.star("p11", true)])
   }
 
   @Test("A post is written in lines, and a dot ends it")
   func writing() {
     var plain = loaded()
-    #expect(plain.run("post").lines == ["Title?"])
-    #expect(plain.run("Hello").effects == [])
-    #expect(plain.run("quit").effects == [])
-    #expect(plain.run("two").effects == [])
-    #expect(plain.run(".").effects == [.post(title: "Hello", body: "quit\ntwo")])
-    #expect(plain.run("quit").effects == [.quit])
+    #expect(plain.run("post", now: Self.now).lines == ["Title?"])
+    #expect(plain.run("Hello", now: Self.now).effects == [])
+    #expect(plain.run("quit", now: Self.now).effects == [])
+    #expect(plain.run("two", now: Self.now).effects == [])
+    #expect(plain.run(".", now: Self.now).effects == [.post(title: "Hello", body: "quit\ntwo")])
+    #expect(plain.run("quit", now: Self.now).effects == [.quit])
   }
 
   @Test("A post of one's own is changed in lines; what is left empty stays")
   func editing() {
     var plain = loaded()
     let old = Fixture.posts[1]
-    #expect(plain.run("edit 1").lines == ["Only bob can change it."])
-    #expect(plain.run("edit 2").lines == ["Title? It is: \(old.title)"])
-    _ = plain.run("")
-    #expect(plain.run(".").effects == [.edit(old.id, title: old.title, body: old.body)])
+    #expect(plain.run("edit 1", now: Self.now).lines == ["Only bob can change it."])
+    #expect(plain.run("edit 2", now: Self.now).lines == ["Title? It is: \(old.title)"])
+    _ = plain.run("", now: Self.now)
+    #expect(
+      plain.run(".", now: Self.now).effects == [.edit(old.id, title: old.title, body: old.body)]
+    )
     #expect(!plain.isSettled)
     _ = plain.take(.succeeded(.edit(old.id, title: old.title, body: old.body)))
     #expect(plain.isSettled)
-    for line in ["edit 2", "New title", "New text"] { _ = plain.run(line) }
-    #expect(plain.run(".").effects == [.edit(old.id, title: "New title", body: "New text")])
+    for line in ["edit 2", "New title", "New text"] { _ = plain.run(line, now: Self.now) }
+    #expect(
+      plain.run(".", now: Self.now).effects == [.edit(old.id, title: "New title", body: "New text")]
+    )
   }
 
   @Test("Posts are searched, and their authors followed, by number")
   func searching() {
     var plain = loaded()
-    #expect(plain.run("search tea").lines == ["2. Notes from a slow train, by alice. 12 stars."])
-    #expect(plain.run("search foo:bar").lines[0].contains("There is no \"foo:\""))
-    #expect(plain.run("search zebra").lines == ["No post matches."])
-    #expect(plain.run("follow 1").effects == [.followAuthor(uid: "bob", true)])
-    #expect(plain.run("unfollow 1").effects == [.followAuthor(uid: "bob", false)])
+    #expect(
+      plain.run("search tea", now: Self.now).lines == [
+        "2. Notes from a slow train, by alice. 12 stars."
+      ]
+    )
+    #expect(plain.run("search foo:bar", now: Self.now).lines[0].contains("There is no \"foo:\""))
+    #expect(plain.run("search zebra", now: Self.now).lines == ["No post matches."])
+    #expect(plain.run("follow 1", now: Self.now).effects == [.followAuthor(uid: "bob", true)])
+    #expect(plain.run("unfollow 1", now: Self.now).effects == [.followAuthor(uid: "bob", false)])
     let bob = Author(uid: "bob", name: "bob")
     let here = Presence(id: "bob/1", person: bob, terminal: "tty1", since: nil)
     _ = plain.take(.people([here]))
-    #expect(plain.run("people").lines == ["bob, at tty1."])
+    #expect(plain.run("people", now: Self.now).lines == ["bob, at tty1."])
+  }
+
+  @Test("Notices are told as they come, listed, and marked as read")
+  func notices() {
+    var plain = PlainBlog(me: Fixture.alice)
+    _ = plain.take(.feed(.recent, posts: Fixture.posts))
+    // Commands from a pipe wait for the notices, too.
+    #expect(!plain.isReady)
+    let bob = Author(uid: "bob", name: "bob")
+    let stars = NoticeEntry(id: "s", kind: .stars, post: "p11", title: "Train", stars: 3, at: nil)
+    let reply = NoticeEntry(
+      id: "r",
+      kind: .reply,
+      post: "p11",
+      title: "Train",
+      comment: "r",
+      author: bob,
+      at: 5
+    )
+    _ = plain.take(.notices([reply, stars]))
+    _ = plain.take(.readState(ReadState(before: 10, stars: ["p11": 2])))
+    #expect(plain.isReady)
+    #expect(
+      plain.run("notices", now: Self.now).lines
+        == ["bob answered you on Train.", "New: 3 stars of others on Train."]
+    )
+    #expect(
+      plain.take(.notice(.mention("p11", title: "Train", by: bob)))
+        == ["bob named you in \"Train\"."]
+    )
+    let read = plain.run("read 2", now: Self.now)
+    #expect(read.effects == [.mark("p11", .read(until: Self.now)), .markStars(["p11": 3])])
+    #expect(!plain.isSettled)
+    for _ in read.effects { _ = plain.take(.markAnswered) }
+    #expect(plain.isSettled)
+    #expect(plain.run("read 1", now: Self.now).effects.count == 1)
+    #expect(
+      plain.run("read all", now: Self.now).effects == [.markAllRead, .markStars(["p11": 3])]
+    )
+    #expect(plain.run("unread 2", now: Self.now).effects == [.mark("p11", .unread)])
+    #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
   }
 
   @Test("What cannot be done is said")
   func mistakes() {
     var plain = loaded()
-    #expect(plain.run("open 99").lines == ["There is no post with that number. Type list."])
-    #expect(plain.run("delete 1").lines == ["Only bob can delete it."])
-    #expect(plain.run("dance").lines == ["There is no command dance. Type help."])
-    #expect(plain.run("comment x").lines == ["Open a post first."])
-    #expect(plain.run("help").lines.count == PlainBlog.commands.count)
+    #expect(
+      plain.run("open 99", now: Self.now).lines == ["There is no post with that number. Type list."]
+    )
+    #expect(plain.run("delete 1", now: Self.now).lines == ["Only bob can delete it."])
+    #expect(plain.run("dance", now: Self.now).lines == ["There is no command dance. Type help."])
+    #expect(plain.run("comment x", now: Self.now).lines == ["Open a post first."])
+    #expect(plain.run("help", now: Self.now).lines.count == PlainBlog.commands.count)
   }
 }

@@ -64,6 +64,12 @@ extension EndToEnd {
       #expect(
         try sandbox.hearth("delete", id, "--database", url, "--account", "ann").status == 0
       )
+      #expect(try sandbox.hearth("name", "Bea", "--database", url).output == "Bea\n")
+      #expect(try sandbox.hearth("name", "--database", url).output == "Bea\n")
+      #expect(
+        try sandbox.hearth("post", "--title", "t", "--body", "b", "--database", url).status == 0
+      )
+      #expect(try sandbox.hearth("list", "--database", url).output.contains("  Bea: t"))
       #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
       #expect(
         try sandbox.hearth("accounts").output.split(separator: "\n").map { $0.prefix(3) } == ["ann"]

@@ -56,6 +56,88 @@ extension EndToEnd {
       )
     }
 
+    @Test("Notices are listed, and read as on the screen")
+    func notices() throws {
+      let sandbox = try Sandbox()
+      func hearth(_ user: String, _ arguments: String...) throws -> [String] {
+        let words = arguments + ["--user", user]
+        let outcome = try sandbox.run(words, environment: sandbox.environment)
+        #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+        return outcome.lines
+      }
+      #expect(try hearth("ann", "notices") == [])
+      let id = try hearth("ann", "post", "--title", "Tea", "--body", "B")[0]
+      let comment = try hearth("bob", "comment", id, "Lovely, @ann")[0]
+      _ = try hearth("bob", "star", id)
+      let own = try hearth("ann", "comment", id, "Thanks", "--answer", comment)[0]
+      let answer = try hearth("bob", "comment", id, "And you?", "--answer", own)[0]
+      let found = try hearth("ann", "notices", "--json").map(object)
+      #expect(found.allSatisfy { $0["unread"] as? Bool == true && $0["post"] as? String == id })
+      #expect(
+        Set(found.compactMap { $0["kind"] as? String }) == ["reply", "mention", "stars"]
+      )
+      #expect(Set(found.compactMap { $0["comment"] as? String }) == [comment, answer])
+      let lines = try hearth("ann", "notices")
+      #expect(lines.contains("* \(id)  now  bob answered you on Tea"), "\(lines)")
+      #expect(lines.contains { $0.hasSuffix("1 star of others on Tea") }, "\(lines)")
+      // What bob does in reply to ann is a notice of his.
+      #expect(try hearth("bob", "notices", "--unread").count == 1)
+
+      _ = try hearth("ann", "read", id)
+      #expect(try hearth("ann", "notices").count == 3)
+      #expect(try hearth("ann", "notices", "--unread") == [])
+      _ = try hearth("ann", "unread", id)
+      #expect(try hearth("ann", "notices", "--unread").count == 2)
+      _ = try hearth("ann", "read", "--all")
+      #expect(try hearth("ann", "notices", "--unread") == [])
+      _ = try hearth("bob", "comment", id, "More")
+      #expect(try hearth("ann", "notices", "--unread").count == 1)
+      #expect(try sandbox.hearth("read", "nowhere").status == 3)
+      #expect(try sandbox.hearth("read").status == 2)
+    }
+
+    @Test("Drafts of terminals that have ended are listed, shown and deleted")
+    func drafts() throws {
+      let sandbox = try Sandbox()
+      let folder = sandbox.directory + "/state/hearth"
+      #expect(try sandbox.hearth("drafts", "--user", "ann").output.isEmpty)
+      let place = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder).first {
+          $0.hasPrefix("drafts-")
+        }
+      )
+      let kept = """
+        {"posts":[{"title":"Old","body":"b"},{"title":"New","body":"one\\ntwo"}],
+         "comments":{"p1":["Me too"]}}
+        """
+      try kept.write(toFile: "\(folder)/\(place)/1.json", atomically: true, encoding: .utf8)
+      func hearth(_ arguments: String...) throws -> Sandbox.Outcome {
+        try sandbox.run(
+          ["drafts"] + arguments + ["--user", "ann"],
+          environment: sandbox.environment
+        )
+      }
+      let all = ["1  post: New", "2  post: Old", "3  comment on p1: Me too"]
+      #expect(try hearth().lines == all)
+      #expect(try hearth().lines == all)
+      #expect(try hearth("show", "1").output == "New\n\none\ntwo\n")
+      let json = try object(hearth("show", "3", "--json").output)
+      #expect(json["text"] as? String == "Me too" && json["post"] as? String == "p1")
+      #expect(try hearth("delete", "2").status == 0)
+      #expect(try hearth().lines == ["1  post: New", "2  comment on p1: Me too"])
+      #expect(try hearth("delete", "9").status == 3)
+      for _ in 0..<2 { #expect(try hearth("delete", "1").status == 0) }
+      #expect(try hearth().output.isEmpty)
+    }
+
+    @Test("The name is printed; only that of an account can be changed")
+    func name() throws {
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("name", "--user", "ann").output == "ann\n")
+      let outcome = try sandbox.hearth("name", "bee", "--user", "ann")
+      #expect(outcome.status == 2 && outcome.errors.contains("only an account"))
+    }
+
     @Test("Top lists have the most stars first")
     func topOrder() throws {
       let sandbox = try Sandbox()

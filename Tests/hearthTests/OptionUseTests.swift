@@ -54,6 +54,8 @@ struct OptionUseTests {
       "post": ["--title", "T", "--body", "B"], "comment": [post, "Text"],
       "edit": [post, "--title", "Other"], "star": [post], "unstar": [post], "delete": [post],
       "follow": ["ann"], "unfollow": ["ann"], "set": ["/notes", "1"],
+      "notices": [], "read": ["--all"], "unread": [post], "name": [],
+      "drafts list": [], "drafts show": ["1"], "drafts delete": ["1"],
       "accounts": [], "sign-in": account, "sign-up": account + ["--name", "Ann"],
       "sign-out": [], "reset-password": ["--email", "a@b.cd"],
       "import": [sandbox.directory + "/import.json"], "export": [],
@@ -77,6 +79,11 @@ struct OptionUseTests {
     // These read the file of credentials, which is missing here and there.
     "accounts": ["data-dir", "database", "profile"],
     "sign-out": ["data-dir", "database", "profile"],
+    // These read files that are missing here and there.
+    "name": ["data-dir", "database", "profile"],
+    "drafts list": ["data-dir", "database", "profile"],
+    "drafts show": ["data-dir", "database", "profile"],
+    "drafts delete": ["data-dir", "database", "profile"],
     // These write it at the end, after a server has answered.
     "sign-in": ["data-dir"], "sign-up": ["data-dir"], "reset-password": ["data-dir"],
   ]

@@ -124,6 +124,68 @@ package struct Blog: Sendable {
     PeopleWatch.people(try await paths.people.getData())
   }
 
+  // MARK: What is new
+
+  /// What others did that concerns the user, newest first, and what of it the user has read.
+  ///
+  /// - Returns: The notices, and the read state; where none is recorded, everything is unread.
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func notices() async throws -> (entries: [NoticeEntry], state: ReadState) {
+    let (_, state) = try await recordedMarks()
+    let database = paths.root.database
+    let queue = database.callbackQueue
+    let told = AsyncStream<[NoticeEntry]> { continuation in
+      let watch = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }) { event in
+        guard case .notices(let entries) = event else { return }
+        continuation.yield(entries)
+        continuation.finish()
+      }
+      continuation.onTermination = { _ in queue.async { watch.stop() } }
+      queue.async { watch.start() }
+    }
+    for await entries in told { return (entries, state) }
+    return ([], state)
+  }
+
+  /// Records that a post is read with its comments, and its stars are seen; or that it is unread.
+  ///
+  /// - Parameters:
+  ///   - id: The key of the post.
+  ///   - isRead: Whether it is read.
+  /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the server refuses it.
+  package func mark(_ id: PostID, asRead isRead: Bool = true) async throws {
+    let post = try await post(id)
+    let (marks, _) = try await recordedMarks()
+    guard isRead else {
+      return try await finished { marks.mark(id, as: .unread, completion: $0) }
+    }
+    let newest = paths.comments(on: id).queryOrderedByKey().queryLimited(toLast: 1)
+    let last = try await newest.getData().childSnapshots.last?.key ?? ""
+    try await finished { marks.mark(id, as: .read(lastComment: last), completion: $0) }
+    guard post.uid == me.uid else { return }
+    let stars = post.stars.subtracting([me.uid]).count
+    try await finished { marks.markStars([id: stars], completion: $0) }
+  }
+
+  /// Records that everything written so far is read, and all stars are seen.
+  ///
+  /// - Throws: `DatabaseError` when the server refuses it.
+  package func markAllRead() async throws {
+    let stars = try await notices().entries.filter { $0.kind == .stars }
+    let (marks, _) = try await recordedMarks()
+    try await finished { marks.markAllRead(completion: $0) }
+    let counts = Dictionary(stars.map { ($0.post, $0.stars) }) { $1 }
+    try await finished { marks.markStars(counts, completion: $0) }
+  }
+
+  /// Reads what the user has read, for one use.
+  private func recordedMarks() async throws -> (ReadMarks, ReadState) {
+    let place = paths.seen(by: me.uid)
+    let marks = ReadMarks(place, tell: { _ in })
+    let state = marks.adopt(try await place.getData())
+    return (marks, state)
+  }
+
   /// Follows or unfollows a person.
   ///
   /// - Parameters:

@@ -355,12 +355,44 @@ package enum Notice: Hashable, Sendable, Codable {
   /// A mention of the user.
   case mention(PostID, title: String, by: Author)
 
+  /// What happened, as a sentence.
+  ///
+  /// - Parameters:
+  ///   - name: Returns the name of a person as displayed.
+  ///   - title: Returns the title of a post as displayed.
+  /// - Returns: The sentence, with its period.
+  package func sentence(name: (Author) -> String, title: (String) -> String) -> String {
+    switch self {
+    case .comment(_, let post, let author): "\(name(author)) commented on \"\(title(post))\"."
+    case .star(_, let post, let count):
+      "\"\(title(post))\" has \(count) \(count == 1 ? "star" : "stars") now."
+    case .reply(_, let post, let author): "\(name(author)) answered you on \"\(title(post))\"."
+    case .mention(_, let post, let author): "\(name(author)) named you in \"\(title(post))\"."
+    }
+  }
+
   /// The post that the notice is about.
   package var post: PostID {
     switch self {
     case .comment(let post, _, _), .star(let post, _, _), .reply(let post, _, _),
       .mention(let post, _, _):
       post
+    }
+  }
+}
+
+extension NoticeEntry {
+  /// What happened, as a sentence without a period.
+  ///
+  /// - Parameter name: The person who acted, as displayed.
+  /// - Returns: The sentence; it has the title of the post, which others have written.
+  package func sentence(by name: String) -> String {
+    switch kind {
+    case .comment: "\(name) commented on \(title)"
+    case .reply: "\(name) answered you on \(title)"
+    case .mention where comment == nil: "\(name) named you in \(title)"
+    case .mention: "\(name) named you on \(title)"
+    case .stars: "\(stars) \(stars == 1 ? "star" : "stars") of others on \(title)"
     }
   }
 }

@@ -28,17 +28,21 @@ final class ReadMarks: @unchecked Sendable {
     place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
   }
 
-  func mark(_ post: PostID, as mark: ReadState.Mark) {
+  func mark(
+    _ post: PostID,
+    as mark: ReadState.Mark,
+    completion: @escaping BlogCompletion = { _ in }
+  ) {
     var change: [String: Any] = ["marks/\(takeSlot(for: post))": Self.value(of: mark, on: post)]
     if old.remove(post) != nil { change["posts/\(post)"] = NSNull() }
-    place.updateChildValues(change, withCompletionBlock: answered)
+    place.updateChildValues(change, withCompletionBlock: answered(completion))
   }
 
-  func markAllRead() {
+  func markAllRead(completion: @escaping BlogCompletion = { _ in }) {
     let change: [String: Any] = [
       "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
     ]
-    place.updateChildValues(change, withCompletionBlock: answered)
+    place.updateChildValues(change, withCompletionBlock: answered(completion))
   }
 
   /// Records the state before everything was marked as read.
@@ -47,7 +51,7 @@ final class ReadMarks: @unchecked Sendable {
     var marks: [String: Any] = [:]
     for (post, mark) in state.marks { marks[takeSlot(for: post)] = Self.value(of: mark, on: post) }
     let change: [String: Any] = ["before": state.before, "marks": marks]
-    place.updateChildValues(change, withCompletionBlock: answered)
+    place.updateChildValues(change, withCompletionBlock: answered())
   }
 
   private static func value(of mark: ReadState.Mark, on post: PostID) -> [String: Any] {
@@ -64,9 +68,9 @@ final class ReadMarks: @unchecked Sendable {
   }
 
   /// Records how many stars by others the user has seen on the user's own posts.
-  func markStars(_ counts: [PostID: Int]) {
-    guard !counts.isEmpty else { return }
-    place.child("stars").updateChildValues(counts, withCompletionBlock: answered)
+  func markStars(_ counts: [PostID: Int], completion: @escaping BlogCompletion = { _ in }) {
+    guard !counts.isEmpty else { return completion(nil) }
+    place.child("stars").updateChildValues(counts, withCompletionBlock: answered(completion))
   }
 
   /// The slot for a post's mark: its current one, a free one, or that of the oldest post.
@@ -89,13 +93,25 @@ final class ReadMarks: @unchecked Sendable {
   private static func slotName(_ number: Int) -> String { "m" + String(number + 1_000).dropFirst() }
 
   /// Reports that a mark was answered, after the events that the answer caused.
-  private var answered: @Sendable ((any Error)?, DatabaseReference) -> Void {
-    { [tell] _, _ in tell(.markAnswered) }
+  private func answered(
+    _ completion: @escaping BlogCompletion = { _ in }
+  ) -> @Sendable ((any Error)?, DatabaseReference) -> Void {
+    { [tell] error, _ in
+      tell(.markAnswered)
+      completion(error)
+    }
   }
 
   private func take(_ snapshot: DataSnapshot) {
-    guard let before = snapshot.time("before") else { return begin() }
-    var state = ReadState(before: before)
+    let state = adopt(snapshot)
+    guard snapshot.time("before") != nil else { return begin() }
+    tell(.readState(state))
+    prune(state)
+  }
+
+  /// Learns where marks are stored, and returns what they say.
+  func adopt(_ snapshot: DataSnapshot) -> ReadState {
+    var state = ReadState(before: snapshot.time("before") ?? 0)
     slots = [:]
     old = []
     for child in snapshot.childSnapshot(forPath: "posts").childSnapshots {
@@ -114,8 +130,7 @@ final class ReadMarks: @unchecked Sendable {
       guard let count = child.node.leafValue?.number.flatMap({ Int(exactly: $0) }) else { continue }
       state.stars = (state.stars ?? [:]).merging([child.key: count]) { $1 }
     }
-    tell(.readState(state))
-    prune(state)
+    return state
   }
 
   private static func mark(_ value: Any?) -> ReadState.Mark? {

@@ -25,6 +25,8 @@ package struct PlainBlog: Sendable {
   private var open: PostID?
   private var comments: [Comment]?
   private var people: [Presence] = []
+  private var notices: [NoticeEntry]?
+  private var readState = ReadState(before: 0)
   /// How many of the user's writes have no answer yet.
   private var unanswered = 0
   private var hasFailed = false
@@ -37,8 +39,8 @@ package struct PlainBlog: Sendable {
     self.me = me
   }
 
-  /// Whether commands can be run: the posts are known, or cannot be read.
-  package var isReady: Bool { posts != nil || hasFailed }
+  /// Whether commands can be run: posts and notices are known, or cannot be read.
+  package var isReady: Bool { (posts != nil && notices != nil) || hasFailed }
 
   /// Whether everything that was asked for has been answered.
   package var isSettled: Bool {
@@ -70,8 +72,23 @@ package struct PlainBlog: Sendable {
     case .people(let new):
       people = new
       return []
-    case .feed, .extent, .post, .comments, .latestComments, .typing, .readState,
-      .markAnswered, .notice, .notices, .following, .roundTrip, .pendingWrites, .found:
+    case .readState(let state):
+      readState = state
+      return []
+    case .markAnswered:
+      unanswered = max(0, unanswered - 1)
+      return []
+    case .notices(let new):
+      for author in new.compactMap(\.author) { names.learn(author) }
+      notices = new
+      return []
+    case .notice(let notice):
+      // Stars are told as changes of the posts, and comments on the open post with their text.
+      if case .star = notice { return [] }
+      if notice.post == open { return [] }
+      return [notice.sentence(name: { names.shown($0) }, title: { $0 })]
+    case .feed, .extent, .post, .comments, .latestComments, .typing, .following, .roundTrip,
+      .pendingWrites, .found:
       return []
     }
   }
@@ -183,30 +200,42 @@ package struct PlainBlog: Sendable {
     ("delete N", "delete a post of yours"),
     ("search WORDS", "the posts that match, such as search tea author:bob"),
     ("follow N, unfollow N", "follow the author of a post, or no longer"),
+    ("notices", "comments on your posts, answers to you, and where you are named"),
+    ("read N, read all", "mark a post as read, or everything; unread N marks it as unread"),
     ("people", "who is online"),
+    ("name", "who you are"),
     ("quit", "leave"),
   ]
 
   /// Handles a typed line: a command, or the title or text of a post.
-  package mutating func run(_ line: String) -> Answer {
-    let answer = answer(to: line)
+  ///
+  /// - Parameters:
+  ///   - line: The line.
+  ///   - now: The time in milliseconds since 1970, by the server's clock.
+  /// - Returns: What to print and to do.
+  package mutating func run(_ line: String, now: Int64) -> Answer {
+    let answer = answer(to: line, now: now)
     unanswered += answer.effects.count { effect in
       switch effect {
-      case .post, .comment, .star, .edit, .deletePost, .followAuthor: true
-      case .follow, .stopFollowing, .read, .showFirst, .open, .close, .editComment, .mark,
-        .markAllRead, .restoreRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
-        .deleteComment, .redraw, .suspend, .bell, .editExternally, .copy, .openLink, .write,
-        .keepHistory, .keepSetting, .configureTerminal, .watchWire, .watchComments, .network,
-        .changeAccount, .search, .stopSearching, .quit:
+      case .post, .comment, .star, .edit, .deletePost, .followAuthor, .mark, .markAllRead,
+        .markStars:
+        true
+      case .follow, .stopFollowing, .read, .showFirst, .open, .close,
+        .editComment,
+        .restoreRead, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
+        .suspend,
+        .bell, .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
+        .configureTerminal, .watchWire, .watchComments, .network, .changeAccount, .search,
+        .stopSearching, .quit:
         false
       }
     }
     return answer
   }
 
-  private mutating func answer(to line: String) -> Answer {
+  private mutating func answer(to line: String, now: Int64) -> Answer {
     switch mode {
-    case .commands: return command(line)
+    case .commands: return command(line, now: now)
     case .title(let edited):
       let title = line.isBlank ? edited?.title : line
       mode = title.map { .body(title: $0, editing: edited, lines: []) } ?? .commands
@@ -227,7 +256,7 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private mutating func command(_ line: String) -> Answer {
+  private mutating func command(_ line: String, now: Int64) -> Answer {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     guard let name = words.first else { return Answer() }
     let rest = words.count > 1 ? words[1] : ""
@@ -249,6 +278,24 @@ package struct PlainBlog: Sendable {
       }
     case "people":
       return Answer(lines: people.map { "\(names.shown($0.person)), at \($0.terminal)." })
+    case "notices": return Answer(lines: noticeLines)
+    case "read" where rest == "all":
+      return Answer(
+        lines: ["Everything is marked as read."],
+        effects: [.markAllRead] + markStars { _ in true }
+      )
+    case "read":
+      return with(rest) { plain, post in
+        Answer(
+          lines: ["Marked as read."],
+          effects: [.mark(post.id, .read(until: now))] + plain.markStars { $0 == post.id }
+        )
+      }
+    case "unread":
+      return with(rest) { _, post in
+        Answer(lines: ["Marked as unread."], effects: [.mark(post.id, .unread)])
+      }
+    case "name": return Answer(lines: ["You are \(me.name)."])
     case "comment": return comment(rest)
     case "star": return with(rest) { _, post in Answer(effects: [.star(post.id, true)]) }
     case "unstar": return with(rest) { _, post in Answer(effects: [.star(post.id, false)]) }
@@ -256,6 +303,21 @@ package struct PlainBlog: Sendable {
     case "quit", "q": return Answer(effects: [.quit])
     default: return Answer(lines: ["There is no command \(name). Type help."])
     }
+  }
+
+  private var noticeLines: [String] {
+    guard let notices else { return ["The notices have not arrived yet."] }
+    if notices.isEmpty { return ["No notices yet."] }
+    return notices.map { entry in
+      let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
+      return (readState.isUnread(entry) ? "New: " : "") + sentence + "."
+    }
+  }
+
+  /// The effect that notes the stars on posts of the user as seen.
+  private func markStars(_ isWanted: (PostID) -> Bool) -> [Effect] {
+    let seen = (notices ?? []).filter { $0.kind == .stars && isWanted($0.post) }
+    return seen.isEmpty ? [] : [.markStars(Dictionary(seen.map { ($0.post, $0.stars) }) { $1 })]
   }
 
   private var list: [String] { lines { _ in true } }

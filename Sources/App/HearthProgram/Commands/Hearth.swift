@@ -24,14 +24,15 @@ package struct Hearth: AsyncParsableCommand {
         name: "The blog:",
         subcommands: [
           Open.self, List.self, SearchPosts.self, Show.self, WritePost.self, WriteComment.self,
-          Edit.self, Star.self, Unstar.self, Delete.self, Follow.self, Unfollow.self, People.self,
+          Edit.self, Star.self, Unstar.self, Delete.self, Follow.self, Unfollow.self,
+          Notices.self, Read.self, Unread.self, DraftsCommand.self, People.self,
         ]
       ),
       CommandGroup(
         name: "Databases elsewhere:",
         subcommands: [
           ProfileCommand.self, SignInCommand.self, SignUpCommand.self, SignOutCommand.self,
-          ResetPasswordCommand.self, AccountsCommand.self,
+          ResetPasswordCommand.self, AccountsCommand.self, NameCommand.self,
         ]
       ),
       CommandGroup(

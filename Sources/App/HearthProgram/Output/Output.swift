@@ -178,6 +178,24 @@ extension Post {
   }
 }
 
+extension NoticeEntry {
+  /// The notice as commands print it.
+  func json(isUnread: Bool) -> JSONValue {
+    .object(
+      ("kind", .string(kind.rawValue)),
+      ("post", .string(post)),
+      ("title", .string(title)),
+      ("comment", comment.map { .string($0) } ?? .null),
+      ("uid", author.map { .string($0.uid) } ?? .null),
+      ("author", author.map { .string($0.name) } ?? .null),
+      ("text", .string(text)),
+      ("stars", .integer(Int64(stars))),
+      ("at", at.map { .integer($0) } ?? .null),
+      ("unread", .bool(isUnread))
+    )
+  }
+}
+
 extension Comment {
   /// The comment as commands print it.
   var json: JSONValue {

@@ -29,6 +29,7 @@ package enum OptionUse {
       "info": ["account", "api-key", "ca-file", "timeout"],
       "databases move": person.union(elsewhere).union(place),
       "cluster": person.union(elsewhere).union(place).union(["timeout"]),
+      "name": ["socket", "ephemeral", "timeout"],
       "rules set": person.union(elsewhere).union(["ephemeral"]),
     ]
     for name in ["rebalance", "drain"] {
@@ -36,8 +37,11 @@ package enum OptionUse {
     }
     for name in [
       "list", "search", "show", "post", "comment", "edit", "star", "unstar", "delete", "follow",
-      "unfollow", "people", "get", "set",
+      "unfollow", "notices", "read", "unread", "people", "get", "set",
     ] { unused[name] = [] }
+    for name in ["list", "show", "delete"] {
+      unused["drafts \(name)"] = ["socket", "ephemeral", "timeout", "api-key", "ca-file"]
+    }
     for name in ["backup", "restore", "databases list", "databases create"] {
       unused[name] = person.union(elsewhere).union(["socket", "ephemeral", "timeout"])
     }

@@ -33,6 +33,7 @@ struct PlainRun {
       _ = write(writer, &byte, 1)
     }
     blog.follow(.recent)
+    blog.setNotices(true)
     var input = LineInput()
     var lines: [String] = []
     var isAtEnd = false
@@ -59,7 +60,7 @@ struct PlainRun {
       }
       // One command after the other: each sees what the one before has done.
       while !lines.isEmpty, !isPiped || isLate || plain.isSettled {
-        let answer = plain.run(lines.removeFirst())
+        let answer = plain.run(lines.removeFirst(), now: blog.now)
         show(answer.lines)
         for effect in answer.effects where !perform(effect) { return .quit }
       }
@@ -83,13 +84,14 @@ struct PlainRun {
     case .edit(let id, let title, let body): blog.edit(id, title: title, body: body)
     case .followAuthor(let uid, let isFollowed): blog.setFollowing(uid, to: isFollowed)
     case .deletePost(let id): blog.deletePost(id)
+    case .mark(let id, let mark): blog.mark(id, as: mark)
+    case .markAllRead: blog.markAllRead()
+    case .markStars(let counts): blog.markStars(counts)
     case .quit: return false
-    case .follow, .stopFollowing, .read, .showFirst, .editComment, .mark, .markAllRead,
-      .restoreRead, .markStars, .editTextExternally, .typing, .hearNotices, .notify,
-      .deleteComment, .redraw,
-      .suspend, .bell, .editExternally,
-      .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire,
-      .watchComments, .network, .changeAccount, .search, .stopSearching:
+    case .follow, .stopFollowing, .read, .showFirst, .editComment, .restoreRead,
+      .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw, .suspend, .bell,
+      .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal,
+      .watchWire, .watchComments, .network, .changeAccount, .search, .stopSearching:
       break
     }
     return true

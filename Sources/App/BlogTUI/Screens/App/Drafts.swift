@@ -93,6 +93,34 @@ package struct Unsent: Hashable, Sendable, Codable {
   /// Whether there are no unsent texts.
   package var isEmpty: Bool { posts.isEmpty && comments.isEmpty }
 
+  /// An unsent text.
+  package enum Item: Hashable, Sendable {
+    /// A post.
+    case post(Draft)
+    /// A comment on a post.
+    case comment(PostID, CommentDraft)
+  }
+
+  /// All texts, as lists show them: the latest first, as it is the one that is offered first.
+  package var items: [Item] {
+    posts.reversed().map { .post($0) }
+      + comments.sorted { $0.key > $1.key }.flatMap { post, drafts in
+        drafts.reversed().map { .comment(post, $0) }
+      }
+  }
+
+  /// Removes a text.
+  package mutating func remove(_ item: Item) {
+    switch item {
+    case .post(let draft):
+      if let index = posts.lastIndex(of: draft) { posts.remove(at: index) }
+    case .comment(let post, let draft):
+      guard let index = comments[post]?.lastIndex(of: draft) else { return }
+      comments[post]?.remove(at: index)
+      if comments[post]?.isEmpty == true { comments[post] = nil }
+    }
+  }
+
   /// Adds what another run of the program has left.
   package mutating func append(_ other: Unsent) {
     posts += other.posts

@@ -259,17 +259,7 @@ extension Session {
   /// Tells the user what others have just done that concerns the user.
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications) else { return [] }
-    let text: String
-    switch notice {
-    case .comment(_, let title, let author):
-      text = "\(name(of: author.uid, named: author.name)) commented on \"\(Self.title(title))\"."
-    case .star(_, let title, let count):
-      text = "\"\(Self.title(title))\" has \(count) \(count == 1 ? "star" : "stars") now."
-    case .reply(_, let title, let author):
-      text = "\(name(of: author.uid, named: author.name)) answered you on \"\(Self.title(title))\"."
-    case .mention(_, let title, let author):
-      text = "\(name(of: author.uid, named: author.name)) named you in \"\(Self.title(title))\"."
-    }
+    let text = notice.sentence(name: { name(of: $0.uid, named: $0.name) }, title: Self.title)
     message = .note(text)
     if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
     reading.noticeAt = now

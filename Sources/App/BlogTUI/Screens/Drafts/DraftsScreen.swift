@@ -4,13 +4,7 @@ import BlogModel
 struct DraftsScreen: RowScreen {
   static let layer = ScreenLayer.page
 
-  /// An unsent text.
-  enum Item: Hashable {
-    /// A post.
-    case post(Draft)
-    /// A comment on a post.
-    case comment(PostID, CommentDraft)
-  }
+  typealias Item = Unsent.Item
 
   /// The rows, identified by the indices of the items.
   var list = ListView<Int>()
@@ -30,12 +24,8 @@ struct DraftsScreen: RowScreen {
     return []
   }
 
-  /// The latest draft comes first, as it is the one that `c` continues.
   fileprivate mutating func update(_ session: Session) {
-    items = session.drafts.reversed().map { .post($0) }
-    for (post, drafts) in session.commentDrafts.sorted(by: { $0.key > $1.key }) {
-      items += drafts.reversed().map { .comment(post, $0) }
-    }
+    items = session.unsent.items
     list.update(ids: Array(items.indices))
   }
 
@@ -49,16 +39,14 @@ extension Context {
 }
 
 extension Session {
+  /// What is not sent, apart from what is being typed.
+  fileprivate var unsent: Unsent { Unsent(posts: drafts, comments: commentDrafts) }
+
   /// Removes a text from the drafts.
   fileprivate mutating func remove(_ item: DraftsScreen.Item) {
-    switch item {
-    case .post(let draft):
-      if let index = drafts.lastIndex(of: draft) { drafts.remove(at: index) }
-    case .comment(let post, let draft):
-      guard let index = commentDrafts[post]?.lastIndex(of: draft) else { return }
-      commentDrafts[post]?.remove(at: index)
-      if commentDrafts[post]?.isEmpty == true { commentDrafts[post] = nil }
-    }
+    var unsent = unsent
+    unsent.remove(item)
+    (drafts, commentDrafts) = (unsent.posts, unsent.comments)
   }
 
   /// Adds a text to the drafts, in the position that is offered first.

@@ -83,18 +83,9 @@ extension Painter {
   }
 
   private func sentence(_ entry: NoticeEntry) -> SafeText {
-    let title = SafeText(untrusted: entry.title, limit: 200)
-    let name =
-      entry.author.map { session.shownName(of: $0.uid, named: $0.name) } ?? SafeText.empty
-    switch entry.kind {
-    case .comment: return name + " commented on " + title
-    case .reply: return name + " answered you on " + title
-    case .mention where entry.comment == nil: return name + " named you in " + title
-    case .mention: return name + " named you on " + title
-    case .stars:
-      let stars = Self.count(entry.stars, one: "star", many: "stars")
-      return glyphs.star + " " + stars + " of others on " + title
-    }
+    let name = entry.author.map { session.name(of: $0.uid, named: $0.name) } ?? ""
+    let text = SafeText(untrusted: entry.sentence(by: name), limit: 300)
+    return entry.kind == .stars ? glyphs.star + " " + text : text
   }
 
   /// Paints the number of unread notices at the right end of a row; returns the width used.

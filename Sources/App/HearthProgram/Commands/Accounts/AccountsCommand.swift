@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogModel
 import Foundation
 import RealtimeAuth
 import RealtimeCore
@@ -38,6 +39,49 @@ extension KeptAccount {
       email.map { JSONMember("email", .string($0)) }, JSONMember("database", .string(server)),
     ]
     return .object(members.compactMap(\.self))
+  }
+}
+
+/// Prints or changes the user's name in the blog.
+struct NameCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "name",
+    abstract: "Print your name in the blog, or change that of your account.",
+    discussion: "What you have written keeps the name under which it was written."
+  )
+
+  @Argument(help: "The new name.", transform: DashedWord.restore)
+  var name: String?
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    guard let auth = try options.signedIn() else {
+      let author = try options.author()
+      guard name == nil else {
+        throw CommandFailure(
+          .usage,
+          description: try options.accounts() == nil || options.user != nil
+            ? "your name here is that of --user, or of the user of this system; only an account "
+              + "has a name that can be changed"
+            : "you have no account here yet; \"hearth sign-in\" signs in"
+        )
+      }
+      return tell(author)
+    }
+    let desk = try AccountDesk(options)
+    if let name {
+      let author = try Author(userName: name)
+      try await desk.setUserName(author.name, of: auth)
+    }
+    let known = try await desk.userName(of: auth)
+    tell(Author(uid: auth.currentUser?.uid ?? "", name: known ?? ""))
+  }
+
+  private func tell(_ author: Author) {
+    options.json
+      ? Output.line(.object(("uid", .string(author.uid)), ("name", .string(author.name))))
+      : Output.line(untrusted: author.name)
   }
 }
 

@@ -87,6 +87,37 @@ struct SearchPosts: AsyncParsableCommand {
   }
 }
 
+/// Lists what others did that concerns the user.
+struct Notices: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print comments and stars on your posts, answers to you, and where you are named.",
+    discussion: "What is new has a * in front; \"hearth read\" takes it away, as on the screen."
+  )
+
+  @Flag(help: "Print only what is new.")
+  var unread = false
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    let (entries, state) = try await session.blog.notices()
+    let now = session.database.serverTime
+    var names = NameBook()
+    for author in entries.compactMap(\.author) { names.learn(author) }
+    for entry in entries where !unread || state.isUnread(entry) {
+      let isUnread = state.isUnread(entry)
+      if options.json {
+        Output.line(entry.json(isUnread: isUnread))
+        continue
+      }
+      let age = entry.at.map { AgeText.of(now - $0) } ?? "-"
+      let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
+      Output.line(untrusted: "\(isUnread ? "*" : " ") \(entry.post)  \(age)  \(sentence)")
+    }
+  }
+}
+
 /// Lists the terminals that are online.
 struct People: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -182,6 +182,55 @@ struct Edit: AsyncParsableCommand {
   }
 }
 
+/// Marks posts as read.
+struct Read: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Mark a post as read, with its comments, on all your terminals; or all posts."
+  )
+
+  @Argument(
+    help: "The ids of the posts.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
+  var ids: [String] = []
+
+  @Flag(help: "Mark everything as read.")
+  var all = false
+
+  @OptionGroup var options: CommonOptions
+
+  func validate() throws {
+    guard ids.isEmpty == all else { throw ValidationError("Name posts, or say --all.") }
+  }
+
+  func run() async throws {
+    let session = try BlogSession(options)
+    if all { return try await session.blog.markAllRead() }
+    for id in ids { try await session.blog.mark(id) }
+  }
+}
+
+/// Marks a post as unread.
+struct Unread: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Mark a post as unread, on all your terminals."
+  )
+
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
+  var id: String
+
+  @OptionGroup var options: CommonOptions
+
+  func run() async throws {
+    try await BlogSession(options).blog.mark(id, asRead: false)
+  }
+}
+
 /// Follows a person.
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
