@@ -67,6 +67,13 @@ struct RefusalTests {
     alice.blog.setStar(id, to: true)
     try await alice.wait("three refusals") { $0.refusals.count == 3 }
     #expect(alice.refusals.contains { $0.hasPrefix("Permission denied at /posts/\(id);") })
-    #expect(alice.refusals.contains { $0.contains("--write /post-comments/\(id)/\(comment)") })
+    // The command has all that was written; what is long is cut on the screen.
+    let update = "--as alice --write / --update '{"
+    let part = "\"post-comments/\(id)/\(comment)\":{\"author\":\"alice\""
+    #expect(alice.refusals.contains { $0.contains(update) && $0.contains(part) })
+    _ = alice.blog.comment(on: id, text: "it's " + String(repeating: "long ", count: 100))
+    try await alice.wait("four refusals") { $0.refusals.count == 4 }
+    #expect(alice.refusals.contains { $0.contains("it'\\''s long") && $0.contains("long…\"") })
+    #expect(alice.refusals.allSatisfy { $0.count < 1_500 })
   }
 }

@@ -111,7 +111,10 @@ package struct Blog: Sendable {
     }
     for await progress in reports {
       found += progress.found
-      if case .failed(let reason) = progress.end { throw BlogError.unreadable(reason) }
+      guard case .failed(let reason) = progress.end else { continue }
+      // Whatever refused the search refuses this, too, and says how.
+      _ = try await paths.query(feed, of: me.uid).getData()
+      throw BlogError.unreadable(reason)
     }
     return found
   }

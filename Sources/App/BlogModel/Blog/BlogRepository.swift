@@ -1,3 +1,4 @@
+private import RealtimeCore
 internal import RealtimeDatabase
 
 /// The port through which the screens use the blog.
@@ -196,9 +197,9 @@ package struct Silence: Sendable, Hashable, Codable {
 }
 
 /// Describes a database error in words: what was refused, at which path, by which rule.
-struct DatabaseErrorText: Sendable {
+package struct DatabaseErrorText: Sendable {
   /// The operation that failed.
-  enum Request: String {
+  package enum Request: String {
     /// Reading a location.
     case read
     /// Changing a location.
@@ -207,11 +208,22 @@ struct DatabaseErrorText: Sendable {
 
   /// The server's prefix before the rule; sent only to clients that may know the rules.
   private static let prefix = "Permission denied: "
+  /// The longest text in the data of a command on the screen, in characters.
+  private static let textLimit = 40
 
   /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
   /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account.
   var signIn: String?
+  /// Whether long texts are shortened in the command that asks the rules.
+  var isForScreen = true
+
+  /// Describes errors of requests of a user.
+  package init(uid: String, signIn: String? = nil, isForScreen: Bool = true) {
+    self.uid = uid
+    self.signIn = signIn
+    self.isForScreen = isForScreen
+  }
 
   /// The reason as a sentence without a period.
   ///
@@ -220,7 +232,7 @@ struct DatabaseErrorText: Sendable {
   ///   - request: The operation that failed.
   ///   - place: The path to report when the error names none, or only the root.
   /// - Returns: The sentence.
-  func text(_ error: any Error, for request: Request, at place: String) -> String {
+  package func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
     guard error.kind == .permissionDenied else { return error.reason }
     if let signIn { return "You are reading without an account; \(signIn)" }
@@ -228,9 +240,41 @@ struct DatabaseErrorText: Sendable {
     if error.reason.hasPrefix(Self.prefix) {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
     }
-    var command = "hearth export | hearth rules explain --data - --as \(uid)"
-    command += " --\(request.rawValue) \(path)" + (request == .write ? " VALUE" : "")
+    var command = "hearth export | hearth rules explain --data - --as \(Self.quoted(uid))"
+    if let write = error.refused {
+      let data = isForScreen ? Self.shortened(write.data) : write.data
+      command += " --write \(Self.quoted(write.path))" + (write.isUpdate ? " --update" : "")
+      command += " \(Self.quoted(data.text))"
+    } else {
+      command += " --\(request.rawValue) \(path)" + (request == .write ? " VALUE" : "")
+    }
     return "Permission denied at \(path); whoever runs the server can ask which rule: \(command)"
+  }
+
+  /// A word as shells read it.
+  private static func quoted(_ word: String) -> String {
+    let isPlain = word.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+        UInt8(ascii: "_"), UInt8(ascii: "."):
+        true
+      default: false
+      }
+    }
+    return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+  }
+
+  /// The data with long texts cut; texts that were the same still are.
+  private static func shortened(_ data: JSONValue) -> JSONValue {
+    switch data {
+    case .string(let text) where text.count > textLimit:
+      .string(text.prefix(textLimit - 1) + "…")
+    case .object(let members):
+      .object(members.map { JSONMember($0.name, shortened($0.value)) })
+    case .array(let elements): .array(elements.map(shortened))
+    default: data
+    }
   }
 
   /// The rule as the server reports it: its path and expression, then the values of its variables.

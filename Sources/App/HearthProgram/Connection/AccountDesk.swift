@@ -175,6 +175,26 @@ extension CommonOptions {
 }
 
 extension CommonOptions {
+  /// What was refused, and what the user can do about it.
+  func refusal(_ error: DatabaseError) -> String {
+    let uid = (try? author(signedIn()).uid) ?? ""
+    let refusal = DatabaseErrorText(uid: uid, signIn: signInAdvice, isForScreen: false)
+    return refusal.text(error, for: error.refused == nil ? .read : .write, at: error.path ?? "/")
+  }
+
+  /// How to sign in; nil for somebody with an account, and where there are no accounts.
+  private var signInAdvice: String? {
+    guard let configuration = try? accounts(), (try? signedIn()) == nil else { return nil }
+    if user != nil, let kept = try? Auth(configuration).currentUser {
+      let name = kept.displayName ?? kept.email ?? kept.uid
+      return "without --user, you are signed in as \(name)"
+    }
+    let place = profile.map { "--profile \($0)" } ?? "--database '\(configuration.databaseURL)'"
+    return "\"hearth sign-in --email ADDRESS \(place)\" signs in"
+  }
+}
+
+extension CommonOptions {
   /// Prints who has signed in.
   func tell(_ auth: Auth, name: String) {
     let uid = auth.currentUser?.uid ?? ""

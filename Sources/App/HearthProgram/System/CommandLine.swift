@@ -10,6 +10,7 @@ package enum CommandRun {
     FileDescriptors.reserveStandardOnes()
     signal(SIGPIPE, SIG_IGN)
     let words = Array(Swift.CommandLine.arguments.dropFirst())
+    var asker: CommonOptions?
     do {
       if let problem = UsageMessage.unknownHelp(words, of: root) {
         throw CommandFailure(.usage, description: problem)
@@ -17,6 +18,7 @@ package enum CommandRun {
       let moved = try LeadingOptions.moved(words, of: root)
       var command = try root.parseAsRoot(DashedWord.protect(moved, of: root))
       try OptionUse.check(moved, of: root)
+      asker = (command as? any BlogCommand)?.options
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
@@ -33,7 +35,7 @@ package enum CommandRun {
         Output.help(isHelp ? safe : UsageMessage.text(safe, for: words, of: root), isHelp: isHelp)
         Foundation.exit(isHelp ? ExitStatus.ok.rawValue : ExitStatus.usage.rawValue)
       }
-      let failure = CommandFailure(error)
+      let failure = CommandFailure(error, of: asker)
       Output.message(failure.description)
       Foundation.exit(failure.status.rawValue)
     }

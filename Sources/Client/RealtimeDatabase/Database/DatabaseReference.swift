@@ -190,7 +190,10 @@ extension DatabaseReference {
     operation: () throws(DatabaseError) -> WriteOperation
   ) {
     validated(operation, block: block) { operation, callback in
-      repo.write(operation, at: self) { [self] error in callback.call?(error, self) }
+      repo.write(operation, at: self) { [self] error in
+        let named = (error as? DatabaseError)?.naming(RefusedWrite(operation, at: path))
+        callback.call?(named ?? error, self)
+      }
     }
   }
 

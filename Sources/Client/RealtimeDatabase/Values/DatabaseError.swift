@@ -57,12 +57,19 @@ public final class DatabaseError: NSError, @unchecked Sendable {
   public let path: String?
   /// The server's reason, or a description of the problem.
   public let reason: String
+  /// The write that the rules refused; nil for other failures, and where it is not known.
+  package let refused: RefusedWrite?
 
   /// Makes an error.
-  public init(_ kind: Kind, path: String? = nil, reason: String) {
+  public convenience init(_ kind: Kind, path: String? = nil, reason: String) {
+    self.init(kind, path: path, reason: reason, refused: nil)
+  }
+
+  private init(_ kind: Kind, path: String?, reason: String, refused: RefusedWrite?) {
     self.kind = kind
     self.path = path
     self.reason = reason
+    self.refused = refused
     super.init(
       domain: Self.errorDomain,
       code: kind.number,
@@ -76,6 +83,12 @@ public final class DatabaseError: NSError, @unchecked Sendable {
 
   /// Returns nil: an archive holds the domain, the number and the reason alone.
   public required init?(coder: NSCoder) { nil }
+
+  /// The error with the write that it is about, if the rules refused that.
+  func naming(_ write: @autoclosure () -> RefusedWrite) -> DatabaseError {
+    guard kind == .permissionDenied else { return self }
+    return DatabaseError(kind, path: path, reason: reason, refused: write())
+  }
 
   static func cancelled(at path: Path) -> DatabaseError {
     let reason = "the task was cancelled before the server answered"
@@ -107,6 +120,32 @@ public final class DatabaseError: NSError, @unchecked Sendable {
 
   /// Follows from what ``isEqual(_:)`` compares.
   public override var hash: Int { [kind.description, path, reason].hashValue }
+}
+
+/// A write as the rules were asked about it.
+package struct RefusedWrite: Sendable {
+  /// The location, with a leading slash.
+  package let path: String
+  /// Whether the data is an update: an object of paths below the location and their new data.
+  package let isUpdate: Bool
+  /// The new data.
+  package let data: JSONValue
+
+  init(_ operation: WriteOperation, at path: Path) {
+    self.path = path.description
+    switch operation {
+    case .set(let node):
+      isUpdate = false
+      data = node.json(.export)
+    case .merge(let changes):
+      isUpdate = true
+      data = .object(
+        changes.map { change in
+          JSONMember(String(change.path.description.dropFirst()), change.node.json(.export))
+        }
+      )
+    }
+  }
 }
 
 extension DatabaseError.Kind {

@@ -181,7 +181,7 @@ extension Model {
 
   /// A reason as part of a sentence, without its final period.
   static func clause(_ reason: String) -> String {
-    let text = SafeText(untrusted: reason, limit: 1_000).string
+    let text = SafeText(untrusted: reason, limit: 2_000).string
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 }

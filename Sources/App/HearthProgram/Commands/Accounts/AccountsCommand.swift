@@ -43,7 +43,7 @@ extension KeptAccount {
 }
 
 /// Prints or changes the user's name in the blog.
-struct NameCommand: AsyncParsableCommand {
+struct NameCommand: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "name",
     abstract: "Print your name in the blog, or change that of your account.",

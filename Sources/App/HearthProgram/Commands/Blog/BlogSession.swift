@@ -1,8 +1,14 @@
+import ArgumentParser
 import BlogModel
 import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeDatabase
+
+/// A command that reads or writes the blog as the user whom its options name.
+protocol BlogCommand: AsyncParsableCommand {
+  var options: CommonOptions { get }
+}
 
 /// A connection to the blog for one command, with a limit on how long it may take.
 struct BlogSession {

@@ -16,7 +16,7 @@ extension FeedKind: ExpressibleByArgument {
 }
 
 /// Prints a list of posts.
-struct List: AsyncParsableCommand {
+struct List: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a list of posts: recent, top, mine, mytop, following or #TAG."
   )
@@ -54,7 +54,7 @@ extension BlogSession {
 }
 
 /// Searches all posts and their comments.
-struct SearchPosts: AsyncParsableCommand {
+struct SearchPosts: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
     abstract: "Print the posts that match a search, in their text or in a comment.",
@@ -88,7 +88,7 @@ struct SearchPosts: AsyncParsableCommand {
 }
 
 /// Lists what others did that concerns the user.
-struct Notices: AsyncParsableCommand {
+struct Notices: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print comments and stars on your posts, answers to you, and where you are named.",
     discussion: "What is new has a * in front; \"hearth read\" takes it away, as on the screen."
@@ -119,7 +119,7 @@ struct Notices: AsyncParsableCommand {
 }
 
 /// Lists the terminals that are online.
-struct People: AsyncParsableCommand {
+struct People: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print who is online, one terminal a line."
   )
@@ -146,7 +146,7 @@ struct People: AsyncParsableCommand {
 }
 
 /// Prints a post with its comments.
-struct Show: AsyncParsableCommand {
+struct Show: BlogCommand {
   static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
 
   @Argument(
@@ -203,7 +203,7 @@ struct Show: AsyncParsableCommand {
 }
 
 /// Prints events as they happen, one per line.
-struct Watch: AsyncParsableCommand {
+struct Watch: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Print a line for each change below a path, until it is stopped."
   )

@@ -5,7 +5,7 @@ import RealtimeCore
 import RealtimeDatabase
 
 /// Writes a post.
-struct WritePost: AsyncParsableCommand {
+struct WritePost: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "post",
     abstract: "Write a post and print its id."
@@ -28,7 +28,7 @@ struct WritePost: AsyncParsableCommand {
 }
 
 /// Writes a comment.
-struct WriteComment: AsyncParsableCommand {
+struct WriteComment: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "comment",
     abstract: "Write a comment on a post and print its id."
@@ -58,7 +58,7 @@ struct WriteComment: AsyncParsableCommand {
 }
 
 /// Stars a post.
-struct Star: AsyncParsableCommand {
+struct Star: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Star a post; starring it twice is harmless."
   )
@@ -84,7 +84,7 @@ struct Star: AsyncParsableCommand {
 }
 
 /// Removes a star.
-struct Unstar: AsyncParsableCommand {
+struct Unstar: BlogCommand {
   static let configuration = CommandConfiguration(abstract: "Take your star off a post.")
 
   @Argument(
@@ -104,7 +104,7 @@ struct Unstar: AsyncParsableCommand {
 }
 
 /// Deletes one of the user's posts or comments.
-struct Delete: AsyncParsableCommand {
+struct Delete: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Delete a post of yours with its comments, or one comment of yours."
   )
@@ -135,7 +135,7 @@ struct Delete: AsyncParsableCommand {
 }
 
 /// Changes one of the user's posts or comments.
-struct Edit: AsyncParsableCommand {
+struct Edit: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Change a post of yours, or the text of one comment of yours."
   )
@@ -183,7 +183,7 @@ struct Edit: AsyncParsableCommand {
 }
 
 /// Marks posts as read.
-struct Read: AsyncParsableCommand {
+struct Read: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Mark a post as read, with its comments, on all your terminals; or all posts."
   )
@@ -212,7 +212,7 @@ struct Read: AsyncParsableCommand {
 }
 
 /// Marks a post as unread.
-struct Unread: AsyncParsableCommand {
+struct Unread: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Mark a post as unread, on all your terminals."
   )
@@ -232,7 +232,7 @@ struct Unread: AsyncParsableCommand {
 }
 
 /// Follows a person.
-struct Follow: AsyncParsableCommand {
+struct Follow: BlogCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow a person: their posts are in the list following."
   )
@@ -248,7 +248,7 @@ struct Follow: AsyncParsableCommand {
 }
 
 /// Stops following a person.
-struct Unfollow: AsyncParsableCommand {
+struct Unfollow: BlogCommand {
   static let configuration = CommandConfiguration(abstract: "Stop following a person.")
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)

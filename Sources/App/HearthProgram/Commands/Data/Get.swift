@@ -3,7 +3,7 @@ import BlogModel
 import RealtimeDatabase
 
 /// Prints the data at a path.
-struct Get: AsyncParsableCommand {
+struct Get: BlogCommand {
   static let configuration = CommandConfiguration(abstract: "Print the data at a path as JSON.")
 
   @Argument(help: "The path, such as /posts.", transform: DashedWord.restore)

@@ -3,7 +3,7 @@ import BlogModel
 import RealtimeDatabase
 
 /// Replaces the data at a path.
-struct SetValue: AsyncParsableCommand {
+struct SetValue: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Replace the data at a path with JSON; null removes it."

@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What commands say when the blog's rules refuse them.
+  @Suite("Refused commands")
+  struct RefusedCommandTests {
+    private func serve(_ sandbox: Sandbox) throws -> (server: ServerProcess, url: String) {
+      let folder = sandbox.directory
+      let server = try sandbox.serve([
+        "--port", "0", "--socket", folder + "/run/blog.sock", "--data-dir", folder + "/blog",
+        "--rules", Sandbox.package + "/assets/rules/blog.json",
+      ])
+      return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
+    }
+
+    /// A command for each way to read and to write, on a post and a comment.
+    private static func commands(_ post: String, _ comment: String, _ uid: String) -> [[String]] {
+      [
+        ["list"], ["list", "top"], ["list", "mine"], ["list", "following"], ["list", "#tea"],
+        ["search", "tea"], ["show", post], ["people"], ["notices"], ["get", "/posts"],
+        ["post", "--title", "T", "--body", "B"], ["comment", post, "C"],
+        ["comment", post, "C", "--answer", comment], ["star", post], ["unstar", post],
+        ["edit", post, "--body", "N"], ["edit", post, comment, "--body", "N"],
+        ["delete", post], ["delete", post, comment], ["follow", uid], ["unfollow", uid],
+        ["read", post], ["read", "--all"], ["unread", post], ["set", "/posts/x", "1"],
+        ["watch", "--count", "1"],
+      ]
+    }
+
+    @Test("Without an account, every command says how to sign in; as another, who may")
+    func refused() throws {
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
+      defer { server.process.terminate() }
+      func hearth(_ arguments: [String]) throws -> Sandbox.Outcome {
+        try sandbox.run(arguments + ["--database", url], environment: sandbox.environment)
+      }
+      for name in ["ann", "bob"] {
+        try sandbox.hearth(
+          "sign-up",
+          "--email",
+          "\(name)@example.org",
+          "--name",
+          name,
+          "--password-stdin",
+          "--database",
+          url,
+          input: "correct horse\n"
+        )
+      }
+      let ann = ["--account", "ann"]
+      let id = try #require(
+        try hearth(["post", "--title", "#tea", "--body", "B"] + ann).lines.first
+      )
+      let comment = try #require(try hearth(["comment", id, "C"] + ann).lines.first)
+      let uid = try #require(try object(hearth(["show", id, "--json"]).output)["uid"] as? String)
+
+      // Signed in as somebody else.
+      for arguments in [
+        ["edit", id, "--body", "N"], ["edit", id, comment, "--body", "N"], ["delete", id],
+        ["delete", id, comment],
+      ] {
+        let outcome = try hearth(arguments)
+        #expect(outcome.status == 4, "\(arguments)")
+        #expect(outcome.errors.contains("written by ann; only they can change it"), "\(arguments)")
+      }
+      for arguments in Self.commands(id, comment, uid) {
+        let outcome = try hearth(arguments + ["--user", "carol"])
+        #expect(outcome.status == 4, "\(arguments): \(outcome.errors)")
+        #expect(outcome.errors.contains("without --user, you are signed in as bob"), "\(arguments)")
+      }
+      for name in ["bob", "ann"] { _ = try hearth(["sign-out", "--account", name]) }
+      for arguments in Self.commands(id, comment, uid) {
+        let outcome = try hearth(arguments)
+        #expect(outcome.status == 4, "\(arguments): \(outcome.errors)")
+        let advice = "you are reading without an account; \"hearth sign-in --email ADDRESS"
+        #expect(outcome.errors.contains(advice), "\(arguments): \(outcome.errors)")
+        #expect(outcome.errors.contains("--database '\(url)'\" signs in"), "\(arguments)")
+      }
+    }
+
+    @Test("The command that asks the rules asks what was refused, and gets the same answer")
+    func explained() throws {
+      let sandbox = try Sandbox()
+      let (server, url) = try serve(sandbox)
+      defer { server.process.terminate() }
+      try sandbox.hearth(
+        "sign-up",
+        "--email",
+        "ann@example.org",
+        "--name",
+        "ann",
+        "--password-stdin",
+        "--database",
+        url,
+        input: "correct horse\n"
+      )
+      for arguments in [
+        ["set", "/posts/x", #"{"title": "it's"}"#], ["set", "/users/bob/username", "\"ann\""],
+        ["get", "/seen/bob"], ["set", "/nowhere", "1"],
+      ] {
+        let outcome = try sandbox.run(
+          arguments + ["--database", url],
+          environment: sandbox.environment
+        )
+        #expect(outcome.status == 4)
+        #expect(outcome.errors.contains("permission denied at \(arguments[1]);"))
+        let start = try #require(outcome.errors.range(of: "hearth export | "))
+        let data = "export --data-dir \(sandbox.directory)/blog | "
+        let line = String(outcome.errors[start.upperBound...])
+        let script = "hearth() { \"$program\" \"$@\"; }; hearth \(data)\(line)"
+        let answer = try sandbox.run(
+          ["-c", "program='\(Sandbox.program)'; \(script)"],
+          of: "/bin/bash",
+          environment: sandbox.environment
+        )
+        #expect(answer.status == 4, "\(line) \(answer.errors)")
+        #expect(answer.lines.first == "denied", "\(line) \(answer.output) \(answer.errors)")
+      }
+    }
+  }
+}
