@@ -34,6 +34,46 @@ struct LiveBlogTests {
     try await alice.wait("the open post is gone") { $0.all.contains(.post(first, nil)) }
   }
 
+  @Test("has the newest of many comments, and twice as many each time that is asked for")
+  func manyComments() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen("alice")
+    let bob = try server.blog("bob")
+    let post = try await bob.post(title: "t", body: "b")
+    var values: [String: Any] = [:]
+    for number in 0..<1_200 {
+      values["post-comments/\(post)/\(BlogServer.key(number))"] = [
+        "uid": "bob", "author": "bob", "text": "\(number)",
+      ]
+    }
+    try await server.administer(values)
+    alice.blog.open(post)
+    @Sendable func has(_ count: Int, _ probe: ScreenProbe, earlier: Bool) -> Bool {
+      probe.comments(post)?.count == count
+        && probe.all.last { if case .hasEarlierComments = $0 { true } else { false } }
+          == .hasEarlierComments(post, earlier)
+    }
+    try await alice.wait("the newest") { has(500, $0, earlier: true) }
+    #expect(alice.comments(post)?.last?.text == "1199")
+    // A new one takes the place of the oldest.
+    let new = try await bob.comment(on: post, text: "new")
+    try await alice.wait("the new one") { $0.comments(post)?.last?.id == new }
+    #expect(alice.comments(post)?.first?.text == "701")
+    alice.blog.showEarlierComments(on: post)
+    alice.blog.showEarlierComments(on: post)
+    try await alice.wait("twice as many") { has(1_000, $0, earlier: true) }
+    try await bob.delete(comment: new, on: post)
+    try await alice.wait("the new one is gone") { $0.comments(post)?.last?.text == "1199" }
+    #expect(alice.comments(post)?.count == 1_000)
+    alice.blog.showEarlierComments(on: post)
+    try await alice.wait("all") { has(1_200, $0, earlier: false) }
+    // There was never a moment with fewer than were there before.
+    let counts = alice.all.compactMap { event in
+      if case .comments(post, let comments) = event { comments.count } else { nil }
+    }
+    #expect(zip(counts.drop { $0 < 500 }, counts.drop { $0 < 500 }.dropFirst()).allSatisfy(<=))
+  }
+
   @Test("shows my own writes at once and reports when they are stored")
   func local() async throws {
     let server = try await BlogServer()

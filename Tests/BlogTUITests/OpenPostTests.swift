@@ -32,6 +32,44 @@ struct OpenPostTests {
     #expect(model.rows[20].contains("below"))
   }
 
+  @Test("Of many comments the newest are there; a key, or a notice, brings earlier ones")
+  func earlier() {
+    var model = Fixture.opened()
+    #expect(model.type("<") == [])
+    #expect(model.message?.text.string == "All comments are here")
+    model.send(.blog(.hasEarlierComments("p11", true)))
+    model.send(.blog(.comments("p11", comments(5...9))))
+    #expect(
+      model.rows.contains { $0.contains("The newest 5 comments; < shows earlier ones") }
+    )
+    #expect(model.type("<") == [.showEarlierComments("p11")])
+    // The reader's place stays when earlier ones come.
+    model.type("G")
+    let before = model.rows[10..<20]
+    model.send(.blog(.hasEarlierComments("p11", false)))
+    model.send(.blog(.comments("p11", comments(1...9))))
+    #expect(model.rows[10..<20] == before)
+    #expect(!model.rows.contains { $0.contains("earlier") })
+  }
+
+  @Test("A comment that is edited or wanted may be among those that are not there")
+  func earlierEdit() {
+    var post = OpenPost(id: "p1", known: nil, comment: nil)
+    post.hasEarlier = true
+    post.take(CommentDraft("Changed", editing: comments(1...1)[0]))
+    post.wanted = "k2"
+    post.update(comments: comments(5...9))
+    let isGone = post.endEditOfGoneComment()
+    #expect(!isGone)
+    #expect(post.takeWishForEarlier() == .showEarlierComments("p1"))
+    post.hasEarlier = false
+    post.update(comments: comments(2...9))
+    #expect(post.takeWishForEarlier() == nil)
+    #expect(post.selection == "k2")
+    let isGoneNow = post.endEditOfGoneComment()
+    #expect(isGoneNow)
+  }
+
   @Test("At the end new comments are followed")
   func followsAtTheEnd() {
     var model = Fixture.opened()

@@ -60,6 +60,30 @@ struct PlainBlogTests {
     #expect(plain.run("star", now: Self.now).effects == [.star("p11", true)])
   }
 
+  @Test("Of many comments the newest are read; earlier ones come when they are asked for")
+  func manyComments() {
+    var plain = loaded()
+    _ = plain.run("open 2", now: Self.now)
+    func comment(_ number: Int) -> BlogComment {
+      BlogComment(id: "k\(number)", uid: "bob", author: "bob", text: "C\(number)")
+    }
+    #expect(plain.run("earlier", now: Self.now).lines == ["All comments are here."])
+    _ = plain.take(.hasEarlierComments("p11", true))
+    let first = plain.take(.comments("p11", [comment(4), comment(5)]))
+    #expect(first == ["The newest 2 comments; earlier shows more.", "C4 (bob)", "C5 (bob)"])
+    // A new one takes the place of the first.
+    let next = plain.take(.comments("p11", [comment(5), comment(6)]))
+    #expect(next == ["New comment: C6 (bob)"])
+    #expect(plain.isSettled)
+    #expect(plain.run("earlier", now: Self.now).effects == [.showEarlierComments("p11")])
+    #expect(!plain.isSettled)
+    _ = plain.take(.hasEarlierComments("p11", false))
+    let all = plain.take(.comments("p11", [comment(3), comment(5), comment(6)]))
+    #expect(all == ["C3 (bob)"])
+    #expect(plain.isSettled)
+    #expect(plain.take(.comments("p11", [comment(3)])).count == 2)
+  }
+
   @Test("A post is written in lines, and a dot ends it")
   func writing() {
     var plain = loaded()

@@ -56,6 +56,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   }
   func stopFollowing(_ feed: FeedKind) { note("stop \(feed)") }
   func open(_ post: PostID) { note("open \(post)") }
+  func showEarlierComments(on post: PostID) { note("earlier \(post)") }
   func close(_ post: PostID) { note("close \(post)") }
   func post(title: String, body: String) -> PostID {
     note("post \(title): \(body)")

@@ -37,8 +37,10 @@ package protocol BlogRepository: Sendable {
   )
   /// Ends the search.
   func stopSearching()
-  /// Follows a post and its comments until ``close(_:)``.
+  /// Follows a post and its newest comments until ``close(_:)``.
   func open(_ post: PostID)
+  /// Reports twice as many of the newest comments on an open post.
+  func showEarlierComments(on post: PostID)
   /// Stops following a post.
   func close(_ post: PostID)
 
@@ -90,8 +92,10 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case feedFailed(FeedKind, reason: String)
   /// The current state of the open post; nil when it is gone.
   case post(PostID, Post?)
-  /// The current comments on the open post, oldest first.
+  /// The current comments on the open post, oldest first: the newest ones, if there are many.
   case comments(PostID, [Comment])
+  /// Whether there are comments before those that are reported; sent before them.
+  case hasEarlierComments(PostID, Bool)
   /// The newest comments on a post that is in view but not open, oldest first.
   case latestComments(PostID, [Comment])
   /// The people who are writing comments on the open post.

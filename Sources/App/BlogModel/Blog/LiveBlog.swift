@@ -37,10 +37,31 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var deleted: Set<String> = []
 
   private struct OpenedPost {
-    var comments = OrderedSnapshots<Comment>()
+    var comments: OpenedComments
+    /// A longer selection that replaces the comments once it is known.
+    var longer: OpenedComments?
     var post: Post?
-    var postHandle: DatabaseHandle = 0
-    var commentsHandle: DatabaseHandle = 0
+    let postHandle: DatabaseHandle
+  }
+
+  /// The newest comments on an open post.
+  private struct OpenedComments {
+    /// How many there are at first, so that opening a post costs what is shown.
+    static let length = 500
+
+    let length: Int
+    let query: DatabaseQuery
+    var handle: DatabaseHandle = 0
+    /// The selection, with one more to tell whether there are earlier ones.
+    var all = OrderedSnapshots<Comment>(by: .key)
+
+    init(_ length: Int, of comments: DatabaseReference) {
+      self.length = length
+      query = comments.queryOrderedByKey().queryLimited(toLast: UInt(length) + 1)
+    }
+
+    var hasEarlier: Bool { all.elements.count > length }
+    var elements: [Comment] { Array(all.elements.suffix(length)) }
   }
 
   /// Makes a live blog, whose queue becomes the callback queue of the database.
@@ -238,18 +259,34 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package func open(_ post: PostID) {
     queue.async { [self] in
       guard opened[post] == nil else { return }
-      opened[post] = OpenedPost()
-      opened[post]?.postHandle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
+      let handle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
         let found = Post(snapshot)
         self?.opened[post]?.post = found
         self?.handler?(.post(post, found))
       }
-      opened[post]?.commentsHandle = blog.paths.comments(on: post).observe(
-        [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-      ) { [weak self] event, snapshot, _ in
-        self?.takeComment(event, of: snapshot, on: post)
-      }
+      let comments = observeComments(OpenedComments.length, on: post)
+      opened[post] = OpenedPost(comments: comments, postHandle: handle)
       people?.watchTyping(on: post)
+    }
+  }
+
+  /// Observes the newest comments on a post.
+  private func observeComments(_ length: Int, on post: PostID) -> OpenedComments {
+    var comments = OpenedComments(length, of: blog.paths.comments(on: post))
+    comments.handle = comments.query.observe(
+      [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
+    ) { [weak self] event, snapshot, _ in
+      self?.takeComment(event, of: snapshot, on: post, among: length)
+    }
+    return comments
+  }
+
+  package func showEarlierComments(on post: PostID) {
+    queue.async { [self] in
+      guard let comments = opened[post]?.comments, comments.hasEarlier,
+        opened[post]?.longer == nil
+      else { return }
+      opened[post]?.longer = observeComments(comments.length * 2, on: post)
     }
   }
 
@@ -257,7 +294,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     queue.async { [self] in
       guard let closed = opened.removeValue(forKey: post) else { return }
       blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
-      blog.paths.comments(on: post).removeObserver(withHandle: closed.commentsHandle)
+      for comments in [closed.comments, closed.longer].compactMap(\.self) {
+        comments.query.removeObserver(withHandle: comments.handle)
+      }
       people?.unwatchTyping(on: post)
     }
   }
@@ -265,17 +304,30 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private func takeComment(
     _ event: DataEventType,
     of snapshot: DataSnapshot,
-    on post: PostID
+    on post: PostID,
+    among length: Int
   ) {
-    guard opened[post]?.comments.take(event, of: snapshot, as: Comment(snapshot)) == true else {
+    if length == opened[post]?.comments.length {
+      guard opened[post]?.comments.all.take(event, of: snapshot, as: Comment(snapshot)) == true
+      else { return }
+      queue.async { [weak self] in self?.publishComments(of: post) }
       return
     }
-    queue.async { [weak self] in self?.publishComments(of: post) }
+    guard opened[post]?.longer?.length == length else { return }
+    _ = opened[post]?.longer?.all.take(event, of: snapshot, as: Comment(snapshot))
+    guard let old = opened[post]?.comments, let new = opened[post]?.longer, new.all.isLoaded else {
+      return
+    }
+    old.query.removeObserver(withHandle: old.handle)
+    opened[post]?.comments = new
+    opened[post]?.longer = nil
+    publishComments(of: post)
   }
 
   private func publishComments(of post: PostID) {
-    opened[post]?.comments.clean()
-    guard let comments = opened[post]?.comments, comments.isKnown else { return }
+    opened[post]?.comments.all.clean()
+    guard let comments = opened[post]?.comments, comments.all.isKnown else { return }
+    handler?(.hasEarlierComments(post, comments.hasEarlier))
     handler?(.comments(post, comments.elements))
   }
 
@@ -376,7 +428,7 @@ extension LiveBlog {
   package func editComment(_ comment: String, on post: PostID, text: String) {
     let completion = report(.editComment(post, commentID: comment, text: text))
     queue.async { [self] in
-      let before = opened[post]?.comments.element(comment)
+      let before = opened[post]?.comments.all.element(comment)
       blog.rewrite(
         comment: comment,
         on: post,
@@ -418,8 +470,8 @@ extension LiveBlog {
     let completion = report(action)
     queue.async { [self] in
       deleted.insert(comment)
-      let found = opened[post]?.comments.element(comment)
-      let parent = found?.parent.flatMap { opened[post]?.comments.element($0) }
+      let found = opened[post]?.comments.all.element(comment)
+      let parent = found?.parent.flatMap { opened[post]?.comments.all.element($0) }
       let traces = found.map { BlogTrace.all(of: $0, on: post, answering: parent) } ?? []
       blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { [blog] error, _ in
         if error == nil { blog.removeTraces(traces) }

@@ -24,6 +24,10 @@ package struct PlainBlog: Sendable {
   private var names = NameBook()
   private var open: PostID?
   private var comments: [Comment]?
+  /// Whether the open post has comments before those.
+  private var hasEarlier = false
+  /// Whether they were asked for and have not come.
+  private var awaitsEarlier = false
   private var people: [Presence] = []
   private var notices: [NoticeEntry]?
   private var readState = ReadState(before: 0)
@@ -44,7 +48,7 @@ package struct PlainBlog: Sendable {
 
   /// Whether everything that was asked for has been answered.
   package var isSettled: Bool {
-    isReady && unanswered == 0 && (open == nil || comments != nil || hasFailed)
+    isReady && unanswered == 0 && !awaitsEarlier && (open == nil || comments != nil || hasFailed)
   }
 
   // MARK: Events
@@ -87,6 +91,9 @@ package struct PlainBlog: Sendable {
       if case .star = notice { return [] }
       if notice.post == open { return [] }
       return [notice.sentence(name: { names.shown($0) }, title: { $0 })]
+    case .hasEarlierComments(let id, let hasEarlier):
+      if id == open { self.hasEarlier = hasEarlier }
+      return []
     case .feed, .extent, .post, .comments, .latestComments, .typing, .following, .roundTrip,
       .pendingWrites, .found:
       return []
@@ -125,15 +132,25 @@ package struct PlainBlog: Sendable {
   private mutating func take(_ new: [Comment]) -> [String] {
     for comment in new { names.learn(Author(uid: comment.uid, name: comment.author)) }
     defer { comments = new }
+    awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
     guard let comments else {
-      return ["\(Self.count(new.count, "comment"))."] + new.map(line)
+      let count = Self.count(new.count, "comment")
+      return [hasEarlier ? "The newest \(count); earlier shows more." : "\(count)."]
+        + new.map(line)
     }
     let before = Dictionary(comments.map { ($0.id, $0) }) { first, _ in first }
     let now = Set(new.map(\.id))
-    return new.filter { before[$0.id] == nil }.map { "New comment: \(line($0))" }
+    // Earlier ones come because they were asked for, and leave when there are more new ones.
+    func isBefore(_ comment: Comment, _ first: Comment?) -> Bool {
+      first.map { comment.id.utf16.lexicographicallyPrecedes($0.id.utf16) } ?? false
+    }
+    let gone = comments.filter { !now.contains($0.id) && !(hasEarlier && isBefore($0, new.first)) }
+    let added = new.filter { before[$0.id] == nil }
+    return added.filter { isBefore($0, comments.first) }.map(line)
+      + added.filter { !isBefore($0, comments.first) }.map { "New comment: \(line($0))" }
       + new.filter { comment in before[comment.id].map { $0.text != comment.text } ?? false }
       .map { "Changed comment: \(line($0))" }
-      + comments.filter { !now.contains($0.id) }.map { "Deleted comment of \(name(of: $0))." }
+      + gone.map { "Deleted comment of \(name(of: $0))." }
   }
 
   private mutating func take(_ problem: ConnectionProblem?) -> [String] {
@@ -192,6 +209,7 @@ package struct PlainBlog: Sendable {
   package static let commands: [(name: String, help: String)] = [
     ("list", "the posts, newest first, each with a number"),
     ("open N", "read a post and its comments"),
+    ("earlier", "more of many comments: those before the first"),
     ("back", "leave the post"),
     ("post", "write a post: its title, then its text, then a line with a dot"),
     ("comment TEXT", "comment on the open post"),
@@ -220,7 +238,7 @@ package struct PlainBlog: Sendable {
       case .post, .comment, .star, .edit, .deletePost, .followAuthor, .mark, .markAllRead,
         .markStars:
         true
-      case .follow, .stopFollowing, .read, .showFirst, .open, .close,
+      case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .open, .close,
         .editComment,
         .restoreRead, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
         .suspend,
@@ -264,8 +282,13 @@ package struct PlainBlog: Sendable {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
     case "list": return Answer(lines: list)
     case "open": return with(rest) { plain, post in plain.show(post) }
+    case "earlier":
+      guard let open, hasEarlier else { return Answer(lines: ["All comments are here."]) }
+      awaitsEarlier = true
+      return Answer(effects: [.showEarlierComments(open)])
     case "back":
       defer { open = nil }
+      awaitsEarlier = false
       return Answer(effects: open.map { [.close($0)] } ?? [])
     case "post":
       mode = .title(editing: nil)
@@ -350,6 +373,8 @@ package struct PlainBlog: Sendable {
     let closing: [Effect] = open.map { [.close($0)] } ?? []
     open = post.id
     comments = nil
+    hasEarlier = false
+    awaitsEarlier = false
     let body = post.body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let stars = Self.count(post.starCount, "star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body

@@ -213,6 +213,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .stopFollowing(let feed): repository.stopFollowing(feed)
     case .read(let feed, let id): repository.read(feed, at: id)
     case .showFirst(let feed): repository.showFirst(of: feed)
+    case .showEarlierComments(let id): repository.showEarlierComments(on: id)
     case .edit(let id, let title, let body): repository.edit(id, title: title, body: body)
     case .editComment(let id, let comment, let text):
       repository.editComment(comment, on: id, text: text)
@@ -284,8 +285,8 @@ extension Program {
     case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close, .post,
-      .comment, .star, .edit,
+    case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
+      .open, .close, .post, .comment, .star, .edit,
       .editComment, .watchComments, .mark, .markAllRead, .restoreRead, .markStars, .typing,
       .hearNotices,
       .followAuthor, .notify,
@@ -327,6 +328,7 @@ extension Program {
     case roundTrip
     case post(PostID)
     case comments(PostID)
+    case hasEarlierComments(PostID)
     case connection
     case connectionProblem
     case silence
@@ -360,6 +362,7 @@ extension Program {
     case .roundTrip: .roundTrip
     case .post(let id, _): .post(id)
     case .comments(let id, _): .comments(id)
+    case .hasEarlierComments(let id, _): .hasEarlierComments(id)
     case .connection: .connection
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
@@ -375,8 +378,8 @@ extension Effect {
     switch self {
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .followAuthor:
       true
-    case .follow, .stopFollowing, .read, .showFirst, .search, .stopSearching, .open, .close,
-      .watchComments, .mark,
+    case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
+      .open, .close, .watchComments, .mark,
       .markAllRead, .restoreRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
       .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
@@ -391,7 +394,8 @@ extension Effect {
     switch self {
     case .read, .watchComments: true
     case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
-      .search, .stopSearching, .stopFollowing, .showFirst, .open, .close, .mark, .markAllRead,
+      .search, .stopSearching, .stopFollowing, .showFirst, .showEarlierComments, .open, .close,
+      .mark, .markAllRead,
       .restoreRead,
       .markStars, .typing,
       .hearNotices,

@@ -79,7 +79,7 @@ extension ReplayFact {
     case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
       .following,
       .roundTrip,
-      .pendingWrites, .latestComments:
+      .pendingWrites, .latestComments, .hasEarlierComments:
       return []
     }
   }

@@ -76,6 +76,7 @@ struct PlainRun {
   private func perform(_ effect: Effect) -> Bool {
     switch effect {
     case .open(let id): blog.open(id)
+    case .showEarlierComments(let id): blog.showEarlierComments(on: id)
     case .close(let id): blog.close(id)
     case .post(let title, let body): _ = blog.post(title: title, body: body)
     case .comment(let id, let text, let answered):

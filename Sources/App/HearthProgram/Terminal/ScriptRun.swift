@@ -261,8 +261,9 @@ final class ScriptedPeople {
         case .connection(let state): seen.isOnline = state == .online
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
-        case .feed, .extent, .feedFailed, .post, .comments, .latestComments, .typing, .people,
-          .readState, .markAnswered, .notice, .notices, .following, .roundTrip, .connectionProblem,
+        case .feed, .extent, .feedFailed, .post, .comments, .hasEarlierComments, .latestComments,
+          .typing, .people, .readState, .markAnswered, .notice, .notices, .following, .roundTrip,
+          .connectionProblem,
           .silence, .found,
           .pendingWrites:
           break

@@ -49,7 +49,10 @@ extension Model {
       if openPost?.endEditOfGoneComment() == true {
         session.message = .failure("The comment was deleted; your text is the draft of a new one.")
       }
+      if let earlier = openPost?.takeWishForEarlier() { return markOpenPostRead() + [earlier] }
       return markOpenPostRead()
+    case .hasEarlierComments(let id, let hasEarlier):
+      if openPost?.id == id { openPost?.hasEarlier = hasEarlier }
     case .connection(let state):
       session.connectionBecame(state)
     case .connectionProblem(let problem): session.connectionProblem = problem
@@ -201,7 +204,8 @@ extension BlogEvent {
       [author]
     case .notices(let entries): entries.compactMap(\.author)
     case .following: []
-    case .post(_, nil), .extent, .feedFailed, .latestComments, .readState, .markAnswered, .notice,
+    case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
+      .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
       []
     }

@@ -50,6 +50,8 @@ package enum Effect: Hashable, Sendable {
   case stopSearching
   /// Follow a post and its comments.
   case open(PostID)
+  /// Show twice as many of the newest comments on the open post.
+  case showEarlierComments(PostID)
   /// Stop following a post and its comments.
   case close(PostID)
   /// Write a post, and report its key with ``Event/posted(_:)``.

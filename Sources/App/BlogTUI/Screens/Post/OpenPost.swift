@@ -26,6 +26,8 @@ package struct OpenPost: Equatable, Sendable {
   package internal(set) var answered: Comment?
   /// The comment to select as soon as it arrives, after the user has chosen a notice.
   var wanted: String?
+  /// Whether there are comments before those that are here.
+  package internal(set) var hasEarlier = false
   /// Whether keys are typed into the comment.
   package internal(set) var isWriting = false
   /// How the texts are shown.
@@ -82,10 +84,23 @@ package struct OpenPost: Equatable, Sendable {
 
   /// Makes a new comment of an edit whose comment was deleted; returns whether there was one.
   mutating func endEditOfGoneComment() -> Bool {
-    guard let id = editing?.id, let allComments, !allComments.contains(where: { $0.id == id })
+    guard let id = editing?.id, let allComments, !allComments.contains(where: { $0.id == id }),
+      !isEarlier(id)
     else { return false }
     editing = nil
     return !field.isEmpty
+  }
+
+  /// Whether a comment may be among those that are not here.
+  private func isEarlier(_ id: String) -> Bool {
+    guard hasEarlier, let first = allComments?.first?.id else { return false }
+    return id.utf16.lexicographicallyPrecedes(first.utf16)
+  }
+
+  /// What brings the comment of a notice that is not here yet.
+  func takeWishForEarlier() -> Effect? {
+    guard let wanted, isEarlier(wanted) else { return nil }
+    return .showEarlierComments(id)
   }
 
   /// The index of the selected comment.

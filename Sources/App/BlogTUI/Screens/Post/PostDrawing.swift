@@ -207,6 +207,11 @@ extension Painter {
     if isPreview, session.commentCount(on: open.id)?.isAtLeast == true {
       return "The newest " + SafeText(count) + " comments"
     }
+    if open.hasEarlier {
+      let key = session.keys.keyText(for: "earlier", in: .post)
+      let way: SafeText = key.map { "; " + $0 + " shows earlier ones" } ?? .empty
+      return "The newest " + SafeText(count) + " comments" + way
+    }
     switch count {
     case 0:
       let isShort = isPreview || session.postFrame.rule.width < 40

@@ -378,6 +378,17 @@ enum PostActions {
       }
     ),
     BoundAction(
+      "earlier",
+      keys: ["<"],
+      in: [.post],
+      help: "show more of many comments: those before the first",
+      unless: { $0.openPost?.hasEarlier == true ? nil : .note("All comments are here") },
+      perform: { model in
+        model.session.message = .note("Loading earlier comments")
+        return model.openPost.map { [.showEarlierComments($0.id)] } ?? []
+      }
+    ),
+    BoundAction(
       "raw",
       keys: ["R"],
       in: ListActions.reading,
