@@ -81,6 +81,13 @@ extension EndToEnd {
             == ">"
         }
       }
+      // Of several posts, the ids are listed, with the titles where the shell shows meanings.
+      let second = try sandbox.hearth("post", "--title", "Second cup", "--body", "B").lines[0]
+      let listed = shell == .bash ? [id, second] : [id, second, "Tea at four", "Second cup"]
+      try pane.type("hearth show ")
+      // Bash first completes what the ids have in common.
+      for _ in 0..<(shell == .bash ? 3 : 2) { try pane.press("Tab") }
+      try pane.waitFor("a list of \(listed)") { screen in listed.allSatisfy(screen.contains) }
     }
   }
 }
