@@ -15,8 +15,8 @@ actor PollingProbe {
   nonisolated let database: String
   private(set) var serial = 0
   private var piece = 0
-  /// The messages that have arrived and have not been read.
-  private var messages: [String] = []
+  /// The messages that have arrived and have not been read, each with the number of its list.
+  private var messages: [(list: Int, text: String)] = []
   private(set) var lists = 0
   /// The command to close, once it has arrived.
   private(set) var close: String?
@@ -93,11 +93,15 @@ actor PollingProbe {
       if let list = line.wholeMatch(of: /pRTLPCB\((\d+),(\[.*\])\);/) {
         lists += 1
         let json = try? JSONSerialization.jsonObject(with: Data(list.2.utf8)) as? [Any]
-        messages += (json ?? []).compactMap {
+        let texts = (json ?? []).compactMap {
           (try? JSONSerialization.data(withJSONObject: $0, options: .sortedKeys)).map {
             String(decoding: $0, as: UTF8.self)
           }
         }
+        // The answers to two requests may overtake each other.
+        let number = Int(list.1) ?? 0
+        let place = messages.firstIndex { $0.list > number } ?? messages.endIndex
+        messages.insert(contentsOf: texts.map { (list: number, text: $0) }, at: place)
       } else if line.hasPrefix("pLPCommand(\"close\"") {
         close = String(line)
       }
@@ -110,6 +114,6 @@ actor PollingProbe {
       guard close == nil else { throw Unexpected(body: close ?? "") }
       try await request(target())
     }
-    return messages.removeFirst()
+    return messages.removeFirst().text
   }
 }
