@@ -159,3 +159,37 @@ extension EndToEnd {
     }
   }
 }
+
+extension EndToEnd {
+  /// Letters beyond ASCII in locales that have them, lack them, or are not installed.
+  @Suite("Locales")
+  struct LocaleTests {
+    @Test(
+      "What is typed arrives, or the screen says why not",
+      arguments: [
+        (["LC_CTYPE": "UTF-8"], false, true),
+        (["LANG": "xx_YY.UTF-8"], false, true),
+        (["LC_ALL": "xx_YY.utf8@euro"], false, true),
+        (["LC_TIME": "xx_YY", "LC_CTYPE": "C.UTF-8"], false, true),
+        (["LC_ALL": "xx_YY.ISO-8859-1"], true, true),
+        (["LC_ALL": "xx_YY.ISO-8859-1"], false, false),
+        (["LC_ALL": "C"], true, false),
+        ([:], false, false),
+      ]
+    )
+    func typed(locale: [String: String], sendsUTF8: Bool, arrives: Bool) throws {
+      let sandbox = try Sandbox()
+      let unset = ["LC_ALL": "", "LC_CTYPE": "", "LANG": ""]
+      let session = try TerminalSession(
+        [],
+        in: sandbox,
+        environment: unset.merging(locale) { $1 },
+        sendsUTF8: sendsUTF8
+      )
+      try session.wait(for: "online")
+      session.type("cB\u{E4}ume")
+      try session.wait(for: arrives ? "B\u{E4}ume" : "the locale is not UTF-8")
+      #expect(session.output.contains(0x07) != arrives)
+    }
+  }
+}

@@ -27,7 +27,8 @@ final class TerminalSession {
     environment changes: [String: String] = [:],
     columns: Int = 80,
     rows: Int = 24,
-    joinsEmoji: Bool = false
+    joinsEmoji: Bool = false,
+    sendsUTF8: Bool = false
   ) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     try #require(openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0)
@@ -35,6 +36,12 @@ final class TerminalSession {
     defer { close(ends.terminal) }
     name = try String(cString: #require(ttyname(ends.terminal)))
     _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+    if sendsUTF8 {
+      var modes = termios()
+      tcgetattr(controller, &modes)
+      modes.c_iflag |= tcflag_t(IUTF8)
+      tcsetattr(controller, TCSANOW, &modes)
+    }
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
     terminal = VirtualTerminal(width: columns, height: rows)

@@ -167,6 +167,12 @@ static inline int nc_terminal_is_usable(const char *type, int output) {
   return nc_string("cup") != NULL ? 2 : 1;
 }
 
+// Whether the system has been told that the terminal sends UTF-8, as terminals and ssh tell it.
+static inline int nc_sends_utf8(int terminal) {
+  struct termios modes;
+  return tcgetattr(terminal, &modes) == 0 && (modes.c_iflag & IUTF8) != 0;
+}
+
 static inline int nc_is_utf8(void) {
   const char *name = nl_langinfo(CODESET);
   return name[0] == 'U' && name[1] == 'T' && name[2] == 'F';

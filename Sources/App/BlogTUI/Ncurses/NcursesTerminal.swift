@@ -147,9 +147,7 @@ package final class NcursesTerminal {
   ) throws(TerminalError) -> NcursesTerminal {
     precondition(!TerminalGuard.isActive, "the terminal is open already")
     let type = try usableType(of: device)
-    setlocale(LC_ALL, "")
-    // Numbers are read and written for machines, whatever the user's language.
-    setlocale(LC_NUMERIC, "C")
+    adoptLocale(on: device.input)
     try TerminalGuard.prepare(terminal: device.output)
     return try NcursesTerminal(options, device: device, type: type)
   }
@@ -169,9 +167,25 @@ package final class NcursesTerminal {
   /// The character encoding of the user's locale, such as `UTF-8`, and whether screens can use
   /// Unicode.
   package static func encoding() -> (name: String, isUnicode: Bool) {
-    setlocale(LC_ALL, "")
-    setlocale(LC_NUMERIC, "C")
+    adoptLocale(on: STDIN_FILENO)
     return (String(cString: nl_langinfo(nl_item(CODESET))), nc_is_utf8() != 0)
+  }
+
+  /// Sets the locale that the environment names.
+  ///
+  /// One that is not installed, or is none (macOS sends `LC_CTYPE=UTF-8`), would be the locale C
+  /// with ASCII alone: then the characters are UTF-8 if the name or the terminal says so.
+  private static func adoptLocale(on terminal: Int32) {
+    // Numbers are read and written for machines, whatever the user's language.
+    defer { setlocale(LC_NUMERIC, "C") }
+    guard setlocale(LC_ALL, "") == nil, setlocale(LC_CTYPE, "") == nil else { return }
+    let name = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment($0) }
+      .first { !$0.isEmpty }
+    let namesUTF8 = name?.uppercased().replacing("-", with: "").contains("UTF8") ?? false
+    guard namesUTF8 || nc_sends_utf8(terminal) != 0 else { return }
+    for substitute in ["C.UTF-8", "en_US.UTF-8"] where setlocale(LC_CTYPE, substitute) != nil {
+      return
+    }
   }
 
   private static func usableType(of device: TerminalDescriptors) throws(TerminalError) -> String {

@@ -119,7 +119,7 @@ package final class Program<Terminal: TerminalDevice> {
       for key in keys where ending == nil { handle(.key(key)) }
     case .unreadable:
       if model.settings.isOn(.bell) { terminal.bell() }
-      send(.failed(unreadableInput))
+      send(.failed(Message.unreadableInput.text.string))
     case .resumed:
       send(.resumed)
     case .woken:
@@ -306,10 +306,6 @@ extension Program {
     }
   }
 }
-
-/// What is said about input that the locale has no character for.
-private let unreadableInput =
-  "Only ASCII can be typed: the locale is not UTF-8. Set LC_ALL to C.UTF-8 and start hearth again."
 
 /// How long typed text may exist only in memory, in milliseconds.
 private let keepInterval: Int64 = 250

@@ -13,6 +13,11 @@ package struct Message: Hashable, Sendable {
   /// What it says.
   package let text: SafeText
 
+  /// What is said about input that the locale has no character for; it stays while one types on.
+  static let unreadableInput = failure(
+    "Only ASCII can be typed: the locale is not UTF-8. Set LC_ALL to C.UTF-8 and start hearth again."
+  )
+
   /// Makes a message for something good to know.
   static func note(_ text: String) -> Message {
     Message(kind: .note, text: SafeText(untrusted: text))
