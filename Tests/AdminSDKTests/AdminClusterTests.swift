@@ -8,7 +8,7 @@ import Testing
 
 /// Three servers on one PostgreSQL, with encryption and an administrators' secret.
 @Suite(
-  "The administration SDK for Python at several servers",
+  "The Python Admin SDK against a cluster",
   .enabled(if: PythonEnvironment.isAvailable, Comment(rawValue: PythonEnvironment.problem)),
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(5))
@@ -44,7 +44,7 @@ struct AdminClusterTests {
     }
   }
 
-  @Test("It works through any server, and goes on when the leader is killed")
+  @Test("It works through any server and continues when the leader is killed")
   func leaderKilled() async throws {
     let environment = try PythonEnvironment.shared.get()
     let home = try TemporaryDirectory()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "The administration SDK for Python",
+  "The Python Admin SDK",
   .enabled(if: PythonEnvironment.isAvailable, Comment(rawValue: PythonEnvironment.problem))
 )
 struct AdminSDKTests {
@@ -13,7 +13,7 @@ struct AdminSDKTests {
     "DataTests", "QueryTests", "ConditionTests", "TransactionTests", "StreamTests", "RulesTests",
   ]
 
-  @Test("finds in an emulator what it is used to", arguments: suites)
+  @Test("gets its usual behavior from the emulator", arguments: suites)
   func unmodified(suite: String) async throws {
     let environment = try PythonEnvironment.shared.get()
     var options = DatabaseServer.Options.emulator(port: 0)
@@ -29,7 +29,7 @@ struct AdminSDKTests {
     await server.stop()
   }
 
-  @Test("finds the same in the program, as test suites start it")
+  @Test("gets the same behavior from the program as test suites start it")
   func program() async throws {
     let environment = try PythonEnvironment.shared.get()
     let home = try TemporaryDirectory()

@@ -3,9 +3,9 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("The checker", .serialized)
+@Suite("Checker", .serialized)
 struct CheckerPropertyTests {
-  @Test("finds nothing in right histories")
+  @Test("reports no violation in correct histories")
   func right() throws {
     var activity = (operations: 0, unknown: 0, crashes: 0)
     let seeds = Thoroughness.seeds(1_000)
@@ -22,7 +22,7 @@ struct CheckerPropertyTests {
     #expect(activity.crashes > seeds.count / 2)
   }
 
-  @Test("finds one wrong commit in any history")
+  @Test("detects a single wrong commit in any history")
   func wrong() throws {
     for seed in Thoroughness.seeds(100) {
       var random = SplitMix64(seed: seed)

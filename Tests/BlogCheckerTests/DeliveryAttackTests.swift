@@ -3,7 +3,7 @@ import RealtimeCore
 import Testing
 
 /// Lost, late and reordered changes, each found under its own promise.
-@Suite("Changes that are lost, late or reordered")
+@Suite("Lost, late and reordered changes")
 struct DeliveryAttackTests {
   /// Cem watches and writes nothing, while Ann and Bob write two posts.
   private func run(_ change: (inout Scenario) -> Void) throws -> CheckReport {
@@ -32,7 +32,7 @@ struct DeliveryAttackTests {
     return (before, between, run.root[path])
   }
 
-  @Test("What is told as it is committed is right, and looked at in all three respects")
+  @Test("G11, G12 and G13 hold, and are checked, when changes arrive as committed")
   func right() throws {
     let report = try run { run in
       run.star("bob", "-p1")
@@ -44,7 +44,7 @@ struct DeliveryAttackTests {
     for promise in [Promise.g11, .g12, .g13] { #expect(report.checked(promise) >= 8) }
   }
 
-  @Test("G11: a change that is passed over, by a whole value or by what came of one without it")
+  @Test("G11 catches a skipped change, whether the next value is complete or mixes states")
   func lost() throws {
     let whole = try run { run in
       _ = starInSecret(&run)
@@ -63,7 +63,7 @@ struct DeliveryAttackTests {
     #expect(partial.violated == [.g11])
   }
 
-  @Test("G11: a change, a new post, a deletion and a new comment of which nothing more comes")
+  @Test("G11 catches a change, post, deletion or comment that is never delivered")
   func never() throws {
     let changes: [(inout Scenario) -> Void] = [
       { $0.star("bob", "-p1") }, { $0.post("ann", "-p3") }, { $0.delete("ann", post: "-p1") },
@@ -79,7 +79,7 @@ struct DeliveryAttackTests {
     }
   }
 
-  @Test("G11: a star that goes and comes again, of which the going is not told")
+  @Test("G11 catches an undelivered unstar that is followed by another star")
   func unnoticed() throws {
     let report = try run { run in
       run.star("bob", "-p1")
@@ -92,7 +92,7 @@ struct DeliveryAttackTests {
     #expect(report.violated == [.g11])
   }
 
-  @Test("G12: a change that comes after nine seconds, and one before the connection ends")
+  @Test("G12 catches an overdue change, even if the client disconnects before it arrives")
   func late() throws {
     let report = try run { run in
       run.isHeldBack = true
@@ -112,7 +112,7 @@ struct DeliveryAttackTests {
     #expect(unfinished.violated == [.g12])
   }
 
-  @Test("G13: changes of two places, or of one, that come in another order")
+  @Test("G13 catches reordered changes of one path or of two")
   func reordered() throws {
     let places = try run { run in
       run.isHeldBack = true
@@ -141,7 +141,7 @@ struct DeliveryAttackTests {
     #expect(partial.violated == [.g13])
   }
 
-  @Test("What is excused is right: an absence, a fault, a slow reader, a busy machine, own writes")
+  @Test("Disconnects, faults, slow readers, stalls and local writes excuse lost or late changes")
   func excused() throws {
     let fault = { (isOver: Bool) in
       HistoryEvent.fault(name: "pause", target: "cem", isOver: isOver)

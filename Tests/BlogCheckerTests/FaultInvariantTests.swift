@@ -9,7 +9,7 @@ import Testing
 struct FaultInvariantTests {
   // MARK: I9, G9
 
-  @Test("I9: a star, an edit or a deletion in the name of another")
+  @Test("I9 catches a star, an edit or a deletion in another user's name")
   func strangers() throws {
     let star = try Sound.finished { run in
       let number = run.invoke("ann", .starAs(post: "-p2", uid: "bob"))
@@ -33,7 +33,7 @@ struct FaultInvariantTests {
     #expect(deletion.violated.isSuperset(of: [.i9]))
   }
 
-  @Test("I9: refused attempts that leave no trace are right, acknowledged ones are not")
+  @Test("I9 allows refused attempts without effect and catches acknowledged ones")
   func attempts() throws {
     for (outcome, expected) in [
       (Outcome.refused("permission_denied"), []), (.ok(nil), [Promise.i9]),
@@ -46,7 +46,7 @@ struct FaultInvariantTests {
     }
   }
 
-  @Test("I9: what an administrator writes is nobody else's to answer for")
+  @Test("I9 attributes an administrator's writes to no other client")
   func administrator() throws {
     let report = try Sound.finished { run in
       let number = run.invoke("driver", .administer(paths: ["posts/-p3", "user-posts/cem"]))
@@ -58,7 +58,7 @@ struct FaultInvariantTests {
     #expect(report.violated == [])
   }
 
-  @Test("What must be refused is expected of rules that refuse it, and of no others")
+  @Test("Refusals are expected only from rules that deny the attempts")
   func trespass() throws {
     let folder =
       URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -74,7 +74,7 @@ struct FaultInvariantTests {
     }
   }
 
-  @Test("G9: a commit that the rules allow to nobody")
+  @Test("G9 catches a commit that the rules allow for no user")
   func rules() throws {
     let rules = """
       {"rules": {".read": true, ".write": "auth.uid === 'ann' || auth.uid === 'bob'",
@@ -110,7 +110,7 @@ struct FaultInvariantTests {
     }.violated
   }
 
-  @Test("I10: whoever was killed is no longer listed after a while, whoever is here is")
+  @Test("I10 requires that killed clients leave the presence list and connected ones stay in it")
   func presence() throws {
     let kill = HistoryEvent.fault(name: "kill", target: "cem", isOver: false)
     #expect(try presence { _ in } == [])
@@ -153,7 +153,7 @@ struct FaultInvariantTests {
 
   // MARK: I11, I12
 
-  @Test("I11: what was acknowledged before the server was killed is missing afterwards")
+  @Test("I11 catches an acknowledged write that is missing after the server was killed")
   func crashes() throws {
     let report = try Sound.finished { run in
       let comment = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
@@ -171,7 +171,7 @@ struct FaultInvariantTests {
     #expect(star.violated == [.i11, .g1])
   }
 
-  @Test("I11: what was under way when the server was killed may be there or not")
+  @Test("I11 allows a write in flight at the crash to be present or absent")
   func underWay() throws {
     for isCommitted in [false, true] {
       let report = try Sound.finished { run in
@@ -185,7 +185,7 @@ struct FaultInvariantTests {
     }
   }
 
-  @Test("I12: what was deleted comes back, or an acknowledged star is gone")
+  @Test("I12 catches a deleted item that returns and an acknowledged star that disappears")
   func twice() throws {
     let again = try Sound.finished { run in
       let number = run.invoke("bob", .deleteComment(post: "-p1", comment: "-q2"))
@@ -203,7 +203,7 @@ struct FaultInvariantTests {
     #expect(gone.violated.isSuperset(of: [.i12, .g3]))
   }
 
-  @Test("I12: a refused write that took effect, and an acknowledged one that never did")
+  @Test("I12 catches a refused write that took effect and an acknowledged one that did not")
   func effects() throws {
     let refused = try Sound.finished { run in
       let number = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
@@ -218,7 +218,7 @@ struct FaultInvariantTests {
     #expect(never.violated == [.i12, .g3])
   }
 
-  @Test("I12: a star of unknown outcome may be there or not, also before a later one")
+  @Test("I12 allows a star of unknown outcome to be present or absent, even after a later one")
   func unknownStars() throws {
     for (isCommitted, then) in [(true, nil), (false, nil), (false, true), (true, true)] {
       let report = try Sound.finished { run in
@@ -236,7 +236,7 @@ struct FaultInvariantTests {
 
   // MARK: I13, I14, G10
 
-  @Test("I13: hostile text outside its box, or characters that steer the terminal")
+  @Test("I13 catches hostile text outside its box and unescaped control characters")
   func boxes() throws {
     func run(_ lines: [String]) throws -> Set<Promise> {
       try Sound.finished { run in
@@ -263,7 +263,7 @@ struct FaultInvariantTests {
     #expect(try run(["Posts      |", "ann: \u{202E}ello |", "q quit     |"]) == [.i13])
   }
 
-  @Test("I14: a server that takes more memory, descriptors or time than it may")
+  @Test("I14 catches a server that exceeds its memory, descriptor or latency limit")
   func bounds() throws {
     func run(_ bytes: Int64, _ descriptors: Int64, _ p99: Int64) throws -> Set<Promise> {
       try Sound.finished { run in
@@ -282,7 +282,7 @@ struct FaultInvariantTests {
     #expect(try run(100, 10, 1_001) == [.i14])
   }
 
-  @Test("G10: a server that ends by itself, or does not answer at the end")
+  @Test("G10 catches a server that exits by itself or is down at the end")
   func alive() throws {
     for (changes, expected) in [
       ([HistoryEvent.ServerChange.killed, .up], []), ([.died, .up], [Promise.g10]),
@@ -297,7 +297,7 @@ struct FaultInvariantTests {
 
   // MARK: G2
 
-  @Test("G2: a commit is missing, or the whole is not what the commits make")
+  @Test("G2 catches a missing commit and final data that differs from the commits")
   func missing() throws {
     let gap = try Sound.finished { run in
       run.commit([("counters/y", .integer(1))])
@@ -311,7 +311,7 @@ struct FaultInvariantTests {
     #expect(try run.violated() == [.g2])
   }
 
-  @Test("G2: commits that are missed are no violation, and are counted")
+  @Test("G2 counts commits that the observer missed as gaps, not as violations")
   func jumps() throws {
     let report = try Sound.finished { run in
       run.comment("ann", "-q8", on: "-p1")
@@ -321,7 +321,7 @@ struct FaultInvariantTests {
     #expect(report.activity.gaps == 1)
   }
 
-  @Test("G2: an operation that was acknowledged before another began has a higher revision")
+  @Test("G2 catches an operation with a lower revision than one acknowledged before it began")
   func realTime() throws {
     let report = try Sound.finished { run in
       let first = run.invoke("ann", .comment(post: "-p1", comment: "-r1", text: "1"))
@@ -334,7 +334,7 @@ struct FaultInvariantTests {
     #expect(report.violated == [.g2])
   }
 
-  @Test("G2: a transaction, an increment or a read that gives what was never there")
+  @Test("G2 catches a transaction, increment or read that returns a value that never existed")
   func results() throws {
     let star = try Sound.finished { run in
       let number = run.invoke("bob", .star(post: "-p2"))

@@ -4,7 +4,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("Histories of clients")
+@Suite("Client histories")
 struct HistoryTests {
   private static let events: [HistoryEvent] = [
     .started(.make("a", presence: "a/t")),
@@ -68,14 +68,14 @@ struct HistoryTests {
     .ended,
   ]
 
-  @Test("say each kind of event in a line and read it again", arguments: events)
+  @Test("encode each kind of event as one line and decode it again", arguments: events)
   func lines(event: HistoryEvent) throws {
     let line = HistoryLine(event, at: Moment(microseconds: 42))
     #expect(!line.text.contains("\n"))
     #expect(try HistoryLine(line.text) == line)
   }
 
-  @Test("are read as they were written, the operations put together")
+  @Test("read back as written, with each invocation paired with its answer")
   func files() throws {
     let directory = try TemporaryDirectory()
     let writer = try HistoryWriter(path: "\(directory.path)/a.jsonl", header: .make("a"))
@@ -92,7 +92,7 @@ struct HistoryTests {
     #expect(client.lines.map(\.time) == client.lines.map(\.time).sorted())
   }
 
-  @Test("pass over half a line that a killed process left, also before a further process")
+  @Test("ignore a torn line left by a killed process, even when another process appends")
   func torn() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/a.jsonl"
@@ -110,7 +110,7 @@ struct HistoryTests {
     #expect(client.hasEnded)
   }
 
-  @Test("are refused when a line in the middle is none, an answer comes twice or to nothing")
+  @Test("reject malformed lines, duplicate events and answers without an invocation")
   func broken() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/a.jsonl"

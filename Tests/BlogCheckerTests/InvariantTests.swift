@@ -5,7 +5,7 @@ import Testing
 /// For each promise, a correct history that passes and wrong ones that are caught.
 @Suite("Invariants")
 struct InvariantTests {
-  @Test("all hold for a right history, and each is checked")
+  @Test("A correct history satisfies every invariant, and each is checked")
   func right() throws {
     let report = try Sound.finished { run in
       run.crash()
@@ -24,7 +24,7 @@ struct InvariantTests {
     #expect(Set(report.lines.flatMap(\.promises)) == Set(Promise.allCases))
   }
 
-  @Test("too little is no success")
+  @Test("A history below the required amounts does not pass")
   func tooLittle() throws {
     var run = Scenario("ann")
     run.post("ann", "-p1")
@@ -36,7 +36,7 @@ struct InvariantTests {
     )
   }
 
-  @Test("a promise that must be checked, and was not, makes it too little")
+  @Test("A history that never exercises a required promise does not pass")
   func unchecked() throws {
     var run = Scenario("ann")
     run.post("ann", "-p1")
@@ -51,7 +51,7 @@ struct InvariantTests {
 
   // MARK: I1, I2, G4
 
-  @Test("I1: a count that is not the number of stars, in one commit only")
+  @Test("I1 catches a count that differs from the stars, even for a single commit")
   func counts() throws {
     let report = try Sound.finished { run in
       run.commit([
@@ -65,7 +65,7 @@ struct InvariantTests {
     #expect(report.lines.first?.violationCount == 2)
   }
 
-  @Test("I1: a count that a client has shown with other stars")
+  @Test("I1 catches a client that shows a count that differs from the stars")
   func shownCounts() throws {
     let report = try Sound.finished { run in
       run.show("ann", .post("-p9", starCount: 2, stars: 1, isMine: false, version: "hash"))
@@ -73,7 +73,7 @@ struct InvariantTests {
     #expect(report.violated.contains(.i1))
   }
 
-  @Test("I2 and G4: a post whose copy is changed by another commit")
+  @Test("I2 and G4 catch a post and its copy changed by separate commits")
   func halves() throws {
     let report = try Sound.finished { run in
       let edit = run.invoke("ann", .editPost(post: "-p1", title: "new", body: "body"))
@@ -84,7 +84,7 @@ struct InvariantTests {
     #expect(report.violated == [.i2, .g4])
   }
 
-  @Test("I2: a copy that stays behind, is missing or belongs to nothing")
+  @Test("I2 catches a copy that is stale, missing or orphaned")
   func copies() throws {
     for change in [
       ("user-posts/ann/-p1/body", JSONValue.string("other")), ("user-posts/ann/-p1", .null),
@@ -95,7 +95,7 @@ struct InvariantTests {
   }
 
   @Test(
-    "I2: stars that follow into the copy are right with transactions, and wrong with one update"
+    "I2 allows a star to reach the copy later with transactions, but not with one update"
   )
   func following() throws {
     func run(_ strategy: HistoryHeader.Strategy) throws -> Set<Promise> {
@@ -111,7 +111,7 @@ struct InvariantTests {
     #expect(try run(.increment) == [.i2, .g4])
   }
 
-  @Test("I2: a star that never reaches the copy is caught at the end")
+  @Test("I2 catches a star that has not reached the copy by the end")
   func lostCopy() throws {
     let report = try Sound.finished(.sample) { run in
       let number = run.invoke("ann", .star(post: "-p2"))
@@ -121,7 +121,7 @@ struct InvariantTests {
     #expect(report.violated == [.i2])
   }
 
-  @Test("G4: a post that is deleted without its comments")
+  @Test("G4 catches a post deleted without its comments")
   func orphans() throws {
     let report = try Sound.finished { run in
       let number = run.invoke("ann", .deletePost(post: "-p1"))
@@ -134,7 +134,7 @@ struct InvariantTests {
 
   // MARK: I3, I4, I5
 
-  @Test("I3: a comment that is lost, doubled, changed or of nobody")
+  @Test("I3 catches a comment that is lost, duplicated, altered or never sent")
   func comments() throws {
     let lost = try Sound.finished { run in
       let number = run.invoke("bob", .comment(post: "-p1", comment: "-q9", text: "bob -q9"))
@@ -155,7 +155,7 @@ struct InvariantTests {
     #expect(phantom.violated.isSuperset(of: [.i3, .i9]))
   }
 
-  @Test("I3: a comment of unknown outcome may be there or not")
+  @Test("I3 allows a comment of unknown outcome to be present or absent")
   func unknownComments() throws {
     for isThere in [false, true] {
       let report = try Sound.finished { run in
@@ -168,7 +168,7 @@ struct InvariantTests {
     }
   }
 
-  @Test("I4: comments that are committed in another order, and keys that descend")
+  @Test("I4 catches comments committed out of order and descending keys")
   func order() throws {
     let swapped = try Sound.finished { run in
       let first = run.invoke("ann", .comment(post: "-p1", comment: "-r1", text: "1"))
@@ -188,7 +188,7 @@ struct InvariantTests {
     #expect(stepped.violated == [])
   }
 
-  @Test("I5: a counter that lost an increment, or counted one twice")
+  @Test("I5 catches a counter that lost an increment or counted one twice")
   func counters() throws {
     for wrong in [4, 7] {
       let report = try Sound.finished { run in
@@ -207,7 +207,7 @@ struct InvariantTests {
 
   // MARK: I6, I7, I8, G5, G6
 
-  @Test("I6: a view that is not what the database has")
+  @Test("I6 catches a view that differs from the database")
   func views() throws {
     let report = try Sound.finished { run in
       run.note("bob", .finalView(FinalView(view: "top", path: "/posts", digest: "other")))
@@ -215,7 +215,7 @@ struct InvariantTests {
     #expect(report.violated == [.i6, .g7])
   }
 
-  @Test("I6: screens that differ, and one that shows another number of stars")
+  @Test("I6 catches screens that differ from each other or show a wrong star count")
   func screens() throws {
     func screen(_ terminal: String, _ line: String, _ stars: Int) -> HistoryEvent {
       .screen(
@@ -239,7 +239,7 @@ struct InvariantTests {
     }
   }
 
-  @Test("I7: an own star that is not shown, or flickers")
+  @Test("I7 catches a user's own star that is not shown or flickers")
   func echo() throws {
     func run(_ shown: [Bool], after seconds: Int) throws -> Set<Promise> {
       try Sound.finished { run in
@@ -263,7 +263,7 @@ struct InvariantTests {
     #expect(try run([false], after: 5) == [.i7])
   }
 
-  @Test("I7: a star that was refused may go away again")
+  @Test("I7 allows a refused star to disappear")
   func refusedStar() throws {
     let report = try Sound.finished { run in
       let number = run.invoke("ann", .star(post: "-p2"))
@@ -274,7 +274,7 @@ struct InvariantTests {
     #expect(report.violated == [])
   }
 
-  @Test("I7: while an earlier change of one's own is of unknown outcome, either may be shown")
+  @Test("I7 allows either state while an earlier change by the user is unresolved")
   func unsettledStar() throws {
     let report = try Sound.finished { run in
       _ = run.invoke("ann", .star(post: "-p2"))
@@ -293,7 +293,7 @@ struct InvariantTests {
     #expect(report.violated == [])
   }
 
-  @Test("I8: an older state that is shown after a newer one")
+  @Test("I8 catches an older state shown after a newer one")
   func older() throws {
     let report = try Sound.finished { run in
       run.show("bob", post: "-p1")
@@ -325,7 +325,7 @@ struct InvariantTests {
     #expect(revisions.violated == [.i8])
   }
 
-  @Test("G5: a state that no commit ever had, and an event that is left out")
+  @Test("G5 catches a state that was never committed and a skipped event")
   func events() throws {
     let never = try Sound.finished { run in
       run.show("bob", .post("-p1", starCount: 9, stars: 9, isMine: false, version: nil))
@@ -340,7 +340,7 @@ struct InvariantTests {
     #expect(gap.violated == [.g5])
   }
 
-  @Test("G6: an own comment, or one shown before, that is no longer shown")
+  @Test("G6 catches the disappearance of a user's own comment or of one already shown")
   func forgotten() throws {
     for keys in [["-q1", "-q2"], ["-q1", "-q3"]] {
       let report = try Sound.finished { run in

@@ -22,7 +22,7 @@ struct LinearizabilityTests {
     LinearizabilitySearch(calls).run()
   }
 
-  @Test("holds for calls one after the other, and for those at once in any order")
+  @Test("holds for sequential calls and for concurrent ones in any order")
   func right() {
     #expect(run([]) == .linearizable)
     #expect(run([call(.write(3), 0, 1), call(.read(3), 2, 3)]) == .linearizable)
@@ -38,7 +38,7 @@ struct LinearizabilityTests {
     )
   }
 
-  @Test("does not hold for a stale read, a lost addition, and reads that go back")
+  @Test("fails for stale reads, lost additions and reads that go backwards")
   func wrong() {
     #expect(run([call(.write(3), 0, 1), call(.read(0), 2, 3)]) == .violated)
     #expect(
@@ -55,7 +55,7 @@ struct LinearizabilityTests {
     )
   }
 
-  @Test("lets a call of unknown outcome have happened or not")
+  @Test("allows a call of unknown outcome to have taken effect or not")
   func unknown() {
     for value: Int64 in [0, 3] {
       #expect(run([call(.write(3), 0, nil), call(.read(value), 5, 6)]) == .linearizable)
@@ -66,13 +66,13 @@ struct LinearizabilityTests {
     )
   }
 
-  @Test("is given up when there are too many orders")
+  @Test("is undecided when there are too many orders to search")
   func undecided() {
     let calls = (0..<30).map { call(.write(Int64($0)), 0, 100) } + [call(.read(-1), 101, 102)]
     #expect(LinearizabilitySearch(calls, limit: 1_000).run() == .undecided(steps: 1_001))
   }
 
-  @Test("holds for whatever a register does, and not when a read of it is made wrong")
+  @Test("holds for random register histories and fails when one read is corrupted")
   func property() {
     var caught = 0
     for seed: UInt64 in 0..<300 {

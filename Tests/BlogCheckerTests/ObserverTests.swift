@@ -33,7 +33,7 @@ struct ObserverTests {
 
   // MARK: The log
 
-  @Test("The log tells every commit with its number, beside the store that writes it")
+  @Test("A log observer sees every commit with its revision while the store writes")
   func log() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
@@ -63,7 +63,7 @@ struct ObserverTests {
     try store.close()
   }
 
-  @Test("Through folds of its beginning the log gives every commit, or a gap that is noted")
+  @Test("A log observer sees every commit or records a gap while the log is folded")
   func following() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -93,7 +93,7 @@ struct ObserverTests {
     try store.close()
   }
 
-  @Test("The log is looked at by itself once that has begun")
+  @Test("A started log observer polls the log on its own")
   func byItself() async throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
@@ -105,7 +105,7 @@ struct ObserverTests {
     try store.close()
   }
 
-  @Test("What was folded away before anybody looked is a gap, and not made up")
+  @Test("A log observer records commits folded before its first look as a gap")
   func folded() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -121,7 +121,7 @@ struct ObserverTests {
     #expect(commits.finalRevision == 50)
   }
 
-  @Test("What lies beyond the mark of an observer is not folded away, and what it has read is")
+  @Test("The store folds only commits that the observer has marked as read")
   func marked() throws {
     let directory = try TemporaryDirectory()
     let files = try TemporaryDirectory()
@@ -154,7 +154,7 @@ struct ObserverTests {
     try again.close()
   }
 
-  @Test("A place without a store is said to be one")
+  @Test("A log observer fails where there is no store")
   func nothing() throws {
     let directory = try TemporaryDirectory()
     #expect(throws: StoreError.self) { try LogObserver(SQLiteDatabase(at: directory.path)) }
@@ -202,7 +202,7 @@ struct ObserverTests {
     try #require(isMet)
   }
 
-  @Test("The stream tells every commit in its order, also updates of several places as one")
+  @Test("A stream observer sees every commit in order and a multi-path update as one")
   func stream() async throws {
     let directory = try TemporaryDirectory()
     let socket = directory.file("s")
@@ -233,7 +233,7 @@ struct ObserverTests {
     await server.stop()
   }
 
-  @Test("The stream notes what it missed while there was no server as a gap, and then the crash")
+  @Test("A stream observer records the outage as a gap, followed by the crash")
   func restart() async throws {
     let directory = try TemporaryDirectory()
     let socket = directory.file("s")
@@ -270,7 +270,7 @@ struct ObserverTests {
     await second.stop()
   }
 
-  @Test("A stream that is not allowed is an error, and not an empty database")
+  @Test("A stream observer that is denied access fails instead of seeing an empty database")
   func refused() async throws {
     let server = try await DatabaseServer.start(DatabaseServer.Options(port: 0))
     let port = try #require(server.port)

@@ -2,9 +2,9 @@ import BlogChecker
 import RealtimeCore
 import Testing
 
-@Suite("The report of a check")
+@Suite("Check report")
 struct ReportTests {
-  @Test("is a table with every promise, how often it was checked, and the first evidence")
+  @Test("lists every promise with its number of checks and the first evidence")
   func table() throws {
     let report = try Sound.finished { run in
       run.commit([
@@ -21,7 +21,7 @@ struct ReportTests {
     #expect(lines.last == "violations: 2")
   }
 
-  @Test("says as JSON what it says in words")
+  @Test("contains the same verdict, counts and evidence as JSON")
   func json() throws {
     let json = try Sound.finished().json
     #expect(json["verdict"] == .string("held"))

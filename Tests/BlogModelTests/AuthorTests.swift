@@ -1,10 +1,10 @@
 import BlogModel
 import Testing
 
-@Suite("A user name")
+@Suite("User name")
 struct AuthorTests {
   @Test(
-    "becomes a legal key that tells names apart",
+    "maps to a valid, distinct key",
     arguments: [
       ("alice", "alice"), ("john.doe", "john%2Edoe"), ("a/b", "a%2Fb"), ("50%", "50%25"),
       ("[x]#$", "%5Bx%5D%23%24"), ("花子", "花子"), ("two words", "two words"),
@@ -17,7 +17,7 @@ struct AuthorTests {
   }
 
   @Test(
-    "is refused when it is empty, too long or cannot be seen",
+    "is rejected if empty, too long or invisible",
     arguments: ["", "   ", "a\nb", "a\u{202E}b", "\u{200B}", String(repeating: "x", count: 41)]
   )
   func refused(name: String) {

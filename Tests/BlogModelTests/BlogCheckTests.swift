@@ -2,7 +2,7 @@ import BlogModel
 import RealtimeDatabase
 import Testing
 
-@Suite("Checking a blog")
+@Suite("Blog check")
 struct BlogCheckTests {
   private func faults(_ value: [String: any Sendable]) async throws -> [String] {
     let server = try await BlogServer()
@@ -14,13 +14,13 @@ struct BlogCheckTests {
     "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
   ]
 
-  @Test("finds nothing wrong with an empty blog and with a sound one")
+  @Test("finds no faults in an empty or consistent blog")
   func sound() async throws {
     #expect(try await faults([:]) == [])
     #expect(try await faults(["posts": ["p": post], "user-posts": ["u": ["p": post]]]) == [])
   }
 
-  @Test("finds a wrong count, in either copy")
+  @Test("finds a wrong star count in either copy")
   func count() async throws {
     var wrong = post
     wrong["starCount"] = 2
@@ -33,7 +33,7 @@ struct BlogCheckTests {
     )
   }
 
-  @Test("finds copies that differ, are missing or are left over, and comments on nothing")
+  @Test("finds differing, missing and orphaned copies, and orphaned comments")
   func copies() async throws {
     var other = post
     other["title"] = "another"

@@ -3,7 +3,7 @@ import RealtimeCore
 import RealtimeDatabase
 import Testing
 
-@Suite("Repairing a blog")
+@Suite("Blog repair")
 struct BlogRepairTests {
   private static let post: [String: any Sendable] = [
     "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
@@ -133,7 +133,7 @@ struct BlogRepairTests {
     return outcomes
   }
 
-  @Test("puts right what has one right answer, and then there is nothing", arguments: damages)
+  @Test("fixes every fault that has one correct fix and leaves no faults", arguments: damages)
   func repairs(_ damage: Damage) async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -152,7 +152,7 @@ struct BlogRepairTests {
     #expect((sound["user-posts"] as? [String: [String: Any]])?["u"]?.count == 1)
   }
 
-  @Test("says what it removed, so that nothing is lost")
+  @Test("reports the content that it removes")
   func removed() async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -168,7 +168,7 @@ struct BlogRepairTests {
     #expect(what.contains("precious"))
   }
 
-  @Test("leaves to a person what has several answers, and changes nothing of it")
+  @Test("leaves ambiguous faults unchanged for manual repair")
   func persons() async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -197,7 +197,7 @@ struct BlogRepairTests {
     #expect(try await database.reference().getData().exportedJSON == before)
   }
 
-  @Test("removes priorities, in all copies and comments, and brings none into a copy")
+  @Test("removes priorities from posts, copies and comments and copies none")
   func priorities() async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -225,7 +225,7 @@ struct BlogRepairTests {
     #expect(text.utf8.count < 2_000)
   }
 
-  @Test("leaves a text that is too long to a person, and does not copy it")
+  @Test("leaves overlong text for manual repair and does not copy it")
   func longTexts() async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -252,7 +252,7 @@ struct BlogRepairTests {
     #expect(copy.value as? String == "t")
   }
 
-  @Test("finds nothing to do when others were faster")
+  @Test("does nothing if a fault is already fixed")
   func gone() async throws {
     let server = try await BlogServer()
     let database = try server.database()
@@ -268,7 +268,7 @@ struct BlogRepairTests {
     }
   }
 
-  @Test("loses no star of people who go on starring meanwhile")
+  @Test("loses no stars that users add during the repair")
   func race() async throws {
     let server = try await BlogServer()
     let database = try server.database()

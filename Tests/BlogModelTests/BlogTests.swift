@@ -4,9 +4,9 @@ import RealtimeCore
 import RealtimeDatabase
 import Testing
 
-@Suite("The blog")
+@Suite("Blog")
 struct BlogTests {
-  @Test("writes a post to both places at once, with its author's name")
+  @Test("writes a post to both paths at once, with its author's name")
   func post() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
@@ -21,7 +21,7 @@ struct BlogTests {
     #expect(abs(Double(try #require(read.createdAt)) / 1_000 - Date().timeIntervalSince1970) < 60)
   }
 
-  @Test("gives an answer a later key than its comment, whatever the clocks say")
+  @Test("gives a reply a later key than its comment, even if clocks disagree")
   func keyOfAnAnswer() async throws {
     let blog = try await BlogServer().blog("alice")
     for lead in [-60_000, 0, 5, 60_000] as [Int64] {
@@ -35,7 +35,7 @@ struct BlogTests {
   }
 
   @Test(
-    "reads whatever others have written without failing",
+    "reads malformed posts without failing",
     arguments: [
       "{\"title\":5,\"body\":{\"x\":1},\"starCount\":\"many\",\"stars\":true}",
       "{\"uid\":[1,2],\"stars\":{\"a\":false,\"b\":true},\"starCount\":1e300}",
@@ -52,7 +52,7 @@ struct BlogTests {
     #expect(post.stars.isSubset(of: ["b"]))
   }
 
-  @Test("shows the newest hundred posts, newest first, and the most starred, most first")
+  @Test("lists the newest hundred posts, newest first, and the top posts, most stars first")
   func lists() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
@@ -68,7 +68,7 @@ struct BlogTests {
     #expect(try await server.blog("bob").posts(.mine).isEmpty)
   }
 
-  @Test("deletes a post with its comments, for its author alone")
+  @Test("deletes a post with its comments, but only for its author")
   func deletion() async throws {
     let server = try await BlogServer()
     let (alice, bob) = (try server.blog("alice"), try server.blog("bob"))
@@ -86,7 +86,7 @@ struct BlogTests {
     #expect(check.faults.isEmpty && check.postCount == 0 && check.commentCount == 0)
   }
 
-  @Test("stars as often as one likes, and counts exactly")
+  @Test("counts stars exactly, however often users toggle them")
   func stars() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
@@ -107,7 +107,7 @@ struct BlogTests {
     #expect(try await server.check().faults.isEmpty)
   }
 
-  @Test("one person's two terminals may star and unstar at once; both copies agree in the end")
+  @Test("keeps both copies consistent when one user toggles a star on several terminals")
   func oneUserTwice() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
@@ -123,7 +123,7 @@ struct BlogTests {
     #expect(try await server.check().faults == [])
   }
 
-  @Test("does not bring a post back that is deleted while it is starred")
+  @Test("does not recreate a deleted post when it is starred")
   func starOnDeleted() async throws {
     let server = try await BlogServer()
     let owner = try server.blog("owner")
@@ -135,7 +135,7 @@ struct BlogTests {
     #expect(try await server.check().postCount == 0)
   }
 
-  @Test("refuses empty texts and ids that cannot be")
+  @Test("rejects empty texts and invalid IDs")
   func refusals() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlogModel
 
-@Suite("The texts that a blog takes")
+@Suite("Text limits")
 struct BoundsTests {
   private static let titles: [(String, String?)] = [
     ("t", nil), ("e\u{301}", nil), ("👨‍👩‍👧", nil), (String(repeating: "x", count: 300), nil),
@@ -20,7 +20,7 @@ struct BoundsTests {
   }
 
   @Test(
-    "What shows nothing is empty",
+    "Text without visible characters counts as empty",
     arguments: ["", " ", "\n", "\u{200B}", "\u{2060}\u{FE0F}", "\u{3164}", "\u{2800}", "\u{301}"]
   )
   func blank(text: String) {
@@ -30,7 +30,7 @@ struct BoundsTests {
     #expect(BlogBounds.problem(comment: text)?.description == "A comment cannot be empty.")
   }
 
-  @Test("A text and a comment have lines, and their own lengths")
+  @Test("Bodies and comments may have several lines and have separate length limits")
   func texts() {
     #expect(BlogBounds.problem(title: "t", body: "one\n\ttwo") == nil)
     let body = String(repeating: "x", count: 65_536)
@@ -45,7 +45,7 @@ struct BoundsTests {
     #expect(BlogBounds.problem(comment: "a\u{0}b") != nil)
   }
 
-  @Test("A name has no more marks than the rules allow")
+  @Test("A name has no more combining marks than the rules allow")
   func name() throws {
     #expect(throws: Author.NameError.self) {
       try Author(userName: String(repeating: "e\u{301}\u{301}\u{301}\u{301}\u{301}", count: 40))
@@ -53,7 +53,7 @@ struct BoundsTests {
     #expect(try Author(userName: "Zoe\u{308}").name == "Zoe\u{308}")
   }
 
-  @Test("What is refused is not written, and what is written passes the check")
+  @Test("Rejected titles are not written, and accepted ones pass the blog check")
   func written() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")

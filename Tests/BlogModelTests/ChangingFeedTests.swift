@@ -4,7 +4,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("A list that changes while it is followed")
+@Suite("Changes to a followed list")
 struct ChangingFeedTests {
   private static func keys(_ numbers: some Sequence<Int>) -> [PostID] {
     numbers.map(BlogServer.key)
@@ -35,7 +35,7 @@ struct ChangingFeedTests {
   }
 
   @Test(
-    "Posts that came between old ones while the terminal was away push none of them out",
+    "Posts inserted between loaded ones while offline push none of them out",
     arguments: [(1, 700), (2, 500), (3, 700), (3, 500), (3, 300)]
   )
   func between(pages: Int, place: Int) async throws {
@@ -61,7 +61,7 @@ struct ChangingFeedTests {
   }
 
   @Test(
-    "When many neighbours are deleted at once, no post is shown by two pages, and none is missing",
+    "Deleting many adjacent posts at once neither duplicates nor drops a post",
     arguments: [600...700, 450...650, 302...698, 210...400]
   )
   func neighbours(gone: ClosedRange<Int>) async throws {
@@ -86,7 +86,7 @@ struct ChangingFeedTests {
     #expect(FeedObserver(.recent, untouched: untouched).fault(in: alice) == nil)
   }
 
-  @Test("By stars, posts that change places are there once, and those around them stay")
+  @Test("In a list by stars, a post that moves appears once, and its neighbours stay")
   func reordered() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<400)

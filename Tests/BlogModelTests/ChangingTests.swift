@@ -4,9 +4,9 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("Changing what is there")
+@Suite("Edits and deletions")
 struct ChangingTests {
-  @Test("An edit changes both copies at once, keeps the stars, and can be made by the owner only")
+  @Test("An edit changes both copies at once, keeps the stars and is allowed to the owner only")
   func edit() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -29,7 +29,7 @@ struct ChangingTests {
     }
   }
 
-  @Test("An edit of a post that another terminal has deleted leaves nothing, on an open database")
+  @Test("Editing a post that another terminal deleted leaves no data, even without rules")
   func editOfDeleted() async throws {
     let server = try await BlogServer()
     let first = try server.screen("alice")
@@ -53,7 +53,7 @@ struct ChangingTests {
     try await second.wait("an empty list") { $0.posts(.recent)?.isEmpty == true }
   }
 
-  @Test("An edit that was made offline leaves nothing of a post that was deleted meanwhile")
+  @Test("An offline edit of a post deleted in the meantime leaves no data")
   func offlineEditOfDeleted() async throws {
     let server = try await BlogServer()
     let first = try server.screen("alice")
@@ -78,7 +78,7 @@ struct ChangingTests {
     )
   }
 
-  @Test("Fragments of posts of mine that an earlier run left behind are removed")
+  @Test("Fragments of the user's own posts from an earlier run are removed")
   func sweep() async throws {
     let server = try await BlogServer()
     let alice = try server.blog("alice")
@@ -92,7 +92,7 @@ struct ChangingTests {
     #expect(try await root.child("user-posts/alice").getData().childSnapshots.map(\.key) == [whole])
   }
 
-  @Test("A comment that another changes or deletes is seen in place")
+  @Test("A comment edited or deleted by another user changes in place")
   func comments() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
@@ -109,7 +109,7 @@ struct ChangingTests {
     try await alice.wait("the deletion") { $0.comments(id)?.map(\.text) == ["changed", "three"] }
   }
 
-  @Test("One person who stars on four terminals at once has one star, or none, in both copies")
+  @Test("A user who toggles a star on four terminals at once has one star or none in both copies")
   func onePersonManyTerminals() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
@@ -125,7 +125,7 @@ struct ChangingTests {
     #expect(try await server.check().faults == [])
   }
 
-  @Test("A post that is written offline is stored once after a start with a server")
+  @Test("A post written offline is stored exactly once after a restart with a server")
   func offline() async throws {
     let server = try await BlogServer()
     let directory = FileManager.default.temporaryDirectory

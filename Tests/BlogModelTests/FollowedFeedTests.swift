@@ -3,13 +3,13 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("A list that is followed")
+@Suite("Followed list")
 struct FollowedFeedTests {
   private static func keys(_ numbers: some Sequence<Int>) -> [PostID] {
     numbers.map(BlogServer.key)
   }
 
-  @Test("begins with the newest hundred and reads on where little is left, to the end")
+  @Test("starts with the newest hundred posts and loads more near the end until the last")
   func older() async throws {
     let server = try await BlogServer()
     try await server.seed(1...330)
@@ -29,7 +29,7 @@ struct FollowedFeedTests {
     try await alice.wait("the end") { $0.extent(.recent)?.hasOlder == false }
   }
 
-  @Test("reads on below posts of equal stars, in the order of stars and keys")
+  @Test("loads more below posts with equal stars, ordered by stars and key")
   func olderByStars() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<250)
@@ -52,7 +52,7 @@ struct FollowedFeedTests {
     }
   }
 
-  @Test("keeps the post that is read while a thousand come above it")
+  @Test("keeps the post being read while a thousand arrive above it")
   func insertsAbove() async throws {
     let server = try await BlogServer()
     try await server.seed(1...100)
@@ -74,7 +74,7 @@ struct FollowedFeedTests {
     try await alice.wait("nothing lost") { $0.posts(.recent)?.count == 1_100 }
   }
 
-  @Test("gives up what is far from the reader, so that the memory stays the same, and comes back")
+  @Test("drops distant pages to bound memory and reloads them on the way back")
   func bounded() async throws {
     let server = try await BlogServer()
     for start in stride(from: 1, through: 2_501, by: 500) {
@@ -113,7 +113,7 @@ struct FollowedFeedTests {
     #expect(alice.posts(.recent)?.first?.id == BlogServer.key(3_000))
   }
 
-  @Test("goes to its beginning at once, wherever the reader was")
+  @Test("returns to its start at once from anywhere")
   func showFirst() async throws {
     let server = try await BlogServer()
     for start in stride(from: 1, through: 1_501, by: 500) {
@@ -134,7 +134,7 @@ struct FollowedFeedTests {
     }
   }
 
-  @Test("survives children that are no posts, wherever a page ends")
+  @Test("tolerates children that are not posts, even at a page boundary")
   func garbage() async throws {
     let server = try await BlogServer()
     try await server.seed(1...250)

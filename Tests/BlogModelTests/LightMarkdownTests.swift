@@ -66,7 +66,7 @@ struct LightMarkdownTests {
   }
 
   @Test(
-    "Each character of a text is looked at a few times, whatever the text is",
+    "Parsing reads each character a bounded number of times for any repeated pattern",
     arguments: hostile
   )
   func hostileLength(pattern: String) {
@@ -78,7 +78,10 @@ struct LightMarkdownTests {
     }
   }
 
-  @Test("Each character of any mixture is looked at a few times", arguments: UInt64(1)...10)
+  @Test(
+    "Parsing reads each character a bounded number of times for random mixtures",
+    arguments: UInt64(1)...10
+  )
   func hostileMixtures(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let alphabet = (0..<Int.random(in: 2...6, using: &random)).compactMap { _ in
@@ -88,7 +91,7 @@ struct LightMarkdownTests {
     #expect(Self.work(text).looks <= 40 * text.count, "\(alphabet)")
   }
 
-  @Test("The end of a link is found with one look at each byte", arguments: [")", "]", ",", ")]"])
+  @Test("Finding the end of a link takes linear time", arguments: [")", "]", ",", ")]"])
   func longLink(end: String) {
     let looks = Watched.Looks()
     let text = Array("http://a" + String(repeating: end, count: 20_000)).map(\.asciiValue)
@@ -102,7 +105,7 @@ struct LightMarkdownTests {
   }
 
   @Test(
-    "An excerpt means what the whole text means, also where a line is taken as plain",
+    "An excerpt renders the same text as the full parser for random input",
     arguments: UInt64(1)...20
   )
   func excerptOfAnyText(seed: UInt64) {

@@ -6,7 +6,7 @@ import Testing
 /// Defect 11 of the published sample: listeners that accumulate.
 ///
 /// The tests count the server's listens.
-@Suite("Listeners do not pile up")
+@Suite("Listener counts")
 struct ListenerTests {
   /// A terminal that shows a list with posts in it.
   private func terminal(_ server: BlogServer, on database: Database) async throws -> ScreenProbe {
@@ -30,7 +30,7 @@ struct ListenerTests {
     #expect(count <= 4)
   }
 
-  @Test("Opening and closing a post a hundred times leaves as many as before")
+  @Test("Opening and closing a post a hundred times leaves no extra listeners")
   func posts() async throws {
     let server = try await BlogServer()
     try await server.seed(1...3)
@@ -49,7 +49,7 @@ struct ListenerTests {
     #expect(try await server.listens().sinceStart - before.sinceStart <= 300)
   }
 
-  @Test("Switching lists a hundred times adds one listener for each list, which ends with it")
+  @Test("Switching lists a hundred times adds one listener per list, removed with the list")
   func tabs() async throws {
     let server = try await BlogServer()
     try await server.seed(1...3, by: "alice")
@@ -66,7 +66,7 @@ struct ListenerTests {
     try await server.waitForListens(before, "those of the lists have ended")
   }
 
-  @Test("Watching new comments costs one listener for each post in view, and no more with time")
+  @Test("Watching new comments takes one listener per post in view, however long it runs")
   func watching() async throws {
     let server = try await BlogServer()
     try await server.seed(1...9)

@@ -1,9 +1,9 @@
 import BlogModel
 import Testing
 
-@Suite("A live blog")
+@Suite("Live blog")
 struct LiveBlogTests {
-  @Test("tells of posts, stars and comments of others as they happen")
+  @Test("reports other users' posts, stars and comments live")
   func live() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -74,7 +74,7 @@ struct LiveBlogTests {
     #expect(zip(counts.drop { $0 < 500 }, counts.drop { $0 < 500 }.dropFirst()).allSatisfy(<=))
   }
 
-  @Test("shows my own writes at once and reports when they are stored")
+  @Test("shows local writes at once and reports when they are stored")
   func local() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -105,7 +105,7 @@ struct LiveBlogTests {
     }
   }
 
-  @Test("shows a list whole at first, not piece by piece")
+  @Test("first reports a list as a whole, not post by post")
   func wholeList() async throws {
     let server = try await BlogServer()
     let writer = try server.blog("writer")
@@ -119,7 +119,7 @@ struct LiveBlogTests {
     #expect(sizes == [20])
   }
 
-  @Test("survives ids that no post can have, whoever sent them", arguments: ["a.b", "a\u{1}b", ""])
+  @Test("tolerates invalid post IDs", arguments: ["a.b", "a\u{1}b", ""])
   func illegalID(id: String) async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -135,7 +135,7 @@ struct LiveBlogTests {
     #expect(try await server.check().faults == [])
   }
 
-  @Test("says that a post is gone when it is starred too late")
+  @Test("reports a failure when a deleted post is starred")
   func tooLate() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")

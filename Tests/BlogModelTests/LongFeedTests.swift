@@ -5,7 +5,7 @@ import Testing
 
 /// A page costs the same at any position in a list of any length, in terms of what is sent to the
 /// server, what it returns, and what is kept.
-@Suite("A long list")
+@Suite("Long list")
 struct LongFeedTests {
   /// The cost of some pages.
   private struct Cost: Equatable {
@@ -68,7 +68,7 @@ struct LongFeedTests {
     return cost
   }
 
-  @Test("A list by stars has one page, though posts with fewer stars were known before")
+  @Test("A list by stars starts with one page, even if posts with fewer stars are cached")
   func afterRecent() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<2_000)
@@ -88,7 +88,7 @@ struct LongFeedTests {
     #expect(alice.posts(.top)?.map(\.id) == top)
   }
 
-  @Test("Eight pages at the fortieth cost what eight near the beginning do, and no more is kept")
+  @Test("Eight pages cost the same at the fortieth as near the start and keep no more posts")
   func pages() async throws {
     let server = try await BlogServer()
     try await seed(5_200, server)

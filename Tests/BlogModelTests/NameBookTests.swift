@@ -1,7 +1,7 @@
 import BlogModel
 import Testing
 
-@Suite("Names that could be taken for another's")
+@Suite("Lookalike names")
 struct NameBookTests {
   private func shown(_ names: (uid: String, name: String)...) -> [String] {
     var book = NameBook()
@@ -9,13 +9,13 @@ struct NameBookTests {
     return names.map { book.shown(Author(uid: $0.uid, name: $0.name)) }
   }
 
-  @Test("A name that one account has is shown as it is, also when the account had another before")
+  @Test("A name used by one account is shown unchanged, even after a rename")
   func plain() {
     #expect(shown(("1", "alice"), ("2", "bob"), ("1", "Alice")) == ["alice", "bob", "Alice"])
   }
 
   @Test(
-    "Two accounts with names that look alike are both marked, each by its own mark",
+    "Two accounts with lookalike names each get a distinct mark",
     arguments: [
       ("alice", "alice"), ("alice", "Alice"), ("alice", "аlice"), ("bob", "b0b"), ("bob", " bob"),
       ("bill", "biIl"), ("Jose", "José"), ("maria", "ma\u{200B}ria"), ("corn", "com"),
@@ -31,14 +31,14 @@ struct NameBookTests {
   }
 
   @Test(
-    "Names that differ stay as they are",
+    "Clearly different names are shown unchanged",
     arguments: [("alice", "alina"), ("漢", "字"), ("a", "b")]
   )
   func different(first: String, second: String) {
     #expect(shown(("1", first), ("2", second)) == [first, second])
   }
 
-  @Test("Marks differ, are short, and depend on nothing but the account")
+  @Test("Marks are short and distinct and depend only on the account")
   func marks() {
     let marks = Set((0..<2_000).map { NameBook.mark(of: "account-\($0)") })
     #expect(marks.count == 2_000)

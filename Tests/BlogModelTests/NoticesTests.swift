@@ -4,7 +4,7 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("What others did to what I wrote", .timeLimit(.minutes(1)))
+@Suite("Notices", .timeLimit(.minutes(1)))
 struct NoticesTests {
   private static let rules = ["blog.json", "blog-transactions.json"]
 
@@ -14,7 +14,10 @@ struct NoticesTests {
     return probe
   }
 
-  @Test("is one list: comments, answers, names and stars, live and after a start", arguments: rules)
+  @Test(
+    "list comments, replies, mentions and stars, both live and after a restart",
+    arguments: rules
+  )
   func list(rules: String) async throws {
     let server = try await BlogServer(shippedRules: rules)
     let alice = try screen(server, "alice")
@@ -57,7 +60,7 @@ struct NoticesTests {
     #expect(check.leftovers == [])
   }
 
-  @Test("rings once for each, and not for what was there before")
+  @Test("ring once per new item and not for earlier ones")
   func ringing() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")
     let ann = try server.signedInBlog("alice")
@@ -76,7 +79,7 @@ struct NoticesTests {
     #expect(alice.notices.last == .mention(bread, title: "Bread", by: bob.me))
   }
 
-  @Test("is read on all terminals once the post is read, or the number of stars is known")
+  @Test("become read on all terminals once the post or its star count is read")
   func reading() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")
     try await server.administer(["seen/alice/before": 1])
@@ -101,7 +104,7 @@ struct NoticesTests {
     #expect(second.refusals.isEmpty)
   }
 
-  @Test("forgets what was deleted")
+  @Test("disappear when their post, comment or mention is removed")
   func deleting() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")
     let alice = try screen(server, "alice")
@@ -117,7 +120,7 @@ struct NoticesTests {
     try await alice.wait("nothing again") { $0.noticeEntries == [] }
   }
 
-  @Test("leaves nothing behind that fsck finds, and fsck removes what others leave behind")
+  @Test("leave no orphaned entries, and fsck finds those of other programs")
   func traces() async throws {
     let server = try await BlogServer()
     let bob = try server.blog("bob")
@@ -151,7 +154,7 @@ struct NoticesTests {
     #expect(left.faults.map(\.path) == ["/post-comments/-K/-L", "/replies/bob/x"])
   }
 
-  @Test("costs a bounded number of listens, however much is there")
+  @Test("take a bounded number of listeners, however many items there are")
   func cost() async throws {
     let server = try await BlogServer()
     var values: [String: Any] = [:]
@@ -188,7 +191,7 @@ struct NoticesTests {
     try await server.waitForListens(before, "nothing is left behind")
   }
 
-  @Test("does not break where the rules know nothing of answers and names")
+  @Test("work under rules that lack replies and mentions")
   func oldRules() async throws {
     let rules =
       #"{"rules":{".read":false,"posts":{".read":true},"user-posts":{".read":true},"#
@@ -205,10 +208,10 @@ struct NoticesTests {
   }
 }
 
-@Suite("Tags and names in a text")
+@Suite("Tags and mentions in text")
 struct TextMarksTests {
   @Test(
-    "are found where a word begins",
+    "are recognized at the start of a word",
     arguments: [
       ("#tea and @bob", ["tea"], ["bob"]),
       ("(#Tea, @BOB!) **#tea**", ["tea"], ["bob"]),
@@ -228,7 +231,7 @@ struct TextMarksTests {
     #expect(marks.mentions == mentions)
   }
 
-  @Test("are bounded in number and in length")
+  @Test("are limited in number and length")
   func bounds() {
     let many = (0..<50).map { "#tag\($0) @name\($0)" }.joined(separator: " ")
     #expect(TextMarks(of: many).tags.count == TextMarks.limit)
@@ -238,7 +241,7 @@ struct TextMarksTests {
     #expect(TextMarks(of: "#\(long)a").tags == [])
   }
 
-  @Test("A name is mentioned by its letters and digits")
+  @Test("are matched by letters and digits only")
   func names() {
     #expect(TextMarks.key(ofName: "Ann Lee") == "annlee")
     #expect(TextMarks.key(ofName: "a.b/c") == "abc")

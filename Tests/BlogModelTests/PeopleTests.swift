@@ -3,9 +3,9 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("Others")
+@Suite("Presence, typing and read marks")
 struct PeopleTests {
-  @Test("see who is here on which terminal, until the connection ends, however it does")
+  @Test("A user is listed with a terminal until the connection ends")
   func presence() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice", terminal: "t1")
@@ -23,7 +23,7 @@ struct PeopleTests {
     try await bob.wait("both") { $0.people?.count == 2 }
   }
 
-  @Test("do not see somebody whose going the server could not arrange, until it can")
+  @Test("A user is not listed until the server accepts the onDisconnect update")
   func refusedArrangement() async throws {
     var limits = DatabaseServer.Limits()
     limits.disconnectWrites = 1
@@ -54,7 +54,7 @@ struct PeopleTests {
     }
   }
 
-  @Test("see who is writing a comment, until it is sent or the connection ends")
+  @Test("A user is shown as typing until the comment is sent or the connection ends")
   func typing() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
@@ -79,7 +79,7 @@ struct PeopleTests {
     try await alice.wait("bob is gone") { $0.typists(id) == [] }
   }
 
-  @Test("What is read on one terminal is read on the other, and can be unread again")
+  @Test("A post read on one terminal is read on the other and can be marked unread again")
   func readState() async throws {
     let server = try await BlogServer()
     let first = try server.screen("alice")
@@ -111,7 +111,7 @@ struct PeopleTests {
   }
 
   @Test(
-    "New comments on a post that was read are told in one terminal and end when read in another"
+    "New comments on a read post are reported until they are read on another terminal"
   )
   func newComments() async throws {
     let server = try await BlogServer()
@@ -139,7 +139,7 @@ struct PeopleTests {
     #expect(first.latestComments(id)?.last?.id == new)
   }
 
-  @Test("tell of comments and stars on my posts, but not of my own and not of old ones")
+  @Test("Only new comments and stars by others on the user's own posts are reported")
   func notices() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "mine", body: "b")

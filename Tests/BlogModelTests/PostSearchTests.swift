@@ -4,7 +4,7 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("Looking through a whole list", .timeLimit(.minutes(3)))
+@Suite("Post search", .timeLimit(.minutes(3)))
 struct PostSearchTests {
   private static let length = 3_000
 
@@ -28,7 +28,7 @@ struct PostSearchTests {
     }
   }
 
-  @Test("Every post is looked at once, in pages, and only what is looked for is kept")
+  @Test("A search reads every post once, page by page, and keeps only matches")
   func whole() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<Self.length)
@@ -45,7 +45,7 @@ struct PostSearchTests {
     #expect(try await server.requests()["get"] ?? 0 >= all.count)
   }
 
-  @Test("Posts that nobody follows are found in my posts and an author's, whatever the order")
+  @Test("A search covers every kind of list, even if it is not followed")
   func feeds() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<300, by: "ann")
@@ -60,7 +60,7 @@ struct PostSearchTests {
     }
   }
 
-  @Test("A search that finds too much ends, and so does one that another takes the place of")
+  @Test("A search ends when it finds too much or another one replaces it")
   func bounds() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<Self.length)
@@ -73,7 +73,7 @@ struct PostSearchTests {
     #expect(Self.reports(of: 2, probe).last?.end == nil)
   }
 
-  @Test("Comments are looked at with their posts, page by page")
+  @Test("A search reads comments with their posts, page by page")
   func comments() async throws {
     let server = try await BlogServer()
     try await server.seed(0..<500)
@@ -86,7 +86,7 @@ struct PostSearchTests {
     #expect(found.map(\.id) == commented.reversed())
   }
 
-  @Test("A list that must not be read says why")
+  @Test("A search of an unreadable list reports the reason")
   func refused() async throws {
     let server = try await BlogServer(rules: .source(#"{"rules":{"users":{".read":true}}}"#))
     let probe = try server.screen("ann")

@@ -4,7 +4,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("A list that anything happens to")
+@Suite("List under random changes")
 struct RandomFeedTests {
   /// The current posts, and those that were never changed.
   private struct Blog {
@@ -64,7 +64,7 @@ struct RandomFeedTests {
   }
 
   @Test(
-    "It is told without gaps, each post once, whatever is added, moved and deleted around the reader",
+    "The list has no gaps or duplicates, whatever is added, moved or deleted around the reader",
     arguments: [FeedKind.recent, .top],
     Thoroughness.seeds(4)
   )

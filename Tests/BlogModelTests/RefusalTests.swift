@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogModel
 
-@Suite("A refused request says what, where, by which rule, and how to find that out")
+@Suite("Refusal messages")
 struct RefusalTests {
   private let refusal = DatabaseErrorText(uid: "alice")
 
@@ -12,7 +12,7 @@ struct RefusalTests {
     DatabaseError(.permissionDenied, path: path, reason: reason)
   }
 
-  @Test("A server that tells nothing: the path, and the command that names the rule")
+  @Test("Without an explanation, the message names the path and a command that finds the rule")
   func untold() {
     #expect(
       refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
@@ -25,14 +25,14 @@ struct RefusalTests {
     )
   }
 
-  @Test("Whoever reads without an account is told how to sign in")
+  @Test("Without an account, the message says how to sign in")
   func withoutAccount() {
     let refusal = DatabaseErrorText(uid: "alice", signIn: "F6 signs in")
     let text = refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
     #expect(text == "You are reading without an account; F6 signs in")
   }
 
-  @Test("A server that tells: the rule with its path and expression, and what its names stood for")
+  @Test("With an explanation, the message names the rule, its expression and its variables")
   func told() {
     let explanation = """
       Permission denied: .write of /posts/$post (line 3) at /posts/p: auth.uid === 'bob' → false
@@ -50,7 +50,7 @@ struct RefusalTests {
     )
   }
 
-  @Test("What a real server refuses names the place, for lists and for every kind of write")
+  @Test("A refusal by a real server names the path for lists and for every kind of write")
   func real() async throws {
     let rules = #"{"rules": {"users": {".read": true, ".write": true}}}"#
     let server = try await BlogServer(rules: .source(rules))

@@ -3,9 +3,9 @@ import RealtimeDatabase
 import Testing
 
 /// The features and the mistakes of the published samples, as a list.
-@Suite("The published sample")
+@Suite("Published sample")
 struct SampleParityTests {
-  @Test("Layout: a post is under one key in both places, with uid, author, title, body, starCount")
+  @Test("Layout: a post has one key at both paths, with uid, author, title, body and starCount")
   func layout() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "t", body: "b")
@@ -16,7 +16,7 @@ struct SampleParityTests {
     #expect(root.childSnapshot(forPath: "users/alice/username").value as? String == "alice")
   }
 
-  @Test("Layout: a comment is under its post, with uid, author and text, oldest first")
+  @Test("Layout: comments are stored under their post, oldest first, with uid, author and text")
   func comments() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
@@ -27,7 +27,7 @@ struct SampleParityTests {
     #expect(place.childSnapshots.first?.json == #"{"author":"alice","text":"one","uid":"alice"}"#)
   }
 
-  @Test("A post of another client without starCount and stars has no stars and can be starred")
+  @Test("A post without starCount and stars has no stars and can be starred")
   func missingCount() async throws {
     let server = try await BlogServer()
     let root = try server.database().reference()
@@ -39,7 +39,7 @@ struct SampleParityTests {
     #expect(try await server.check().faults == [])
   }
 
-  @Test("Defect 1: the 101st post is shown, since the list is of the newest and not the oldest")
+  @Test("Defect 1: the 101st post is shown because the list holds the newest posts")
   func newest() async throws {
     let server = try await BlogServer()
     try await server.seed(1...101)
@@ -48,7 +48,7 @@ struct SampleParityTests {
     try await alice.wait("the newest") { $0.posts(.recent)?.first?.title == "101" }
   }
 
-  @Test("Defects 2 and 3: a star that is given in a list is read back as mine")
+  @Test("Defects 2 and 3: a star given in a list is read back as the user's own")
   func starIsRead() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -61,7 +61,7 @@ struct SampleParityTests {
     try await other.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
   }
 
-  @Test("Defect 4: a comment that vanishes twice, or was never there, harms nothing")
+  @Test("Defect 4: deleting a comment twice, or one that never existed, does no harm")
   func unknownComment() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("bob").post(title: "t", body: "b")
@@ -77,7 +77,7 @@ struct SampleParityTests {
     #expect(alice.comments(id) == [])
   }
 
-  @Test("Defects 5 and 9: a star is answered once, and both counts agree")
+  @Test("Defects 5 and 9: a star is acknowledged once, and both counts agree")
   func starIsAnswered() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "t", body: "b")
@@ -88,7 +88,7 @@ struct SampleParityTests {
     #expect(try await server.blog("alice").posts(.myTop).first?.starCount == 2)
   }
 
-  @Test("Defects 6 and 8: both top lists are descending, and a star moves a post up at once")
+  @Test("Defects 6 and 8: both top lists are descending, and a star moves a post up immediately")
   func top() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
@@ -114,7 +114,7 @@ struct SampleParityTests {
     try await alice.wait("no post") { $0.posts(.recent) == [] }
   }
 
-  @Test("Defect 10: the author is the name that was chosen", arguments: ["alice", "Ann Lee", "美玲"])
+  @Test("Defect 10: the author is the chosen name", arguments: ["alice", "Ann Lee", "美玲"])
   func authorName(name: String) async throws {
     let server = try await BlogServer()
     let blog = try server.blog(name)
@@ -123,7 +123,7 @@ struct SampleParityTests {
   }
 
   @Test(
-    "A post or comment without text is refused before anything is sent",
+    "A post or comment without text is rejected before anything is sent",
     arguments: ["", " \n"]
   )
   func empty(text: String) async throws {

@@ -5,7 +5,7 @@ import RealtimeHub
 import RealtimeServer
 import Testing
 
-@Suite("A star on a screen", .timeLimit(.minutes(1)))
+@Suite("Star on a screen", .timeLimit(.minutes(1)))
 struct StarGestureTests {
   /// Lets commits of a store through, or holds them up.
   private final class Gate: @unchecked Sendable {
@@ -72,7 +72,7 @@ struct StarGestureTests {
     return (alice, id)
   }
 
-  @Test("is one request: nothing is listened to or read for it")
+  @Test("takes a single write request, without reads or listeners")
   func request() async throws {
     let rules = DatabaseServer.Rules.source(try StarIncrementTests.rules("blog.json"))
     let server = try await BlogServer(rules: rules, isEmulator: true)
@@ -88,7 +88,7 @@ struct StarGestureTests {
     }
   }
 
-  @Test("shows at once, even if the server has not stored it")
+  @Test("appears at once, even before the server has stored it")
   func slowStore() async throws {
     let rules = DatabaseServer.Rules.source(try StarIncrementTests.rules("blog.json"))
     let stores = GatedStores()

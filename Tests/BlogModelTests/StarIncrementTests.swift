@@ -5,7 +5,7 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("A star in two places by one update", .timeLimit(.minutes(1)))
+@Suite("Star by a single multi-path update", .timeLimit(.minutes(1)))
 struct StarIncrementTests {
   /// A server with rules from `assets/rules` and a post by bob.
   private func server(_ rules: String = "blog.json") async throws -> (BlogServer, PostID) {
@@ -41,7 +41,7 @@ struct StarIncrementTests {
     return try await Blog(database: database, me: try Author(userName: "reader")).post(id)
   }
 
-  @Test("comes and goes, as often as one likes, and counts once")
+  @Test("A star can be set and removed repeatedly and counts once")
   func setting() async throws {
     let (server, id) = try await server()
     let alice = try blog(server, "alice")
@@ -53,7 +53,7 @@ struct StarIncrementTests {
     #expect(try await post(server, id).stars == ["alice", "bob"])
   }
 
-  @Test("of many people at once is the number of those people")
+  @Test("Concurrent stars of many users are all counted")
   func many() async throws {
     let (server, id) = try await server()
     let names = (1...12).map { "fan\($0)" }
@@ -71,7 +71,7 @@ struct StarIncrementTests {
     #expect(post.starCount == names.count)
   }
 
-  @Test("that another terminal has given already is no failure, whether or not the owner is known")
+  @Test("A star already given on another terminal is no failure, even if the owner is unknown")
   func twice() async throws {
     let (server, id) = try await server()
     try await blog(server, "alice").setStar(true, on: id)
@@ -85,7 +85,7 @@ struct StarIncrementTests {
     #expect(try await post(server, id).starCount == 1)
   }
 
-  @Test("of a quick hand ends as the last key says, also without a connection")
+  @Test("After quick toggles the last state wins, even offline")
   func quick() async throws {
     let (server, id) = try await server()
     let database = try server.database(as: "alice")
@@ -106,7 +106,7 @@ struct StarIncrementTests {
     #expect(alice.refusals == [])
   }
 
-  @Test("of a post that was deleted meanwhile is refused as one of nothing")
+  @Test("Starring a deleted post fails with notFound")
   func deleted() async throws {
     let (server, id) = try await server()
     try await blog(server, "bob").delete(post: id)
@@ -118,7 +118,7 @@ struct StarIncrementTests {
     #expect(error as? BlogError == .notFound(id))
   }
 
-  @Test("comes to the copy alone where only that lacks it")
+  @Test("A star missing only from the copy is added to the copy")
   func drift() async throws {
     let (server, id) = try await server()
     try await server.administer(["posts/\(id)/stars/alice": true, "posts/\(id)/starCount": 1])
@@ -130,7 +130,7 @@ struct StarIncrementTests {
     #expect(try await post(server, id).starCount == 1)
   }
 
-  @Test("by a transaction is for friends")
+  @Test("Only blog-transactions.json allows stars by transaction")
   func transactions() async throws {
     let (strict, first) = try await server()
     await #expect(throws: DatabaseError.self) {
@@ -143,7 +143,7 @@ struct StarIncrementTests {
     #expect(try await post(friendly, second).starCount == 2)
   }
 
-  @Test("A screen works by the rules of a shared blog: presence, marks, edits, deletions")
+  @Test("Presence, read marks, edits and deletions work under the rules of a shared blog")
   func screen() async throws {
     let (server, id) = try await server()
     let alice = try server.screen("alice", on: try server.database(as: "alice"), terminal: "t1")

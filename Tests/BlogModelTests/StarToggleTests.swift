@@ -3,7 +3,7 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("A star in two places")
+@Suite("Star in both copies")
 struct StarToggleTests {
   /// Nobody may write posts, but everybody may write their copies.
   private static let locked = #"""
@@ -42,20 +42,23 @@ struct StarToggleTests {
     }
   }
 
-  @Test("comes to the copy as well when it is refused after it has reached the post")
+  @Test("is added to the copy if the write is refused but the post already has it")
   func halfGiven() async throws {
     // As after a program that was killed between the two writes, or whose response was lost.
     let left = try await refusal(of: true, starredAt: ["posts/p"])
     #expect(left == [1, 1])
   }
 
-  @Test("goes from the copy as well when it is gone from the post", arguments: [true, false])
+  @Test(
+    "is removed from the copy if the write is refused and the post lacks it",
+    arguments: [true, false]
+  )
   func halfTaken(isStarred: Bool) async throws {
     let left = try await refusal(of: isStarred, starredAt: ["user-posts/bob/p"])
     #expect(left == [0, 0])
   }
 
-  @Test("changes nothing when it is refused, and is not tried again")
+  @Test("changes nothing if the write is refused")
   func refused() async throws {
     let left = try await refusal(of: true, starredAt: [])
     #expect(left == [0, 0])

@@ -4,11 +4,11 @@ import RealtimeDatabase
 import RealtimeServer
 import Testing
 
-@Suite("Tags, and whom one follows", .timeLimit(.minutes(1)))
+@Suite("Tags and followed users", .timeLimit(.minutes(1)))
 struct TagTests {
   private static let rules = ["blog.json", "blog-transactions.json"]
 
-  @Test("The posts with a tag are a list that follows edits, stars and deletions", arguments: rules)
+  @Test("The list of a tag follows edits, stars and deletions", arguments: rules)
   func tags(rules: String) async throws {
     let server = try await BlogServer(shippedRules: rules)
     let bob = try server.signedInBlog("bob")
@@ -38,7 +38,7 @@ struct TagTests {
   }
 
   @Test(
-    "The posts of those whom one follows are a list, live, and so are those people",
+    "The posts of followed users and the users themselves are live lists",
     arguments: rules
   )
   func following(rules: String) async throws {
@@ -120,7 +120,7 @@ struct TagTests {
     screen.blog.stopFollowing(list)
   }
 
-  @Test("Both lists are read on as far as one scrolls, with little kept of them")
+  @Test("Both lists load on demand while the user scrolls and keep few posts")
   func pages() async throws {
     let server = try await BlogServer()
     // Carol writes seldom, and most posts in between are Bob's.
@@ -132,7 +132,7 @@ struct TagTests {
     try await readAll(.following, of: 700, on: screen)
   }
 
-  @Test("A list that is gathered costs a bounded number of listens, and leaves none behind")
+  @Test("A combined list takes a bounded number of listeners and leaves none behind")
   func cost() async throws {
     let server = try await BlogServer()
     var values: [String: Any] = [:]

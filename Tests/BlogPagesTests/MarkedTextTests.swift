@@ -5,7 +5,7 @@ import Testing
 @Suite("Light markdown as HTML")
 struct MarkedTextTests {
   @Test(
-    "shows what its author meant",
+    "renders the intended markup",
     arguments: [
       ("one\ntwo\n\nthree", "<p>one<br/>two</p><p>three</p>"),
       ("*a* **b** _c_ `d*e*`", "<p><em>a</em> <strong>b</strong> <em>c</em> <code>d*e*</code></p>"),
@@ -23,7 +23,7 @@ struct MarkedTextTests {
     #expect(Self.plain(MarkedText.html(source)) == html)
   }
 
-  @Test("on one line has neither signs nor addresses behind labels, and is escaped as all text is")
+  @Test("drops markup and link addresses in one-line form and is escaped like any text")
   func line() {
     let source = "# Tea\n**Good** [tea](https://a.example/b) is `<b>`\u{202E}\n- one"
     #expect(MarkedText.line(source, limit: 80) == "Tea Good tea is <b>\u{202E} • one")
@@ -33,7 +33,7 @@ struct MarkedTextTests {
   }
 
   @Test(
-    "makes links of http and https only, and of nothing else",
+    "links http and https addresses with safe attributes",
     arguments: [
       ("see http://a.example/x?y=1&z.", "http://a.example/x?y=1&amp;z", "."),
       ("(https://a.example/b)", "https://a.example/b", ")"),
@@ -51,7 +51,7 @@ struct MarkedTextTests {
   }
 
   @Test(
-    "never makes a link of another scheme",
+    "never links any other scheme",
     arguments: [
       "javascript:alert(1)", "[x](javascript:alert(1))", "[x](data:text/html,hi)",
       "[x](//a.example)",
@@ -66,7 +66,7 @@ struct MarkedTextTests {
   }
 
   @Test(
-    "becomes no more than its text is worth, whatever that is",
+    "grows linearly with its text, even for hostile input",
     arguments: [
       "*a ", "**a", "_a _", "`", "[", "[x](", "[x](http://", "> ", "http://", "- ", "\n", "***",
     ]

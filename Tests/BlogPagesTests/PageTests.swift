@@ -5,7 +5,7 @@ import Testing
 
 @testable import BlogPages
 
-@Suite("Pages for readers")
+@Suite("Blog pages")
 struct PageTests {
   /// What a malicious user might write.
   private static let hostile = [
@@ -19,7 +19,7 @@ struct PageTests {
     "> <script>", "- <script>", "```\n</pre><script>\n```", "a\r\nSet-Cookie: x", "𝕏 é 한 🐈",
   ]
 
-  @Test("Text of others stays text on every page and in the feed")
+  @Test("User text stays escaped on every page and in the feed")
   func escaping() async throws {
     let reader = try await Reader()
     for (number, text) in Self.hostile.enumerated() {
@@ -53,7 +53,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("The feed is an Atom feed, whose identifiers stay when a post is edited")
+  @Test("The feed is valid Atom, and its entry IDs survive edits")
   func feed() async throws {
     let reader = try await Reader()
     let empty = try Document(try await reader.get("/blog/feed.atom").body)
@@ -86,7 +86,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("A reader who has a page is told so; one who has an old one gets the new")
+  @Test("A conditional request gets 304 for a current page and the new page otherwise")
   func caching() async throws {
     let reader = try await Reader()
     let key = Reader.key(1_700_000_000)
@@ -120,7 +120,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("A page does nothing but be read, wherever its reader comes from")
+  @Test("Pages are read-only, run no scripts and accept cross-site navigation")
   func safety() async throws {
     let reader = try await Reader()
     for page in ["/blog/", "/blog/top", "/blog/nowhere", "/blog/feed.atom", "/blog/icon.svg", "/"] {
@@ -143,7 +143,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("The REST API is where it was, also below /blog")
+  @Test("The REST API keeps its paths, even below /blog")
   func rest() async throws {
     let reader = try await Reader(rules: #"{"rules":{".read":true}}"#)
     try await reader.put("/blog/post", "data")
@@ -153,7 +153,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("What the rules do not let everybody read is on no page")
+  @Test("Pages show only data that the rules let everyone read")
   func rules() async throws {
     let reader = try await Reader(rules: #"{"rules":{"posts":{".read":"auth != null"}}}"#)
     let key = Reader.key(1_700_000_000)
@@ -174,7 +174,7 @@ struct PageTests {
     await half.stop()
   }
 
-  @Test("Lists and comments come in pages, each post and comment on one of them")
+  @Test("Lists and comments are paginated, and each item appears exactly once")
   func pagination() async throws {
     let reader = try await Reader()
     var posts: [String: Any] = [:]
@@ -227,7 +227,7 @@ struct PageTests {
   private struct ReaderGivesUp: Error {}
 
   @Test(
-    "An address that is none gets a page that says so",
+    "An unknown address gets a 404 page",
     arguments: [
       "/blog/nothing", "/blog/post/none", "/blog/post/a%2Fb", "/blog/post/%5B%5D", "/blog/post/",
       "/blog/post/a/b", "/blog/post/\(String(repeating: "x", count: 2_000))", "/blog/author/a%2Eb",
@@ -242,7 +242,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("A page is short, however long what is written there is")
+  @Test("Page size is bounded, however long the text is")
   func bounds() async throws {
     let reader = try await Reader()
     let long = String(repeating: "word *and* http://a.example/ ", count: 40_000)
@@ -256,7 +256,7 @@ struct PageTests {
     await reader.stop()
   }
 
-  @Test("A site has an address of http or https, or none")
+  @Test("A site address must be an HTTP or HTTPS origin")
   func addresses() throws {
     for good in ["https://blog.example.org", "http://localhost:9000", "https://a.example/"] {
       _ = try BlogPages(title: "x", address: good)
@@ -267,7 +267,7 @@ struct PageTests {
   }
 
   @Test(
-    "Times are those of the calendar",
+    "Times are formatted as ISO 8601 in UTC",
     arguments: [
       (0, "1970-01-01T00:00:00Z"), (951_827_696_000, "2000-02-29T12:34:56Z"),
       (1_709_251_199_999, "2024-02-29T23:59:59Z"), (4_102_444_800_000, "2100-01-01T00:00:00Z"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("ChildProcess")
 struct ChildProcessTests {
-  @Test("A program that is started has no file but its standard ones")
+  @Test("A child process inherits only the standard file descriptors")
   func inheritance() async throws {
     // Inherited by every child program, unless that is prevented.
     let kept = open("/dev/null", O_RDONLY)

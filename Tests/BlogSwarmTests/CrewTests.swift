@@ -4,10 +4,10 @@ import RealtimeCore
 import RealtimeDatabase
 import Testing
 
-@Suite("Crew")
+@Suite("Crew protocol")
 struct CrewTests {
   @Test(
-    "Orders are read from the lines that they make",
+    "Orders round-trip through their lines",
     arguments: [
       CrewOrder.begin(123_456), .finish, .count, .view, .conclude, .misbehave(.staleRead),
     ]
@@ -16,12 +16,15 @@ struct CrewTests {
     #expect(CrewOrder(order.line) == order)
   }
 
-  @Test("What is no order is none", arguments: ["", "begin", "begin soon", "dance", "misbehave x"])
+  @Test(
+    "Invalid orders are not parsed",
+    arguments: ["", "begin", "begin soon", "dance", "misbehave x"]
+  )
   func noOrder(line: String) {
     #expect(CrewOrder(line) == nil)
   }
 
-  @Test("A tally arrives in another process as it was, histograms included")
+  @Test("A tally round-trips between processes, including histograms")
   func tally() throws {
     var tally = SwarmTally()
     tally.begun = 3
@@ -39,7 +42,7 @@ struct CrewTests {
     #expect(abs(read.seen.milliseconds(atPercentile: 99) - 990) < 2)
   }
 
-  @Test("Views arrive with all their digests")
+  @Test("Views round-trip with all their digests")
   func views() {
     let views = ["recent": ["a", "b"], "top": ["c"]]
     guard case .views(let read)? = CrewReport(CrewReport.views(views).line) else {
@@ -49,7 +52,7 @@ struct CrewTests {
     #expect(read == views)
   }
 
-  @Test("A user is who the token says, and the token is one that needs no signature")
+  @Test("A token names its user and is unsigned")
   func tokens() async throws {
     let token = try #require(try await EmulatorTokens(uid: "swarm7").token(forcingRefresh: false))
     #expect(token.userID == "swarm7")
@@ -59,7 +62,7 @@ struct CrewTests {
     #expect(!token.text.contains("=") && !token.text.contains("+"))
   }
 
-  @Test("Sums of tallies are sums of everything in them")
+  @Test("Adding tallies adds every field")
   func sums() {
     var one = SwarmTally()
     one.begun = 1

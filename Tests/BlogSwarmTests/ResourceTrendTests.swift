@@ -7,7 +7,7 @@ struct ResourceTrendTests {
     (0..<count).map { ResourceTrend.Sample(seconds: Double($0), value: value($0)) }
   }
 
-  @Test("What finds its size at the beginning and keeps it is flat")
+  @Test("A value that settles after warm-up is flat")
   func warmUp() throws {
     let trend = try #require(
       ResourceTrend("memory", samples: samples { $0 < 15 ? Double($0) * 10 : 150 }, tolerance: 1)
@@ -17,7 +17,7 @@ struct ResourceTrendTests {
     #expect(abs(trend.first - 150) < 1 && abs(trend.last - 150) < 1)
   }
 
-  @Test("What goes up and down around its mean is flat")
+  @Test("A value that oscillates around its mean is flat")
   func saw() throws {
     let trend = try #require(
       ResourceTrend("memory", samples: samples { 100 + Double($0 % 7) * 3 }, tolerance: 1)
@@ -25,7 +25,7 @@ struct ResourceTrendTests {
     #expect(trend.isFlat)
   }
 
-  @Test("What grows by more than a tenth and by more than is tolerated is not, however unsteadily")
+  @Test("Growth by more than a tenth and by more than the tolerance is not flat, even if noisy")
   func leak() throws {
     let values = samples { 50 + Double($0) * 0.5 + Double($0 % 5) }
     let trend = try #require(ResourceTrend("memory", samples: values, tolerance: 10))
@@ -34,7 +34,7 @@ struct ResourceTrendTests {
     #expect(try #require(ResourceTrend("memory", samples: values, tolerance: 25)).isFlat)
   }
 
-  @Test("What becomes less is flat enough")
+  @Test("A shrinking value counts as flat")
   func shrinking() throws {
     let trend = try #require(
       ResourceTrend("memory", samples: samples { 500 - Double($0) * 5 }, tolerance: 1)
@@ -42,7 +42,7 @@ struct ResourceTrendTests {
     #expect(trend.isFlat)
   }
 
-  @Test("A few samples are no trend")
+  @Test("Too few samples give no trend")
   func few() {
     #expect(ResourceTrend("memory", samples: [], tolerance: 1) == nil)
     #expect(ResourceTrend("memory", samples: samples(6) { Double($0) }, tolerance: 1) == nil)

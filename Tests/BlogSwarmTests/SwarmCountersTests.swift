@@ -5,7 +5,7 @@ import Testing
 @Suite("SwarmCounters")
 struct SwarmCountersTests {
   @Test(
-    "Rules allow the numbers beside all that they allow already, comments and all",
+    "Counter rules are added to the existing rules, which stay unchanged",
     arguments: [
       #"{"rules": {".read": true, "posts": {".write": false}}}"#, #"{"rules":{}}"#,
       "{\n  // The rules.\n  \"rules\" : {\n    \".read\": \"auth != null\"\n  }\n}",
@@ -24,7 +24,7 @@ struct SwarmCountersTests {
     #expect((document["rules"]?[".read"] != nil) == rules.contains(".read"))
   }
 
-  @Test("A document without rules stays as it is")
+  @Test("A document without rules is left unchanged")
   func none() {
     #expect(SwarmCounters.allowed(in: "{}") == nil)
   }

@@ -9,7 +9,7 @@ struct SwarmDatabaseTests {
   }
 
   @Test(
-    "What needs a server of the swarm's own cannot be done elsewhere, all else can",
+    "A remote database allows all faults except those of the server itself",
     arguments: ["http://127.0.0.1:9000?ns=a", "unix:/run/a.sock?ns=a"]
   )
   func plain(url: String) throws {
@@ -18,18 +18,18 @@ struct SwarmDatabaseTests {
     )
   }
 
-  @Test("What is encrypted cannot be repeated")
+  @Test("An encrypted connection does not allow duplication")
   func encrypted() throws {
     let kinds = try feasible("https://db.example.org?ns=a")
     #expect(kinds == [.drop, .delay, .partition, .kill, .pause, .slow, .clock])
   }
 
-  @Test("At the hosted service only the clients can be harmed")
+  @Test("The hosted service allows client faults only")
   func hosted() throws {
     #expect(try feasible("https://a.firebaseio.com") == [.kill, .pause, .clock])
   }
 
-  @Test("People have accounts where there are administrators with a secret")
+  @Test("Users have accounts if an administrator key is set")
   func accounts() throws {
     var database = try SwarmDatabase("https://db.example.org?ns=a")
     #expect(!database.hasAccounts)
@@ -39,7 +39,7 @@ struct SwarmDatabaseTests {
     #expect(try SwarmDatabase("unix:/run/a.sock").isAtSocket)
   }
 
-  @Test("Users are who the database says they are, and those beyond the last one are nobody")
+  @Test("User IDs come from the settings, with a default for numbers beyond the list")
   func uids() {
     var settings = SwarmSettings()
     #expect(settings.uid(1) == "swarm1")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("SwarmMix")
 struct SwarmMixTests {
-  @Test("A mix is read and written in the same words")
+  @Test("A mix round-trips through its text")
   func roundTrip() throws {
     let text = "post=5,comment=20,star=50,unstar=15,edit=5,delete=5"
     #expect(try SwarmMix(text).text == text)
@@ -11,14 +11,14 @@ struct SwarmMixTests {
   }
 
   @Test(
-    "What is wrong with a mix is named",
+    "An invalid mix is rejected",
     arguments: ["", "post", "post=x", "post=-1", "dance=5", "star=1,star=2", "star=0", "star=1,"]
   )
   func refused(text: String) {
     #expect(throws: SwarmMix.Problem.self) { try SwarmMix(text) }
   }
 
-  @Test("Faults are read from a list, all and none among them")
+  @Test("A list of faults is parsed, including all and none")
   func faults() throws {
     #expect(try FaultKind.list("all") == FaultKind.allCases)
     #expect(try FaultKind.list("none").isEmpty)
@@ -26,13 +26,13 @@ struct SwarmMixTests {
     #expect(throws: FaultKind.Problem.self) { try FaultKind.list("drop,earthquake") }
   }
 
-  @Test("An action can be left out of a mix")
+  @Test("An action can be excluded from a mix")
   func without() throws {
     #expect(try SwarmMix("star=3,count=2").without(.count).text == "star=3")
     #expect(SwarmMix.usual.shares[.count] != nil)
   }
 
-  @Test("In the mix of a long run as much is deleted as is written")
+  @Test("The steady mix deletes as much as it writes")
   func steady() {
     let shares = SwarmMix.steady.shares
     #expect(shares[.post] == shares[.delete])

@@ -104,7 +104,7 @@ private func wait(_ condition: () async throws -> Bool) async throws -> Bool {
 
 @Suite("SwarmNetwork")
 struct SwarmNetworkTests {
-  @Test("A sound network delivers in both directions")
+  @Test("A healthy network delivers in both directions")
   func sound() async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)
@@ -115,7 +115,7 @@ struct SwarmNetworkTests {
     try await echo.close()
   }
 
-  @Test("A deaf network delivers what clients send, loses the answer, and ends the connection")
+  @Test("A deaf network delivers requests, drops the answers and then closes the connection")
   func deaf() async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)
@@ -133,7 +133,7 @@ struct SwarmNetworkTests {
     try await echo.close()
   }
 
-  @Test("A partition ends the connections of one process and of no other, and lets nobody in")
+  @Test("A partition closes the connections of one process only and rejects new ones")
   func cut() async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)
@@ -152,7 +152,7 @@ struct SwarmNetworkTests {
   }
 
   @Test(
-    "All that was sent on a connection is sent again on another one, and nothing of it comes back"
+    "Duplication replays a connection's bytes on a new connection and discards the answers"
   )
   func repetition() async throws {
     let echo = try await Echo()
@@ -169,7 +169,7 @@ struct SwarmNetworkTests {
     try await echo.close()
   }
 
-  @Test("A slow network lets a client have its bytes no faster than said")
+  @Test("A slow network delivers bytes no faster than its rate")
   func slow() async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)
@@ -185,7 +185,7 @@ struct SwarmNetworkTests {
     try await echo.close()
   }
 
-  @Test("A slow network does not change the order of what it delivers")
+  @Test("A slow network preserves the order of bytes")
   func slowOrder() async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)

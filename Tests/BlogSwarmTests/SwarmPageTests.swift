@@ -6,7 +6,7 @@ import Testing
 
 @testable import BlogSwarm
 
-@Suite("The report of a swarm as a page and a picture")
+@Suite("Swarm report page and picture")
 struct SwarmPageTests {
   private static let begin = Moment(microseconds: 50_000_000)
 
@@ -80,7 +80,7 @@ struct SwarmPageTests {
     return report
   }
 
-  @Test("The timeline has what was noted, and when")
+  @Test("The timeline records events with their times")
   func timeline() throws {
     let timeline = try Self.report().timeline
     #expect(timeline.bands == [.init(name: "pause", start: 2, end: 4.5)])
@@ -97,7 +97,7 @@ struct SwarmPageTests {
     #expect(ends.allSatisfy { $0 < 0.001 })
   }
 
-  @Test("Tries are those of transactions that ended there, and cross from one process to another")
+  @Test("Attempts are counted per finished transaction and survive transfer between processes")
   func tries() throws {
     let tally = try Self.report().tally
     #expect(tally.tries == [1, 1, 1, 0, 0, 0, 0, 0, 0, 2])
@@ -107,7 +107,7 @@ struct SwarmPageTests {
     #expect(sum.tries == [2, 2, 2, 0, 0, 0, 0, 0, 0, 4])
   }
 
-  @Test("The page and the picture are whole, and need nothing from anywhere")
+  @Test("The page and the picture are well-formed and self-contained")
   func files() throws {
     var report = try Self.report()
     report.mishaps = ["<script>alert(1)</script> & \"\u{1B}[2J\u{202E}"]
@@ -126,7 +126,7 @@ struct SwarmPageTests {
     #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
   }
 
-  @Test("A run of nothing has a page as well")
+  @Test("A run without operations also has a page")
   func nothing() throws {
     var report = try Self.report()
     report.timeline = SwarmTimeline(History([try Self.driver()]), from: Self.begin)
@@ -137,7 +137,7 @@ struct SwarmPageTests {
     }
   }
 
-  @Test("Many dots are thinned, and the slowest stay")
+  @Test("Many dots are thinned out, but the slowest are kept")
   func thinning() throws {
     var lines = [HistoryLine(Self.header("c1", .client), at: Self.at(-1))]
     for number in 0..<20_000 {
@@ -156,7 +156,7 @@ struct SwarmPageTests {
     #expect(timeline.slices.reduce(0) { $0 + $1.acknowledged } == 20_000)
   }
 
-  @Test("What a run waits for is said by name")
+  @Test("A waiting run names what it waits for")
   func obstacles() {
     #expect(
       SwarmPhase.obstacle(pending: [0, 3, nil, 4])

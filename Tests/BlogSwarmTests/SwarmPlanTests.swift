@@ -13,7 +13,7 @@ struct SwarmPlanTests {
     return settings
   }
 
-  @Test("The same seed makes the same plan, and another seed another one")
+  @Test("The same seed gives the same plan, and another seed a different one")
   func seeded() {
     let plan = SwarmPlan(settings())
     #expect(plan == SwarmPlan(settings()))
@@ -30,7 +30,7 @@ struct SwarmPlanTests {
     #expect(SwarmPlan(calm).faults.isEmpty)
   }
 
-  @Test("Operations arrive at the rate that is wanted, in the order of time, before the end")
+  @Test("Operations come at the requested rate, ordered by time, before the end")
   func rate() {
     let plan = SwarmPlan(settings())
     #expect((5_500...6_500).contains(plan.operations.count))
@@ -39,7 +39,7 @@ struct SwarmPlanTests {
     #expect(plan.operations.map(\.number) == Array(plan.operations.indices))
   }
 
-  @Test("Actions are taken in the shares of the mix, and what is not in it never")
+  @Test("Actions follow the shares of the mix, and others never occur")
   func shares() throws {
     var settings = settings()
     settings.mix = try SwarmMix("comment=1,star=3")
@@ -51,14 +51,14 @@ struct SwarmPlanTests {
     #expect((0.22...0.28).contains(Double(comments) / Double(storm.count)))
   }
 
-  @Test("The hot posts are written before the storm begins")
+  @Test("Hot posts are written before the load begins")
   func opening() {
     let opening = SwarmPlan(settings()).operations.prefix(5)
     #expect(opening.map(\.target) == (0..<5).map { .hot($0) })
     #expect(opening.allSatisfy { $0.action == .post && $0.at < SwarmPlan.opening })
   }
 
-  @Test("Every fault comes before any comes again, also in a short run")
+  @Test("Every fault occurs before any repeats, even in a short run")
   func allFaults() {
     var settings = settings()
     for seconds in [10.0, 60] {
@@ -71,14 +71,14 @@ struct SwarmPlanTests {
     }
   }
 
-  @Test("A clock may jump forwards and backwards, by up to two hours")
+  @Test("Clock faults jump forwards or backwards by up to two hours")
   func clockSteps() {
     let steps = SwarmPlan(settings()).faults.map(\.clockStep)
     #expect(steps.contains { $0 > 0 } && steps.contains { $0 < 0 })
     #expect(steps.allSatisfy { abs($0) <= 7_200_000 })
   }
 
-  @Test("Users are spread over processes without one left out")
+  @Test("Every user is assigned to a process")
   func processes() {
     var settings = settings()
     settings.usersPerProcess = 7

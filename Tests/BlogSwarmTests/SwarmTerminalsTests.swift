@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SwarmTerminals")
 struct SwarmTerminalsTests {
-  @Test("A line of the list is read as a post with its stars")
+  @Test("A list line is parsed as a post with its stars")
   func row() {
     let line = "  hot 1 · from swarm1                 swarm1                      now  ★   12"
     #expect(SwarmTerminals.row(line) == CapturedScreen.Row(title: "hot 1", stars: 12))
@@ -13,7 +13,7 @@ struct SwarmTerminalsTests {
     #expect(SwarmTerminals.row("") == nil)
   }
 
-  @Test("The list is compared without what tells the terminals apart")
+  @Test("Lists are compared without selection, unread marks and terminal names")
   func list() {
     let one = ["head", "────", "▌ hot 1", "  hot 0", "────", "help", "terminal0", ""]
     let two = ["head", "────", " •hot 1", "▌ hot 0", "────", "help", "terminal1", ""]
@@ -21,7 +21,7 @@ struct SwarmTerminalsTests {
     #expect(SwarmTerminals.list(one) == SwarmTerminals.list(two))
   }
 
-  @Test("The age of a post does not tell the terminals apart, and its stars do")
+  @Test("Lists are compared with stars but without ages")
   func age() {
     func list(_ end: String) -> [String] {
       SwarmTerminals.list(["head", "────", "  hot 1 · by ann      ann  \(end)", "────", "?", "t"])
@@ -34,7 +34,7 @@ struct SwarmTerminalsTests {
     #expect(SwarmTerminals.row(list(" now  ☆    3")[0]) == .init(title: "hot 1", stars: 3))
   }
 
-  @Test("A screen is online when its bar says so")
+  @Test("A screen is online if its status bar says so")
   func online() {
     #expect(SwarmTerminals.isOnline(["▌ hot 1", " terminal0   15 here  94 ms  ● online", ""]))
     #expect(!SwarmTerminals.isOnline(["● online", " terminal0   ○ offline, trying now", ""]))
@@ -42,7 +42,7 @@ struct SwarmTerminalsTests {
     #expect(!SwarmTerminals.isOnline([]))
   }
 
-  @Test("Views agree when each is the same wherever it is looked at")
+  @Test("Views agree if every client has the same digest for each")
   func agreement() {
     #expect(SwarmRun.agree([["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]))
     #expect(!SwarmRun.agree([["recent": ["a"]], ["recent": ["b"]]]))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Answers to comments")
+@Suite("Replies to comments")
 struct AnswersTests {
   static func comment(
     _ id: String,
@@ -47,14 +47,14 @@ struct AnswersTests {
     }
   }
 
-  @Test("stand below what they answer")
+  @Test("Replies are shown below their comment")
   func order() {
     #expect(shown(Self.comments) == ["c1", ">c3", ">>c4", "c2", ">c5"])
     #expect(shown(Self.comments, folded: ["c1"]) == ["c1+2", "c2", ">c5"])
     #expect(shown(Self.comments, folded: ["c3", "c4"]) == ["c1", ">c3+1", "c2", ">c5"])
   }
 
-  @Test("are comments like any other when what they answer is not there")
+  @Test("Replies to a missing comment are shown as ordinary comments")
   func strangers() {
     let odd = [
       Self.comment("c1", to: "c2"), Self.comment("c2", to: "c1"), Self.comment("c3", to: "c3"),
@@ -63,7 +63,7 @@ struct AnswersTests {
     #expect(shown(odd) == ["c1", ">c2", "c3", "c4", "c5"])
   }
 
-  @Test("of a chain as long as somebody likes are all shown, in the width there is")
+  @Test("A reply chain of any depth is shown completely within the screen width")
   func chain() {
     let chain = (0..<3_000).map { number in
       let id = "c\(10_000 + number)"
@@ -76,7 +76,7 @@ struct AnswersTests {
     #expect(model.rows.contains { $0.contains("text of") })
   }
 
-  @Test("r answers the selected comment, and the answer knows it")
+  @Test("r replies to the selected comment")
   func answering() {
     var model = Self.model()
     model.type("G", "k")
@@ -91,7 +91,7 @@ struct AnswersTests {
     #expect(model.type(.enter).last == .comment("p11", text: "And so on"))
   }
 
-  @Test("r without a comment comments on the post, and an answer left empty is none")
+  @Test("r without a selected comment, or after a cancelled reply, comments on the post")
   func noComment() {
     var model = Self.model()
     model.type("r", "Hello")
@@ -100,7 +100,7 @@ struct AnswersTests {
     #expect(model.type(.enter).last == .comment("p11", text: "Hm"))
   }
 
-  @Test("z hides and shows answers, Z all of them, and the count stays")
+  @Test("z folds the replies of a comment, Z all replies, and the count stays the same")
   func folding() {
     var model = Self.model()
     model.type("G", "k", "k")
@@ -128,7 +128,7 @@ struct AnswersTests {
     #expect(flat.message?.text.string == "No comment here has answers")
   }
 
-  @Test("of mine are shown when they arrive, also in a thread that is folded")
+  @Test("The user's own reply is shown on arrival, even in a folded thread")
   func mine() {
     var model = Self.model()
     model.type("Z")
@@ -138,7 +138,7 @@ struct AnswersTests {
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c3", "c4", "c7", "c2"])
   }
 
-  @Test("that come in the middle leave what is read where it is")
+  @Test("A reply inserted above keeps the selected comment on its row")
   func middle() {
     var model = Self.model(size: Size(width: 80, height: 14))
     model.type("G")
@@ -152,7 +152,7 @@ struct AnswersTests {
     )
   }
 
-  @Test("A comment has lines, and its field grows with them")
+  @Test("The comment field grows with its lines up to a limit")
   func lines() {
     var model = Self.model()
     model.type("c", "One", .key(.alt(.enter)), "Two", .control("j"), "Three")
@@ -174,7 +174,7 @@ struct AnswersTests {
     model.send(.blog(.failed(action, reason: "no")))
   }
 
-  @Test("A refused answer comes back as an answer to the same comment, and is sent as one")
+  @Test("A refused reply returns to the field and is resent as a reply to the same comment")
   func refused() {
     var model = Self.model()
     model.type("G", "r", "Yes")
@@ -188,7 +188,7 @@ struct AnswersTests {
     #expect(model.type("c", .enter).last == .comment("p11", text: "Yes", answering: answered))
   }
 
-  @Test("A refused answer waits as one: while another is typed, among the drafts, for another run")
+  @Test("A refused reply stays a reply while another is typed, among the drafts and across runs")
   func refusedWhileTyping() {
     var model = Self.model()
     model.type("c", "Two")
@@ -213,7 +213,7 @@ struct AnswersTests {
     #expect(model.openPost?.field.text == "One")
   }
 
-  @Test("A refused change of a comment comes back as a change of that comment")
+  @Test("A refused comment edit returns as an edit of the same comment")
   func refusedChange() {
     var model = Self.model()
     let action = BlogAction.editComment("p11", commentID: "c3", text: "better")
@@ -222,7 +222,7 @@ struct AnswersTests {
     #expect(model.type("c", .enter).last == .editComment("p11", commentID: "c3", text: "better"))
   }
 
-  @Test("Drafts are written as they always were, and answers with what they answer")
+  @Test("Plain drafts keep their format, and reply drafts also store the comment")
   func coding() throws {
     let plain = try JSONEncoder().encode(["p": [CommentDraft("a")]])
     #expect(String(decoding: plain, as: UTF8.self) == #"{"p":["a"]}"#)
@@ -231,7 +231,7 @@ struct AnswersTests {
     #expect(try JSONDecoder().decode([CommentDraft].self, from: coded) == drafts)
   }
 
-  @Test("^E opens the comment in the editor, and brings it back")
+  @Test("^E edits the comment in the external editor")
   func editor() {
     var model = Self.model()
     model.type("c", "begun")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Whatever is typed, wherever")
+@Suite("Random input")
 struct AnyInputTests {
   /// Keys that lead from the list to each mode that handles keys itself.
   private static let places: [[Typed]] = [
@@ -15,7 +15,7 @@ struct AnyInputTests {
   ]
 
   @Test(
-    "Any keys in any place at any size stay in the grid, with few effects each",
+    "Random keys in any view at any size stay on screen and cause few effects each",
     arguments: 0..<24
   )
   func places(number: Int) {
@@ -42,7 +42,7 @@ struct AnyInputTests {
     }
   }
 
-  @Test("Signing in: any keys, any answers, any size", arguments: [UInt64(1), 2, 3])
+  @Test("The sign-in form withstands random keys, answers and sizes", arguments: [UInt64(1), 2, 3])
   func signIn(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let texts = RandomEvents.hostileTexts
@@ -76,7 +76,7 @@ struct AnyInputTests {
     }
   }
 
-  @Test("Plain lines: any command and any event, a bounded number of lines for each")
+  @Test("Line mode prints a bounded number of lines for any command or event")
   func plain() {
     var random = SplitMix64(seed: 9)
     var events = RandomEvents(seed: 9)

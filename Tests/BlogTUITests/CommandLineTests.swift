@@ -3,9 +3,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The command line")
+@Suite("Command line")
 struct CommandLineTests {
-  @Test("Every action of a place can be done by its name")
+  @Test("Every action of a view can be run by name")
   func names() {
     var model = Fixture.loaded()
     #expect(model.type(":star", .enter).contains(.star("p12", false)))
@@ -15,7 +15,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "A command that takes nothing refuses what follows it",
+    "A command without arguments rejects any",
     arguments: ["quit", "star", "down"]
   )
   func surplus(name: String) {
@@ -25,14 +25,14 @@ struct CommandLineTests {
     #expect(model.message?.text.string == "\(name) takes nothing after its name, not \"now\".")
   }
 
-  @Test("Names of actions differ, and none is the name of another command of the same effect")
+  @Test("Action names are unique")
   func unique() {
     let names = KeyTable.standard.actions.map(\.name)
     #expect(Set(names).count == names.count)
     for name in names { #expect(KeyTable.standard.action(named: name)?.name == name) }
   }
 
-  @Test("The beginning of a name is enough if it is the only one")
+  @Test("An unambiguous prefix of a name is enough")
   func prefixes() {
     var model = Fixture.loaded()
     model.type(":mess", .enter)
@@ -41,7 +41,7 @@ struct CommandLineTests {
     #expect(model.message?.kind == .failure)
   }
 
-  @Test("What is no command is said, with what may be meant")
+  @Test("An unknown command is reported with a suggestion")
   func unknown() {
     var model = Fixture.loaded()
     model.type(":stra", .enter)
@@ -52,7 +52,7 @@ struct CommandLineTests {
     #expect(model.message?.text.string.contains("works only in: comment") == true)
   }
 
-  @Test("Tab goes through what fits, and past the end is what was typed")
+  @Test("Tab cycles through the completions and back to the typed text")
   func completion() {
     var model = Fixture.loaded()
     model.type(":th")
@@ -64,7 +64,7 @@ struct CommandLineTests {
     #expect(model.commandLine?.field.text == "th")
   }
 
-  @Test("Values are completed too")
+  @Test("Tab also completes values")
   func values() {
     var model = Fixture.loaded()
     model.type(":set theme li", .tab)
@@ -74,7 +74,7 @@ struct CommandLineTests {
     #expect(model.theme == .light)
   }
 
-  @Test("The arrows bring back what was typed before")
+  @Test("Up and Down recall earlier commands")
   func history() {
     var model = Fixture.loaded()
     model.type(":down", .enter, ":up", .enter, ":", .up)
@@ -87,7 +87,7 @@ struct CommandLineTests {
     #expect(model.commandLine?.field.text == "down")
   }
 
-  @Test("Backspace on an empty line and Esc leave it")
+  @Test("Backspace on an empty line and Esc close the command line")
   func leaving() {
     var model = Fixture.loaded()
     model.type(":", .key(.backspace))
@@ -96,7 +96,7 @@ struct CommandLineTests {
     #expect(model.commandLine == nil)
   }
 
-  @Test("The screen can be written to a file")
+  @Test("dump-screen writes the screen to a file")
   func dump() {
     var model = Fixture.loaded()
     let effects = model.type(":dump-screen a b.txt", .enter)
@@ -109,7 +109,7 @@ struct CommandLineTests {
     #expect(!text.contains("dump-screen"))
   }
 
-  @Test("A key can be given another meaning")
+  @Test("bind gives a key another action")
   func binding() {
     var model = Fixture.loaded()
     model.type(":bind list x star", .enter)
@@ -120,7 +120,7 @@ struct CommandLineTests {
     #expect(model.message?.kind == .failure)
   }
 
-  @Test("The palette finds what a few letters fit, and does it")
+  @Test("The palette finds a command by a few letters and runs it")
   func palette() {
     var model = Fixture.loaded()
     model.type(.control("p"), "unst")
@@ -131,7 +131,7 @@ struct CommandLineTests {
   }
 
   @Test(
-    "An exact name is first in the palette, and then what begins with it",
+    "The palette lists an exact name first, then names that start with the input",
     arguments: [
       ("quit", "quit"), ("set", "choose a value"), ("theme", "choose the colours"),
       ("write", "write a post"), ("top", "to the top"), ("edit", "edit what I wrote"),
@@ -144,7 +144,7 @@ struct CommandLineTests {
     #expect(model.rows[3].contains(help), "\(model.rows[3])")
   }
 
-  @Test("The palette names everything once")
+  @Test("The palette lists every command once")
   func paletteOnce() {
     var model = Fixture.loaded()
     model.type(.control("p"))
@@ -152,14 +152,14 @@ struct CommandLineTests {
     #expect(Set(names).count == names.count)
   }
 
-  @Test("A command of the palette that needs words asks for them")
+  @Test("A palette command that takes an argument asks for it")
   func paletteCommand() {
     var model = Fixture.loaded()
     model.type(.control("p"), "choose the colours", .enter)
     #expect(model.commandLine?.field.text == "theme ")
   }
 
-  @Test("Messages stay readable after they are gone, the newest first")
+  @Test("The message log keeps past messages, newest first")
   func messages() {
     var model = Fixture.loaded()
     model.send(.failed("First."))

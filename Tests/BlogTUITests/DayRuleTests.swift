@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Lines between days")
+@Suite("Day separators")
 struct DayRuleTests {
   private static let day: Int64 = 86_400_000
 
@@ -28,7 +28,7 @@ struct DayRuleTests {
     return model
   }
 
-  @Test("D shows a line with the date between posts of different days, and takes it away again")
+  @Test("D toggles a date line between posts of different days")
   func toggle() {
     var model = model()
     let without = model.rows
@@ -42,7 +42,7 @@ struct DayRuleTests {
     #expect(Array(model.rows[2..<21]) == Array(without[2..<21]))
   }
 
-  @Test("Another year is named, and lists by stars have no such lines")
+  @Test("Dates of other years include the year, and lists by stars have no date lines")
   func years() {
     var model = model()
     model.type("D")
@@ -55,7 +55,7 @@ struct DayRuleTests {
   }
 
   @Test(
-    "A thousand posts above, and as many below, never move the post that is read",
+    "A thousand new posts above and older ones below never move the selected post",
     arguments: ["compact", "normal", "full"],
     [0, 4, 11, 29]
   )
@@ -86,7 +86,7 @@ struct DayRuleTests {
     }
   }
 
-  @Test("Every page shows the next posts, and none is skipped")
+  @Test("Paging down skips no post")
   func paging() {
     var model = model()
     model.type("D")
@@ -103,7 +103,7 @@ struct DayRuleTests {
     #expect(model.feed.list.selection == "d29")
   }
 
-  @Test("A click on a post means that post, and a click on a line means nothing")
+  @Test("A click on a post selects it, and a click on a date line does nothing")
   func mouse() {
     func press(_ row: Int) -> Typed {
       .key(.mouse(MouseEvent(kind: .press, position: Position(row: row, column: 10))))
@@ -117,7 +117,7 @@ struct DayRuleTests {
     #expect(model.feed.list.selection == "d6")
   }
 
-  @Test("Beside an open post the lines are as wide as the list")
+  @Test("In split view, date lines are as wide as the list")
   func split() {
     var model = model(Size(width: 160, height: 30))
     model.type("D", .enter)
@@ -127,7 +127,7 @@ struct DayRuleTests {
     #expect(rule?.prefix(model.listRect.width).hasSuffix("──") == true)
   }
 
-  @Test("What fits is shown at any size, with the selection in view", arguments: 6..<40)
+  @Test("The selected post stays visible at any size", arguments: 6..<40)
   func sizes(height: Int) {
     var model = model(Size(width: 60, height: height))
     model.type("D")

@@ -3,10 +3,10 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("A filter")
+@Suite("Filter")
 struct FilterTests {
   @Test(
-    "finds what its parts say",
+    "matches posts by all its terms",
     arguments: [
       ("author:bob", ["p12", "p08", "p04"]),
       ("AUTHOR:Carol", ["p09"]),
@@ -36,7 +36,7 @@ struct FilterTests {
     #expect(model.feed.list.ids == expected)
   }
 
-  @Test("lets new posts that match in and keeps others out, while it stays")
+  @Test("admits matching new posts and hides others while it is active")
   func updates() {
     var model = Fixture.loaded()
     model.type("/stars>5 author:bob", .enter)
@@ -51,7 +51,7 @@ struct FilterTests {
     #expect(model.feed.list.ids == [starred[1].id])
   }
 
-  @Test("reads on only when the reader moves, as long as it is typed")
+  @Test("loads more posts only when the selection moves, not on typing")
   func readsOn() {
     var model = Fixture.loaded()
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))

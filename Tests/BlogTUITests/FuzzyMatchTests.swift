@@ -4,7 +4,7 @@ import Testing
 
 @Suite("FuzzyMatch")
 struct FuzzyMatchTests {
-  @Test("All letters have to be there, in order")
+  @Test("A match contains all letters in order")
   func order() {
     #expect(FuzzyMatch("abc", in: "a-b-c") != nil)
     #expect(FuzzyMatch("cba", in: "a-b-c") == nil)
@@ -12,7 +12,7 @@ struct FuzzyMatchTests {
     #expect(FuzzyMatch("", in: "abc")?.positions == [])
   }
 
-  @Test("Letters together and at starts of words are better than letters apart")
+  @Test("Adjacent letters and word starts score higher than scattered letters")
   func ranking() throws {
     func score(_ pattern: String, _ name: String) throws -> Int {
       try #require(FuzzyMatch(pattern, in: name)).score
@@ -22,7 +22,7 @@ struct FuzzyMatchTests {
     #expect(try score("star", "star") > score("star", "star or unstar"))
   }
 
-  @Test("The places are those of the letters")
+  @Test("A match reports the positions of its letters")
   func places() {
     #expect(FuzzyMatch("nl", in: "next-list")?.positions == [0, 5])
     #expect(FuzzyMatch("LIST", in: "next-list")?.positions == [5, 6, 7, 8])

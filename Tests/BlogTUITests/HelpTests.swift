@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Help")
 struct HelpTests {
-  @Test("No key has two meanings in one place", arguments: Context.allCases)
+  @Test("No key has two actions in one context", arguments: Context.allCases)
   func conflicts(context: Context) {
     #expect(KeyTable.standard.conflicts(in: context) == [])
   }
 
-  @Test("Every binding of every place is on the help screen")
+  @Test("The help screen lists every binding of every context")
   func complete() {
     var page = Page(title: "All keys", content: .keys(.list))
     page.layout(keys: .standard, size: Size(width: 200, height: 20), glyphs: .unicode)
@@ -21,7 +21,7 @@ struct HelpTests {
     }
   }
 
-  @Test("The place where the user is comes first", arguments: ["", "\n", "\nc", "c", "/"])
+  @Test("The current context comes first", arguments: ["", "\n", "\nc", "c", "/"])
   func order(keys: String) {
     var model = Fixture.loaded()
     for key in keys { model.send(.key(key == "\n" ? .enter : .character(key))) }
@@ -32,7 +32,7 @@ struct HelpTests {
     #expect(model.context == context)
   }
 
-  @Test("All of it can be reached at the smallest size")
+  @Test("The whole page can be scrolled at the smallest size")
   func smallest() {
     var model = Fixture.loaded(Size(width: 20, height: 6))
     model.type("?")
@@ -45,7 +45,7 @@ struct HelpTests {
     #expect(model.help?.scroll.isAtEnd == true)
   }
 
-  @Test("The way to help is in the hints of every place that reads keys", arguments: [20, 40, 80])
+  @Test("The hints of every context name the help key", arguments: [20, 40, 80])
   func hints(width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 6))
     #expect(model.rows[4].contains("? help"))
@@ -57,7 +57,7 @@ struct HelpTests {
     #expect(model.rows[4].contains("F1 help"))
   }
 
-  @Test("A word narrows the page, and Esc widens it again")
+  @Test("A search narrows the page, and Esc shows all of it again")
   func searching() {
     var model = Fixture.loaded()
     model.type("?", "/", "suspend")
@@ -73,7 +73,7 @@ struct HelpTests {
     #expect(model.help == nil)
   }
 
-  @Test("A way to help stays in the hints even when its keys were taken away")
+  @Test("The hints name :help if the help keys are unbound")
   func unboundHelp() {
     var model = Fixture.loaded(Size(width: 20, height: 6))
     let wishes = ["?", "F1"].map {
@@ -83,7 +83,7 @@ struct HelpTests {
     #expect(model.rows[4].contains(":help help"))
   }
 
-  @Test("Text can contain a question mark")
+  @Test("A question mark can be typed into text")
   func questionMark() {
     var model = Fixture.loaded()
     model.type("c?")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The inbox")
+@Suite("Inbox")
 struct InboxTests {
-  @Test("Events come out in the order in which they went in, once")
+  @Test("Events come out once, in order")
   func order() {
     let inbox = Inbox(wake: {})
     for number in 0..<100 { inbox.add(.tick(now: Int64(number))) }
@@ -14,7 +14,7 @@ struct InboxTests {
     #expect(inbox.takeAll().isEmpty)
   }
 
-  @Test("The waker is called once for each time the inbox begins to fill")
+  @Test("The waker is called once each time the inbox becomes non-empty")
   func wake() {
     let count = Counter()
     let inbox = Inbox(wake: { count.value.add(1, ordering: .relaxed) })
@@ -26,7 +26,7 @@ struct InboxTests {
     #expect(count.value.load(ordering: .relaxed) == 2)
   }
 
-  @Test("Nothing is lost or reordered when several threads add while one takes")
+  @Test("Concurrent adds from several threads lose and reorder nothing")
   func threads() async {
     let inbox = Inbox(wake: {})
     let perThread = 5_000

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The inspector")
+@Suite("Inspector")
 struct InspectorTests {
   private func event(_ number: Int, _ kind: WireEvent.Kind = .sent) -> WireEvent {
     WireEvent(time: Fixture.now, kind: kind, title: "event \(number)", detail: "a\nb")
@@ -22,7 +22,7 @@ struct InspectorTests {
     [":search post", .enter], ["?", .key(.function(12))], [.enter, ":search post", .enter],
   ]
 
-  @Test("It is told of what happens until it is left, whichever way", arguments: exits)
+  @Test("The inspector receives events until it is closed, by whichever key", arguments: exits)
   func watching(exit: [Typed]) {
     var model = Fixture.loaded()
     for _ in 0..<2 {
@@ -36,7 +36,7 @@ struct InspectorTests {
     }
   }
 
-  @Test("What it was told stays when it is closed, and goes on when it is opened again")
+  @Test("The inspector keeps its events when closed and continues when reopened")
   func reopened() {
     var model = opened(3)
     model.type(.escape)
@@ -47,7 +47,10 @@ struct InspectorTests {
     #expect(model.inspector.list.selectedIndex == 3)
   }
 
-  @Test("Whatever is done, it is told of what happens exactly while it is open", arguments: 1...8)
+  @Test(
+    "The inspector subscribes to events exactly while it is open, after any input",
+    arguments: 1...8
+  )
   func watchingAnything(seed: UInt64) {
     var events = RandomEvents(seed: seed)
     var model = Fixture.started(Size(width: 80, height: 24))
@@ -68,7 +71,7 @@ struct InspectorTests {
     #expect(looks > 10)
   }
 
-  @Test("The end is followed, unless something above it is selected")
+  @Test("The list follows the newest event unless an older one is selected")
   func following() {
     var model = opened(50)
     #expect(model.inspector.list.selectedIndex == 49)
@@ -81,7 +84,7 @@ struct InspectorTests {
     #expect(model.inspector.list.selectedIndex == 51)
   }
 
-  @Test("A pause keeps everything for later")
+  @Test("A pause holds back new events until it ends")
   func pausing() {
     var model = opened(3)
     model.type("p")
@@ -92,7 +95,7 @@ struct InspectorTests {
     #expect(model.inspector.list.ids.count == 5)
   }
 
-  @Test("Only one kind can be shown")
+  @Test("f filters the events by kind")
   func filtering() {
     var model = opened(4)
     model.type("f")
@@ -102,7 +105,7 @@ struct InspectorTests {
     #expect(model.inspector.list.ids.count == 4)
   }
 
-  @Test("Listeners and writes under way are counted")
+  @Test("The header counts active listeners and pending writes")
   func counts() {
     var model = opened(0)
     let changes: [(WireEvent.Kind, WireEvent.Change)] = [
@@ -115,7 +118,7 @@ struct InspectorTests {
     #expect(model.rows[2].contains("1 listener · 1 write under way · 4 events"))
   }
 
-  @Test("Enter shows all about an event, w writes what is shown")
+  @Test("Enter shows the details of an event, and w writes the list to a file")
   func details() {
     var model = opened(2)
     model.type(.enter)
@@ -129,7 +132,7 @@ struct InspectorTests {
     #expect(text.contains("22:13:20 sent event 0\n    a\n    b\n"))
   }
 
-  @Test("Memory has a limit")
+  @Test("The number of kept events is limited")
   func limit() {
     var model = opened(0)
     for _ in 0..<5 { model.send(.wire((0..<1_000).map { event($0) })) }
@@ -145,7 +148,7 @@ extension InspectorTests {
     WireEvent(time: Fixture.now + time, kind: kind, title: text, detail: text)
   }
 
-  @Test("An answer is told with the request that it answers, and how long it took")
+  @Test("A response is shown with its request and its duration")
   func answers() {
     var model = opened(0)
     model.send(
@@ -178,7 +181,7 @@ extension InspectorTests {
   }
 
   @Test(
-    "JSON is indented, what is short stays on its line, and what is cut off goes as far as it does"
+    "JSON is indented, short values stay on one line, and truncated JSON is accepted"
   )
   func indented() {
     let long = String(repeating: "x", count: 50)
@@ -197,7 +200,7 @@ extension InspectorTests {
     )
   }
 
-  @Test("The tries of a transaction stand side by side where there is room, with what each changes")
+  @Test("Transaction attempts are shown side by side, if there is room, with their changes")
   func tries() throws {
     func attempt(_ number: Int, _ stars: Int) -> WireEvent {
       WireEvent(

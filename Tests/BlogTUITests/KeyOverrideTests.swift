@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Keys of a configuration")
+@Suite("Configured keys")
 struct KeyOverrideTests {
   private func apply(
     _ wishes: (String?, String, String)...
@@ -25,7 +25,7 @@ struct KeyOverrideTests {
     return result
   }
 
-  @Test("A key does what the file says, in that place only")
+  @Test("A binding applies in its context only")
   func simple() {
     let (table, problems) = apply(("list", "x", "star"))
     #expect(problems == [])
@@ -35,7 +35,7 @@ struct KeyOverrideTests {
     #expect(table.key(for: .star, in: .list)?.description == "x")
   }
 
-  @Test("Without a place the key works wherever the action does, but never where text is typed")
+  @Test("A binding without a context applies wherever the action does, but not in text fields")
   func everywhere() {
     let (table, problems) = apply((nil, "x", "help"))
     #expect(problems == [])
@@ -44,7 +44,7 @@ struct KeyOverrideTests {
     #expect(action(table, "x", in: .compose) == nil)
   }
 
-  @Test("A sequence takes the place of the key that it begins with")
+  @Test("A sequence replaces the binding of its first key")
   func sequences() {
     let (table, problems) = apply(("list", "d d", "delete"))
     #expect(problems == [])
@@ -53,7 +53,7 @@ struct KeyOverrideTests {
     for context in Context.allCases { #expect(table.conflicts(in: context) == []) }
   }
 
-  @Test("Sequences of up to four keys work beside each other, and the screen shows what can follow")
+  @Test("Sequences of up to four keys may share a prefix, and the screen shows what may follow")
   func longSequences() {
     let (table, problems) = apply(("list", "x a b c", "star"), ("list", "x a d", "compose"))
     #expect(problems.count == 1)
@@ -69,7 +69,7 @@ struct KeyOverrideTests {
     #expect(model.search == nil)
   }
 
-  @Test("A sequence that begins like another of the file is refused with the lines of both")
+  @Test("A sequence that conflicts with another one is rejected with both lines")
   func prefixes() {
     let (table, problems) = apply(
       ("list", "x a", "star"),
@@ -84,7 +84,7 @@ struct KeyOverrideTests {
     #expect(problems[2] == "c.toml:4: \"x a c d e\" has 5 keys; a sequence has at most 4")
   }
 
-  @Test("none takes a key away")
+  @Test("The action none unbinds a key")
   func none() {
     let (table, problems) = apply(("list", "q", "none"))
     #expect(problems == [])
@@ -92,7 +92,7 @@ struct KeyOverrideTests {
     #expect(action(table, "^C", in: .list) == .quit)
   }
 
-  @Test("What cannot be is said with its line, and the rest holds")
+  @Test("An invalid binding is reported with its line, and the rest applies")
   func problems() {
     let (table, problems) = apply(
       ("list", "x", "fly"),
@@ -113,7 +113,7 @@ struct KeyOverrideTests {
     #expect(problems[6].contains("of line 7"))
   }
 
-  @Test("Whatever a file wishes, no key has two meanings in one place", arguments: Context.allCases)
+  @Test("No configuration gives a key two actions in one context", arguments: Context.allCases)
   func noConflicts(context: Context) {
     let all = ["g", "x", "g x", "Enter", "^A", "F5", "j j"]
     let ofToday = Int(Thoroughness.seed % UInt64(all.count))

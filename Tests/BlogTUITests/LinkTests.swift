@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Links")
 struct LinkTests {
-  @Test("What ends the sentence is no part of a link")
+  @Test("Closing punctuation is not part of a link")
   func ends() {
     func links(_ text: String) -> [String] { Link.all(in: text).map(\.text) }
     #expect(links("See https://example.org/a.") == ["https://example.org/a"])
@@ -15,7 +15,7 @@ struct LinkTests {
     #expect(links("https:// ftp://a javascript:x file:///etc") == [])
   }
 
-  @Test("A link with signs that shells know is one text, taken as it is")
+  @Test("A link with shell metacharacters is opened unchanged")
   func inert() {
     let text = "http://a.b/;rm%20-rf$(x)&y"
     #expect(Link.all(in: text).map(\.text) == [text])
@@ -27,7 +27,7 @@ struct LinkTests {
     #expect(model.type(.enter) == [.openLink(text)])
   }
 
-  @Test("Nothing of the text can hide in a link")
+  @Test("A link ends at control characters")
   func hostile() {
     #expect(Link.all(in: "http://a.b/\u{1B}]52;c").map(\.text) == ["http://a.b/"])
     #expect(Link.all(in: "http://a.b/\u{202E}x").map(\.text) == ["http://a.b/"])

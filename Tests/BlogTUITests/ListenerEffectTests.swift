@@ -4,9 +4,9 @@ import Testing
 @testable import BlogTUI
 
 /// Defect 11 of the published sample, as the screens see it: whatever is opened is closed.
-@Suite("Whatever is opened is closed")
+@Suite("Listener effects")
 struct ListenerEffectTests {
-  @Test("A post that is opened and closed a hundred times is followed as often as it is let go")
+  @Test("Opening and leaving a post a hundred times closes it each time")
   func posts() {
     var model = Fixture.loaded()
     var open: [PostID] = []
@@ -21,7 +21,7 @@ struct ListenerEffectTests {
     }
   }
 
-  @Test("A hundred rounds through the lists follow each of them once")
+  @Test("Cycling through the lists a hundred times follows each of them once")
   func tabs() {
     var model = Fixture.loaded()
     var followed: [FeedKind] = []
@@ -31,7 +31,7 @@ struct ListenerEffectTests {
     #expect(followed == [.top, .mine, .myTop])
   }
 
-  @Test("Looking at an author's posts a hundred times leaves no list behind")
+  @Test("Viewing an author's posts a hundred times leaves no list followed")
   func authors() {
     var model = Fixture.loaded()
     var followed: Set<FeedKind> = []

@@ -3,10 +3,10 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("How much is shown of what")
+@Suite("Display density and layout")
 struct LooksTests {
   @Test(
-    "v shows one line of each post, two, or what it needs; 25 lines have twenty posts at the densest"
+    "v cycles the density; the densest shows at least twenty posts in 25 rows"
   )
   func density() {
     var model = Fixture.loaded(Size(width: 80, height: 25))
@@ -25,7 +25,7 @@ struct LooksTests {
     #expect(model.feed.list.capacity >= 20)
   }
 
-  @Test("In full, a post takes the lines of its text and no more, whatever the width")
+  @Test("At full density, a post takes only the lines that its text needs")
   func full() {
     var posts = Fixture.numbered(1...60)
     posts[0].body = Array(repeating: "word", count: 60).joined(separator: " ")
@@ -53,7 +53,7 @@ struct LooksTests {
     }
   }
 
-  @Test("t shows dates instead of ages")
+  @Test("t toggles between ages and dates")
   func times() {
     var model = Fixture.loaded()
     #expect(model.rows[3].contains("3m"))
@@ -63,7 +63,7 @@ struct LooksTests {
     #expect(model.rows[3].contains("3m"))
   }
 
-  @Test("Ages follow the server's clock, whatever the clock of this machine says")
+  @Test("Ages follow the server's clock")
   func serverClock() {
     // The model knows only the time that it is told.
     var model = Fixture.loaded()
@@ -73,7 +73,7 @@ struct LooksTests {
     #expect(model.rows[3].contains("now"))
   }
 
-  @Test("A wide screen has list and post side by side, a narrower one has them in turn")
+  @Test("A wide screen shows list and post side by side, a narrow one only one of them")
   func split() {
     var model = Fixture.loaded(Size(width: 140, height: 30))
     model.type("j")
@@ -91,7 +91,7 @@ struct LooksTests {
     #expect(!model.isSplit)
   }
 
-  @Test("A click in the list beside a post opens the other post")
+  @Test("A click in the list of a split view opens the clicked post")
   func splitClick() {
     var model = Fixture.opened(Size(width: 150, height: 30))
     let click = MouseEvent(kind: .press, position: Position(row: 4, column: 5))

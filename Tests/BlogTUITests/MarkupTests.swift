@@ -34,7 +34,7 @@ struct MarkupTests {
   }
 
   @Test(
-    "is carried out where it is meant",
+    "Markup is rendered",
     arguments: [
       ("a *very* good", "a {very:emphasis} good"),
       ("_so_ and **so**", "{so:emphasis} and {so:strong}"),
@@ -55,7 +55,7 @@ struct MarkupTests {
   }
 
   @Test(
-    "leaves alone what is none",
+    "Text that only resembles markup stays unchanged",
     arguments: [
       "snake_case_word", "2 * 3 * 4", "a * b", "**", "*a", "a*", "** a **", "`a",
       "#1 is not",
@@ -71,7 +71,7 @@ struct MarkupTests {
     #expect(isMarked || lines(text) == [MarkedLine(line)])
   }
 
-  @Test("Blocks of code keep what is in them, to their end or that of the text")
+  @Test("A code block keeps its content up to its fence or the end of the text")
   func code() {
     #expect(
       shown("a\n```swift\n# *x*\n\n```\n# b") == [
@@ -81,7 +81,7 @@ struct MarkupTests {
     #expect(shown("~~~\n```\n*x*") == ["{│ :added}{```:code}", "{│ :added}{*x*:code}"])
   }
 
-  @Test("Lines are cut to the width, and what hangs stands below its text")
+  @Test("Lines wrap at the width, with a hanging indent for list items")
   func wrapping() {
     #expect(shown("- one two three", width: 9) == ["{• :added}one two", "  three"])
     #expect(shown("> one two three", width: 9).allSatisfy { $0.hasPrefix("{│ :added}") })
@@ -90,7 +90,7 @@ struct MarkupTests {
     #expect(lines("text", width: 0) == [])
   }
 
-  @Test("Where a link leads is shown, whatever its label says")
+  @Test("A link shows its host, whatever its label says")
   func labels() {
     #expect(
       shown("[bank.com](https://evil.example/)") == ["{bank.com:link}{ (evil.example):added}"]
@@ -102,7 +102,7 @@ struct MarkupTests {
     )
   }
 
-  @Test("Nothing gets through that was not safe before, and every line fits, whatever is written")
+  @Test("Rendering random text adds no unsafe characters, and every line fits")
   func hostile() {
     let pieces = [
       "*", "**", "_", "`", "```\n", "#", "# ", "> ", "- ", "1. ", "[", "](", ")", "https://",
@@ -146,7 +146,7 @@ struct MarkupTests {
   }
 
   @Test(
-    "on one line of a list says what is meant, without signs and addresses",
+    "The one-line excerpt omits markup and link addresses",
     arguments: [
       ("A *very* **good** `loaf`", "A very good loaf"), ("# Bread\n\nof rye", "Bread of rye"),
       ("[here](https://example.org/x) it is", "here it is"), ("> said\n> twice", "said twice"),
@@ -161,7 +161,7 @@ struct MarkupTests {
     #expect(excerpt(text) == expected)
   }
 
-  @Test("An excerpt knows of signs that are closed behind its end, and what follows long addresses")
+  @Test("An excerpt handles markup that closes after its end and text after long addresses")
   func excerptsThatAreCut() {
     let words = Array(repeating: "word", count: 30).joined(separator: " ")
     #expect(excerpt("**\(words)**", limit: 9) == "word word")
@@ -171,7 +171,7 @@ struct MarkupTests {
     #expect(excerpt(String(repeating: "a ", count: 50_000), limit: 5) == "a a a")
   }
 
-  @Test("R shows what was written, and what is shown otherwise again")
+  @Test("R toggles between raw and rendered text")
   func raw() {
     var model = Fixture.loaded()
     var post = Fixture.posts[1]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The mouse")
+@Suite("Mouse")
 struct MouseTests {
   /// Clicks on the first cell of a text on the screen.
   @discardableResult
@@ -28,7 +28,7 @@ struct MouseTests {
 
   // MARK: Questions
 
-  @Test("A click on Cancel changes nothing, and neither does one beside the answers")
+  @Test("A click on Cancel or beside the answers changes nothing")
   func cancels() throws {
     for text in ["Cancel", "Notes from", "alice"] {
       var model = Fixture.loaded()
@@ -40,7 +40,7 @@ struct MouseTests {
     }
   }
 
-  @Test("A click on an answer that deletes gives it")
+  @Test("A click on a deleting answer chooses it")
   func deletes() throws {
     var model = Fixture.loaded()
     model.type("jd")
@@ -49,7 +49,7 @@ struct MouseTests {
     #expect(model.reading.deletions.map(\.id) == ["p11"])
   }
 
-  @Test("A click on an answer that loses nothing gives it")
+  @Test("A click on a harmless answer chooses it")
   func keeps() throws {
     var model = Fixture.loaded()
     model.type("c", "A title", .escape)
@@ -61,7 +61,7 @@ struct MouseTests {
   }
 
   @Test(
-    "At any size each answer is clicked where it is drawn, and only there",
+    "At any size each answer is clickable exactly where it is drawn",
     arguments: [(20, 8), (24, 7), (40, 12), (80, 24), (200, 60)]
   )
   func answers(width: Int, height: Int) throws {
@@ -85,7 +85,7 @@ struct MouseTests {
     #expect(hit == answers.reduce(0) { $0 + $1.0.count })
   }
 
-  @Test("The wheel answers nothing and moves nothing behind a question")
+  @Test("The wheel does nothing while a question is open")
   func wheelInQuestion() {
     var model = Fixture.loaded()
     model.type("jd")
@@ -96,7 +96,7 @@ struct MouseTests {
 
   // MARK: Menus
 
-  @Test("A click does what a line of the palette says")
+  @Test("A click on a palette line runs its command")
   func palette() throws {
     var model = Fixture.loaded()
     model.type("j", .control("p"), "star or")
@@ -104,7 +104,7 @@ struct MouseTests {
     #expect(model.chooser == nil)
   }
 
-  @Test("A click gives a setting its next value, and the settings stay")
+  @Test("A click on a setting selects its next value and keeps the page open")
   func settings() throws {
     var model = Fixture.loaded()
     model.type(.key(.function(2)))
@@ -114,7 +114,7 @@ struct MouseTests {
     #expect(model.chooser != nil)
   }
 
-  @Test("A click on what fits a command takes it, and the wheel goes through the rest")
+  @Test("A click takes a completion, and the wheel cycles through them")
   func completions() throws {
     var model = Fixture.loaded()
     model.type(":b")
@@ -126,7 +126,7 @@ struct MouseTests {
     #expect(model.feed.list.selection == "p12")
   }
 
-  @Test("A click on a hint does what its key does")
+  @Test("A click on a hint runs its action")
   func hints() throws {
     var model = Fixture.loaded()
     try click("write", in: &model)
@@ -139,7 +139,7 @@ struct MouseTests {
 
   // MARK: Texts
 
-  @Test("A click into a form goes to that field and to that character")
+  @Test("A click in a form moves the cursor to that character")
   func form() throws {
     var model = Fixture.loaded()
     model.type("c", "A title", .tab, "The text", .key(.enter), "of two lines")
@@ -152,7 +152,7 @@ struct MouseTests {
     #expect(model.composer?.focus == .title)
   }
 
-  @Test("A click into the line below a post begins a comment, one on the post ends it")
+  @Test("A click on the comment line starts a comment, and one on the post leaves it")
   func comment() throws {
     var model = Fixture.opened()
     try click("writes a comment", in: &model)
@@ -163,7 +163,7 @@ struct MouseTests {
     #expect(model.openPost?.field.text == "Good")
   }
 
-  @Test("A click selects a line of the inspector, another shows all of it")
+  @Test("A click selects an inspector event, and a second one shows its details")
   func inspector() throws {
     var model = Fixture.loaded()
     model.type(.key(.function(12)))
@@ -177,7 +177,7 @@ struct MouseTests {
     #expect(model.rows.contains { $0.contains("All of it") })
   }
 
-  @Test("A message over the list takes no click for what is below it")
+  @Test("A click on a message does not reach the list below it")
   func covered() throws {
     var model = Fixture.loaded(Size(width: 20, height: 8))
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...30))))
@@ -187,7 +187,7 @@ struct MouseTests {
     #expect(model.feed.list.selection == "n30")
   }
 
-  @Test("The wheel scrolls every list and every text")
+  @Test("The wheel scrolls every list and text")
   func wheels() {
     let places: [(String, [Typed])] = [
       ("list", []), ("post", [.enter]), ("palette", [.control("p")]), ("help", ["?"]),
@@ -216,7 +216,7 @@ struct MouseTests {
     }
   }
 
-  @Test("A click where nothing is does nothing, at any size")
+  @Test("A click outside the screen does nothing")
   func nowhere() {
     for size in [Size(width: 5, height: 3), Size(width: 80, height: 24)] {
       var model = Fixture.loaded(size)
@@ -230,7 +230,7 @@ struct MouseTests {
 
   // MARK: Signing in
 
-  @Test("A click chooses, goes to a field, and does what a hint says")
+  @Test("In the sign-in form, clicks work on choices, fields and hints")
   func signIn() throws {
     var form = SignIn(
       databaseName: "team",

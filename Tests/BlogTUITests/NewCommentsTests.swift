@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("New comments on posts that were read")
+@Suite("New comments on read posts")
 struct NewCommentsTests {
   private func comment(_ id: String, by uid: String = "bob") -> BlogComment {
     BlogComment(id: id, uid: uid, author: uid, text: "text of \(id)", createdAt: Fixture.now)
@@ -18,7 +18,7 @@ struct NewCommentsTests {
     return model
   }
 
-  @Test("Only posts in and around the view are asked about, and not anew with each row")
+  @Test("Only posts near the view are watched, and the watch does not change with every row")
   func watched() {
     var model = Fixture.started(Size(width: 80, height: 10))
     func asked(_ event: Event) -> [[PostID]] {
@@ -41,7 +41,7 @@ struct NewCommentsTests {
     #expect(asked(.key(.enter)).count == 1)
   }
 
-  @Test("A row says how many comments the post has, and \"at least\" where not all are looked at")
+  @Test("A row shows the number of comments, or a minimum if not all are loaded")
   func counted() {
     var model = model(Size(width: 80, height: 24))
     #expect(!model.rows[2].contains("❝"))
@@ -58,7 +58,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].contains("❝ 1 "))
   }
 
-  @Test("Comments on a post that I have not read are counted, but none of them is new")
+  @Test("Comments on an unread post are counted but not marked as new")
   func unread() {
     var model = model()
     model.send(.blog(.readState(ReadState(before: 0, marks: ["p12": .unread]))))
@@ -67,7 +67,7 @@ struct NewCommentsTests {
     #expect(!model.rows[2].contains(" new "))
   }
 
-  @Test("Beside the list, the selected post is shown with its newest comments and their number")
+  @Test("The preview beside the list shows the newest comments and their number")
   func preview() {
     var model = Fixture.loaded(Size(width: 140, height: 30))
     #expect(model.rows.contains { $0.contains("Loading comments") })
@@ -80,7 +80,7 @@ struct NewCommentsTests {
     #expect(model.rows.contains { $0.contains("The newest 10 comments") })
   }
 
-  @Test("A post that was read says how many comments are new, and has the dot again")
+  @Test("A read post shows its number of new comments and the unread dot")
   func count() {
     var model = model()
     #expect(model.rows[2].hasPrefix("  The hearth is lit"))
@@ -90,7 +90,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].hasPrefix(" •The hearth is lit · 1 new "))
   }
 
-  @Test("My own comments are not new, and neither is anything on a post marked as unread")
+  @Test("The user's own comments and those on posts marked unread are not new")
   func notNew() {
     var model = model()
     model.send(.blog(.latestComments("p12", [comment("c2", by: "alice")])))
@@ -100,7 +100,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].hasPrefix(" •The hearth is lit · Everything"))
   }
 
-  @Test("More than are looked at are \"at least so many\"")
+  @Test("A count beyond the loaded comments is shown as a minimum")
   func atLeast() {
     var model = model()
     let many = (10..<20).map { comment("c\($0)") }
@@ -108,7 +108,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].contains("10+ new "))
   }
 
-  @Test("What another terminal of mine has read is no longer new here")
+  @Test("Comments read on another terminal are no longer new")
   func readElsewhere() {
     var model = model()
     model.send(.blog(.latestComments("p12", [comment("c1"), comment("c2")])))
@@ -118,7 +118,7 @@ struct NewCommentsTests {
     #expect(!model.rows[2].contains(" new "))
   }
 
-  @Test("Opening the post ends it, and m does without opening")
+  @Test("Opening the post or pressing m clears the new comments")
   func ended() {
     var opened = model()
     opened.send(.blog(.latestComments("p12", [comment("c2")])))
@@ -134,7 +134,7 @@ struct NewCommentsTests {
     #expect(!marked.rows[2].contains(" new "))
   }
 
-  @Test("On a narrow screen the number alone is shown, also behind a long title")
+  @Test("A narrow screen shows only the number, even after a long title")
   func narrow() {
     var model = model(Size(width: 40, height: 10))
     var posts = Fixture.posts
@@ -144,7 +144,7 @@ struct NewCommentsTests {
     #expect(model.rows[2].contains(" +2 "))
   }
 
-  @Test("U goes to the next post with something new")
+  @Test("U selects the next post with new comments")
   func next() {
     var model = model()
     model.send(.blog(.latestComments("p12", [comment("c2")])))

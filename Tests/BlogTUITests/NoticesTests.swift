@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The notices")
+@Suite("Notices")
 struct NoticesTests {
   static let bob = Author(uid: "bob", name: "bob")
 
@@ -59,7 +59,7 @@ struct NoticesTests {
     return model
   }
 
-  @Test("are asked for once the first list is there, and not before")
+  @Test("Notices are requested once, after the first list has loaded")
   func asking() {
     var model = Fixture.started(Size(width: 80, height: 24))
     #expect(!model.send(.blog(.connection(.online))).contains(.hearNotices(true)))
@@ -67,7 +67,7 @@ struct NoticesTests {
     #expect(!model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.hearNotices(true)))
   }
 
-  @Test("leave a quiet mark in the header, which a click opens")
+  @Test("Notices show an indicator in the header, and a click on it opens the list")
   func mark() {
     var model = Self.model()
     #expect(model.rows[0].hasSuffix("◆ 3 notices, F3"))
@@ -79,7 +79,7 @@ struct NoticesTests {
     #expect(!model.rows[0].contains("◆"))
   }
 
-  @Test("come unread stars of unknown time first, and stay in their order")
+  @Test("Notices list unread stars without a time first and keep their order")
   func order() {
     var model = Self.model()
     model.type(.key(.function(3)))
@@ -104,7 +104,7 @@ struct NoticesTests {
     #expect(model.type(.enter).contains(.open("p11")))
   }
 
-  @Test("lead to the comment, and back to the list of notices")
+  @Test("Enter opens the comment of a notice, and q returns to the notices")
   func jumping() {
     var model = Self.model()
     model.type(.key(.function(3)), "jj")
@@ -120,7 +120,7 @@ struct NoticesTests {
     #expect(model.context == .list)
   }
 
-  @Test("over an open post close it before another is opened")
+  @Test("Notices opened over a post close it before opening another")
   func overPost() {
     var model = Self.model()
     model.type(.enter)
@@ -131,7 +131,7 @@ struct NoticesTests {
     #expect(model.openPost?.id == "p11")
   }
 
-  @Test("M counts all as read, each post once, and never less than was read")
+  @Test("M marks all notices as read, with one mark per post")
   func markAll() {
     var model = Self.model()
     model.type(.key(.function(3)))
@@ -143,7 +143,7 @@ struct NoticesTests {
     #expect(model.message?.text.string == "No notice is unread.")
   }
 
-  @Test("Stars on old posts are noted once, so that only later ones are new")
+  @Test("Stars on old posts are marked as known once, so that only later ones are new")
   func oldStars() {
     var model = Fixture.loaded()
     let entry = NoticeEntry(
@@ -164,7 +164,7 @@ struct NoticesTests {
     #expect(model.session.unreadNotices == 1)
   }
 
-  @Test("ring for answers and names as they are wanted")
+  @Test("Replies and mentions ring if notifications are on")
   func ringing() {
     var model = Fixture.loaded()
     model.settings.choose(.flag(true), for: .notifications, from: .session)
@@ -177,7 +177,7 @@ struct NoticesTests {
   }
 }
 
-@Suite("The drafts")
+@Suite("Drafts")
 struct DraftsTests {
   static func model(
     _ size: Size = Size(width: 80, height: 24),
@@ -194,7 +194,7 @@ struct DraftsTests {
     return model
   }
 
-  @Test("are posts and comments, the last one first")
+  @Test("Drafts list posts and comments, newest first")
   func list() {
     var model = Self.model()
     model.type("C")
@@ -208,7 +208,7 @@ struct DraftsTests {
     #expect(none.message?.text.string == "There are no drafts")
   }
 
-  @Test("are gone on with where they were begun")
+  @Test("Enter continues a draft where it was started")
   func goingOn() {
     var model = Self.model()
     model.type("C", "j", .enter)
@@ -222,7 +222,7 @@ struct DraftsTests {
     #expect(other.session.commentDrafts["p11"] == ["Another\nline"])
   }
 
-  @Test("are thrown away with a way back")
+  @Test("d discards drafts, and u restores them")
   func throwingAway() {
     var model = Self.model()
     let before = model.unsent

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("An open post")
+@Suite("Open post")
 struct OpenPostTests {
   private func comments(_ numbers: ClosedRange<Int>) -> [BlogComment] {
     numbers.map { number in
@@ -11,7 +11,7 @@ struct OpenPostTests {
     }
   }
 
-  @Test("Enter opens and q goes back to the same row")
+  @Test("Enter opens a post, and q returns to the same row")
   func openAndClose() {
     var model = Fixture.loaded()
     #expect(model.type("jj", .enter) == [.open("p10")])
@@ -21,7 +21,7 @@ struct OpenPostTests {
     #expect(model.feed.list.selection == "p10")
   }
 
-  @Test("New comments at the bottom do not move what is read")
+  @Test("New comments at the bottom do not move the view")
   func newComments() {
     var model = Fixture.opened()
     model.type("jj")
@@ -70,7 +70,7 @@ struct OpenPostTests {
     #expect(isGoneNow)
   }
 
-  @Test("At the end new comments are followed")
+  @Test("At the end, the view follows new comments")
   func followsAtTheEnd() {
     var model = Fixture.opened()
     model.type("G")
@@ -79,7 +79,7 @@ struct OpenPostTests {
     #expect(model.openPost?.selection == "c3")
   }
 
-  @Test("However many comments come at the end, the selected one stays in view")
+  @Test("The selected comment stays in view, however many comments are added")
   func followsNoFurtherThanTheSelection() {
     var model = Fixture.opened()
     model.type("G")
@@ -88,7 +88,7 @@ struct OpenPostTests {
     #expect(model.rows[20].contains("below"))
   }
 
-  @Test("Comments that go away above keep the one at the top there")
+  @Test("Removing comments above keeps the top comment in place")
   func removalAbove() {
     var model = Fixture.opened()
     model.send(.blog(.comments("p11", comments(1...40))))
@@ -99,7 +99,7 @@ struct OpenPostTests {
     #expect(model.rows.firstIndex { $0 == first } == row)
   }
 
-  @Test("My comment is deleted with d and y, that of another is not")
+  @Test("d and y delete the user's own comment but not another user's")
   func deleteComment() {
     var model = Fixture.opened()
     model.type("G")
@@ -115,7 +115,7 @@ struct OpenPostTests {
     #expect(model.message?.text.string == "Only 美玲 can delete this comment.")
   }
 
-  @Test("When the selected comment goes away the next one is selected")
+  @Test("When the selected comment is removed, the next one is selected")
   func selectionMovesOn() {
     var model = Fixture.opened()
     model.type("Gk")
@@ -128,7 +128,7 @@ struct OpenPostTests {
     #expect(model.openPost?.selection == nil)
   }
 
-  @Test("d without a selected comment deletes the post, and goes back to the list")
+  @Test("d without a selected comment deletes the post and returns to the list")
   func deletePost() {
     var model = Fixture.opened()
     model.type("d")
@@ -137,7 +137,7 @@ struct OpenPostTests {
     #expect(model.context == .list)
   }
 
-  @Test("A post that was deleted while it was edited opens as a draft on c, where one stands")
+  @Test("c opens the edit of a deleted post as a draft")
   func deletedWhileEdited() {
     var model = Fixture.opened()
     model.type("e", " More.")
@@ -150,7 +150,7 @@ struct OpenPostTests {
     #expect(model.composer?.draft.body.hasSuffix(" More.") == true)
   }
 
-  @Test("On a deleted post nothing can be written, and only what can be done is hinted at")
+  @Test("A deleted post accepts no comments, and its hints omit unavailable actions")
   func deletedHints() throws {
     var model = Fixture.opened()
     #expect(model.rows[22].contains("d delete"))
@@ -162,7 +162,7 @@ struct OpenPostTests {
     #expect(model.message?.kind == .failure)
   }
 
-  @Test("Deleting is hinted at for what is mine, and the palette everywhere")
+  @Test("The hints offer delete for the user's own posts and the palette everywhere")
   func hints() {
     var model = Fixture.loaded()
     #expect(model.rows[22].contains("^P commands"))
@@ -172,7 +172,7 @@ struct OpenPostTests {
     #expect(model.rows[22].contains("^P commands") && model.rows[22].contains("q quit"))
   }
 
-  @Test("j reaches the last comment and k comes back to the title")
+  @Test("j reaches the last comment, and k returns to the title")
   func walk() {
     var model = Fixture.opened()
     for _ in 0..<40 { model.type("j") }
@@ -182,7 +182,7 @@ struct OpenPostTests {
     #expect(model.openPost?.top == 0)
   }
 
-  @Test("My new comment is brought into view")
+  @Test("The user's new comment is scrolled into view")
   func ownComment() {
     var model = Fixture.opened()
     model.type("c", "Hm", .enter)
@@ -192,7 +192,7 @@ struct OpenPostTests {
     #expect(model.rows[2..<21].contains { $0.contains("▏") || $0.hasSuffix("  Hm") })
   }
 
-  @Test("A comment cannot look like the heading of another")
+  @Test("A comment cannot forge the heading of another one")
   func forgedHeading() {
     var model = Fixture.opened()
     let forged = BlogComment(
@@ -208,7 +208,7 @@ struct OpenPostTests {
     #expect(lines.allSatisfy { $0.hasPrefix("▌   ") })
   }
 
-  @Test("Events of other posts are not taken for this one")
+  @Test("Events of other posts do not affect the open post")
   func otherPosts() {
     var model = Fixture.opened()
     let before = model.rows

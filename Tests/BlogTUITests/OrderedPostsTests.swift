@@ -4,9 +4,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The posts of a list")
+@Suite("Ordered posts")
 struct OrderedPostsTests {
-  @Test("are found from any guess, and only those that are there")
+  @Test("A post is found from any starting index, and a missing one is not")
   func places() {
     let posts = OrderedPosts(Fixture.numbered(1...40))
     for (number, post) in posts.enumerated() {
@@ -18,7 +18,10 @@ struct OrderedPostsTests {
     #expect(OrderedPosts().index(of: "n1", near: 0) == nil)
   }
 
-  @Test("are looked for no farther from a guess than was asked for", arguments: [0, 1, 7, 39, 40])
+  @Test(
+    "A search stays within the given distance of its starting index",
+    arguments: [0, 1, 7, 39, 40]
+  )
   func distances(distance: Int) {
     let posts = OrderedPosts(Fixture.numbered(1...40))
     for (number, post) in posts.enumerated() {
@@ -30,14 +33,14 @@ struct OrderedPostsTests {
     }
   }
 
-  @Test("are there once, the first of each identifier")
+  @Test("Duplicate IDs are dropped after the first")
   func once() {
     let twice = Fixture.numbered(1...5) + Fixture.numbered(3...7)
     #expect(OrderedPosts(twice).map(\.id) == ["n5", "n4", "n3", "n2", "n1", "n7", "n6"])
   }
 
   @Test(
-    "that came in above what stays are those that a set of all the former ones tells",
+    "The posts added at the top match a set-based reference under random changes",
     arguments: UInt64(1)...40
   )
   func added(seed: UInt64) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The blog as lines")
+@Suite("Line mode")
 struct PlainBlogTests {
   private static let now: Int64 = 1_700_000_000_000
 
@@ -14,7 +14,7 @@ struct PlainBlogTests {
     return plain
   }
 
-  @Test("Each event is one line, what matters first")
+  @Test("Each event is one line with the key information first")
   func events() {
     var plain = PlainBlog(me: Fixture.alice)
     // Until the first connection, only its problem is told.
@@ -45,7 +45,7 @@ struct PlainBlogTests {
     #expect(plain.take(.connectionProblem(nil)) == [])
   }
 
-  @Test("A post is read with its comments, and new ones are told")
+  @Test("open shows a post with its comments and reports new ones")
   func reading() {
     var plain = loaded()
     let answer = plain.run("open 2", now: Self.now)
@@ -84,7 +84,7 @@ struct PlainBlogTests {
     #expect(plain.take(.comments("p11", [comment(3)])).count == 2)
   }
 
-  @Test("A post is written in lines, and a dot ends it")
+  @Test("A post is entered line by line and ends with a dot")
   func writing() {
     var plain = loaded()
     #expect(plain.run("post", now: Self.now).lines == ["Title?"])
@@ -95,7 +95,7 @@ struct PlainBlogTests {
     #expect(plain.run("quit", now: Self.now).effects == [.quit])
   }
 
-  @Test("A post of one's own is changed in lines; what is left empty stays")
+  @Test("The user's own post is edited line by line, and empty input keeps the old text")
   func editing() {
     var plain = loaded()
     let old = Fixture.posts[1]
@@ -114,7 +114,7 @@ struct PlainBlogTests {
     )
   }
 
-  @Test("Posts are searched, and their authors followed, by number")
+  @Test("search prints post numbers, follow takes one, and people lists online users")
   func searching() {
     var plain = loaded()
     #expect(
@@ -173,7 +173,7 @@ struct PlainBlogTests {
     #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
   }
 
-  @Test("What cannot be done is said")
+  @Test("Invalid commands are reported")
   func mistakes() {
     var plain = loaded()
     #expect(

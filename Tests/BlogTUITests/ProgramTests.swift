@@ -96,7 +96,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   func stopSearching() { note("stop searching") }
 }
 
-@Suite("The program's loop")
+@Suite("Program loop")
 @MainActor
 struct ProgramTests {
   private func keys(_ text: String) -> [TerminalEvent] {
@@ -112,7 +112,7 @@ struct ProgramTests {
     return (program.run(), terminal, program)
   }
 
-  @Test("The first screen shows loading, the second what was found")
+  @Test("The first screen shows the loading state, the second the posts")
   func firstScreens() {
     let (ending, terminal, _) = run([[.woken], keys("q")])
     #expect(ending == .quit)
@@ -121,7 +121,7 @@ struct ProgramTests {
     #expect(terminal.screens.last?.text().contains("The hearth is lit") == true)
   }
 
-  @Test("A post typed in one go is written, and selected on the next screen")
+  @Test("A post typed in one burst is written and selected on the next screen")
   func posting() {
     let repository = RecordingRepository()
     let script = [[.woken], keys("cHello\nWorld") + [.key(.control("s"))], keys("q")]
@@ -132,7 +132,7 @@ struct ProgramTests {
     #expect(terminal.screens.last?.text().contains("▌·Hello") == true)
   }
 
-  @Test("While a search brings in page after page, each key is answered by the next frame")
+  @Test("Each key takes effect in the next frame while a search delivers pages")
   func keysDuringSearch() {
     let repository = RecordingRepository()
     let terminal = ScriptedTerminal([])
@@ -159,7 +159,7 @@ struct ProgramTests {
     #expect(repository.calls.last == "stop searching")
   }
 
-  @Test("An open post is closed at the end, whatever the end is")
+  @Test("An open post is closed at exit, whatever the cause")
   func hangUp() {
     let repository = RecordingRepository()
     let (ending, _, program) = run([[.woken], keys("\ncHm"), [.terminate(signal: 15)]], repository)
@@ -168,18 +168,18 @@ struct ProgramTests {
     #expect(program.model.unsentComments == ["Hm"])
   }
 
-  @Test("A terminal that went away ends the program")
+  @Test("A hung-up terminal ends the program")
   func goneTerminal() {
     #expect(run([]).ending == .hangUp)
   }
 
-  @Test("Nothing is drawn when nothing has changed")
+  @Test("Nothing is drawn if nothing has changed")
   func noNeedlessDrawing() {
     let (_, terminal, _) = run([[.woken], [], [], [], keys("q")])
     #expect(terminal.screens.count == 2)
   }
 
-  @Test("An idle program sleeps for half a minute, and without any post for ever")
+  @Test("An idle program wakes every 30 seconds, or never without posts")
   func timeouts() {
     let terminal = ScriptedTerminal([[.woken], keys("q")])
     let repository = RecordingRepository()
@@ -202,7 +202,7 @@ struct ProgramTests {
     #expect(terminal.calls == ["redraw", "suspend", "redraw", "bell"])
   }
 
-  @Test("What is typed is handed over within a second, and nothing is once it is sent")
+  @Test("Typed text is saved within a second and cleared once it is sent")
   func drafts() {
     let script = [keys("cT"), [], keys("\tB"), [], [.key(.control("s"))], [], keys("q")]
     let terminal = ScriptedTerminal(script)
@@ -225,7 +225,7 @@ struct ProgramTests {
     #expect(kept == [[Draft(title: "T", body: "")], [Draft(title: "T", body: "B")], []])
   }
 
-  @Test("Typed text is never unkept for longer than a quarter of a second")
+  @Test("Typed text is saved within a quarter of a second")
   func keepingTimeout() {
     let terminal = ScriptedTerminal([keys("cT"), []])
     let repository = RecordingRepository()
@@ -249,7 +249,7 @@ struct ProgramTests {
     #expect(program.run() == .hangUp)
   }
 
-  @Test("What cannot be saved is said at once, and again before leaving")
+  @Test("A failed save is reported at once and again before quitting")
   func keepProblem() {
     var isFull = true
     var saves: [Bool] = []
@@ -283,7 +283,7 @@ struct ProgramTests {
     #expect(saves.contains(true))
   }
 
-  @Test("Escape and a key at once are Alt where it is bound, and both keys elsewhere")
+  @Test("Escape followed at once by a key is Alt if bound, otherwise two keys")
   func escapedKeys() {
     let script: [[TerminalEvent]] = [
       keys("cone two"), [.escaped(.backspace)], [.escaped(.character("b"))],
@@ -299,7 +299,7 @@ struct ProgramTests {
     #expect(program.model.composer == nil && program.model.unsentDrafts.isEmpty)
   }
 
-  @Test("Input that the locale cannot express rings the bell and says why")
+  @Test("Input outside the locale's character set rings the bell and is explained")
   func unreadableInput() {
     let terminal = ScriptedTerminal([[.unreadable]])
     let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
@@ -308,7 +308,7 @@ struct ProgramTests {
     #expect(terminal.calls.contains("bell"))
   }
 
-  @Test("A comment that was begun is handed over too, with its post")
+  @Test("A started comment is also saved, with its post")
   func commentDrafts() {
     var kept = Unsent()
     var environment = Environment()
@@ -326,7 +326,7 @@ struct ProgramTests {
     #expect(kept == Unsent(comments: ["p12": ["Hm"]]))
   }
 
-  @Test("Another editor takes the draft and gives it back, or says why not")
+  @Test("The external editor edits the draft or reports why it failed")
   func externalEditor() {
     let terminal = ScriptedTerminal([keys("cT\tB"), [.key(.control("e"))], [], keys("")])
     var given: [Draft] = []
@@ -347,7 +347,7 @@ struct ProgramTests {
     #expect(terminal.calls == ["suspended", "redraw"])
   }
 
-  @Test("A setting that was chosen is kept, and reaches the terminal")
+  @Test("A chosen setting is saved and applied to the terminal")
   func settings() {
     let terminal = ScriptedTerminal([keys(":set mouse false\n"), keys("q")])
     var kept: [String] = []
@@ -368,7 +368,7 @@ struct ProgramTests {
     #expect(terminal.settings.last?.isOn(.mouse) == false)
   }
 
-  @Test("Of a burst only the last state of each list is shown")
+  @Test("Only the last state of each list in a burst of events is processed")
   func bursts() {
     let events: [BlogEvent] = [
       .feed(.recent, posts: []), .pendingWrites(1), .feed(.top, posts: []),
@@ -379,7 +379,7 @@ struct ProgramTests {
     #expect(left == [events[2], events[3], events[4], events[5]].map { .blog($0) })
   }
 
-  @Test("What the program takes notice of is recorded, and replayed it is the same screen")
+  @Test("Replaying a recorded session gives the same screen")
   func recorded() throws {
     let terminal = ScriptedTerminal([
       keys("jsc"), keys("Hi there"), [.key(.enter)],

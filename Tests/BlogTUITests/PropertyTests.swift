@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Whatever happens")
+@Suite("Random events")
 struct PropertyTests {
   @Test(
     """
@@ -62,7 +62,7 @@ struct PropertyTests {
     return nil
   }
 
-  @Test("Posts that come and go elsewhere never move the selected one", arguments: 1...20)
+  @Test("Posts added and removed elsewhere never move the selected one", arguments: 1...20)
   func anchor(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var model = Fixture.loaded(Size(width: 80, height: 24))
@@ -85,7 +85,7 @@ struct PropertyTests {
     }
   }
 
-  @Test("Any size shows a screen of that size, for every part of the program")
+  @Test("Every view fills the screen at any size")
   func sizes() {
     let places: [[Typed]] = [
       [], ["/train"], [.enter], [.enter, "c", "text"], ["c", "title"], ["?"], ["jd"],
@@ -105,7 +105,7 @@ struct PropertyTests {
     }
   }
 
-  @Test("10,000 sizes in a row: always the right size, the same post, the same text typed")
+  @Test("10,000 resizes keep the right size, the selected post and the typed text")
   func resizeStorm() {
     var random = SplitMix64(seed: 17)
     var model = Fixture.loaded()
@@ -127,7 +127,7 @@ struct PropertyTests {
     #expect(model.rows.contains { $0.hasPrefix("▌ Post") })
   }
 
-  @Test("Any bytes, as keys one after the other, in every place", arguments: [UInt64(5), 6, 7])
+  @Test("Random bytes as keys are handled in every view", arguments: [UInt64(5), 6, 7])
   func bytes(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var model = Fixture.loaded(Size(width: 60, height: 16))

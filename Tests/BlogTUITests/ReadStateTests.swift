@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("What was read")
+@Suite("Read state")
 struct ReadStateTests {
   /// A model that knows that everything older than ten minutes was read.
   private func model() -> Model {
@@ -20,7 +20,7 @@ struct ReadStateTests {
     return model
   }
 
-  @Test("Posts that were not read have a dot, those of mine never")
+  @Test("Unread posts have a dot, but the user's own posts never do")
   func dots() {
     let model = model()
     #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
@@ -31,7 +31,7 @@ struct ReadStateTests {
     #expect(other.rows[3].hasPrefix("▌ Notes from"))
   }
 
-  @Test("Opening a post marks it as read, with its comments, and closing notes those that came")
+  @Test("An open post is marked read with its comments, including those that arrive later")
   func opening() {
     var model = model()
     #expect(model.type(.enter) == [.open("p12")])
@@ -44,7 +44,7 @@ struct ReadStateTests {
     #expect(model.type("q").first == .close("p12"))
   }
 
-  @Test("What is read in one terminal is read in the other")
+  @Test("A post read on another terminal is read here")
   func elsewhere() {
     var model = model()
     model.send(
@@ -53,7 +53,7 @@ struct ReadStateTests {
     #expect(!model.feed.posts.filter(model.session.isUnread).map(\.id).contains("p12"))
   }
 
-  @Test("m marks as read and as unread, M everything, U goes to the next")
+  @Test("m toggles read and unread, M marks all read, and U selects the next unread post")
   func marking() {
     var model = model()
     #expect(model.type("m").first == .mark("p12", .read(until: Fixture.now)))
@@ -76,7 +76,7 @@ struct ReadStateTests {
     #expect(model.feed.list.selection == "p12")
   }
 
-  @Test("An echo of an older mark does not take back a newer one, not even for a moment")
+  @Test("A late echo of an older mark never reverts a newer one")
   func lateEcho() {
     var model = model()
     model.type("jjj", "m", "M")
@@ -98,7 +98,7 @@ struct ReadStateTests {
     #expect(hasUnread())
   }
 
-  @Test("A mark that is refused is taken back")
+  @Test("A refused mark is reverted")
   func refusedMark() {
     var model = model()
     model.type("m")
@@ -108,7 +108,7 @@ struct ReadStateTests {
     #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
   }
 
-  @Test("A post that is marked as unread while it is open stays so")
+  @Test("A post marked unread while open stays unread")
   func staysUnread() {
     var model = model()
     model.type(.enter)
@@ -120,7 +120,7 @@ struct ReadStateTests {
     #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
   }
 
-  @Test("A line stands above the first comment that was not read, and U selects it")
+  @Test("A line marks the first unread comment, and U selects it")
   func unreadLine() {
     var model = opened(ReadState(before: 0, marks: ["p11": .read(lastComment: "c1")]))
     model.send(.blog(.comments("p11", Fixture.comments)))
@@ -136,7 +136,7 @@ struct ReadStateTests {
     #expect(model.openPost?.selection == "c2")
   }
 
-  @Test("There is no line where nothing is new, and none above a comment of mine")
+  @Test("There is no line without new comments or above the user's own comment")
   func noLine() {
     var read = opened(ReadState(before: 0, marks: ["p11": .read(lastComment: "c2")]))
     read.send(.blog(.comments("p11", Fixture.comments)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Reading while the blog goes on")
+@Suite("Reading during live updates")
 struct ReadingTests {
   private static let now = Fixture.now
 
@@ -16,7 +16,7 @@ struct ReadingTests {
     return model
   }
 
-  @Test("A thousand posts above and the reorder by stars leave the same post on the same row")
+  @Test("New posts above and reordering by stars keep the selected post on its row")
   func anchor() {
     var model = reading(50, of: 1...100)
     let rows = model.rows
@@ -44,7 +44,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("An open post stays on its line while comments and posts come and go")
+  @Test("An open post keeps its scroll position while comments and posts arrive")
   func openPostAnchor() {
     var model = Fixture.opened(Size(width: 60, height: 12))
     model.type("jjjjj")
@@ -60,7 +60,7 @@ struct ReadingTests {
     #expect(Array(model.rows[2..<8]) == rows)
   }
 
-  @Test(". jumps to the new posts, and the mark above the list goes")
+  @Test(". jumps to the new posts and clears the indicator")
   func jump() {
     var model = reading(50, of: 1...100)
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...103))))
@@ -69,7 +69,7 @@ struct ReadingTests {
     #expect(!model.rows[1].contains("new"))
   }
 
-  @Test("F follows the newest posts, in this list only, until F or a motion")
+  @Test("F follows the newest posts of this list until F or a motion")
   func follow() {
     var model = reading(50, of: 1...100)
     model.type("F")
@@ -89,7 +89,7 @@ struct ReadingTests {
     #expect(model.feed.unseenCount == 1)
   }
 
-  @Test("Near the end of what is there more is asked for, and not when there is none")
+  @Test("Moving near the end requests more posts, unless there are none")
   func older() {
     var model = Fixture.loaded()
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
@@ -106,7 +106,7 @@ struct ReadingTests {
     #expect(model.rows.contains { $0.contains(" 200 of 200 ") })
   }
 
-  @Test("Far from both ends of a long list the place is told every fifty rows")
+  @Test("Far from both ends of a long list the position is reported every fifty rows")
   func steps() {
     var model = Fixture.loaded()
     let more = FeedExtent(hasOlder: true, hasNewer: true)
@@ -130,7 +130,7 @@ struct ReadingTests {
     #expect(effects.count == 10)
   }
 
-  @Test("Posts that were read from below are not new, however many there are")
+  @Test("Older posts loaded below are not counted as new")
   func olderIsNotNew() {
     var model = reading(50, of: 1...100)
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...100))))
@@ -140,7 +140,7 @@ struct ReadingTests {
     #expect(model.feed.unseenCount == 1)
   }
 
-  @Test("The top is asked for when it was given up, and selected when it comes")
+  @Test(". requests the top of a list if it was unloaded and selects it on arrival")
   func newest() {
     var model = reading(50, of: 1...100)
     model.send(.blog(.extent(.recent, FeedExtent(hasNewer: true))))
@@ -152,7 +152,7 @@ struct ReadingTests {
     #expect(model.feed.list.selection == "n999")
   }
 
-  @Test("Deleting hides at once, deletes after five seconds, and u takes it back before that")
+  @Test("A deleted post is hidden at once and deleted after five seconds unless u undoes it")
   func undoDeletion() {
     var model = Fixture.loaded()
     model.type("j")
@@ -174,7 +174,7 @@ struct ReadingTests {
     #expect(model.feed.list.ids.contains("p11"))
   }
 
-  @Test("dd deletes nothing, and leaving deletes what was to be deleted")
+  @Test("dd deletes nothing, and quitting carries out pending deletions")
   func deleting() {
     var model = Fixture.loaded()
     model.type("j")
@@ -185,7 +185,7 @@ struct ReadingTests {
     #expect(model.type("q") == [.deletePost("p11"), .quit])
   }
 
-  @Test("A comment is hidden, comes back with u, and is deleted otherwise")
+  @Test("A deleted comment is hidden at once and deleted unless u undoes it")
   func deletingComment() {
     var model = Fixture.opened()
     model.type("G", "dy")
@@ -197,7 +197,7 @@ struct ReadingTests {
     #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
   }
 
-  @Test("u takes a star back, and gives back one that was taken")
+  @Test("u undoes setting and removing a star")
   func undoStar() {
     var model = Fixture.loaded()
     #expect(model.type("s") == [.star("p12", false)])
@@ -206,7 +206,7 @@ struct ReadingTests {
     #expect(model.type("u") == [.star("p12", true)])
   }
 
-  @Test("e changes a post of mine, in the form, and u brings the old text back")
+  @Test("e edits the user's own post in the form, and u restores the old text")
   func edit() {
     var model = Fixture.loaded()
     model.type("e")
@@ -223,7 +223,7 @@ struct ReadingTests {
     )
   }
 
-  @Test("e changes a comment of mine in its line; a comment that was begun comes back")
+  @Test("e edits the user's own comment, and a started comment returns afterwards")
   func editComment() {
     var model = Fixture.opened()
     model.type("c", "begun", .escape, "G", "e")
@@ -237,7 +237,7 @@ struct ReadingTests {
     )
   }
 
-  @Test("A change that was refused comes back into the form")
+  @Test("A refused edit returns to the form")
   func refusedEdit() {
     var model = Fixture.loaded()
     let action = BlogAction.edit("p11", title: "New", body: "Text")
@@ -246,7 +246,7 @@ struct ReadingTests {
     #expect(model.composer?.body.text == "Text")
   }
 
-  @Test("a shows the posts of the author, and q goes back")
+  @Test("a shows the author's posts, and q returns")
   func author() {
     var model = Fixture.loaded()
     model.type("jjj")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Recordings and their replay")
+@Suite("Recordings and replay")
 struct RecordingTests {
   static let start = RecordingStart(
     me: Fixture.alice,
@@ -30,7 +30,7 @@ struct RecordingTests {
     return (file + writer.finish(), model)
   }
 
-  @Test("Events of any kind come back from the file as they were", arguments: 1...8)
+  @Test("Every kind of event round-trips through the file", arguments: 1...8)
   func roundTrip(seed: Int) throws {
     var events = RandomEvents(seed: UInt64(seed))
     var writer = RecordingWriter()
@@ -47,7 +47,7 @@ struct RecordingTests {
     #expect(recording.steps.flatMap(\.events) == sent)
   }
 
-  @Test("A replay ends with the very screen that the program had", arguments: 1...8)
+  @Test("A replay ends with the program's final screen", arguments: 1...8)
   func sameScreen(seed: Int) throws {
     let (file, model) = Self.run(seed: UInt64(seed), count: 600)
     var replay = Replay(try Recording(Array(file.utf8)))
@@ -56,7 +56,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "Every way to a position shows the same screen: forward, backward, by jumps",
+    "A position shows the same screen when reached forward, backward or by a jump",
     arguments: Thoroughness.seeds(4)
   )
   func backwardIsForward(seed: UInt64) throws {
@@ -83,7 +83,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("A step back repeats no more than the events since the last snapshot")
+  @Test("A step back replays only the events since the last snapshot")
   func quickSteps() throws {
     let (file, _) = Self.run(seed: 3, count: 2_000)
     var replay = Replay(try Recording(Array(file.utf8)))
@@ -95,7 +95,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("A last line that was cut off is left out, and said")
+  @Test("A truncated last line is skipped and reported")
   func torn() throws {
     let (file, _) = Self.run(seed: 5, count: 50)
     let bytes = Array(file.utf8)
@@ -109,7 +109,7 @@ struct RecordingTests {
     #expect(try Recording(Array(bytes.dropLast())).steps == whole.steps)
   }
 
-  @Test("Of a file that is damaged, the line is told; what is no recording, is told")
+  @Test("A damaged file is rejected with the line, and other files as no recording")
   func damaged() throws {
     let (file, _) = Self.run(seed: 6, count: 20)
     var lines = file.split(separator: "\n").map(String.init)
@@ -132,7 +132,7 @@ struct RecordingTests {
     } throws: { "\($0)".hasPrefix("line 1: recording format 2 is not supported") }
   }
 
-  @Test("A list of hundreds of posts in which one has another star costs a short line")
+  @Test("One changed star in a list of 500 posts is recorded as a short line")
   func smallChanges() throws {
     var posts = Fixture.numbered(1...500)
     var writer = RecordingWriter()
@@ -185,7 +185,7 @@ struct RecordingTests {
     return try Recording(Array((file + writer.finish()).utf8))
   }
 
-  @Test("Each step says who did what")
+  @Test("Each step describes who did what")
   func facts() throws {
     var replay = Replay(try Self.story())
     var facts: [String] = []
@@ -202,7 +202,7 @@ struct RecordingTests {
     )
   }
 
-  @Test("Keys step, jump by minutes, to the ends and to the next thing of a kind, and back")
+  @Test("Keys step and jump in both directions: by minutes, to the ends and by kind of event")
   func steering() throws {
     var player = ReplayPlayer(try Self.story(), size: Size(width: 80, height: 30))
     #expect(player.view().text().contains("The beginning."))
@@ -232,7 +232,7 @@ struct RecordingTests {
     #expect(player.hasEnded)
   }
 
-  @Test("Played, the steps come at their times, at a multiple of the speed, and stop at the end")
+  @Test("Playback follows the recorded times, at a multiple of the speed, up to the end")
   func playing() throws {
     var player = ReplayPlayer(try Self.story(), size: Size(width: 80, height: 30))
     #expect(player.pause == nil)
@@ -251,7 +251,7 @@ struct RecordingTests {
     #expect(player.pause == nil)
   }
 
-  @Test("Terminals of any size show a replay", arguments: [1, 2, 5, 20, 79, 80, 81, 200])
+  @Test("A replay fits terminals of any size", arguments: [1, 2, 5, 20, 79, 80, 81, 200])
   func sizes(width: Int) throws {
     var player = ReplayPlayer(try Self.story(), size: Size(width: width, height: 24))
     for height in [1, 2, 3, 4, 10, 24, 27, 60] {
@@ -267,7 +267,7 @@ struct RecordingTests {
 
   // MARK: Exports
 
-  @Test("Goldens are all the different screens, each with its time and what led to it")
+  @Test("Goldens contain every distinct screen with its time and cause")
   func golden() throws {
     var text = ""
     ReplayGolden.write(try Self.story()) { text += $0 }
@@ -276,7 +276,7 @@ struct RecordingTests {
     #expect(headings.last?.contains("refused: Permission denied") == true)
   }
 
-  @Test("An asciicast has a header and lines of JSON, and its pauses are cut")
+  @Test("An asciicast has a header, JSON lines and shortened pauses")
   func cast() throws {
     var lines: [String] = []
     Cast.write(try Self.story(), idleLimit: 2_000) { lines.append($0) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Errors that teach: what, where, by which rule, what to do; and they are kept")
+@Suite("Refusal screens")
 struct RefusalScreenTests {
   private static let told =
     "Permission denied at /posts/p12: .write of /posts/$post (line 31) at /posts/p12: "
@@ -12,7 +12,7 @@ struct RefusalScreenTests {
     "Permission denied at /posts/p12; whoever runs the server can ask which rule: hearth export"
     + " | hearth rules explain --data - --as alice --write /posts/p12 VALUE"
 
-  @Test("Whoever reads without an account is told so in the bar, and before writing")
+  @Test("Without an account, the status bar says so, and writing shows how to sign in")
   func withoutAccount() {
     var model = Fixture.loaded()
     #expect(!model.rows.contains { $0.contains("no account") })
@@ -31,7 +31,7 @@ struct RefusalScreenTests {
   }
 
   @Test(
-    "A refused star shows the path, the rule and the key that tries again",
+    "A refused star shows the path, the rule and the retry key",
     arguments: [
       told, untold,
     ]
@@ -44,7 +44,7 @@ struct RefusalScreenTests {
     #expect(model.messageLog.entries.last?.message.text.string == text)
   }
 
-  @Test("A refused post is back in its form, which shows all of the reason until the next key")
+  @Test("A refused post returns to the form with the full reason until the next key")
   func post() {
     var model = Fixture.loaded()
     model.send(
@@ -59,7 +59,7 @@ struct RefusalScreenTests {
     )
   }
 
-  @Test("The messages are there after the key that hid them, newest first, in full")
+  @Test("The message log keeps dismissed messages in full")
   func messages() {
     var model = Fixture.loaded(Size(width: 60, height: 24))
     model.send(.blog(.failed(.star("p12", true), reason: Self.told)))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Searching what is not loaded")
+@Suite("Search of unloaded posts")
 struct RestSearchTests {
   /// A list of which only the newest posts are loaded.
   private func long(_ size: Size = Size(width: 80, height: 24)) -> Model {
@@ -34,7 +34,7 @@ struct RestSearchTests {
     effects.compactMap { if case .search(let request) = $0 { request } else { nil } }
   }
 
-  @Test("Typing searches what is loaded; Enter asks for the rest, once")
+  @Test("Typing searches loaded posts, and Enter searches the rest once")
   func begin() throws {
     var model = long()
     #expect(searches(model.type("/zebra")).isEmpty)
@@ -47,7 +47,7 @@ struct RestSearchTests {
     #expect(searches(model.send(.tick(now: Fixture.now + 1))).isEmpty)
   }
 
-  @Test("In a list that is loaded as a whole, Enter searches the comments")
+  @Test("In a fully loaded list, Enter searches the comments")
   func whole() throws {
     var model = Fixture.loaded()
     let request = try #require(searches(model.type("/zebra", .enter)).first)
@@ -64,7 +64,7 @@ struct RestSearchTests {
   }
 
   @Test(
-    "A search for properties alone does not read comments",
+    "A search by properties alone does not read comments",
     arguments: ["mine", "stars>2", "#tea"]
   )
   func properties(text: String) {
@@ -72,7 +72,7 @@ struct RestSearchTests {
     #expect(searches(model.type(.text("/" + text), .enter)).isEmpty)
   }
 
-  @Test("What is found appears at once, in its place, and can be opened; at the end all is counted")
+  @Test("Matches appear at once in order and can be opened; the end shows the total")
   func results() {
     var model = long()
     model.type("/zebra", .enter)
@@ -90,7 +90,7 @@ struct RestSearchTests {
     #expect(model.feed.list.ids == ["a9", "a3"])
   }
 
-  @Test("Esc stops the search and keeps what it has found; another Esc shows all posts")
+  @Test("Esc stops the search and keeps its matches, and a second Esc shows all posts")
   func stop() {
     var model = long()
     model.type("/zebra", .enter)
@@ -104,7 +104,7 @@ struct RestSearchTests {
     #expect(model.feed.list.ids.count == Fixture.posts.count)
   }
 
-  @Test("The end of the search, another list or other words end what was asked for")
+  @Test("Closing the search, changing the list or changing the words stops the running search")
   func drop() throws {
     var model = long()
     model.type("/zebra", .enter)
@@ -123,7 +123,7 @@ struct RestSearchTests {
     #expect(top.map(\.kind) == [.top])
   }
 
-  @Test("A list by stars shows what is found by stars, beside what is loaded")
+  @Test("In a list by stars, matches are merged by stars with loaded posts")
   func byStars() {
     var model = long()
     model.type("2")
@@ -140,7 +140,7 @@ struct RestSearchTests {
     #expect(model.feed.list.ids == ["z1", "m2", "a0", "m1", "a1"])
   }
 
-  @Test("A star on what was found shows at once, although nobody tells of it")
+  @Test("A star on a match shows at once, although the match is not followed")
   func star() {
     var model = long()
     model.type("/zebra", .enter)
@@ -151,7 +151,7 @@ struct RestSearchTests {
     #expect(model.feed.post("a9")?.starCount == 3)
   }
 
-  @Test("A list that was searched as a whole tells the next search how long it is")
+  @Test("A completed search gives the next one the length of the list")
   func length() {
     var model = long()
     model.type("/zebra", .enter)
@@ -162,7 +162,7 @@ struct RestSearchTests {
     #expect(model.rows.contains { $0.contains("searched 12,000 of 100,000…") })
   }
 
-  @Test("A part that cannot be read is told of")
+  @Test("A failed search reports the reason")
   func failure() {
     var model = long(Size(width: 120, height: 24))
     model.type("/zebra", .enter)

@@ -3,7 +3,7 @@ import Testing
 
 /// Every feature and every defect of the published samples, row by row, with the test that shows
 /// how it is handled here; another test checks that all the named tests exist.
-@Suite("The list of what the published samples do")
+@Suite("Feature list of the published samples")
 struct SampleListTests {
   /// A row: a feature or defect of a sample, and its test as `FILE: NAME`.
   struct Row: CustomTestStringConvertible {
@@ -28,17 +28,17 @@ struct SampleListTests {
     Row(
       "Signing in, and a wrong password",
       ends + "AccountTests",
-      "Who signs in again is who they were, and a wrong password is refused"
+      "Signing in again restores the same user, and a wrong password is rejected"
     ),
     Row(
       "Signing up, and a session that is kept",
       ends + "AccountTests",
-      "Two terminals sign up on the screen, switch accounts, post, star and comment"
+      "Two users sign up on screen, switch accounts, post, star and comment"
     ),
     Row(
       "The first sign-in without a profile",
       screens + "SignInTests",
-      "Whoever has no name yet is asked for one, with a suggestion"
+      "A user without a name is asked for one, with a suggestion"
     ),
     Row(
       "Signing out ends all listeners",
@@ -48,32 +48,32 @@ struct SampleListTests {
     Row(
       "A forgotten password",
       ends + "AccountTests",
-      "Who has forgotten the password sets another with a code, once"
+      "A forgotten password can be reset once with a code"
     ),
     Row(
       "The lists: recent, mine, my top, and all top",
       screens + "SampleScreensTests",
-      "There are lists of the newest, of mine and of my top posts, and of all top posts"
+      "The lists are recent posts, top posts, my posts and my top posts"
     ),
     Row(
       "The newest hundred, newest first; the most starred first",
       model + "BlogTests",
-      "shows the newest hundred posts, newest first, and the most starred, most first"
+      "lists the newest hundred posts, newest first, and the top posts, most stars first"
     ),
     Row(
       "A row: author, star, count, title, text",
       screens + "SampleScreensTests",
-      "A row has the star, the count, the author, the title and the text"
+      "A row shows the star, the count, the author, the title and the text"
     ),
     Row(
       "Live updates",
       model + "LiveBlogTests",
-      "tells of posts, stars and comments of others as they happen"
+      "reports other users' posts, stars and comments live"
     ),
     Row(
       "A star there and back",
       screens + "UpdateTests",
-      "The star key means there and back even before the first is known"
+      "The star key toggles even before the first star is acknowledged"
     ),
     Row(
       "A star in the list and in the post",
@@ -83,37 +83,37 @@ struct SampleListTests {
     Row(
       "After posting, the post is shown",
       screens + "SampleScreensTests",
-      "After posting, the list is shown with the new post selected"
+      "After posting, the list shows the new post selected"
     ),
     Row(
       "Empty title or text",
       screens + "SampleScreensTests",
-      "Defect 10: the form stays open, with its text, when title or text is missing"
+      "Defect 10: the form stays open with its text if title or body is missing"
     ),
     Row(
       "One key in both places, written at once",
       model + "SampleParityTests",
-      "Layout: a post is under one key in both places, with uid, author, title, body, starCount"
+      "Layout: a post has one key at both paths, with uid, author, title, body and starCount"
     ),
     Row(
       "The post with its comments and a line to write one",
       screens + "SampleScreensTests",
-      "Comments are in the post, oldest first, with a line to write one"
+      "A post shows its comments, oldest first, and a line to write one"
     ),
     Row(
       "Comments that are changed and deleted",
       model + "ChangingTests",
-      "A comment that another changes or deletes is seen in place"
+      "A comment edited or deleted by another user changes in place"
     ),
     Row(
       "A comment that is sent is brought into view",
       screens + "OpenPostTests",
-      "My new comment is brought into view"
+      "The user's new comment is scrolled into view"
     ),
     Row(
       "Deleting a post with its comments, both copies",
       model + "BlogTests",
-      "deletes a post with its comments, for its author alone"
+      "deletes a post with its comments, but only for its author"
     ),
     Row(
       "No posts yet",
@@ -123,12 +123,12 @@ struct SampleListTests {
     Row(
       "Errors say what, where and what to do",
       model + "RefusalTests",
-      "What a real server refuses names the place, for lists and for every kind of write"
+      "A refusal by a real server names the path for lists and for every kind of write"
     ),
     Row(
       "The emulator",
       ends + "ServeTests",
-      "The emulator warns, keeps nothing, leaves the local socket alone, and believes everyone"
+      "The emulator warns, stores nothing, opens no local socket and trusts every token"
     ),
     Row(
       "The published rules, and what they do to the sample",
@@ -138,12 +138,12 @@ struct SampleListTests {
     Row(
       "Offline",
       ends + "TwoTerminalsTests",
-      "What is written while the server is gone arrives once and in order when it is back"
+      "Offline writes arrive exactly once and in order when the server is back"
     ),
     Row(
       "Presence, which no sample has",
       model + "PeopleTests",
-      "see who is here on which terminal, until the connection ends, however it does"
+      "A user is listed with a terminal until the connection ends"
     ),
   ]
 
@@ -151,52 +151,52 @@ struct SampleListTests {
     Row(
       "1: the oldest hundred instead of the newest",
       model + "SampleParityTests",
-      "Defect 1: the 101st post is shown, since the list is of the newest and not the oldest"
+      "Defect 1: the 101st post is shown because the list holds the newest posts"
     ),
     Row(
       "2: the star is always an outline",
       screens + "SampleScreensTests",
-      "Defect 2: my star is filled, that of others is not"
+      "Defect 2: the user's own star is filled, and those of others are not"
     ),
     Row(
       "3: the star in the list does nothing",
       model + "SampleParityTests",
-      "Defects 2 and 3: a star that is given in a list is read back as mine"
+      "Defects 2 and 3: a star given in a list is read back as the user's own"
     ),
     Row(
       "4: an unknown comment that is removed",
       model + "SampleParityTests",
-      "Defect 4: a comment that vanishes twice, or was never there, harms nothing"
+      "Defect 4: deleting a comment twice, or one that never existed, does no harm"
     ),
     Row(
       "5: the completion fails on success",
       model + "SampleParityTests",
-      "Defects 5 and 9: a star is answered once, and both counts agree"
+      "Defects 5 and 9: a star is acknowledged once, and both counts agree"
     ),
     Row(
       "6: top posts ascending, or empty",
       model + "SampleParityTests",
-      "Defects 6 and 8: both top lists are descending, and a star moves a post up at once"
+      "Defects 6 and 8: both top lists are descending, and a star moves a post up immediately"
     ),
     Row(
       "7: a changed comment throws",
       model + "ChangingTests",
-      "A comment that another changes or deletes is seen in place"
+      "A comment edited or deleted by another user changes in place"
     ),
     Row(
       "8: a star does not move a post",
       screens + "SampleScreensTests",
-      "Defect 8: a star moves a post in the top list, and the selection goes with its post"
+      "Defect 8: a star moves a post in the top list, and the selection follows it"
     ),
     Row(
       "9: the two counts diverge",
       model + "BlogTests",
-      "one person's two terminals may star and unstar at once; both copies agree in the end"
+      "keeps both copies consistent when one user toggles a star on several terminals"
     ),
     Row(
       "10: observers leak",
       model + "ListenerTests",
-      "Opening and closing a post a hundred times leaves as many as before"
+      "Opening and closing a post a hundred times leaves no extra listeners"
     ),
     Row(
       "10: an emptied list is never cleared",
@@ -206,7 +206,7 @@ struct SampleListTests {
     Row(
       "10: the author is the email address",
       model + "SampleParityTests",
-      "Defect 10: the author is the name that was chosen"
+      "Defect 10: the author is the chosen name"
     ),
     Row(
       "11: three listeners for each card",
@@ -216,11 +216,11 @@ struct SampleListTests {
     Row(
       "12: a transaction that gives up is hidden",
       screens + "SampleScreensTests",
-      "Defect 12: a star that others were always faster than is said, not hidden"
+      "Defect 12: a star that loses every conflict is reported, not hidden"
     ),
   ]
 
-  @Test("Every row names a test that there is", arguments: features + defects)
+  @Test("Every row names an existing test", arguments: features + defects)
   func row(_ row: Row) throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent()

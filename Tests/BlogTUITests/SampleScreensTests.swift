@@ -4,9 +4,9 @@ import Testing
 @testable import BlogTUI
 
 /// The features of the published samples' screens, as a list.
-@Suite("The screens of the published sample")
+@Suite("Screens of the published sample")
 struct SampleScreensTests {
-  @Test("There are lists of the newest, of mine and of my top posts, and of all top posts")
+  @Test("The lists are recent posts, top posts, my posts and my top posts")
   func lists() {
     let header = Fixture.loaded(Size(width: 100, height: 24)).rows[0]
     for name in ["1 Recent", "2 Top", "3 My posts", "4 My top posts"] {
@@ -14,7 +14,7 @@ struct SampleScreensTests {
     }
   }
 
-  @Test("A row has the star, the count, the author, the title and the text")
+  @Test("A row shows the star, the count, the author, the title and the text")
   func row() {
     let row = Fixture.loaded().rows[2]
     for part in ["The hearth is lit", "bob", "★    3", "Everything"] {
@@ -22,7 +22,7 @@ struct SampleScreensTests {
     }
   }
 
-  @Test("Defect 2: my star is filled, that of others is not")
+  @Test("Defect 2: the user's own star is filled, and those of others are not")
   func star() {
     let rows = Fixture.loaded().rows
     #expect(rows[2].contains("★"))
@@ -37,7 +37,7 @@ struct SampleScreensTests {
     #expect(post.type("s") == [.star("p11", true)])
   }
 
-  @Test("Defect 8: a star moves a post in the top list, and the selection goes with its post")
+  @Test("Defect 8: a star moves a post in the top list, and the selection follows it")
   func reorder() {
     var model = Fixture.loaded()
     model.type("2")
@@ -51,7 +51,7 @@ struct SampleScreensTests {
     #expect(model.feed.list.selection == last.id)
   }
 
-  @Test("Defect 10: the form stays open, with its text, when title or text is missing")
+  @Test("Defect 10: the form stays open with its text if title or body is missing")
   func emptyForm() {
     var model = Fixture.loaded()
     #expect(model.type("c", "Title", .control("s")) == [])
@@ -66,7 +66,7 @@ struct SampleScreensTests {
     #expect(model.rows.contains { $0.contains("No posts yet - why not add one?") })
   }
 
-  @Test("After posting, the list is shown with the new post selected")
+  @Test("After posting, the list shows the new post selected")
   func posting() {
     var model = Fixture.loaded()
     model.type("jjc", "T", .tab, "B", .control("s"))
@@ -77,7 +77,7 @@ struct SampleScreensTests {
     #expect(model.feed.list.selection == "p13")
   }
 
-  @Test("Comments are in the post, oldest first, with a line to write one")
+  @Test("A post shows its comments, oldest first, and a line to write one")
   func comments() {
     let rows = Fixture.opened(Size(width: 80, height: 40)).rows
     let places = ["I was on that train!", "いい話ですね。", "Thank you both."].map { text in
@@ -88,7 +88,7 @@ struct SampleScreensTests {
     #expect(rows.contains { $0.contains("c writes a comment") })
   }
 
-  @Test("Defect 4: comments that go and come in any order leave the screen in order")
+  @Test("Defect 4: comments removed and added in any order stay sorted on the screen")
   func commentEvents() {
     var model = Fixture.opened()
     model.send(.blog(.comments("p11", [])))
@@ -97,7 +97,7 @@ struct SampleScreensTests {
     #expect(model.openPost?.comments == Fixture.comments)
   }
 
-  @Test("Defect 12: a star that others were always faster than is said, not hidden")
+  @Test("Defect 12: a star that loses every conflict is reported, not hidden")
   func conflict() {
     var model = Fixture.loaded()
     let reason = BlogError.conflict("p12").description

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Every screen looks as it is kept in Goldens")
+@Suite("Golden screens")
 struct ScreenGoldenTests {
   private static let sizes = [
     Size(width: 20, height: 8), Size(width: 40, height: 12), Size(width: 80, height: 24),
@@ -11,7 +11,7 @@ struct ScreenGoldenTests {
   ]
   private static let names = ScreenCatalog.all.map(\.name)
 
-  @Test("At five sizes", arguments: names)
+  @Test("Every screen matches its golden at five sizes", arguments: names)
   func sizes(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
     let sections = Self.sizes.map { size in
@@ -21,7 +21,7 @@ struct ScreenGoldenTests {
   }
 
   @Test(
-    "With ASCII only, every cell is ASCII and stands where it does in Unicode",
+    "In ASCII mode every screen is pure ASCII and exactly 80 columns wide",
     arguments: names
   )
   func ascii(name: String) throws {
@@ -32,7 +32,7 @@ struct ScreenGoldenTests {
   }
 
   /// The output for four kinds of terminals is stored with the tests of NcursesTerminal.
-  @Test("The styles of what stands where", arguments: names)
+  @Test("The styles of every screen match their golden", arguments: names)
   func styles(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
     let screen = paint(Size(width: 80, height: 24), .unicode)
@@ -62,7 +62,7 @@ struct ScreenGoldenTests {
     return lines.joined(separator: "\n")
   }
 
-  @Test("A terminal that is too small says so at any size")
+  @Test("A screen that is too small says so")
   func tooSmall() throws {
     let paint = try #require(ScreenCatalog.named("recent"))
     let sizes = [

@@ -3,7 +3,7 @@ import Testing
 @testable import BlogTUI
 
 @MainActor
-@Suite("The terminal of a script")
+@Suite("Script terminal")
 struct ScriptTerminalTests {
   /// Records the calls to the world.
   @MainActor
@@ -37,7 +37,7 @@ struct ScriptTerminalTests {
     return (terminal, notes)
   }
 
-  @Test("What others do is read with its title and text")
+  @Test("Actions of other users are parsed with title and text")
   func others() throws {
     let script = try Script(
       """
@@ -62,7 +62,7 @@ struct ScriptTerminalTests {
   }
 
   @Test(
-    "What nobody can do is said with its line",
+    "An invalid action of another user is rejected",
     arguments: [
       "as bob", "as bob post only a title", "as bob star", "as bob dance", "as bob join x",
     ]
@@ -71,7 +71,7 @@ struct ScriptTerminalTests {
     #expect(throws: Script.Failure.self) { try Script(line) }
   }
 
-  @Test("Each key waits for whoever looks on, and a pause takes its time")
+  @Test("With a pace, each key is delayed for the viewer, and a pause lasts its time")
   func pace() throws {
     let (terminal, notes) = try terminal("type ab\npause 500", pace: 40)
     #expect(terminal.nextEvents(timeout: nil) == [.woken])
@@ -83,7 +83,7 @@ struct ScriptTerminalTests {
     #expect(terminal.nextEvents(timeout: nil) == [.terminate(signal: 0)])
   }
 
-  @Test("Without a pace nothing waits, and a long pause is cut short")
+  @Test("Without a pace nothing waits, and with one a long pause is shortened")
   func pauses() throws {
     let (fast, fastNotes) = try terminal("pause 60000")
     _ = fast.nextEvents(timeout: nil)
@@ -94,7 +94,7 @@ struct ScriptTerminalTests {
     #expect(fastNotes.passed == [60_000] && slowNotes.passed == [60_000])
   }
 
-  @Test("Who looks on can end it, which is no failure")
+  @Test("The viewer can end the script without a failure")
   func leaving() throws {
     let (terminal, notes) = try terminal("type ab")
     _ = terminal.nextEvents(timeout: nil)
@@ -103,7 +103,7 @@ struct ScriptTerminalTests {
     #expect(terminal.failure == nil)
   }
 
-  @Test("Others are asked until they are done, and what is refused ends the script")
+  @Test("The script waits for actions of other users, and a refused one ends it")
   func waiting() throws {
     let (terminal, notes) = try terminal("as bob join\nas bob star x")
     notes.progress = [.underWay, .underWay, .done, .refused("permission denied")]

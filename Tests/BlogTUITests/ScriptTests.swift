@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Scripts")
 struct ScriptTests {
-  @Test("Every kind of step is read")
+  @Test("Every kind of step is parsed")
   func steps() throws {
     let script = try Script(
       """
@@ -30,7 +30,7 @@ struct ScriptTests {
   }
 
   @Test(
-    "What is no step is said with its line",
+    "An invalid step is rejected",
     arguments: [
       "key Entr", "size 0x5", "pause -1", "dance", "wait-for",
     ]

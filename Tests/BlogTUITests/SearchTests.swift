@@ -3,9 +3,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Searching")
+@Suite("Search")
 struct SearchTests {
-  @Test("Each character filters by title, author and text, in any case")
+  @Test("Each typed character filters by title, author and text, ignoring case")
   func incremental() {
     var model = Fixture.loaded()
     model.type("/TEA")
@@ -19,7 +19,7 @@ struct SearchTests {
   }
 
   @Test(
-    "A part that asks for something unknown is refused with a hint, and stays to be mended",
+    "An unknown qualifier is rejected with a hint and stays editable",
     arguments: [
       ("foo:bar", "foo:"), ("tea !auther:bob", "auther:"), ("stars>many", "stars> needs a number"),
     ]
@@ -36,14 +36,14 @@ struct SearchTests {
   }
 
   @Test(
-    "Addresses, times, quotes and words that end with a colon are text",
+    "URLs, times, quotes and words ending in a colon are plain text",
     arguments: ["https://x.org", "12:30", "std::string", "\"foo:bar\"", "tea:", ":x", "a: b"]
   )
   func colons(text: String) {
     #expect(SearchPattern.problem(in: text) == nil)
   }
 
-  @Test("n and N go round the matches")
+  @Test("n and N cycle through the matches")
   func nextMatch() {
     var model = Fixture.loaded()
     model.type("/bob", .enter)
@@ -65,7 +65,7 @@ struct SearchTests {
     #expect(model.feed.list.selection == "p08")
   }
 
-  @Test("Esc after a search without matches is back where it began")
+  @Test("Esc after a search without matches restores the selection")
   func noMatch() {
     var model = Fixture.loaded()
     model.type("jjj/zebra")
@@ -75,7 +75,7 @@ struct SearchTests {
     #expect(model.feed.list.selection == "p09")
   }
 
-  @Test("New posts go through the filter")
+  @Test("New posts are filtered")
   func live() {
     var model = Fixture.loaded()
     model.type("/post 7", .enter)
@@ -84,7 +84,7 @@ struct SearchTests {
     #expect(model.feed.list.ids == ["n7"])
   }
 
-  @Test("A post of mine is shown although the search would hide it")
+  @Test("The user's new post is shown even if the search would hide it")
   func posting() {
     var model = Fixture.loaded()
     model.type("/bob", .enter, "c", "T", .tab, "B", .control("s"))
@@ -95,7 +95,7 @@ struct SearchTests {
     #expect(model.feed.list.selection == "p13")
   }
 
-  @Test("A long search stays in its line, with the cursor in view", arguments: [20, 40, 80])
+  @Test("A long search stays on its line with the cursor visible", arguments: [20, 40, 80])
   func longSearch(width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 10))
     model.type("/", .text(String(repeating: "漢字 and more ", count: 12)))
@@ -105,14 +105,14 @@ struct SearchTests {
     #expect(model.rows[8].hasSuffix("no match") == (width >= 36))
   }
 
-  @Test("n without a search says how to begin one")
+  @Test("n without a search says how to start one")
   func withoutSearch() {
     var model = Fixture.loaded()
     model.type("n")
     #expect(model.message?.text.string == "No search yet; / searches")
   }
 
-  @Test("The other lists are searched too")
+  @Test("A search applies to the other lists too")
   func otherTabs() {
     var model = Fixture.loaded()
     model.type("/train", .enter, "2")

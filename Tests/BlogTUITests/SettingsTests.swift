@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Settings and themes")
 struct SettingsTests {
-  @Test("A stronger origin wins, whatever the order")
+  @Test("The stronger origin wins, whatever the order")
   func origins() {
     var settings = Settings()
     settings.choose(.word("light"), for: .theme, from: .commandLine("--theme"))
@@ -15,7 +15,7 @@ struct SettingsTests {
     #expect(settings.word(.theme) == "mono")
   }
 
-  @Test("Every default is a value that can be typed", arguments: Setting.allCases)
+  @Test("Every default value can be typed", arguments: Setting.allCases)
   func defaults(setting: Setting) {
     let names = Theme.builtIn.map(\.name)
     let read = setting.value(of: setting.standard.description, themes: names)
@@ -23,7 +23,7 @@ struct SettingsTests {
     #expect(setting.value(of: "nonsense\u{1}", themes: names) != .success(setting.standard))
   }
 
-  @Test("A new configuration is taken over while the program runs; a bad value changes nothing")
+  @Test("A new configuration applies at runtime, and an invalid value changes nothing")
   func reload() {
     var model = Fixture.loaded()
     var settings = Settings()
@@ -36,7 +36,7 @@ struct SettingsTests {
     #expect(model.message?.text.string == "config.toml:3: no such thing.")
   }
 
-  @Test("What was chosen in the program stays when the file is read again")
+  @Test("A value chosen in the program survives a reload of the file")
   func session() {
     var model = Fixture.loaded()
     model.type(":theme mono", .enter)
@@ -49,7 +49,7 @@ struct SettingsTests {
     model.rows.joined(separator: " ").split(separator: " ").joined(separator: " ")
   }
 
-  @Test("Settings are changed on their page")
+  @Test("Settings can be changed on their page")
   func page() {
     var model = Fixture.loaded()
     model.type(.key(.function(2)), "mouse")
@@ -65,7 +65,7 @@ struct SettingsTests {
     #expect(!model.settings.isOn(.mouse))
   }
 
-  @Test("What was tried out and not kept is as before, with its origin")
+  @Test("A value tried but not saved reverts with its origin")
   func tried() {
     var settings = Settings()
     settings.choose(.word("light"), for: .theme, from: .file("config.toml", line: 3))
@@ -79,7 +79,7 @@ struct SettingsTests {
     #expect(model.chooser == nil)
   }
 
-  @Test("Arrows move a number within its range, and Enter lets it be typed")
+  @Test("Arrows change a number within its range, and Enter edits it")
   func number() {
     var model = Fixture.loaded()
     model.type(.key(.function(2)), "text-w", .key(.right), .key(.right), .key(.left))
@@ -90,7 +90,7 @@ struct SettingsTests {
     #expect(model.commandLine?.field.text == "set text-width ")
   }
 
-  @Test("Every setting is explained in full below the list, where there is room")
+  @Test("Every setting is explained in full below the list")
   func explained() {
     for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {
       var model = Fixture.loaded(size)
@@ -102,7 +102,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("Without colours a theme keeps its attributes and nothing else", arguments: Theme.builtIn)
+  @Test("Without colours a theme keeps only its attributes", arguments: Theme.builtIn)
   func withoutColors(theme: Theme) {
     for role in Theme.Role.allCases {
       let style = theme.withoutColors[role]
@@ -111,14 +111,14 @@ struct SettingsTests {
     }
   }
 
-  @Test("What is selected, new or wrong stands out without colours too", arguments: Theme.builtIn)
+  @Test("Selections, notices and errors stand out even without colours", arguments: Theme.builtIn)
   func emphasis(theme: Theme) {
     for role in [Theme.Role.selected, .activeTab, .notice, .failure, .question, .title, .key] {
       #expect(!theme[role].attributes.isEmpty)
     }
   }
 
-  @Test("The terminal's background stays except where something must stand out")
+  @Test("Ordinary text keeps the terminal's background")
   func background() {
     for theme in Theme.builtIn {
       for role in [Theme.Role.text, .title, .dim, .author, .star, .rule] {
@@ -127,7 +127,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("A style is read as it is written")
+  @Test("A style round-trips through its description")
   func styles() {
     let all: [Style] =
       Theme.builtIn.flatMap { theme in Theme.Role.allCases.map { theme[$0] } }
@@ -138,7 +138,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("ASCII can be chosen while the program runs")
+  @Test("ASCII can be switched at runtime")
   func ascii() {
     var model = Fixture.loaded()
     model.type(":set ascii true", .enter)
@@ -149,7 +149,7 @@ struct SettingsTests {
 }
 
 extension SettingsTests {
-  @Test("The cursor is on the selected row, or hidden where nothing is typed")
+  @Test("The cursor is on the selected row, or hidden outside text fields if configured")
   func cursor() {
     var model = Fixture.loaded()
     model.type("jj")
@@ -161,7 +161,7 @@ extension SettingsTests {
     #expect(view(model).cursor != nil)
   }
 
-  @Test("Text is no wider than was chosen")
+  @Test("Text is no wider than the configured width")
   func textWidth() {
     var model = Fixture.opened(Size(width: 120, height: 30))
     model.type(":set text-width 40", .enter)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Signing in")
+@Suite("Sign-in form")
 struct SignInTests {
   private func signIn(
     _ accounts: [String] = [],
@@ -30,7 +30,7 @@ struct SignInTests {
     _ = signIn.update(.key(.enter))
   }
 
-  @Test("No character of a password is on the screen or in a description of it")
+  @Test("A password never appears on the screen or in a description")
   func hiddenPassword() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -42,7 +42,7 @@ struct SignInTests {
     #expect(text.contains("•••••••"))
   }
 
-  @Test("The cursor of a hidden password is where it would be without hiding")
+  @Test("The cursor in a hidden password moves as in visible text")
   func cursor() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -55,7 +55,7 @@ struct SignInTests {
     #expect(cursor?.row == end?.row)
   }
 
-  @Test("What was typed is asked of the server once, and keys wait for its answer")
+  @Test("The form is submitted once, and keys are ignored until the answer")
   func signsIn() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -69,7 +69,7 @@ struct SignInTests {
     #expect(signIn.view().text().contains("Signing in…"))
   }
 
-  @Test("A refused password is forgotten, and the rest is still there")
+  @Test("A refused password is cleared, and the other fields stay")
   func refusedPassword() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -87,7 +87,7 @@ struct SignInTests {
   }
 
   @Test(
-    "What cannot be right is said before the server is asked",
+    "Invalid input is reported before the server is asked",
     arguments: [
       (["", "a@b", "secret", "secret"], "name cannot be empty"),
       (["Ann", "ab", "secret", "secret"], "needs an @"),
@@ -106,7 +106,7 @@ struct SignInTests {
     #expect(signIn.message?.text.string.contains(problem) == true)
   }
 
-  @Test("Whoever has no name yet is asked for one, with a suggestion")
+  @Test("A user without a name is asked for one, with a suggestion")
   func userName() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -116,7 +116,7 @@ struct SignInTests {
     #expect(signIn.update(.key(.enter)) == [.setUserName("anna")])
   }
 
-  @Test("A forgotten password is asked for, and set with the code")
+  @Test("A forgotten password is reset with a code")
   func forgotten() {
     var signIn = signIn()
     form(.forgotten, &signIn)
@@ -133,7 +133,7 @@ struct SignInTests {
     #expect(signIn.form?.kind == .signIn)
   }
 
-  @Test("An account is used by Enter and signed out by x, other choices are not")
+  @Test("Enter uses an account and x signs it out; x does nothing on other choices")
   func accounts() {
     var signIn = signIn(["ann", "bob"])
     #expect(signIn.update(.key(.enter)) == [.use(uid: "ann")])
@@ -144,7 +144,7 @@ struct SignInTests {
     #expect(signIn.update(.key(.character("x"))).isEmpty)
   }
 
-  @Test("Escape leads back to the choices, and never out of the program")
+  @Test("Escape returns to the choices and never quits")
   func escape() {
     var signIn = signIn()
     form(.signIn, &signIn)
@@ -155,7 +155,7 @@ struct SignInTests {
     #expect(signIn.update(.key(.character("q"))) == [.quit])
   }
 
-  @Test("Who came from the blog goes back to it, unless their account was signed out meanwhile")
+  @Test("Escape and q return to the blog unless the account was signed out")
   func back() {
     for visitor in [SignIn.Visitor.account(uid: "ann"), .nobody] {
       for key in [KeyEvent.escape, .character("q")] {
@@ -177,7 +177,7 @@ struct SignInTests {
     }
   }
 
-  @Test("No keys at any size leave the screen or trap")
+  @Test("Random keys at any size neither trap nor draw outside the screen")
   func anything() {
     var random = SplitMix64(seed: 5)
     let keys: [KeyEvent] = [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Tags and whom one follows, on the screen")
+@Suite("Tags and followed authors")
 struct TagsTests {
   static func model(
     _ size: Size = Size(width: 80, height: 24),
@@ -19,7 +19,7 @@ struct TagsTests {
     return model
   }
 
-  @Test("# chooses a tag of the post, and its posts are a list to go back from")
+  @Test("# opens the list of a tag of the post, and q returns")
   func choosing() {
     var model = Self.model()
     model.type("#")
@@ -45,7 +45,7 @@ struct TagsTests {
     #expect(model.message?.kind == .failure)
   }
 
-  @Test("#tea finds the tag and what begins with it, and not the word")
+  @Test("#tea matches tags that start with tea, not the word")
   func searching() {
     var model = Self.model()
     model.type("/#te")
@@ -58,7 +58,7 @@ struct TagsTests {
     #expect(model.feed.list.ids == [])
   }
 
-  @Test("f follows the author, and a fifth list has the posts of all whom one follows")
+  @Test("f follows the author, and a fifth list shows the posts of all followed authors")
   func following() {
     var model = Self.model()
     #expect(!model.rows[0].contains("Following"))

@@ -3,11 +3,11 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The truth about the connection and about what I did")
+@Suite("Connection and delivery state")
 struct TruthTests {
   private func status(_ model: Model) -> String { model.rows.last ?? "" }
 
-  @Test("The bar tells the round trip, the age of the last event, who is here and what waits")
+  @Test("The status bar shows the round trip, last event, user count and pending writes")
   func bar() {
     var model = Fixture.loaded(Size(width: 132, height: 43))
     model.send(.blog(.roundTrip(milliseconds: 12)))
@@ -27,7 +27,7 @@ struct TruthTests {
     #expect(!status(model).contains("12 ms"))
   }
 
-  @Test("A star is noted, sent, stored, and then a star like any other")
+  @Test("A star shows its local, sent and stored states in turn")
   func delivery() {
     var model = Fixture.loaded()
     model.send(.blog(.connection(.offline(retryInSeconds: nil))))
@@ -42,7 +42,7 @@ struct TruthTests {
     #expect(model.rows[2].hasPrefix("  The hearth"))
   }
 
-  @Test("What was refused keeps its sign until it is tried again")
+  @Test("A refused write keeps its mark until it is retried")
   func refused() {
     var model = Fixture.loaded()
     model.type("s", "j")
@@ -53,7 +53,7 @@ struct TruthTests {
     #expect(model.rows[2].hasPrefix(" ◌The hearth"))
   }
 
-  @Test("All signs have a form in ASCII, and no two are the same")
+  @Test("All marks have distinct ASCII forms")
   func ascii() {
     let all: [Delivery] = [.local, .sent, .acknowledged(at: 0), .refused]
     let signs = all.map { $0.sign(.ascii).string } + [GlyphSet.ascii.bullet.string, " "]
@@ -61,7 +61,7 @@ struct TruthTests {
     #expect(signs.allSatisfy { $0.utf8.count == 1 })
   }
 
-  @Test("A post that waited since the last run of the program has its sign until it is stored")
+  @Test("A post pending since the last run keeps its mark until it is stored")
   func restored() {
     var model = Fixture.loaded()
     model.send(.blog(.pendingWrites(1)))
@@ -71,7 +71,7 @@ struct TruthTests {
     #expect(model.rows[3].hasPrefix("  Notes"))
   }
 
-  @Test("Others see me typing, not with every key, and no longer when it is sent")
+  @Test("Typing is announced once per interval and ends when the comment is sent")
   func typing() {
     var model = Fixture.opened()
     #expect(model.type("c", "H") == [.typing("p11", true)])
@@ -85,7 +85,7 @@ struct TruthTests {
     #expect(model.type("c", "y") == [])
   }
 
-  @Test("I see who is typing until they stop or are silent for long")
+  @Test("A typing user is shown until they stop or time out")
   func typists() {
     var model = Fixture.opened()
     let bob = Typist(person: Author(uid: "bob", name: "bob"), at: Fixture.now)
@@ -96,7 +96,7 @@ struct TruthTests {
     #expect(!model.rows.contains { $0.contains("is writing") })
   }
 
-  @Test("Notices ring when they are wanted, not for what is open, and not all the time")
+  @Test("Notices ring if enabled, at a limited rate and not for the open post")
   func notices() {
     var model = Fixture.opened()
     let bob = Author(uid: "bob", name: "bob")
@@ -114,7 +114,7 @@ struct TruthTests {
     )
   }
 
-  @Test("The status bar tells of a refused sign-in, as far as there is room, until it is over")
+  @Test("The status bar shows a refused sign-in, as space allows, until it is resolved")
   func refusedSignIn() {
     let reason = "signing in was refused: the account is disabled, and nothing can be sent"
     for (width, text) in [
@@ -137,7 +137,7 @@ struct TruthTests {
     }
   }
 
-  @Test("A server that does not answer is told of, counted, and offline after ten seconds")
+  @Test("An unresponsive server is shown with a counter and counts as offline after ten seconds")
   func silence() {
     for (width, text) in [
       (20, "◐ no answer for 8 s"), (40, "alice · local      ◐ no answer for 8 s"),
@@ -164,7 +164,7 @@ struct TruthTests {
   }
 
   @Test(
-    "The cause of an outage comes first where it is narrow, with its address where there is room"
+    "A narrow status bar shows the cause of an outage first and a wide one also the address"
   )
   func causes() {
     for (width, text) in [
@@ -180,7 +180,7 @@ struct TruthTests {
     }
   }
 
-  @Test("^R connects at once instead of waiting, for the next attempt or for an answer")
+  @Test("^R reconnects at once instead of waiting for the next attempt or an answer")
   func connectingAtOnce() {
     var model = Fixture.loaded(Size(width: 80, height: 24))
     #expect(model.type(.control("r")) == [])
@@ -209,7 +209,7 @@ struct TruthTests {
     #expect(first.rows[22].contains("Connecting already"))
   }
 
-  @Test("A terminal that opens on a server that hangs says what it waits for")
+  @Test("A terminal started against a hanging server says what it waits for")
   func waiting() {
     var model = Fixture.started(Size(width: 80, height: 24))
     model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
@@ -220,7 +220,7 @@ struct TruthTests {
     )
   }
 
-  @Test("w shows who is here, on which terminal, since when")
+  @Test("w shows who is online, on which terminal and since when")
   func people() {
     var model = Fixture.loaded()
     let bob = Author(uid: "bob", name: "bob")
@@ -234,7 +234,7 @@ struct TruthTests {
     #expect(model.help == nil)
   }
 
-  @Test("Who takes the name of another is shown with a mark, and so is the other")
+  @Test("Users with lookalike names are both shown with a mark")
   func names() throws {
     var model = Fixture.loaded()
     let plain = try #require(model.rows.first { $0.contains("The hearth is lit") })

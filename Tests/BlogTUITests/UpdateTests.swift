@@ -3,9 +3,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Keys and events change the model")
+@Suite("Model updates")
 struct UpdateTests {
-  @Test("The start follows the first list only")
+  @Test("Starting follows only the first list")
   func start() {
     var model = Model(
       me: Fixture.alice,
@@ -17,7 +17,7 @@ struct UpdateTests {
     #expect(model.feed.phase == .loading)
   }
 
-  @Test("A list is followed from its first look on, and only once")
+  @Test("A list is followed once, when it is first shown")
   func tabs() {
     var model = Fixture.loaded()
     #expect(model.type("2") == [.follow(.top)])
@@ -32,7 +32,7 @@ struct UpdateTests {
     #expect(model.tab == .myTop)
   }
 
-  @Test("Posts above keep the selected post on its row", arguments: [0, 3, 18, 40])
+  @Test("New posts above keep the selected post on its row", arguments: [0, 3, 18, 40])
   func anchor(selected: Int) {
     var model = Fixture.loaded()
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
@@ -46,7 +46,7 @@ struct UpdateTests {
     #expect(after[1].contains("▲ 10 new"))
   }
 
-  @Test("A thousand posts and stars elsewhere never move what is read")
+  @Test("A thousand posts and stars elsewhere never move the view")
   func anchorUnderLoad() {
     var model = Fixture.loaded()
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
@@ -61,7 +61,7 @@ struct UpdateTests {
     #expect(model.feed.unseenCount == 1_000)
   }
 
-  @Test("The mark of new posts goes away with a jump to the top", arguments: [".", "gg"])
+  @Test("Jumping to the top clears the indicator of new posts", arguments: [".", "gg"])
   func jump(keys: String) {
     var model = Fixture.loaded()
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
@@ -73,7 +73,7 @@ struct UpdateTests {
     #expect(!model.rows[1].contains("new"))
   }
 
-  @Test("Posts of mine are never announced as new")
+  @Test("The user's own posts are never announced as new")
   func mineIsNotNew() {
     var model = Fixture.loaded()
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
@@ -83,7 +83,7 @@ struct UpdateTests {
     #expect(model.feed.unseenCount == 0)
   }
 
-  @Test("The star key means there and back even before the first is known")
+  @Test("The star key toggles even before the first star is acknowledged")
   func star() {
     var model = Fixture.loaded()
     #expect(model.type("s") == [.star("p12", false)])
@@ -91,7 +91,7 @@ struct UpdateTests {
     #expect(model.type("js") == [.star("p11", true)])
   }
 
-  @Test("After an acknowledged star the list is the truth again")
+  @Test("After a star is acknowledged, the list decides again")
   func starAcknowledged() {
     var model = Fixture.loaded()
     model.type("s")
@@ -99,7 +99,7 @@ struct UpdateTests {
     #expect(model.type("s") == [.star("p12", false)])
   }
 
-  @Test("The letter of an answer acts at once, and the deletion can be undone")
+  @Test("The letter of an answer acts at once, and a deletion can be undone")
   func letterActs() {
     var model = Fixture.loaded()
     #expect(model.type("jdy") == [])
@@ -109,7 +109,7 @@ struct UpdateTests {
     #expect(model.reading.deletions.isEmpty)
   }
 
-  @Test("Without its letter, deleting takes three different keys", arguments: ["l", "\t"])
+  @Test("Deleting without the letter takes three different keys", arguments: ["l", "\t"])
   func delete(key: String) {
     var model = Fixture.loaded()
     #expect(model.type("jd") == [])
@@ -123,7 +123,7 @@ struct UpdateTests {
   }
 
   @Test(
-    "No key deletes anything, however often it is hit",
+    "No key except the letter of the answer deletes a post, however often it is pressed",
     arguments: ["d", "n", "l", "h", "\n", "\t", " ", "\u{1B}"]
   )
   func noKeyAloneDeletes(key: String) {
@@ -137,7 +137,7 @@ struct UpdateTests {
     #expect(model.reading.deletions.isEmpty)
   }
 
-  @Test("Every question begins with Cancel, which Enter gives and which changes nothing")
+  @Test("Every question starts on Cancel, and Enter then changes nothing")
   func cancelIsInFront() {
     var model = Fixture.opened()
     model.type("d", .enter)
@@ -156,7 +156,7 @@ struct UpdateTests {
     #expect(model.drafts.isEmpty)
   }
 
-  @Test("Any other key keeps the post", arguments: ["d", "n", "x", " "])
+  @Test("Any other key cancels the deletion", arguments: ["d", "n", "x", " "])
   func deleteCancelled(key: String) {
     var model = Fixture.loaded()
     #expect(model.type("jd", .text(key)) == [])
@@ -164,7 +164,7 @@ struct UpdateTests {
     #expect(model.feed.list.selection == "p11")
   }
 
-  @Test("The question goes on about the same post when others arrive")
+  @Test("The question stays on the same post when others arrive")
   func deleteIsAboutThePost() {
     var model = Fixture.loaded()
     model.type("jd")
@@ -173,7 +173,7 @@ struct UpdateTests {
     #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
   }
 
-  @Test("The post of another cannot be deleted, and the message says whose it is")
+  @Test("Another user's post cannot be deleted, and the message names its owner")
   func deleteOther() {
     var model = Fixture.loaded()
     #expect(model.type("d") == [])
@@ -192,7 +192,7 @@ struct UpdateTests {
     #expect(model.message == nil)
   }
 
-  @Test("A refused star says what, why and what to do, and rings")
+  @Test("A refused star rings and shows the reason and the retry key")
   func refusedStar() {
     var model = Fixture.loaded()
     let effects = model.send(.blog(.failed(.star("p12", true), reason: "permission denied")))
@@ -201,13 +201,13 @@ struct UpdateTests {
     #expect(model.message?.text.string == text)
   }
 
-  @Test("q leaves at once when nothing is unsent")
+  @Test("q quits at once if nothing is unsent")
   func quit() {
     var model = Fixture.loaded()
     #expect(model.type("q") == [.quit])
   }
 
-  @Test("q asks when a write is not acknowledged")
+  @Test("q asks for confirmation if a write is not acknowledged")
   func quitWithPendingWrites() {
     var model = Fixture.loaded()
     model.send(.blog(.pendingWrites(1)))
@@ -217,7 +217,7 @@ struct UpdateTests {
     #expect(model.type("y") == [.quit])
   }
 
-  @Test("q leaves by itself once what was on its way is acknowledged, unless another key came")
+  @Test("q quits once pending writes are acknowledged, unless another key is pressed")
   func quitOnceAcknowledged() {
     var model = Fixture.loaded()
     model.send(.blog(.pendingWrites(2)))
@@ -229,14 +229,14 @@ struct UpdateTests {
     #expect(model.send(.blog(.pendingWrites(0))) == [])
   }
 
-  @Test("Esc in the list never leaves")
+  @Test("Esc in the list never quits")
   func escape() {
     var model = Fixture.loaded()
     #expect(model.type(.escape) == [])
     #expect(model.message != nil)
   }
 
-  @Test("Too small says so, does nothing blindly, and recovers")
+  @Test("A terminal that is too small says so, ignores keys and recovers")
   func tooSmall() {
     var model = Fixture.loaded()
     let before = model.rows
@@ -247,7 +247,7 @@ struct UpdateTests {
     #expect(model.rows == before)
   }
 
-  @Test("A list that cannot be read says why, keeps its posts and can be read again")
+  @Test("A list that cannot be read says why, keeps its posts and can be retried")
   func failedList() {
     var model = Fixture.loaded()
     model.send(.blog(.feedFailed(.recent, reason: "permission denied")))
@@ -258,7 +258,7 @@ struct UpdateTests {
     #expect(!model.rows[1].contains("Cannot be read"))
   }
 
-  @Test("The countdown to the next attempt runs with the clock")
+  @Test("The countdown to the next attempt follows the clock")
   func countdown() {
     var model = Fixture.loaded()
     model.send(.blog(.connection(.offline(retryInSeconds: 9))))
@@ -270,7 +270,7 @@ struct UpdateTests {
     #expect(model.nextTick == .seconds(30))
   }
 
-  @Test("The same state told again does not begin the countdown anew")
+  @Test("Repeating the same connection state does not restart the countdown")
   func countdownIsNotRestarted() {
     var model = Fixture.loaded()
     model.send(.blog(.connection(.offline(retryInSeconds: 9))))
@@ -300,7 +300,7 @@ struct UpdateTests {
     #expect(model.type(.control("z")) == [.suspend])
   }
 
-  @Test("A click selects, a click on the selected post opens, a click on a tab shows the list")
+  @Test("A click selects a post, a second one opens it, and one on a tab shows its list")
   func mouse() {
     var model = Fixture.loaded()
     func press(_ row: Int, _ column: Int) -> Typed {
@@ -312,7 +312,7 @@ struct UpdateTests {
     #expect(model.type(press(0, 24)) == [.close("p10"), .follow(.top)])
   }
 
-  @Test("The end of a click answers no question and hides no message")
+  @Test("Releasing the mouse button answers no question and hides no message")
   func release() {
     let release = Typed.key(
       .mouse(MouseEvent(kind: .release, position: Position(row: 3, column: 3)))
@@ -324,7 +324,7 @@ struct UpdateTests {
     #expect(model.question != nil)
   }
 
-  @Test("A paste into the list does nothing but say so")
+  @Test("A paste into the list does nothing except show a message")
   func pasteIntoList() {
     var model = Fixture.loaded()
     #expect(model.type(.paste("qdyjj")) == [])

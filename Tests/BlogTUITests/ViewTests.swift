@@ -3,10 +3,10 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The view")
+@Suite("View")
 struct ViewTests {
   @Test(
-    "Ages are short, and dates after a year",
+    "Ages are short and become dates after a year",
     arguments: [
       (0, "now"), (59, "now"), (60, "1m"), (3_599, "59m"), (3_600, "1h"), (86_399, "23h"),
       (86_400, "1d"), (86_400 * 364, "364d"), (86_400 * 365, "2022-11-14"),
@@ -18,7 +18,10 @@ struct ViewTests {
     #expect(Age.text(Fixture.now - seconds * 1_000, now: Fixture.now).string == text)
   }
 
-  @Test("An unknown time has no age, and no time traps", arguments: [Int64.min, -1, 0, .max])
+  @Test(
+    "An unknown time has no age, and extreme times do not trap",
+    arguments: [Int64.min, -1, 0, .max]
+  )
   func extremeTimes(time: Int64) {
     #expect(Age.text(nil, now: time) == .empty)
     for other in [Int64.min, -1, 0, .max] {
@@ -27,7 +30,7 @@ struct ViewTests {
   }
 
   @Test(
-    "Counts of stars take at most four cells",
+    "Star counts take at most four cells",
     arguments: [
       (0, "0"), (9_999, "9999"), (10_000, "10k"), (999_999, "999k"), (1_000_000, "1M"),
       (5_000_000_000, "5G"), (.max, "999G"), (-1, "0"), (.min, "0"),
@@ -55,7 +58,7 @@ struct ViewTests {
     )
   }
 
-  @Test("The selected row is shown in reverse as a whole, beside its mark")
+  @Test("The selected row is entirely reversed, except its marker")
   func selectedRow() {
     let screen = view(Fixture.loaded())
     let cells = Array(screen.row(2))
@@ -65,14 +68,17 @@ struct ViewTests {
     #expect(screen.cursor == Position(row: 2, column: 0))
   }
 
-  @Test("A star of mine is another sign, not only another colour")
+  @Test("The user's own star has a different symbol, not only another colour")
   func stars() {
     let rows = Fixture.loaded().rows
     #expect(rows[2].contains("★    3"))
     #expect(rows[3].contains("☆   12"))
   }
 
-  @Test("The status bar says who, where, how it is and what waits", arguments: [20, 30, 60, 80])
+  @Test(
+    "The status bar shows the user, the connection state and pending writes",
+    arguments: [20, 30, 60, 80]
+  )
   func status(width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 6))
     model.send(.blog(.pendingWrites(3)))
@@ -86,7 +92,7 @@ struct ViewTests {
     #expect(model.rows[5].contains("◌ connecting"))
   }
 
-  @Test("While a post or a comment is written the cursor is in its field")
+  @Test("While writing a post or comment, the cursor is in its field")
   func cursor() {
     var model = Fixture.loaded()
     model.type("c", "Hello")
@@ -98,7 +104,7 @@ struct ViewTests {
     #expect(view(open).cursor == Position(row: 21, column: 4))
   }
 
-  @Test("Nothing but ASCII is drawn of the chrome on a terminal without Unicode")
+  @Test("The interface is pure ASCII on a terminal without Unicode")
   func asciiChrome() {
     var model = Fixture.started(Size(width: 80, height: 24), glyphs: .ascii)
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...50))))

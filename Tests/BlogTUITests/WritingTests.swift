@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("What is typed is never lost")
+@Suite("Drafts and unsent text")
 struct WritingTests {
   @Test("A post needs a title and a body")
   func validation() {
@@ -31,7 +31,7 @@ struct WritingTests {
     #expect(model.rows[2].hasPrefix("▌◌Hello"))
   }
 
-  @Test("After posting from the list by stars, the newest posts are shown")
+  @Test("After posting from the top list, the recent list is shown")
   func postedFromTop() {
     var model = Fixture.loaded()
     model.type("2", "c", "T", .tab, "B", .control("x"))
@@ -42,7 +42,7 @@ struct WritingTests {
     #expect(model.feed.list.selection == "p13")
   }
 
-  @Test("Esc with text asks; y keeps it for the next c")
+  @Test("Esc with text asks, and y keeps the draft for the next c")
   func draftIsKept() {
     var model = Fixture.loaded()
     model.type("c", "Half", .tab, "a thought", .escape)
@@ -55,7 +55,7 @@ struct WritingTests {
     #expect(model.unsentDrafts.count == 1)
   }
 
-  @Test("n throws the draft away, u brings it back, any other key goes on")
+  @Test("n discards the draft, u restores it, and any other key continues it")
   func draftIsDiscarded() {
     var model = Fixture.loaded()
     model.type("c", "Half", .escape, "x")
@@ -67,7 +67,7 @@ struct WritingTests {
     #expect(model.unsentDrafts.map(\.title) == ["Half"])
   }
 
-  @Test("The draft of an edit is an edit, until its post is gone")
+  @Test("The draft of a post edit stays an edit until the post is deleted")
   func draftOfAnEdit() {
     var model = Fixture.loaded()
     let post = Post(id: "p13", uid: "alice", author: "alice", title: "T", body: "B")
@@ -99,7 +99,7 @@ struct WritingTests {
     #expect(model.type(.control("s")) == [.post(title: "T", body: "B!")])
   }
 
-  @Test("The draft of a comment's edit is an edit, until the comment is gone")
+  @Test("The draft of a comment edit stays an edit until the comment is deleted")
   func draftOfACommentEdit() {
     var model = Fixture.opened()
     let mine = Comment(id: "c9", uid: "alice", author: "alice", text: "mine")
@@ -117,7 +117,7 @@ struct WritingTests {
     #expect(model.message?.text.string.contains("The comment was deleted") == true)
   }
 
-  @Test("Esc without text just goes back")
+  @Test("Esc without text closes the form without asking")
   func emptyForm() {
     var model = Fixture.loaded()
     model.type("c", .escape)
@@ -125,7 +125,7 @@ struct WritingTests {
     #expect(model.question == nil)
   }
 
-  @Test("A refused post opens again at once, with its text and the reason")
+  @Test("A refused post reopens at once with its text and the reason")
   func refusedPost() {
     var model = Fixture.loaded()
     let action = BlogAction.post("p13", title: "T", body: "B")
@@ -136,7 +136,7 @@ struct WritingTests {
     #expect(model.rows.contains { $0.contains("Not saved: permission denied") })
   }
 
-  @Test("A refused post does not jump in front of someone who reads; it waits for c")
+  @Test("A refused post does not interrupt reading and waits for c")
   func refusedPostWhileReading() {
     var model = Fixture.opened()
     let action = BlogAction.post("p13", title: "T", body: "B")
@@ -148,7 +148,7 @@ struct WritingTests {
     #expect(model.composer?.body.text == "B")
   }
 
-  @Test("A refused post never replaces what is typed just now")
+  @Test("A refused post never replaces text being typed")
   func refusedPostWhileTyping() {
     var model = Fixture.loaded()
     model.type("c", "New")
@@ -158,7 +158,7 @@ struct WritingTests {
     #expect(model.composer?.title.text == "T")
   }
 
-  @Test("Quitting with a draft asks")
+  @Test("Quitting with a draft asks for confirmation")
   func quitWithDraft() {
     var model = Fixture.loaded()
     model.type("c", "Half", .escape, "y")
@@ -168,7 +168,7 @@ struct WritingTests {
     #expect(model.type("q", "y") == [.quit])
   }
 
-  @Test("Quitting with a comment that was begun asks")
+  @Test("Quitting with a started comment asks for confirmation")
   func quitWithComment() {
     var model = Fixture.opened()
     model.type("c", "Hm", .escape)
@@ -177,7 +177,7 @@ struct WritingTests {
     #expect(model.question == .quit)
   }
 
-  @Test("A comment that was begun is there again with its post")
+  @Test("A started comment reappears with its post")
   func commentDraft() {
     var model = Fixture.opened()
     model.type("c", "Hm", .escape, "q")
@@ -188,7 +188,7 @@ struct WritingTests {
     #expect(model.unsentComments == ["Hm"])
   }
 
-  @Test("A refused comment returns to its line with the reason")
+  @Test("A refused comment returns to its field with the reason")
   func refusedComment() {
     var model = Fixture.opened()
     #expect(model.type("c", "Hm", .enter).last == .comment("p11", text: "Hm"))
@@ -198,7 +198,7 @@ struct WritingTests {
     #expect(model.message?.text.string.contains("too long") == true)
   }
 
-  @Test("A refused comment waits while another is typed")
+  @Test("A refused comment waits while another one is typed")
   func refusedCommentWhileTyping() {
     var model = Fixture.opened()
     model.type("c", "One", .enter, "c", "Two")
@@ -208,7 +208,7 @@ struct WritingTests {
     #expect(model.openPost?.field.text == "One")
   }
 
-  @Test("A comment of blanks is not sent")
+  @Test("A blank comment is not sent")
   func emptyComment() {
     var model = Fixture.opened()
     #expect(model.type("c", "  ", .enter) == [])
@@ -216,7 +216,7 @@ struct WritingTests {
     #expect(model.message != nil)
   }
 
-  @Test("A post deleted while open says so and keeps the comment")
+  @Test("A post deleted while open says so and keeps the typed comment")
   func deletedWhileOpen() {
     var model = Fixture.opened()
     model.type("c", "Hm")
@@ -229,7 +229,7 @@ struct WritingTests {
     #expect(model.type(.enter).contains(.comment("p11", text: "Hm")))
   }
 
-  @Test("A paste that is too long is kept whole, counted, and not sent before it is shorter")
+  @Test("An overlong paste is kept, reported with its excess and not sent until shortened")
   func longPaste() {
     var model = Fixture.loaded()
     model.type("c", .paste(String(repeating: "x", count: 310)), .tab, "B")
@@ -243,7 +243,7 @@ struct WritingTests {
     #expect(model.type(.control("s")).count == 1)
   }
 
-  @Test("A paste of a hundred kilobytes stays whole", .timeLimit(.minutes(1)))
+  @Test("A paste of 100 KB is kept whole", .timeLimit(.minutes(1)))
   func hugePaste() {
     var model = Fixture.loaded()
     let text = String(repeating: "0123456789abcde\n", count: 6_400)
@@ -254,7 +254,7 @@ struct WritingTests {
     #expect(model.type(.control("s")) == [])
   }
 
-  @Test("Pasted text is never taken for keys", arguments: ["", "\n", "?", "jd", ":", "/"])
+  @Test("Pasted text is never interpreted as keys", arguments: ["", "\n", "?", "jd", ":", "/"])
   func pasteIsNoKeys(place: String) {
     var model = Fixture.loaded()
     for key in place { model.send(.key(key == "\n" ? .enter : .character(key))) }

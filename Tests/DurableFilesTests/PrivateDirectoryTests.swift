@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Private directories")
 struct PrivateDirectoryTests {
-  @Test("A directory and those above are made for the owner only; what is there stays as it is")
+  @Test("New directories, parents included, get mode 0700; existing ones keep theirs")
   func modes() throws {
     let place = try TemporaryDirectory()
     #expect(chmod(place.path, 0o750) == 0)
@@ -18,7 +18,7 @@ struct PrivateDirectoryTests {
     }
   }
 
-  @Test("It is private from its first moment: its mode is never changed")
+  @Test("A directory is created private, without a later chmod")
   func firstMoment() throws {
     let place = try TemporaryDirectory()
     let watch = try FileWatch(place.path)
@@ -29,7 +29,7 @@ struct PrivateDirectoryTests {
     #expect(watch.events() == [.made("b"), .changed("b")])
   }
 
-  @Test("A path without a slash at its beginning is one below the working directory")
+  @Test("A relative path is resolved against the working directory")
   func relative() throws {
     let name = "t-\(UUID().uuidString)"
     defer { rmdir(name) }
@@ -37,7 +37,7 @@ struct PrivateDirectoryTests {
     #expect(rmdir(FileManager.default.currentDirectoryPath + "/" + name) == 0)
   }
 
-  @Test("What stands in the way is named")
+  @Test("The error names the path that could not be created")
   func inTheWay() throws {
     let place = try TemporaryDirectory()
     try Data().write(to: URL(fileURLWithPath: place.file("a")))

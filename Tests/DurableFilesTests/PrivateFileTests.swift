@@ -12,7 +12,7 @@ struct PrivateFileTests {
 
   // MARK: Making
 
-  @Test("A new file is for its owner only, and one that is there stays as it is")
+  @Test("A new file gets mode 0600; an existing file stays unchanged")
   func create() throws {
     let place = try TemporaryDirectory()
     let file = place.file("f")
@@ -25,7 +25,7 @@ struct PrivateFileTests {
     #expect(try place.mode("f") == 0o640)
   }
 
-  @Test("As long as it is empty, its name and all above it are made durable")
+  @Test("Creating a file syncs every directory above it until the file has content")
   func names() throws {
     let place = try TemporaryDirectory()
     let real = URL(fileURLWithPath: place.path).resolvingSymlinksInPath().path
@@ -49,7 +49,7 @@ struct PrivateFileTests {
     #expect(try synchronized(file) == [])
   }
 
-  @Test("A disk that does not keep the names is reported")
+  @Test("A failed directory sync is reported")
   func namesNotKept() throws {
     let place = try TemporaryDirectory()
     let failure = FileFailure(EIO, action: "cannot write \(place.path)")
@@ -60,7 +60,7 @@ struct PrivateFileTests {
     }
   }
 
-  @Test("A link is followed only when that is asked for")
+  @Test("A symbolic link is followed only on request")
   func links() throws {
     let place = try TemporaryDirectory()
     try Data("elsewhere".utf8).write(to: URL(fileURLWithPath: place.file("target")))
@@ -71,7 +71,7 @@ struct PrivateFileTests {
     }
   }
 
-  @Test("A file that cannot be made is named")
+  @Test("The error names the file that could not be created")
   func notMade() throws {
     let place = try TemporaryDirectory()
     let path = place.file("none/f")
@@ -84,7 +84,7 @@ struct PrivateFileTests {
   // MARK: Replacing
 
   @Test(
-    "A file is replaced as a whole, by one that is private from its first moment",
+    "A file is replaced atomically and is private from the start",
     arguments: [true, false]
   )
   func replace(isDurable: Bool) throws {
@@ -104,7 +104,7 @@ struct PrivateFileTests {
     #expect(try text(file) == "")
   }
 
-  @Test("What a process has left that ended in the middle does not matter")
+  @Test("Leftovers of an interrupted replacement do no harm")
   func leftover() throws {
     let place = try TemporaryDirectory()
     let file = place.file("f")
@@ -121,7 +121,7 @@ struct PrivateFileTests {
     #expect(try text(place.file("other")) == "theirs")
   }
 
-  @Test("Where the new file cannot take the place of the old one, all stays as it was")
+  @Test("A failed replacement leaves everything as it was")
   func notReplaced() throws {
     let place = try TemporaryDirectory()
     let file = place.file("f")
@@ -135,7 +135,7 @@ struct PrivateFileTests {
     }
   }
 
-  @Test("Writing goes on until all is written, and says why it cannot")
+  @Test("A write continues until every byte is written, or reports the error")
   func writeAll() throws {
     var ends: [CInt] = [0, 0]
     #expect(pipe(&ends) == 0)
@@ -156,7 +156,7 @@ struct PrivateFileTests {
 
   // MARK: Names
 
-  @Test("Of a directory of ours every failure is reported, of others' only that the disk fails")
+  @Test("A strict directory sync reports every failure, a lenient one only disk failures")
   func strictness() throws {
     let place = try TemporaryDirectory()
     let missing = place.file("none")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HearthProgram
 
-@Suite("Words that start with a dash")
+@Suite("Arguments that start with a dash")
 struct DashedWordTests {
-  @Test("The value of an option may start with a dash, as a random code does now and then")
+  @Test("The value of an option may start with a dash")
   func value() throws {
     let command: ResetPasswordCommand = try parsed(
       ["reset-password", "--code", "-Kx_1", "--email", "-a@b", "--password-stdin"]
@@ -15,14 +15,14 @@ struct DashedWordTests {
     #expect(command.passwordStdin)
   }
 
-  @Test("The command that opens the blog takes such values too")
+  @Test("The default command also accepts such values")
   func defaultCommand() throws {
     let command: Open = try parsed(["--data-dir", "-d", "--user", "-u"])
     #expect(command.options.dataDir == "-d")
     #expect(command.options.user == "-u")
   }
 
-  @Test("The name of a post may start with a dash, also after a flag")
+  @Test("A post ID may start with a dash, even after a flag")
   func argument() throws {
     let command: WriteComment = try parsed(["comment", "--json", "-Kpost", "-", "--answer", "-Kto"])
     #expect(command.id == "-Kpost")
@@ -31,7 +31,7 @@ struct DashedWordTests {
     #expect(command.options.json)
   }
 
-  @Test("What comes after two dashes stays as it is, and -h is a request for help")
+  @Test("Arguments after two dashes stay unchanged, and -h requests help")
   func unchanged() {
     let words = ["show", "-h", "--", "-Kpost"]
     #expect(DashedWord.protect(words, of: Hearth.self) == words)

@@ -21,7 +21,7 @@ struct DraftFileTests {
     ExternalEditor(drafts: drafts, environment: ["EDITOR": "sh -c '\(command)'"])
   }
 
-  @Test("A draft knows what it edits in the next run, too")
+  @Test("A draft keeps its edited post or comment across runs")
   func edits() throws {
     let directory = try TemporaryDirectory()
     let unsent = Unsent(
@@ -36,7 +36,7 @@ struct DraftFileTests {
     #expect(loaded.unsent == unsent && loaded.news.isEmpty && loaded.problem == nil)
   }
 
-  @Test("A damaged draft file is put aside and named", arguments: ["{\"posts\":[{", "{}", ""])
+  @Test("A damaged draft file is set aside and reported", arguments: ["{\"posts\":[{", "{}", ""])
   func damaged(text: String) throws {
     let directory = try TemporaryDirectory()
     let first = DraftFile(directory: directory.path, uid: "alice")
@@ -51,7 +51,7 @@ struct DraftFileTests {
     #expect(FileManager.default.contents(atPath: path + ".damaged") == Data(text.utf8))
   }
 
-  @Test("Drafts that cannot be stored are a problem that is told")
+  @Test("A failed save of drafts is reported")
   func unwritable() throws {
     let directory = try TemporaryDirectory()
     let file = directory.path + "/file"
@@ -61,7 +61,7 @@ struct DraftFileTests {
     #expect(problem?.description.contains(file) == true)
   }
 
-  @Test("A file that comes back unchanged changes nothing, and line 1 is explained in it")
+  @Test("An unchanged editor file changes nothing, and the file explains line 1")
   func unchanged() throws {
     let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
@@ -71,7 +71,7 @@ struct DraftFileTests {
     #expect(try files(directory, ".txt").isEmpty && files(directory, ".draft").isEmpty)
   }
 
-  @Test("What the editor saved is the draft, without the explanation")
+  @Test("The text saved by the editor becomes the draft, without the explanation")
   func changed() throws {
     let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
@@ -84,7 +84,7 @@ struct DraftFileTests {
   }
 
   @Test(
-    "What was saved stays if the editor ends badly or its text cannot be read",
+    "The saved file is kept if the editor fails or its text is unreadable",
     arguments: ["exit 3", "kill -9 $$", "printf \"\\377\" > $0", "head -c 5000000 /dev/zero > $0"]
   )
   func badEnd(end: String) throws {
@@ -102,7 +102,7 @@ struct DraftFileTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("After a killed terminal, what its editor saved is offered as what it was")
+  @Test("After a kill, text saved by the editor is recovered as its draft")
   func offered() throws {
     let directory = try TemporaryDirectory()
     let unsent = Unsent(

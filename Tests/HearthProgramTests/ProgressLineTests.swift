@@ -40,9 +40,9 @@ private final class Desk: Sendable {
   }
 }
 
-@Suite("The line that tells how far a command is")
+@Suite("Progress line")
 struct ProgressLineTests {
-  @Test("Share, amount, time left and rate, once a second has passed")
+  @Test("The line shows share, amount, time left and rate after a second")
   func share() {
     let desk = Desk(columns: 80)
     let line = desk.line("importing", .bytes, of: 10 << 20)
@@ -66,7 +66,7 @@ struct ProgressLineTests {
     #expect(desk.take() == "", "after the end it is silent")
   }
 
-  @Test("Without a terminal there is no line, but what came of it is said")
+  @Test("Without a terminal only the result is printed")
   func noTerminal() {
     let desk = Desk(columns: nil)
     let line = desk.line("exporting", .things("rows"), of: 100)
@@ -80,7 +80,7 @@ struct ProgressLineTests {
     #expect(!text.contains("\u{1B}"))
   }
 
-  @Test("What is not known is left out: a total, then anything that has no room")
+  @Test("The line omits an unknown total and whatever does not fit")
   func narrow() {
     let desk = Desk(columns: 40)
     let line = desk.line("exporting", .things("rows"), of: nil)
@@ -97,7 +97,7 @@ struct ProgressLineTests {
     #expect(tiny.shown() == "expor")
   }
 
-  @Test("It says what it waits for at once, and that time passes")
+  @Test("A change of phase is shown at once, with its elapsed time")
   func waiting() {
     let desk = Desk(columns: 80)
     let line = desk.line("the storm", .seconds, of: 60)
@@ -113,7 +113,7 @@ struct ProgressLineTests {
   }
 
   @Test(
-    "Numbers are words that people read",
+    "Numbers, sizes and durations are readable",
     arguments: [
       (ProgressLine.bytes(512), "512 bytes"), (ProgressLine.bytes(1_536), "1.5 KB"),
       (ProgressLine.bytes(300 << 20), "300 MB"), (ProgressLine.bytes(5 << 40), "5.0 TB"),

@@ -7,7 +7,7 @@ import RealtimeServer
 import Testing
 import TransportTestSupport
 
-@Suite("Two people over a bad network", .timeLimit(.minutes(3)))
+@Suite("Two users on a bad network", .timeLimit(.minutes(3)))
 struct BadNetworkTests {
   /// A user who writes numbers for the other one, and keeps those that arrive.
   private final class Person: Sendable {
@@ -109,7 +109,7 @@ struct BadNetworkTests {
     }
   }
 
-  @Test("lose nothing and see nothing twice when it is cut, slow, lossy, one-way and mended")
+  @Test("lose and duplicate nothing when the network is cut, slow, lossy, one-way and restored")
   func everything() async throws {
     let scene = try await Scene()
     scene.write(1...20)
@@ -137,7 +137,7 @@ struct BadNetworkTests {
     try await scene.end()
   }
 
-  @Test("go on working when it is slow: what is written shows at once, and arrives")
+  @Test("keep working on a slow network: local writes show at once and arrive later")
   func slow() async throws {
     let scene = try await Scene()
     // At first nothing gets out, so the test cannot be waiting for a response.
@@ -157,7 +157,7 @@ struct BadNetworkTests {
     try await scene.end()
   }
 
-  @Test("are connected anew when nothing gets out any more, although data still come in")
+  @Test("reconnect when outgoing data stops, even while incoming data still arrives")
   func halfOpen() async throws {
     let scene = try await Scene(keepalive: .milliseconds(500))
     try await scene.network.set(.oneWay)
@@ -185,7 +185,7 @@ struct BadNetworkTests {
     try await scene.end()
   }
 
-  @Test("are connected anew after a change of address, of which nobody tells")
+  @Test("reconnect after a silent change of address")
   func changedAddress() async throws {
     let scene = try await Scene(keepalive: .milliseconds(500))
     scene.write(1...5)

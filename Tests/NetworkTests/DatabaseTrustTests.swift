@@ -5,7 +5,7 @@ import RealtimeServer
 import TLSTestSupport
 import Testing
 
-@Suite("A database whose URL demands encryption", .timeLimit(.minutes(1)))
+@Suite("A database with an https URL", .timeLimit(.minutes(1)))
 struct DatabaseTrustTests {
   private let certificates: Certificates
 
@@ -53,7 +53,7 @@ struct DatabaseTrustTests {
     }
   }
 
-  @Test("tells each reason apart why it does not trust a server", arguments: Fault.allCases)
+  @Test("reports each reason for not trusting a server", arguments: Fault.allCases)
   func causes(fault: Fault) async throws {
     let authority = certificates.authority
     let issued: CertificateAuthority.Issued? =
@@ -78,7 +78,7 @@ struct DatabaseTrustTests {
     await server.stop()
   }
 
-  @Test("tries again, and is connected once the server can prove who it is")
+  @Test("keeps retrying and connects once the certificate is valid")
   func recovers() async throws {
     let (server, port) = try await start(try certificates.authority.issue(years: 2_021...2_022))
     let (database, statuses) = try open(port)

@@ -5,7 +5,7 @@ import RealtimeDatabase
 import RealtimeTransport
 import Testing
 
-@Suite("The hosted service, by a stand-in that says what is documented", .timeLimit(.minutes(1)))
+@Suite("The hosted service, played by a stand-in", .timeLimit(.minutes(1)))
 struct HostedServiceTests {
   private static let internalHost = "s-usc1c-nss-201.firebaseio.com"
 
@@ -16,7 +16,7 @@ struct HostedServiceTests {
   }
 
   @Test(
-    "is connected to by the name in the URL, which its certificate proves",
+    "is reached by the host name in the URL, which its certificate must match",
     arguments: [
       ("https://my-ns.firebaseio.com", "my-ns.firebaseio.com /.ws?v=5&ns=my-ns"),
       ("my-ns.firebaseio.com", "my-ns.firebaseio.com /.ws?v=5&ns=my-ns"),
@@ -38,7 +38,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("is connected to at the host of its greeting from then on, with the last session")
+  @Test("is reached at the host from its greeting on reconnect, with the last session ID")
   func cachedHost() async throws {
     let standIn = try await StandIn(greeting: { _ in [StandIn.hello(Self.internalHost)] })
     let database = try open("https://my-ns.firebaseio.com", at: standIn)
@@ -54,7 +54,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("is asked again under its public name when the host of its greeting lets nobody in")
+  @Test("is reached at its public host again when the host from its greeting refuses connections")
   func cachedHostGone() async throws {
     let standIn = try await StandIn(
       greeting: { $0 == Self.internalHost ? nil : [StandIn.hello(Self.internalHost)] }
@@ -72,7 +72,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("redirects a client before and after its greeting, and listens follow")
+  @Test("redirects a client before and after the greeting, and listens follow")
   func redirects() async throws {
     let other = "s-usc1c-nss-202.firebaseio.com"
     let standIn = try await StandIn(greeting: { host in
@@ -96,7 +96,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("is not tried again after it has asked for that")
+  @Test("is not retried after a shutdown message")
   func shutdown() async throws {
     let standIn = try await StandIn(greeting: { host in
       [StandIn.hello(host), #"{"t":"c","d":{"t":"s","d":"the database was deleted"}}"#]
@@ -111,7 +111,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("is asked for accounts and tokens under the documented addresses")
+  @Test("receives account and token requests at the documented URLs")
   func identity() async throws {
     let standIn = try await StandIn(answer: { host, path in
       HTTPAnswer(status: 200, contentType: "application/json", body: Array("\(host)\(path)".utf8))
@@ -145,7 +145,7 @@ struct HostedServiceTests {
     try await standIn.stop()
   }
 
-  @Test("has the same paths on servers that take its place, below the name of the host")
+  @Test("has the same paths on a substitute server, below the service's host name")
   func identityElsewhere() throws {
     let target = ConnectionTarget(host: "localhost", port: 9_099)
     let request = try IdentityService.server(target).request(.token, key: "K", body: [])
@@ -156,7 +156,7 @@ struct HostedServiceTests {
   }
 
   @Test(
-    "is recognised by its domains",
+    "is recognized by its domains",
     arguments: [
       ("a.firebaseio.com", true), ("A.FirebaseIO.com", true),
       ("a.europe-west1.firebasedatabase.app", true), ("firebaseio.com.example.test", false),
@@ -167,7 +167,7 @@ struct HostedServiceTests {
     #expect(HostedService.isDatabaseHost(host) == isHosted)
   }
 
-  @Test("gives a project a database of a known name")
+  @Test("gives each project a default database with a known name")
   func defaultDatabase() {
     #expect(
       HostedService.defaultDatabase(ofProject: "p") == "https://p-default-rtdb.firebaseio.com"

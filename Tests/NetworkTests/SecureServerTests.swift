@@ -32,7 +32,7 @@ struct SecureServerTests {
     return client
   }
 
-  @Test("speaks REST, event streams and WebSockets encrypted at one port")
+  @Test("serves REST, event streams and WebSockets over TLS on one port")
   func protocols() async throws {
     let server = try await start(certificates.files(try certificates.authority.issue()))
     let port = try #require(server.port)
@@ -59,7 +59,7 @@ struct SecureServerTests {
     await server.stop()
   }
 
-  @Test("lets clients call it by any name, since its certificate says which are its own")
+  @Test("answers to any host name, as its certificate says which are valid")
   func anyHost() async throws {
     let issued = try certificates.authority.issue(names: ["db.example.test"])
     let server = try await start(certificates.files(issued))
@@ -71,7 +71,7 @@ struct SecureServerTests {
     await server.stop()
   }
 
-  @Test("shows a new certificate to new clients when it is told to, and keeps the old ones")
+  @Test("presents a reloaded certificate to new clients and keeps existing connections")
   func reload() async throws {
     let files = try certificates.files(try certificates.authority.issue())
     let server = try await start(files)
@@ -94,7 +94,7 @@ struct SecureServerTests {
     await server.stop()
   }
 
-  @Test("keeps its certificate when the new one cannot be used")
+  @Test("keeps its certificate when the new one is unusable")
   func reloadOfGarbage() async throws {
     let files = try certificates.files(try certificates.authority.issue())
     let server = try await start(files)
@@ -128,7 +128,7 @@ struct SecureServerTests {
   }
 
   @Test(
-    "does not start with files that it cannot use, and says which and why",
+    "refuses to start with unusable certificate files and says which and why",
     arguments: Fault.allCases
   )
   func faults(fault: Fault) async throws {
@@ -150,7 +150,7 @@ struct SecureServerTests {
   }
 
   @Test(
-    "does not listen where others can reach it without encryption, unless it is told to",
+    "refuses to listen on a public address without TLS unless allowed to",
     arguments: [
       ("0.0.0.0", false, false, false), ("::", false, false, false),
       ("192.168.1.1", false, false, false), ("example.test", false, false, false),
@@ -172,7 +172,7 @@ struct SecureServerTests {
     }
   }
 
-  @Test("does not let others reach what stands in for the emulator")
+  @Test("never exposes the emulator on a public address")
   func exposedEmulator() throws {
     var options = DatabaseServer.Options.emulator()
     options.host = "0.0.0.0"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that demands encryption")
+@Suite("A client of a TLS server")
 struct TrustTests {
   private let certificates: Certificates
 
@@ -41,7 +41,7 @@ struct TrustTests {
     return (end, failure)
   }
 
-  @Test("speaks to a server whose certificate is for its name")
+  @Test("connects to a server whose certificate matches its name")
   func trusted() async throws {
     let issued = try certificates.authority.issue(names: ["*.example.test"])
     let listener = try await ServerListener.startEcho(try certificates.certificate(issued))
@@ -57,7 +57,7 @@ struct TrustTests {
     try await listener.close().get()
   }
 
-  @Test("speaks to a server whose certificate is for its address")
+  @Test("connects to a server whose certificate matches its IP address")
   func trustedAddress() async throws {
     let listener = try await ServerListener.startEcho(
       try certificates.certificate(try certificates.authority.issue(names: ["other.test"]))
@@ -69,7 +69,7 @@ struct TrustTests {
     try await listener.close().get()
   }
 
-  @Test("turns away from a certificate for another name")
+  @Test("rejects a certificate for another name")
   func wrongName() async throws {
     let issued = try certificates.authority.issue(names: ["other.test"])
     let (end, error) = try await outcome(issued)
@@ -78,7 +78,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.wrongName))
   }
 
-  @Test("turns away from a certificate for another address")
+  @Test("rejects a certificate for another IP address")
   func wrongAddress() async throws {
     let issued = try certificates.authority.issue(names: ["127.0.0.1"], addresses: [[10, 0, 0, 1]])
     let (end, error) = try await outcome(issued, host: "127.0.0.1")
@@ -86,7 +86,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.wrongName))
   }
 
-  @Test("turns away from a certificate that has expired, and says when")
+  @Test("rejects an expired certificate and says when it expired")
   func expired() async throws {
     let issued = try certificates.authority.issue(years: 2_021...2_022)
     let (end, error) = try await outcome(issued)
@@ -95,7 +95,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.expired))
   }
 
-  @Test("turns away from a certificate of the future, and says from when it is valid")
+  @Test("rejects a certificate that is not valid yet and says when it becomes valid")
   func notYetValid() async throws {
     let issued = try certificates.authority.issue(years: 2_080...2_089)
     let (end, error) = try await outcome(issued)
@@ -104,7 +104,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.notYetValid))
   }
 
-  @Test("turns away from a certificate that the server has signed itself")
+  @Test("rejects a self-signed certificate")
   func selfSigned() async throws {
     let issued = try certificates.authority.issue(isSelfSigned: true)
     let (end, error) = try await outcome(issued)
@@ -113,7 +113,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.unknownAuthority))
   }
 
-  @Test("turns away from a certificate of an authority that only somebody else trusts")
+  @Test("rejects a certificate from an untrusted authority")
   func unknownAuthority() async throws {
     let issued = try CertificateAuthority().issue()
     #expect(try await outcome(issued).end.kind == .insecure(.unknownAuthority))
@@ -121,7 +121,7 @@ struct TrustTests {
     #expect(try await outcome(own, trust: .system).end.kind == .insecure(.unknownAuthority))
   }
 
-  @Test("turns away from a server that speaks plain text")
+  @Test("rejects a server that does not speak TLS")
   func plainText() async throws {
     let (end, error) = try await outcome(nil)
     #expect(end.kind == .insecure(.notTLS))
@@ -129,7 +129,7 @@ struct TrustTests {
     #expect(error?.kind == .insecure(.notTLS))
   }
 
-  @Test("says that a server hung up before the connection was encrypted")
+  @Test("reports a server that hangs up before the handshake completes")
   func hungUp() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .childChannelInitializer { $0.close() }
@@ -140,7 +140,7 @@ struct TrustTests {
     try await server.close()
   }
 
-  @Test("gives up on a server that says nothing at all")
+  @Test("times out on a server that never responds")
   func silent() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).get()
@@ -154,7 +154,7 @@ struct TrustTests {
   }
 
   @Test(
-    "says what is wrong with the file of its authorities",
+    "reports what is wrong with its CA file",
     arguments: [
       ("missing.pem", "No such file"), ("empty.pem", "no PEM certificate"), (".", "directory"),
     ]
@@ -168,7 +168,7 @@ struct TrustTests {
     #expect(end.description.contains(words))
   }
 
-  @Test("does not speak in plain text to a server that wants encryption")
+  @Test("loses the connection when it speaks plain text")
   func plainClient() async throws {
     let listener = try await ServerListener.startEcho(
       try certificates.certificate(try certificates.authority.issue())

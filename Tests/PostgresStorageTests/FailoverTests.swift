@@ -30,7 +30,7 @@ struct FailoverTests {
     }
   }
 
-  @Test("A lease and batches that the standby lacks are fenced, waited for and told")
+  @Test("A failover that loses a lease and commits is reported, recorded and fenced")
   func lostGrant() throws {
     let primary = try PostgresServer()
     let standby = try PostgresServer(standbyOf: primary)

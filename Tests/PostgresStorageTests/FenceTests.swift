@@ -11,7 +11,7 @@ import Testing
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
-  "The fence of PostgresTreeStores",
+  "PostgresTreeStores: fencing",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
@@ -53,7 +53,7 @@ struct FenceTests {
 
   // MARK: Leases
 
-  @Test("A lease is for one server, and each new one has another identity and a greater epoch")
+  @Test("A lease has one holder, and each new lease gets a new ID and a higher epoch")
   func leases() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     let first = try stores.acquire("test", by: a, for: .seconds(60))
@@ -71,7 +71,7 @@ struct FenceTests {
     #expect(third.holder == a && third.epoch > second.epoch)
   }
 
-  @Test("A lease that was renewed since it was seen is not taken over")
+  @Test("A lease renewed since it was last seen is not taken over")
   func renewal() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     _ = try stores.acquire("test", by: a, for: .milliseconds(1))
@@ -94,7 +94,7 @@ struct FenceTests {
     #expect(try take(now) == b)
   }
 
-  @Test("No lease ends, and none lasts longer, because of PostgreSQL's clock")
+  @Test("PostgreSQL's clock neither ends nor extends a lease")
   func clock() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     for way in ["-", "+"] {
@@ -109,7 +109,7 @@ struct FenceTests {
     }
   }
 
-  @Test("A lease that is handed over is its successor's")
+  @Test("A released lease goes to its named successor")
   func successor() throws {
     let (a, b, c) = (ServerID("a"), ServerID("b"), ServerID("c"))
     let first = try stores.acquire("test", by: a, for: .seconds(60))
@@ -130,7 +130,7 @@ struct FenceTests {
     #expect(try takeOver(by: c).holder == c)
   }
 
-  @Test("Servers that announce themselves are seen, with their leases renewed")
+  @Test("Announced servers are listed and their leases renewed")
   func announcing() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     _ = try stores.create("other")
@@ -150,7 +150,7 @@ struct FenceTests {
     #expect(later.leases.map(\.holder) == [a])
   }
 
-  @Test("Of many that ask at once, one gets the lease")
+  @Test("One of several concurrent requests gets the lease")
   func contention() throws {
     for round in 0..<5 {
       let url = url
@@ -173,7 +173,7 @@ struct FenceTests {
 
   // MARK: Commits
 
-  @Test("A deposed leader commits nothing: neither data nor ledger, sessions or rules")
+  @Test("A deposed leader commits nothing: no data, ledger entries, sessions or rules")
   func deposed() throws {
     let (a, b) = (ServerID("a"), ServerID("b"))
     let first = try stores.open(stores.acquire("test", by: a, for: .seconds(60)))
@@ -201,7 +201,7 @@ struct FenceTests {
     try second.close()
   }
 
-  @Test("A lease that does not count any more opens nothing")
+  @Test("A stale lease cannot open a store")
   func stale() throws {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
     _ = try takeOver(by: ServerID("b"))
@@ -209,7 +209,7 @@ struct FenceTests {
     #expect(error?.kind == .superseded)
   }
 
-  @Test("A number that is granted again is not mistaken for the lease that had it first")
+  @Test("A reused epoch does not revive the lease that had it first")
   func sameNumber() throws {
     let server = try PostgresServer.shared.get()
     let lost = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
@@ -225,7 +225,7 @@ struct FenceTests {
     try store.close()
   }
 
-  @Test("A batch follows the one it was made for, and none with the same number")
+  @Test("A batch must follow the exact batch it was made for, not another with the same number")
   func sameCount() throws {
     let server = try PostgresServer.shared.get()
     let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
@@ -241,7 +241,7 @@ struct FenceTests {
     try store.close()
   }
 
-  @Test("No row is changed by every commit, so that an open snapshot does not slow commits down")
+  @Test("No row is updated by every commit, so an open snapshot does not slow commits down")
   func noHotRow() throws {
     let server = try PostgresServer.shared.get()
     let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
@@ -270,7 +270,7 @@ struct FenceTests {
   }
 
   @Test(
-    "A commit waits for the disk and the synchronous standby, whatever the role's setting",
+    "A commit waits for the local disk and the synchronous standby, whatever the setting",
     arguments: [
       ("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"),
       ("remote_apply", "remote_apply"),
@@ -291,7 +291,7 @@ struct FenceTests {
     connection.close()
   }
 
-  @Test("Of two stores with one lease, the later one commits")
+  @Test("Two stores opened with the same lease fence each other off")
   func twins() throws {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
     let first = try stores.open(lease)

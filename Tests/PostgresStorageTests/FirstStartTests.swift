@@ -10,7 +10,7 @@ import Testing
 
 /// Servers that start at the same moment with an empty PostgreSQL.
 @Suite(
-  "Several first starts at once",
+  "Concurrent first starts",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
@@ -27,7 +27,7 @@ struct FirstStartTests {
     return results.elements
   }
 
-  @Test("all have the schema, which one of them has made", arguments: 1...6)
+  @Test("all succeed, and exactly one creates the database", arguments: 1...6)
   func schema(round: Int) throws {
     let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
     let results = atOnce(6) { _ in try PostgresTreeStores(at: address).create("hearth") }
@@ -36,7 +36,7 @@ struct FirstStartTests {
     #expect(made.count == 6)
   }
 
-  @Test("all get the secrets that one of them has made", arguments: 1...3)
+  @Test("all receive the secrets that one of them created", arguments: 1...3)
   func secrets(round: Int) throws {
     let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
     let results = atOnce(6) { number in

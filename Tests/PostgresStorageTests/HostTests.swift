@@ -9,7 +9,7 @@ import Testing
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
-  "Several hosts in the address of PostgreSQL",
+  "Several hosts in a PostgreSQL URL",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
@@ -31,7 +31,7 @@ struct HostTests {
   }
 
   @Test(
-    "A dead host delays no connection, whichever way it is dead",
+    "A dead host does not delay connections, whether it is silent or refuses them",
     arguments: [PostgresProxy.Weather.silent, .down]
   )
   func deadHost(weather: PostgresProxy.Weather) throws {
@@ -47,7 +47,7 @@ struct HostTests {
     proxy.set(.fair)
   }
 
-  @Test("When every host is dead, the error says why for each")
+  @Test("When every host is dead, the error gives the reason for each")
   func allDead() throws {
     let address = PostgresAddress("postgres://hearth@127.0.0.1:1,127.0.0.1:2/x")
     let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
@@ -56,7 +56,7 @@ struct HostTests {
     #expect(error?.description.contains("port 2") == true)
   }
 
-  @Test("A connection that falls silent holds up a commit for about a second")
+  @Test("A silent connection delays a commit by about a second")
   func silentConnection() throws {
     let stores = PostgresTreeStores(at: address)
     _ = try stores.create("test")

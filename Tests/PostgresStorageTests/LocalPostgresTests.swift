@@ -4,9 +4,9 @@ import PostgresTestSupport
 import Testing
 
 /// The PostgreSQL that tests, the swarm and benchmarks start for themselves.
-@Suite("A PostgreSQL of one's own", .enabled(if: PostgresServer.isInstalled))
+@Suite("A local PostgreSQL for tests", .enabled(if: PostgresServer.isInstalled))
 struct LocalPostgresTests {
-  @Test("It keeps no connection open that the program closes which has started it")
+  @Test("It does not inherit file descriptors from the program that starts it")
   func inheritsNothing() throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)

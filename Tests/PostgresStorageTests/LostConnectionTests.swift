@@ -11,7 +11,7 @@ import Testing
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
-  "Connections lost in a commit",
+  "Connections lost during a commit",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(3))
 )
@@ -76,7 +76,7 @@ struct LostConnectionTests {
     )
   }
 
-  @Test("A connection that has ended between two commits is made again")
+  @Test("A connection lost between two commits is reopened")
   func idle() throws {
     let store = try open(stores())
     try store.commit(batch(1))
@@ -90,7 +90,7 @@ struct LostConnectionTests {
     try store.close()
   }
 
-  @Test("A commit whose answer is lost was stored once")
+  @Test("A commit whose response is lost is stored exactly once")
   func lostAnswer() throws {
     let store = try open(stores())
     try store.commit(batch(1))
@@ -103,7 +103,7 @@ struct LostConnectionTests {
     try store.close()
   }
 
-  @Test("A commit whose backend is ended before it could store is made again")
+  @Test("A commit whose backend dies before storing is retried")
   func endedBefore() throws {
     let store = try open(stores())
     try store.commit(batch(1))
@@ -124,7 +124,7 @@ struct LostConnectionTests {
     try store.close()
   }
 
-  @Test("A commit that is still under way when its connection is lost is waited for, or refused")
+  @Test("A commit still running when its connection is lost is awaited or refused")
   func underWay() throws {
     let store = try open(stores())
     try store.commit(batch(1))
@@ -154,7 +154,7 @@ struct LostConnectionTests {
     try store.close()
   }
 
-  @Test("While PostgreSQL cannot be reached, a commit ends in time, and says what it knows")
+  @Test("While PostgreSQL is unreachable, a commit fails in time and reports what is known")
   func unreachable() throws {
     let store = try open(stores(limit: .seconds(1)))
     try store.commit(batch(1))
@@ -172,7 +172,7 @@ struct LostConnectionTests {
     try store.close()
   }
 
-  @Test("A PostgreSQL that hangs keeps nobody for longer than was told")
+  @Test("A hanging PostgreSQL blocks a commit no longer than its time limit")
   func hangs() throws {
     let store = try open(stores(limit: .seconds(1)))
     try store.commit(batch(1))
@@ -192,7 +192,7 @@ struct LostConnectionTests {
     try again.close()
   }
 
-  @Test("PostgreSQL that is restarted is waited for", arguments: [false, true])
+  @Test("A commit waits for PostgreSQL to restart", arguments: [false, true])
   func restart(isCrash: Bool) throws {
     let own = try PostgresServer()
     let address = PostgresAddress(own.url(of: "postgres"))

@@ -9,7 +9,7 @@ import Testing
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
-  "Older versions of the schema",
+  "Older schema versions",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
@@ -60,7 +60,7 @@ struct MigrationTests {
     }
   }
 
-  @Test("The first version is brought up to date, with everything that was in it")
+  @Test("The first version is migrated with all its data")
   func first() throws {
     try makeFirstVersion()
     let stores = PostgresTreeStores(at: PostgresAddress(url))
@@ -80,7 +80,7 @@ struct MigrationTests {
     #expect(try stores.database("test").check().faults == [])
   }
 
-  @Test("A server of the first version stores nothing once the schema is newer")
+  @Test("A server of the first version cannot commit once the schema is newer")
   func oldServer() throws {
     try makeFirstVersion()
     let old = try PostgresConnection(to: PostgresAddress(url))
@@ -98,7 +98,7 @@ struct MigrationTests {
     #expect(try PostgresTreeStores(at: PostgresAddress(url)).database("test").load().revision == 3)
   }
 
-  @Test("Those who only look neither make a schema nor bring one up to date")
+  @Test("Read-only access neither creates nor migrates a schema")
   func looking() throws {
     var options = PostgresStoreOptions()
     options.changesSchema = false
@@ -117,7 +117,7 @@ struct MigrationTests {
     #expect(try names() == ["empty", "test"])
   }
 
-  @Test("A schema that a newer program made is refused with both versions")
+  @Test("A newer schema is refused, and the error names both versions")
   func newer() throws {
     let stores = PostgresTreeStores(at: PostgresAddress(url))
     _ = try stores.create("test")

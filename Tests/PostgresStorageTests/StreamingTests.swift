@@ -10,7 +10,7 @@ import TreeStorage
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
-  "Reading a tree as rows",
+  "Streaming a tree as rows",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(2))
 )
@@ -73,7 +73,7 @@ struct StreamingTests {
   /// The maximum number of rows that may be in transit: half of all.
   private static let limit = rows / 2
 
-  @Test("An export writes rows before PostgreSQL has handed over the others")
+  @Test("An export writes rows before PostgreSQL has sent the rest")
   func export() throws {
     let (stores, store) = try fill()
     var lines = 0
@@ -94,7 +94,7 @@ struct StreamingTests {
     try store.close()
   }
 
-  @Test("A backup takes rows before PostgreSQL has handed over the others")
+  @Test("A backup receives rows before PostgreSQL has sent the rest")
   func backup() throws {
     var options = PostgresStoreOptions()
     options.copy = { [server, url] rows, _ in
@@ -119,7 +119,7 @@ struct StreamingTests {
     try store.close()
   }
 
-  @Test("What the reader of an export throws comes back as it is")
+  @Test("An error thrown while an export is written is rethrown unchanged")
   func refusal() throws {
     struct Refusal: Error {}
     let (stores, store) = try fill()

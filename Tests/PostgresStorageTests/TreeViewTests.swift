@@ -15,7 +15,7 @@ import Testing
   .timeLimit(.minutes(2))
 )
 struct TreeViewTests {
-  @Test("shows every kind of leaf at its path, packed into one row or in many")
+  @Test("shows every kind of leaf at its path, whether packed into one row or split into many")
   func leaves() throws {
     let server = try PostgresServer.shared.get()
     let url = try server.makeDatabase()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RealtimeAuth
 
-@Suite("The session of a user")
+@Suite("AuthCore")
 struct AuthCoreTests {
   /// Drives a session by hand.
   private struct Driver {
@@ -56,7 +56,7 @@ struct AuthCoreTests {
 
   private let offline = AuthError(.networkError, message: "no network")
 
-  @Test("Signing in is kept and told before the next refresh is planned")
+  @Test("Sign-in saves the account and notifies listeners before it schedules a refresh")
   func signIn() {
     var driver = Driver()
     driver.feed(.staysFresh(true))
@@ -64,21 +64,21 @@ struct AuthCoreTests {
     #expect(driver.texts == ["save ann true", "other user", "new token 1", "schedule 3300000"])
   }
 
-  @Test("A token is replaced five minutes before its end", arguments: [3_600, 700])
+  @Test("A token is refreshed five minutes before it expires", arguments: [3_600, 700])
   func margin(_ seconds: Int64) {
     var driver = Driver(ann(seconds: seconds))
     driver.feed(.staysFresh(true))
     #expect(driver.texts == ["schedule \((seconds - 300) * 1_000)"])
   }
 
-  @Test("A token of a short life is replaced at half of it", arguments: [2, 60, 500])
+  @Test("A short-lived token is refreshed at half its lifetime", arguments: [2, 60, 500])
   func halfLife(_ seconds: Int64) {
     var driver = Driver(ann(seconds: seconds))
     driver.feed(.staysFresh(true))
     #expect(driver.texts == ["schedule \(seconds * 500)"])
   }
 
-  @Test("Nothing is refreshed for nobody")
+  @Test("A token that nobody needs is not refreshed")
   func lazy() {
     var driver = Driver(ann())
     driver.now += 4_000_000
@@ -86,14 +86,14 @@ struct AuthCoreTests {
     #expect(driver.texts.isEmpty)
   }
 
-  @Test("Whoever asks gets the token at once as long as it is good for a while")
+  @Test("A token that is still fresh is returned at once")
   func freshToken() {
     var driver = Driver(ann())
     driver.feed(.tokenWanted(1, isForced: false))
     #expect(driver.texts == ["token 1 1"])
   }
 
-  @Test("All who ask during a refresh get what it brings")
+  @Test("All callers during a refresh get its result")
   func oneRefresh() {
     var driver = Driver(ann())
     driver.now += 3_500_000
@@ -106,7 +106,7 @@ struct AuthCoreTests {
     #expect(driver.texts == ["save ann false", "new token 2", "token 1 2", "token 2 2"])
   }
 
-  @Test("Without a network the old token does while it lives, but not where it was refused")
+  @Test("Offline, the old token is used until it expires, except where a refresh is forced")
   func failedRefresh() {
     var driver = Driver(ann())
     driver.now += 3_500_000
@@ -122,7 +122,7 @@ struct AuthCoreTests {
     #expect(driver.texts == ["refresh 2 ann", "token 3 networkError"])
   }
 
-  @Test("Failed refreshes are tried again after pauses that grow up to half a minute")
+  @Test("Failed refreshes are retried with a backoff of up to half a minute")
   func pauses() {
     var driver = Driver(ann(seconds: 2))
     driver.feed(.staysFresh(true))
@@ -143,7 +143,7 @@ struct AuthCoreTests {
   }
 
   @Test(
-    "A session that the server has ended is signed out",
+    "A session that the server has revoked is signed out",
     arguments: [AuthErrorCode.userDisabled, .userNotFound, .userTokenExpired, .invalidUserToken]
   )
   func ended(_ code: AuthErrorCode) {
@@ -157,7 +157,7 @@ struct AuthCoreTests {
     #expect(driver.core.account == nil)
   }
 
-  @Test("The answer to a refresh of someone who signed out changes nothing")
+  @Test("A refresh response that arrives after sign-out is ignored")
   func lateAnswer() {
     var driver = Driver(ann())
     driver.feed(.tokenWanted(1, isForced: true))
@@ -167,7 +167,7 @@ struct AuthCoreTests {
     #expect(driver.texts.isEmpty)
   }
 
-  @Test("Whoever waits for a token of someone else is told that this user is gone")
+  @Test("A pending token request fails when another user signs in")
   func otherUser() {
     var driver = Driver(ann())
     driver.feed(.tokenWanted(1, isForced: true))
@@ -176,7 +176,7 @@ struct AuthCoreTests {
     #expect(driver.texts == ["token 1 nullUser", "save bob true", "other user", "new token b"])
   }
 
-  @Test("Nobody has no token")
+  @Test("A token request returns nil when nobody is signed in")
   func nobody() {
     var driver = Driver()
     driver.feed(.tokenWanted(1, isForced: true))
@@ -184,7 +184,7 @@ struct AuthCoreTests {
     #expect(driver.texts == ["token 1 -"])
   }
 
-  @Test("Ten minutes with tokens of two seconds need one refresh a second, and never an old token")
+  @Test("Two-second tokens are refreshed once a second for ten minutes and never expire")
   func tenMinutes() {
     var driver = Driver(ann(seconds: 2))
     var refreshes = 0
@@ -207,7 +207,7 @@ struct AuthCoreTests {
     #expect(refreshes == 600)
   }
 
-  @Test("Tokens show in no description")
+  @Test("Descriptions never reveal tokens")
   func secrets() {
     let text = "\(ann()) \(String(reflecting: ann().tokens))"
     #expect(!text.contains("refresh\""))

@@ -20,7 +20,7 @@ struct AuthTests {
 
   // MARK: Signing in
 
-  @Test("Signing up asks what the service documents, and signs in")
+  @Test("Sign-up sends the documented request and signs the user in")
   func signUp() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -41,7 +41,7 @@ struct AuthTests {
     }
   }
 
-  @Test("Someone who has an account signs in to the same one")
+  @Test("Sign-in returns the existing account")
   func signIn() async throws {
     try await Scene.run { scene in
       let first = try scene.auth()
@@ -53,7 +53,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A guest is asked for once, and becomes someone by an email address")
+  @Test("A guest account is created once and becomes permanent when linked to an email")
   func guest() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -71,7 +71,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A custom token signs in whom it names")
+  @Test("A custom token signs in the user it names")
   func customToken() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -87,7 +87,7 @@ struct AuthTests {
   // MARK: Errors
 
   @Test(
-    "The words of the service are errors of the original's names",
+    "Server error codes map to Firebase error codes",
     arguments: [
       ("EMAIL_EXISTS", AuthErrorCode.emailAlreadyInUse), ("EMAIL_NOT_FOUND", .userNotFound),
       ("INVALID_PASSWORD", .wrongPassword), ("INVALID_LOGIN_CREDENTIALS", .invalidCredential),
@@ -117,7 +117,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A missing key is told apart from everything else")
+  @Test("A missing API key is reported as such")
   func missingKey() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -126,7 +126,7 @@ struct AuthTests {
     }
   }
 
-  @Test("Without a server it is a failure of the network")
+  @Test("An unreachable server is reported as a network error")
   func noServer() async throws {
     var configuration = AuthConfiguration(databaseURL: "http://127.0.0.1:1?ns=n")
     configuration.persistence = .memory
@@ -134,7 +134,7 @@ struct AuthTests {
     #expect(await code { try await auth.signInAnonymously() } == .networkError)
   }
 
-  @Test("The hosted service is not asked without a key")
+  @Test("The hosted service is not called without an API key")
   func hostedWithoutKey() async throws {
     var configuration = AuthConfiguration(databaseURL: "https://demo.firebaseio.com")
     configuration.persistence = .memory
@@ -142,7 +142,10 @@ struct AuthTests {
     #expect(await code { try await auth.signInAnonymously() } == .invalidAPIKey)
   }
 
-  @Test("An answer that is no answer is told as such", arguments: ["", "[]", "{}", "<html>"])
+  @Test(
+    "A malformed response is reported as an internal error",
+    arguments: ["", "[]", "{}", "<html>"]
+  )
   func nonsense(_ body: String) async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -154,7 +157,7 @@ struct AuthTests {
 
   // MARK: Changes
 
-  @Test("The name that a user chooses is known at once and taken back by nil")
+  @Test("A display name takes effect at once and is removed by nil")
   func displayName() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -170,7 +173,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A new password goes on with the session, whose old tokens have ended")
+  @Test("A password change keeps the session and replaces its tokens")
   func password() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -189,7 +192,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A forgotten password is set with a code")
+  @Test("A forgotten password is reset with a code")
   func resetPassword() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -209,7 +212,7 @@ struct AuthTests {
     }
   }
 
-  @Test("Deleting an account signs out, and nothing of it can be used any more")
+  @Test("Deleting an account signs out, and its user object becomes unusable")
   func delete() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -220,7 +223,7 @@ struct AuthTests {
     }
   }
 
-  @Test("Reloading a disabled account signs out")
+  @Test("Reloading a disabled account signs the user out")
   func disabled() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -231,7 +234,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A token says who, how and until when")
+  @Test("A token result contains claims, sign-in provider and expiration")
   func tokenResult() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -246,7 +249,7 @@ struct AuthTests {
 
   // MARK: Listeners
 
-  @Test("A listener is told the present user, every other one, and nothing after its removal")
+  @Test("A listener gets the current user and every change until it is removed")
   func listeners() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -268,7 +271,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A listener for tokens is told of each refresh")
+  @Test("A token listener is called on each refresh")
   func tokenListeners() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -282,7 +285,7 @@ struct AuthTests {
     }
   }
 
-  @Test("The forms with callbacks tell the same, after the listeners")
+  @Test("Completion handlers report the same results, after the listeners")
   func callbacks() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -305,7 +308,7 @@ struct AuthTests {
 
   // MARK: Refreshing
 
-  @Test("A refresh asks what the service documents")
+  @Test("A refresh sends the documented request")
   func refresh() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -322,7 +325,7 @@ struct AuthTests {
   }
 
   @Test(
-    "A session that has ended is signed out with its reason",
+    "A revoked session is signed out and reports the reason",
     arguments: [
       ("TOKEN_EXPIRED", AuthErrorCode.userTokenExpired), ("USER_DISABLED", .userDisabled),
       ("USER_NOT_FOUND", .userNotFound), ("INVALID_REFRESH_TOKEN", .userTokenExpired),
@@ -338,7 +341,7 @@ struct AuthTests {
     }
   }
 
-  @Test("A failure of the server for a moment signs nobody out")
+  @Test("A temporary server failure does not sign the user out")
   func unavailable() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()

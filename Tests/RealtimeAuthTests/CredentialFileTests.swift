@@ -6,7 +6,7 @@ import Testing
 /// Runs a program as another user.
 private let setpriv = "/usr/bin/setpriv"
 
-@Suite("Credentials at rest", .timeLimit(.minutes(2)))
+@Suite("Stored credentials", .timeLimit(.minutes(2)))
 struct CredentialFileTests {
   private let ann = "ann@example.org"
   private let bob = "bob@example.org"
@@ -26,7 +26,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("Someone who signed in is signed in when the program runs again")
+  @Test("A user stays signed in when the program restarts")
   func again() async throws {
     try await Scene.run { scene in
       let first = try scene.auth(isKept: true)
@@ -41,7 +41,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("The file is for its owner only, and so is its directory")
+  @Test("The file and its directory are accessible to their owner only")
   func modes() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth(isKept: true)
@@ -68,7 +68,7 @@ struct CredentialFileTests {
   }
 
   @Test(
-    "Another user of the machine cannot read the file, even where the directories are open",
+    "Another local user cannot read the file, even in an open directory",
     .enabled(if: geteuid() == 0 && access(setpriv, X_OK) == 0, "only root can be somebody else")
   )
   func otherUser() async throws {
@@ -88,7 +88,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("A file that others may read is not used, and the reason says so")
+  @Test("A file readable by others is rejected with that reason")
   func readableByOthers() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth(isKept: true)
@@ -100,7 +100,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("What is no file of ours is not used", arguments: ["", "{}", "{\"version\":2}", "x"])
+  @Test("A file in an unknown format is rejected", arguments: ["", "{}", "{\"version\":2}", "x"])
   func damaged(_ text: String) async throws {
     try await Scene.run { scene in
       let auth = try scene.auth(isKept: true)
@@ -110,7 +110,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("A link in place of the file is not followed")
+  @Test("A symbolic link in place of the file is not followed")
   func link() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth(isKept: true)
@@ -125,7 +125,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("Several accounts rest side by side; the last one to sign in is the one without a name")
+  @Test("Several accounts are stored side by side; the latest sign-in is the default")
   func several() async throws {
     try await Scene.run { scene in
       let first = try scene.auth(isKept: true)
@@ -144,7 +144,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("Who signs out in one program is signed out in the others at their next refresh")
+  @Test("Sign-out in one program signs out the others at their next refresh")
   func signedOutElsewhere() async throws {
     try await Scene.run { scene in
       let first = try scene.auth(isKept: true)
@@ -159,7 +159,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("Of two programs one refreshes, and the other takes what it got")
+  @Test("Only one of two programs refreshes, and both use the new token")
   func sharedRefresh() async throws {
     try await Scene.run { scene in
       let first = try scene.auth(isKept: true)
@@ -172,7 +172,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("Accounts of one server are not those of another")
+  @Test("Accounts are kept separate per server")
   func servers() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth(isKept: true)
@@ -183,7 +183,7 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("The usual place follows the rules of the XDG base directories")
+  @Test("The default location follows the XDG Base Directory specification")
   func place() {
     #expect(
       AuthConfiguration.defaultFile(["XDG_STATE_HOME": "/s", "HOME": "/h"])

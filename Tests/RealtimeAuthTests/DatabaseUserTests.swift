@@ -5,7 +5,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Users of a database", .timeLimit(.minutes(3)))
+@Suite("A database with sign-in", .timeLimit(.minutes(3)))
 struct DatabaseUserTests {
   private let ann = "ann@example.org"
   private let bob = "bob@example.org"
@@ -20,7 +20,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("Whoever is signed in is who the rules see, from the next call on")
+  @Test("Rules see the signed-in user from the next call on")
   func rules() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -38,7 +38,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("A database finds the accounts of its address by itself")
+  @Test("A database finds the Auth instance for its URL automatically")
   func automatic() async throws {
     try await Scene.run { scene in
       var configuration = AuthConfiguration(databaseURL: scene.url)
@@ -59,7 +59,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("An observer survives a refresh; the one who may not read any more is told")
+  @Test("An observer survives a token refresh and is canceled when it loses read access")
   func observers() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -83,7 +83,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("What someone wrote offline is not sent by the next user, and is when they are back")
+  @Test("Offline writes wait for their own user and are not sent as the next one")
   func heldWrites() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -106,7 +106,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("A token that has ended while the client was away is replaced before it is used")
+  @Test("A token that expired while the client was offline is refreshed before use")
   func connectsWithFreshToken() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -128,7 +128,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("While no token can be got the database waits, and says why")
+  @Test("The database waits and reports the reason while no token is available")
   func noTokens() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -148,7 +148,7 @@ struct DatabaseUserTests {
     }
   }
 
-  @Test("A disabled account is signed out, and its database goes on with nobody")
+  @Test("A disabled account is signed out, and the database continues unauthenticated")
   func disabled() async throws {
     try await Scene.run { scene in
       scene.standIn.state.withLockedValue { $0.lifetime = 2 }
@@ -173,14 +173,14 @@ struct DatabaseUserTests {
 /// time.
 ///
 /// It runs for 20 seconds; the variable HEARTH_TOKEN_SECONDS sets another duration, such as 600.
-@Suite("Tokens that live two seconds", .timeLimit(.minutes(15)))
+@Suite("Two-second tokens", .timeLimit(.minutes(15)))
 struct ShortTokenTests {
   static let seconds: Double = {
     ProcessInfo.processInfo.environment["HEARTH_TOKEN_SECONDS"].flatMap(Double.init)
       ?? (Thoroughness.isFull ? 20 : 6)
   }()
 
-  @Test("No listener is lost, no event is missed or told twice")
+  @Test("No listener is lost, and no event is missed or repeated")
   func listening() async throws {
     try await Scene.run { scene in
       scene.standIn.state.withLockedValue { $0.lifetime = 2 }

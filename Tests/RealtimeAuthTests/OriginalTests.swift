@@ -7,12 +7,12 @@ import Testing
 @testable import RealtimeAuth
 
 /// The behaviour of the original that existing programs rely on.
-@Suite("Accounts like the original's", .timeLimit(.minutes(1)))
+@Suite("Compatibility with Firebase Auth", .timeLimit(.minutes(1)))
 struct OriginalTests {
   private let email = "ann@example.org"
   private let password = "correct horse"
 
-  @Test("Errors have the domain and the numbers of the original", arguments: AuthErrorCode.allCases)
+  @Test("Errors have Firebase's domain and codes", arguments: AuthErrorCode.allCases)
   func numbers(code: AuthErrorCode) {
     let error: any Error = AuthError(code, serverCode: "SOME_WORD", message: "because")
     let bridged = error as NSError
@@ -23,7 +23,7 @@ struct OriginalTests {
     #expect(bridged.userInfo[AuthErrorUserInfoNameKey] as? String == "SOME_WORD")
   }
 
-  @Test("What a sign-in fails with can be told apart by its number")
+  @Test("A completion handler can tell errors apart by code")
   func failedSignIn() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -36,7 +36,7 @@ struct OriginalTests {
     }
   }
 
-  @Test("A token is told with what it says")
+  @Test("Completion handlers receive the token result")
   func tokenResult() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -50,7 +50,7 @@ struct OriginalTests {
     }
   }
 
-  @Test("A loop sees who is signed in, at first and after each change, and then is no listener")
+  @Test("authStateChanges yields the current user and each change, then stops listening")
   func authStateChanges() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()
@@ -69,7 +69,7 @@ struct OriginalTests {
     }
   }
 
-  @Test("A loop sees each new token")
+  @Test("idTokenChanges yields each new token")
   func idTokenChanges() async throws {
     try await Scene.run { scene in
       let auth = try scene.auth()

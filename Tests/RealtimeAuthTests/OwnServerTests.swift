@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The accounts of this project's own server, which handles them on the database's port.
-@Suite("Accounts of our own server", .timeLimit(.minutes(15)))
+@Suite("Accounts on Hearth's own server", .timeLimit(.minutes(15)))
 struct OwnServerTests {
   private static let rules = """
     {"rules": {
@@ -46,7 +46,7 @@ struct OwnServerTests {
     return (auth, database)
   }
 
-  @Test("Who signs up writes as themselves and as nobody else")
+  @Test("A new user can write under their own ID and no other")
   func signUp() async throws {
     try await run { url in
       let (auth, database) = try open(url)
@@ -69,7 +69,7 @@ struct OwnServerTests {
     }
   }
 
-  @Test("A guest becomes someone, changes the password and deletes the account")
+  @Test("A guest links an email, changes the password and deletes the account")
   func guest() async throws {
     try await run { url in
       let (auth, database) = try open(url)
@@ -92,7 +92,7 @@ struct OwnServerTests {
     }
   }
 
-  @Test("A wrong password and an unknown address are refused alike")
+  @Test("A wrong password and an unknown email give the same error")
   func refusals() async throws {
     try await run { url in
       let (auth, database) = try open(url)
@@ -119,7 +119,7 @@ struct OwnServerTests {
     }
   }
 
-  @Test("With tokens of two seconds no listener is lost, no event missed or told twice")
+  @Test("With two-second tokens no listener is lost, and no event is missed or repeated")
   func shortTokens() async throws {
     let seconds = ShortTokenTests.seconds
     try await run(tokenLifetime: .seconds(2)) { url in

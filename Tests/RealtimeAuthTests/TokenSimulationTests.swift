@@ -6,9 +6,9 @@ import Testing
 
 @testable import RealtimeAuth
 
-@Suite("Ten minutes with tokens of two seconds, in simulated time")
+@Suite("Simulation: ten minutes with two-second tokens")
 struct TokenSimulationTests {
-  @Test("No listener is lost, no event missed or told twice", arguments: Thoroughness.seeds(4))
+  @Test("No listener is lost, and no event is missed or repeated", arguments: Thoroughness.seeds(4))
   func steady(seed: UInt64) {
     var simulation = TokenSimulation(seed: seed)
     simulation.run(for: 600_000)
@@ -22,7 +22,7 @@ struct TokenSimulationTests {
   }
 
   @Test(
-    "Nor when the accounts cannot be reached for a while and tokens do end",
+    "Nothing is lost when the auth server is unreachable and tokens expire",
     arguments: Thoroughness.seeds(4)
   )
   func outages(seed: UInt64) {

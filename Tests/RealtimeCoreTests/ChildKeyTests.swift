@@ -15,7 +15,7 @@ struct ChildKeyTests {
     "2147483648", "21474836480", "2147483649", "a",
   ]
 
-  @Test("has the order of the protocol", arguments: [sorted, sortedByFirstClients])
+  @Test("sorts in the protocol's order", arguments: [sorted, sortedByFirstClients])
   func order(texts: [String]) {
     let keys = texts.map { ChildKey($0) }
     var random = SplitMix64(seed: 3)
@@ -28,7 +28,7 @@ struct ChildKeyTests {
     }
   }
 
-  @Test("tells composed from decomposed characters, as a dictionary key too")
+  @Test("distinguishes composed from decomposed characters, also as a dictionary key")
   func equivalence() {
     let composed = ChildKey("\u{E9}")
     let decomposed = ChildKey("e\u{301}")
@@ -38,7 +38,7 @@ struct ChildKeyTests {
   }
 
   @Test(
-    "reads integers of 32 bits only",
+    "parses only 32-bit integers as integers",
     arguments: [
       ("0", 0), ("-1", -1), ("0000000000000012", 12), ("2147483647", 2_147_483_647),
       ("-2147483648", -2_147_483_648), ("-0", 0), ("2147483648", nil), ("-2147483649", nil),
@@ -50,7 +50,7 @@ struct ChildKeyTests {
     #expect(ChildKey(text).integer == expected)
   }
 
-  @Test("orders like UTF-16 for random text")
+  @Test("sorts random text in UTF-16 order")
   func randomOrder() {
     var random = SplitMix64(seed: 11)
     let scalars: [Unicode.Scalar] = [
@@ -72,7 +72,7 @@ struct ChildKeyTests {
     }
   }
 
-  @Test("keeps any stable order of the spellings of zero")
+  @Test("orders every pair of spellings of zero")
   func zeros() {
     let keys = ["0", "-0", "00", "-00", "000"].map { ChildKey($0) }
     for left in keys {
@@ -82,7 +82,7 @@ struct ChildKeyTests {
     }
   }
 
-  @Test("keeps its text and its order at any length", arguments: 0..<20 as Range<UInt64>)
+  @Test("keeps its text and order at any length", arguments: 0..<20 as Range<UInt64>)
   func lengths(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let pieces = ["0", "7", "-", "k", "é", "\u{FFFF}", "🐵", "\u{0}"]

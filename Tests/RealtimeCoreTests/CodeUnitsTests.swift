@@ -17,7 +17,7 @@ struct CodeUnitsTests {
     }
   }
 
-  @Test("The order is that of UTF-16, wherever texts differ")
+  @Test("Strings compare in UTF-16 order, wherever they differ")
   func order() {
     let texts = Self.texts()
     for left in texts {
@@ -28,7 +28,7 @@ struct CodeUnitsTests {
     }
   }
 
-  @Test("Texts are equal when all their code units are")
+  @Test("Strings are equal when all their code units are equal")
   func equality() {
     let texts = Self.texts()
     for left in texts {
@@ -39,7 +39,7 @@ struct CodeUnitsTests {
     }
   }
 
-  @Test("A path is cut at slashes, empty segments dropped, whatever the letters")
+  @Test("A path is split at slashes without empty segments, whatever its characters")
   func segments() {
     for (left, right) in zip(Self.texts(), Self.texts().reversed()) {
       let text = "/\(left)//\(right)/"

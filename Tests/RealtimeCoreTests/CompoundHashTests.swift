@@ -4,14 +4,14 @@ import Testing
 
 @Suite("CompoundHash")
 struct CompoundHashTests {
-  @Test("No data have no ranges")
+  @Test("Empty data has no ranges")
   func empty() {
     let hash = CompoundHash(of: .empty)
     #expect(hash == CompoundHash(posts: [], hashes: [""]))
   }
 
   @Test(
-    "Small data are one range",
+    "Small data is a single range",
     arguments: [
       (#"{"foo":"bar"}"#, "LmKmJmXugtGlEGoulMbz86myDNw="),
       (#"{"foo":{".value":"bar",".priority":"baz"}}"#, "Pg7xV/cwDhcX65Z5lEn4rKdDmX0="),
@@ -22,7 +22,7 @@ struct CompoundHashTests {
     #expect(hash == CompoundHash(posts: ["foo"], hashes: [expected, ""]))
   }
 
-  @Test("A cut opens the way to the next leaf again")
+  @Test("A new range reopens the path to the next leaf")
   func cut() throws {
     let node = try Node(text: #"{"1":"one","2":"two","10":"ten"}"#)
     let hash = CompoundHash(of: node) { _, path in path() == "2" }
@@ -36,7 +36,7 @@ struct CompoundHashTests {
   }
 
   @Test(
-    "The number of ranges grows with the root of the size",
+    "The number of ranges grows with the square root of the size",
     arguments: [(500, 6_891, 15, 3), (5_000, 73_891, 50, 5), (50_000, 788_891, 150, 10)]
   )
   func defaultCuts(children: Int, size: Int, ranges: Int, tolerance: Int) {
@@ -48,7 +48,7 @@ struct CompoundHashTests {
     #expect(abs(CompoundHash(of: node).hashes.count - ranges) <= tolerance)
   }
 
-  @Test("A priority comes before the first child after it, and is hidden where there is none")
+  @Test("A priority precedes the next child in key order and is hidden if there is none")
   func priorities() throws {
     let shown = try Node(text: #"{"1":1,"a":2,".priority":3}"#)
     let hidden = try Node(text: #"{"1":1,"-a":2,".priority":3}"#)
@@ -60,7 +60,7 @@ struct CompoundHashTests {
     #expect(cut.posts == ["1", ".priority", "a"])
   }
 
-  @Test("Sizes count keys, values and priorities")
+  @Test("The estimated size counts keys, values and priorities")
   func sizes() throws {
     #expect(Node.empty.estimatedSize == 4)
     #expect(try Node(text: "true").estimatedSize == 4)
@@ -70,7 +70,7 @@ struct CompoundHashTests {
     #expect(try Node(text: #"{"ab":1,".priority":2}"#).estimatedSize == 1 + 14 + 21)
   }
 
-  @Test("Only large data without hidden priorities are worth a compound hash")
+  @Test("Only large data without hidden priorities is worth a compound hash")
   func worthSending() {
     let small = Node.empty.setting(Path(["a"]), to: .string(String(repeating: "x", count: 1_016)))
     let large = small.setting(Path(["a"]), to: .string(String(repeating: "x", count: 1_017)))
@@ -81,7 +81,7 @@ struct CompoundHashTests {
     #expect(CompoundHash.worthSending(of: hidden) == nil)
   }
 
-  @Test("The ranges that differ make other data equal", arguments: 0..<4)
+  @Test("Applying the differing ranges makes the data equal", arguments: 0..<4)
   func differences(part: UInt64) {
     var told = 0
     for seed in 0..<150 {
@@ -107,7 +107,7 @@ struct CompoundHashTests {
     #expect(told > 20)
   }
 
-  @Test("Equal data have no differing ranges; a change in one range is told by that range alone")
+  @Test("Equal data has no differing ranges; a change affects only its own range")
   func oneDifference() throws {
     let entries = (0..<1_000).map { (key: ChildKey(String($0)), value: Node.string("value")) }
     let node = Node(sortedChildren: entries)
@@ -119,7 +119,7 @@ struct CompoundHashTests {
     #expect(ranges[0].node.childCount < 100)
   }
 
-  @Test("What cannot be a compound hash, or cannot tell, leads to all data")
+  @Test("An invalid or inconclusive compound hash falls back to the full data")
   func unusable() throws {
     let node = try Node(text: #"{"a":1,"b":2}"#)
     #expect(CompoundHash(posts: ["b", "a"], hashes: ["x", "y", ""]).changes(to: node) == nil)

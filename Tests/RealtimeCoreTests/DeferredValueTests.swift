@@ -1,10 +1,10 @@
 import RealtimeCore
 import Testing
 
-@Suite("Deferred values")
+@Suite("Server values")
 struct DeferredValueTests {
   @Test(
-    "are decided by what is there",
+    "are resolved against the existing data",
     arguments: [
       (#"{".sv":"timestamp"}"#, "null", "1000"),
       (#"{".sv":{"increment":1}}"#, "100", "101"),
@@ -39,7 +39,7 @@ struct DeferredValueTests {
     #expect(!resolved.hasDeferredValues)
   }
 
-  @Test("leave a sum that is not finite as it was")
+  @Test("leave the existing value unchanged if the sum is not finite")
   func infinity() {
     let node = Node.leaf(.deferred(.incrementDouble(1e308)))
     let existing = Node.leaf(.double(1.7e308))
@@ -47,7 +47,7 @@ struct DeferredValueTests {
   }
 
   @Test(
-    "go over the wire undecided",
+    "are encoded unresolved",
     arguments: [
       #"{".sv":"timestamp"}"#, #"{".sv":{"increment":1}}"#, #"{".sv":{"increment":0.5}}"#,
       #"{".sv":{"increment":-9223372036854775808}}"#,
@@ -59,7 +59,7 @@ struct DeferredValueTests {
   }
 
   @Test(
-    "of another form are told apart, so that a server can refuse them",
+    "are detected when unknown, so that a server can reject them",
     arguments: [
       #"{".sv":"now"}"#, #"{".sv":5}"#, #"{".sv":null}"#, #"{".sv":{"increment":"1"}}"#,
       #"{".sv":{"increment":1,"x":2}}"#, #"{".sv":{}}"#, #"{"a":{"b":{".sv":[1]}}}"#,
@@ -72,7 +72,7 @@ struct DeferredValueTests {
     #expect(node.exportText == text)
   }
 
-  @Test("are found wherever they are, and nowhere else")
+  @Test("are found at any depth, and only where they exist")
   func detection() throws {
     #expect(try Node(text: #"{"a":{"b":{".sv":"timestamp"}}}"#).hasDeferredValues)
     #expect(

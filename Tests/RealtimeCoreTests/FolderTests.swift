@@ -3,7 +3,7 @@ import Testing
 
 /// The folder tree is the architecture: a folder uses only folders next to it or below it, never in
 /// a circle.
-@Suite("The folders of a target")
+@Suite("Folder dependencies")
 struct FolderTests {
   private static let targets: [String] = {
     let groups = ["Core", "Client", "Server", "App", "Lab"]
@@ -20,13 +20,13 @@ struct FolderTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Sources")
 
-  @Test("Every target is found")
+  @Test("Every target is scanned")
   func found() {
     #expect(Self.targets.contains("Core/RealtimeCore"))
     #expect(Self.targets.count > 15)
   }
 
-  @Test("never use each other in a circle", arguments: targets)
+  @Test("The folders of a target have no circular dependencies", arguments: targets)
   func circles(target: String) throws {
     let uses = try FolderUses(of: Self.sources.appendingPathComponent(target))
     for circle in uses.circles {
@@ -39,7 +39,7 @@ struct FolderTests {
     }
   }
 
-  @Test("A circle is seen")
+  @Test("A circular dependency is detected")
   func seen() {
     var uses = FolderUses()
     uses.add("struct Plate { let food: Food }", file: "Plate.swift", folder: "Kitchen")

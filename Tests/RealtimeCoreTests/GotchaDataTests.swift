@@ -2,10 +2,10 @@ import RealtimeCore
 import Testing
 
 /// Part B of the protocol's gotchas, by number, with test vectors of official clients.
-@Suite("Gotchas B: data and their order")
+@Suite("Gotchas B: data and ordering")
 struct GotchaDataTests {
   @Test(
-    "9. Keys that are integers of 32 bits come first, the others by UTF-16",
+    "9. 32-bit integer keys sort first, all others in UTF-16 order",
     arguments: [ChildKeyTests.sorted, ChildKeyTests.sortedByFirstClients]
   )
   func keys(sorted: [String]) {
@@ -13,7 +13,7 @@ struct GotchaDataTests {
   }
 
   @Test(
-    "10. Children become an array when they are canonical integers below twice their count",
+    "10. Children become an array if their keys are canonical integers below twice their count",
     arguments: [
       (#"{"1":"a"}"#, #"[null,"a"]"#), (#"{"2":"a"}"#, #"{"2":"a"}"#),
       (#"{"2":"a","3":"b"}"#, #"[null,null,"a","b"]"#),
@@ -29,13 +29,13 @@ struct GotchaDataTests {
     #expect(node.exportText == data)
   }
 
-  @Test("10. What is written is never an array")
+  @Test("10. Written data is never encoded as an array")
   func writtenArray() throws {
     #expect(try Node(text: #"[1,"a",true,null]"#).exportText == #"{"0":1,"1":"a","2":true}"#)
   }
 
   @Test(
-    "11. Null, false, true, numbers, strings, objects; of equal values the key decides",
+    "11. Values sort as null, false, true, numbers, strings, objects, then by key",
     arguments: [
       (#"{"i":"v"}"#, "a p q b c d e f 9 10 g h i j m"),
       (#"{"i":"v","sp":"","sin":true}"#, "g h i j m"),
@@ -49,7 +49,7 @@ struct GotchaDataTests {
   }
 
   @Test(
-    "12. A set drops the priority, a child set on a leaf keeps it, the last child takes it away"
+    "12. A set drops the priority, a child set on a leaf keeps it, removing the last child drops it"
   )
   func priorities() throws {
     var node = try Node(text: #"{".value":5,".priority":2}"#)
@@ -61,7 +61,7 @@ struct GotchaDataTests {
     #expect(node.priority == nil)
   }
 
-  @Test("12. An empty child on a leaf, and a priority of nothing, change nothing")
+  @Test("12. An empty child on a leaf or a priority on empty data changes nothing")
   func nothing() throws {
     let leaf = try Node(text: #"{".value":5,".priority":2}"#)
     #expect(leaf.setting(ChildKey("k"), to: .empty) == leaf)
@@ -71,7 +71,7 @@ struct GotchaDataTests {
   }
 
   @Test(
-    "13. A path with its keys below holds 768 bytes, one more counted for each key",
+    "13. A path plus the keys below is limited to 768 bytes, counting one extra per key",
     arguments: [
       (Path.root, "a", 767), (.root, "é", 383), ("x", "a", 765), ("x/y", "a", 763),
     ]
@@ -81,32 +81,35 @@ struct GotchaDataTests {
     #expect(problem(path, [String(repeating: character, count: most + 1)]) != nil)
   }
 
-  @Test("13. Data lie at most 32 keys deep", arguments: [(Path.root, 32), ("x", 31)])
+  @Test("13. Data is at most 32 keys deep", arguments: [(Path.root, 32), ("x", 31)])
   func depth(path: Path, most: Int) {
     #expect(problem(path, Array(repeating: "k", count: most)) == nil)
     #expect(problem(path, Array(repeating: "k", count: most + 1)) != nil)
   }
 
   @Test(
-    "13. Keys with these characters are refused",
+    "13. Keys with forbidden characters are rejected",
     arguments: ["a.b", "a$", "a#", "[", "]", "a/b", "\u{1F}", "\u{7F}", ""]
   )
   func illegalKeys(key: String) {
     #expect(problem(.root, [key]) != nil)
   }
 
-  @Test("13. Keys with these characters are legal", arguments: ["é", " ", "\"", "%", "\\"])
+  @Test(
+    "13. Keys with unusual legal characters are accepted",
+    arguments: ["é", " ", "\"", "%", "\\"]
+  )
   func legalKeys(key: String) {
     #expect(problem(.root, [key]) == nil)
   }
 
-  @Test("13. A string holds 10 MiB", arguments: [(10_485_760, true), (10_485_761, false)])
+  @Test("13. A string is limited to 10 MiB", arguments: [(10_485_760, true), (10_485_761, false)])
   func strings(length: Int, isLegal: Bool) {
     let node = Node.string(String(repeating: "a", count: length))
     #expect((Validation.problem(withWritten: node, at: "s") == nil) == isLegal)
   }
 
-  @Test("13. A priority of nothing is nothing")
+  @Test("13. A priority without data is empty")
   func priorityOfNothing() throws {
     #expect(try Node(text: #"{".priority":5}"#).exportText == "null")
   }

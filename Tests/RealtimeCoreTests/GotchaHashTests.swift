@@ -5,7 +5,7 @@ import Testing
 @Suite("Gotchas A: hashing")
 struct GotchaHashTests {
   @Test(
-    "1. Numbers are hashed by the sixteen hexadecimal digits of their double",
+    "1. Numbers are hashed as the sixteen hexadecimal digits of their double",
     arguments: [
       (0, "0000000000000000", "7ysMph9WPitGP7poMnMHMVPtUlI="),
       (-0.0, "8000000000000000", "m/gA365Q5OBo06Bg8wdybAAiMSQ="),
@@ -25,7 +25,7 @@ struct GotchaHashTests {
     if let hash { #expect(Node.leaf(.double(value)).hash == hash) }
   }
 
-  @Test("1. An integer hashes as the double that it is nearest to")
+  @Test("1. An integer hashes as the nearest double")
   func integers() {
     #expect(Node.integer(9_007_199_254_740_993).hash == "m4qsp/5BbIWTdjthNlnOX+WCTB0=")
     #expect(Node.integer(1).hash == Node.leaf(.double(1)).hash)
@@ -37,7 +37,7 @@ struct GotchaHashTests {
     #expect(!wrong.contains(Node.integer(1).hash))
   }
 
-  @Test("2. Booleans are neither numbers nor text")
+  @Test("2. Booleans hash differently from numbers and strings")
   func booleans() throws {
     #expect(Node.leaf(.bool(true)).hash == "E5z61QM0lN/U2WsOnusszCTkR8M=")
     #expect(Node.leaf(.bool(false)).hash == "aSSNoqcS4oQwJ2xxH20rvpp3zP0=")
@@ -47,7 +47,7 @@ struct GotchaHashTests {
   }
 
   @Test(
-    "3. What holds no data hashes as empty text, which is not the hash of empty text",
+    "3. The hash of empty data is an empty string, unlike the hash of an empty string",
     arguments: ["null", "{}", #"{"a":null}"#, #"{".priority":1}"#]
   )
   func nothing(text: String) throws {
@@ -56,7 +56,7 @@ struct GotchaHashTests {
   }
 
   @Test(
-    "4. A priority comes before the data, with its own punctuation",
+    "4. A priority is hashed before the data, with its own punctuation",
     arguments: [
       (#"{"a":1,".priority":5}"#, "7Ucnc9YfKfydVr+rPBCMEKdsVEI="),
       (#"{".value":"x",".priority":0}"#, "VGGsieffyDL1UOdTmRuSBa3PaLA="),
@@ -94,7 +94,7 @@ struct GotchaHashTests {
   }
 
   @Test(
-    "6. Text is hashed as its bytes are, whatever other text it looks like",
+    "6. Strings are hashed by their bytes, without Unicode normalization",
     arguments: [
       (#""hey guys""#, "CUNLXWpCVoJE6z7z1vE57lGaKAU="), (#""🐵""#, "mTmoXIHJ7Zm5TKGReizSSGdBnoY="),
       (#""日本""#, "hsL1bLa1lqEquIIRK8lCDGoEtYQ="), (#""\u00e9""#, "1M+kSgpwpb2WVucwSmGGq+h8/uU="),
@@ -106,7 +106,7 @@ struct GotchaHashTests {
     #expect(try Node(text: text).hash == hash)
   }
 
-  @Test("6. Keys that look the same are two children, the decomposed one first")
+  @Test("6. Canonically equivalent keys are two children, the decomposed one first")
   func keys() throws {
     let node = try Node(text: #"{"\u00e9":1,"e\u0301":2}"#)
     #expect(node.childCount == 2)
@@ -116,7 +116,7 @@ struct GotchaHashTests {
   }
 
   @Test(
-    "7. A compound hash has one hash more than paths, and the last is empty",
+    "7. A compound hash has one more hash than paths, and the last hash is empty",
     arguments: [
       ("null", [], [""]),
       (#"{"foo":"bar"}"#, ["foo"], ["LmKmJmXugtGlEGoulMbz86myDNw=", ""]),
@@ -132,7 +132,7 @@ struct GotchaHashTests {
     #expect(hash.hashes.count == hash.posts.count + 1)
   }
 
-  @Test("7. A cut after a child opens the next range with the way to its first leaf")
+  @Test("7. A range that starts after a child reopens the path to its first leaf")
   func cut() throws {
     let node = try Node(text: #"{"1":"one","2":"two","10":"ten"}"#)
     let expected = CompoundHash(
@@ -143,7 +143,7 @@ struct GotchaHashTests {
   }
 
   @Test(
-    "8. A range leaves out its start and takes in its end, but not what lies below the end",
+    "8. A range excludes its start and includes its end, but nothing below the end",
     arguments: [
       (#"{"bar":1,"foo":2,"quu":3}"#, #"{"foo":9}"#, #"{"bar":1,"foo":9,"quu":3}"#),
       (#"{"bar":1,"foo":2,"quu":3}"#, #"{"baz":7}"#, #"{"bar":1,"baz":7,"quu":3}"#),

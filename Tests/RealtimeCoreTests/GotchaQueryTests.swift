@@ -12,9 +12,9 @@ struct KeyNeighbours: CustomTestStringConvertible {
 }
 
 /// The parts of gotchas C that concern queries, and number 29.
-@Suite("Gotchas C and 29: queries and push ids")
+@Suite("Gotchas C and 29: queries and push IDs")
 struct GotchaQueryTests {
-  @Test("14. A bound at null is a bound")
+  @Test("14. A null bound is still a bound")
   func boundAtNull() throws {
     let equal = Query(index: .child("z"), start: QueryBound(nil), end: QueryBound(nil))
     #expect(equal.json.text == #"{"sp":null,"sin":true,"ep":null,"ein":true,"i":"z"}"#)
@@ -26,7 +26,7 @@ struct GotchaQueryTests {
   }
 
   @Test(
-    "15. [MIN_NAME] and [MAX_NAME] lie beyond every key, and a bound without a word is inclusive",
+    "15. [MIN_NAME] and [MAX_NAME] lie beyond every key, and bounds are inclusive by default",
     arguments: [
       (#"{"sp":0,"sn":"[MAX_NAME]","sin":false,"i":"v"}"#, "9 10 g h i j m"),
       (#"{"sp":0,"sn":"[MAX_NAME]","i":"v"}"#, "9 10 g h i j m"),
@@ -55,7 +55,7 @@ struct GotchaQueryTests {
   ]
 
   @Test(
-    "16. What a client asks for by the neighbours of a key is what an exclusive bound selects",
+    "16. A bound at a neighboring key selects the same as an exclusive bound",
     arguments: rows
   )
   func neighbours(row: KeyNeighbours) throws {
@@ -69,7 +69,7 @@ struct GotchaQueryTests {
     #expect(try !selected(exclusiveStart, node).contains(row.key))
   }
 
-  @Test("16. Clients whose alphabet is that of push ids name other neighbours, good for such keys")
+  @Test("16. Clients that use the push ID alphabet send other neighbors, which work for such keys")
   func neighboursAmongPushIDs() throws {
     var node = Node.empty
     for key in ["abb", "abbz", "abc", "abc-", "abcz", "abd"] {
@@ -80,7 +80,7 @@ struct GotchaQueryTests {
     #expect(try selected(#"{"i":".key","ep":"abb\#(filler)"}"#, node) == ["abb", "abbz"])
   }
 
-  @Test("16. A number with leading zeros has its number as neighbour, so that equal ones are lost")
+  @Test("16. The neighbor of a number with leading zeros skips keys of equal value")
   func neighboursOfLeadingZeros() throws {
     var node = Node.empty
     for key in ["8", "9", "09", "10"] { node.update(at: Path([ChildKey(key)]), to: .integer(1)) }
@@ -89,7 +89,7 @@ struct GotchaQueryTests {
   }
 
   @Test(
-    "29. Push ids begin with the time in an alphabet from - to z",
+    "29. Push IDs begin with the time in an alphabet from - to z",
     arguments: [
       (0, "--------"), (63, "-------z"), (64, "------0-"), (1_388_534_400_000, "-JCA5NF-"),
       (1_700_000_000_000, "-NjEtLV-"),
@@ -99,7 +99,7 @@ struct GotchaQueryTests {
     #expect(PushID.timePart(time) == expected)
   }
 
-  @Test("29. Within a millisecond push ids count up, with carry")
+  @Test("29. Push IDs count up with carry within a millisecond")
   func countingPushIDs() {
     var zeros = PushIDGenerator()
     let first = (0..<3).map { _ in zeros.next(time: 1_700_000_000_001) { 0 } }

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("A position in an index")
+@Suite("IndexEntry")
 struct IndexEntryTests {
   private static func value(_ random: inout SplitMix64) -> IndexValue {
     let whole: [Int64] = [
@@ -28,7 +28,7 @@ struct IndexEntryTests {
     }
   }
 
-  @Test("is in the order of its value, then of its key", arguments: 0..<20 as Range<UInt64>)
+  @Test("sorts by value, then by key", arguments: 0..<20 as Range<UInt64>)
   func order(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<2_000 {

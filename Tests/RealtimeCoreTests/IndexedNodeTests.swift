@@ -4,7 +4,7 @@ import Testing
 
 @Suite("IndexedNode")
 struct IndexedNodeTests {
-  @Test("Positions by equal numbers are the same, and all numbers have one order")
+  @Test("treats equal numbers as one position and has a total order of all numbers")
   func numbers() {
     func entry(_ value: LeafValue) -> IndexEntry { IndexEntry(value: .leaf(value), key: "k") }
     #expect(entry(.integer(1)) == entry(.double(1)))
@@ -19,7 +19,7 @@ struct IndexedNodeTests {
   }
 
   @Test(
-    "agrees with sorting through random changes",
+    "matches a sorted array through random changes",
     arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index]
   )
   func model(index: Index) {
@@ -40,7 +40,7 @@ struct IndexedNodeTests {
   }
 
   @Test(
-    "follows versions of the node in which several children are others, as sorting them anew does",
+    "matches a fresh sort when several children change between versions",
     arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index],
     1...4 as ClosedRange<UInt64>
   )
@@ -65,7 +65,7 @@ struct IndexedNodeTests {
   }
 
   @Test(
-    "follows a child that is given before and after, unless it has the first priority",
+    "follows a child given before and after its change, unless it has the first priority",
     arguments: [.priority, .key, .value, .child("a"), .child("a/b")] as [Index],
     1...4 as ClosedRange<UInt64>
   )
@@ -87,7 +87,7 @@ struct IndexedNodeTests {
   }
 
   @Test(
-    "follows data that is exchanged below a child",
+    "follows an exchange of data below a child",
     arguments: [.priority, .key, .value, .child("a"), .child("a/b"), .child("a/.priority")]
       as [Index],
     1...4 as ClosedRange<UInt64>
@@ -162,7 +162,7 @@ struct IndexedNodeTests {
     )
   }
 
-  @Test("follows the children into priority order when the first priority appears")
+  @Test("switches to priority order when the first priority appears")
   func firstPriority() {
     var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .priority)
     indexed.set("b", to: .integer(2))
@@ -173,7 +173,7 @@ struct IndexedNodeTests {
     #expect(indexed.ascending.map(\.key) == ["a", "b"])
   }
 
-  @Test("takes a priority of its own without changing the order")
+  @Test("accepts its own priority without changing the order")
   func ownPriority() {
     var indexed = IndexedNode(.empty.setting(Path("a"), to: .integer(1)), by: .value)
     indexed.setPriority(.integer(3))

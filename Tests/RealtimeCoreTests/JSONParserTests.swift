@@ -5,7 +5,7 @@ import Testing
 @Suite("JSONParser")
 struct JSONParserTests {
   @Test(
-    "refuses what is not JSON",
+    "rejects invalid JSON",
     arguments: [
       "", " ", "nul", "nulls", "True", "tru", "falsey", "'a'", "\"a", "\"\\", "\"\\u12",
       "\"\\u12g4\"",
@@ -24,7 +24,7 @@ struct JSONParserTests {
   }
 
   @Test(
-    "reads values",
+    "parses values",
     arguments: [
       ("null", .null), (" true\r\n", .bool(true)), ("\tfalse ", .bool(false)),
       ("[]", .array([])), ("[ ]", .array([])), ("{ }", .object([])),
@@ -41,7 +41,7 @@ struct JSONParserTests {
   }
 
   @Test(
-    "reads numbers: whole ones within 64 bits as integers",
+    "parses whole numbers within 64 bits as integers",
     arguments: [
       ("0", .integer(0)), ("-0", .integer(0)), ("-0.0", .integer(0)), ("1.0", .integer(1)),
       ("1e2", .integer(100)), ("1E+2", .integer(100)), ("100e-2", .integer(1)),
@@ -60,13 +60,13 @@ struct JSONParserTests {
     #expect(try JSONParser.parse(text) == value)
   }
 
-  @Test("reads a number of a hundred thousand digits")
+  @Test("parses a number of a hundred thousand digits")
   func longNumber() throws {
     let text = "0." + String(repeating: "1", count: 100_000)
     #expect(try JSONParser.parse(text) == .double(0.1111111111111111))
   }
 
-  @Test("follows nesting to its limit and no further", arguments: ["[", "{\"a\":"])
+  @Test("parses nesting up to its limit and no deeper", arguments: ["[", "{\"a\":"])
   func depth(opening: String) {
     let closing = opening == "[" ? "]" : "}"
     func nested(_ levels: Int) -> String {
@@ -79,7 +79,7 @@ struct JSONParserTests {
     }
   }
 
-  @Test("keeps all members of one name; the later counts")
+  @Test("keeps duplicate members; the last one counts")
   func duplicates() throws {
     let json = try JSONParser.parse(#"{"a":1,"b":2,"a":3}"#)
     #expect(json.members?.count == 3)
@@ -87,14 +87,14 @@ struct JSONParserTests {
     #expect(json["c"] == nil)
   }
 
-  @Test("tells member names by code units")
+  @Test("compares member names by code unit")
   func memberNames() throws {
     let json = try JSONParser.parse(#"{"\u00e9":1}"#)
     #expect(json["\u{E9}"] == .integer(1))
     #expect(json["e\u{301}"] == nil)
   }
 
-  @Test("says where a text went wrong")
+  @Test("reports the position of an error")
   func offset() throws {
     let error = #expect(throws: JSONError.self) { try JSONParser.parse("[1, x]") }
     #expect(error?.offset == 4)
@@ -102,7 +102,7 @@ struct JSONParserTests {
   }
 
   @Test(
-    "refuses bytes that are no UTF-8",
+    "rejects invalid UTF-8",
     arguments: [
       [0x80], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xFF],
       [0xF4, 0x90, 0x80, 0x80], [0xC3],
@@ -128,7 +128,7 @@ struct JSONParserTests {
     }
   }
 
-  @Test("never traps on a good text with a few bytes changed")
+  @Test("never traps on valid JSON with a few bytes changed")
   func mutatedText() {
     var random = SplitMix64(seed: 99)
     for _ in 0..<5_000 {
@@ -146,7 +146,7 @@ struct JSONParserTests {
     }
   }
 
-  @Test("reads from a collection that is not contiguous")
+  @Test("parses a noncontiguous collection")
   func lazyBytes() throws {
     let bytes = Array("[1]".utf8).lazy.map { $0 }
     #expect(try JSONParser.parse(bytes) == .array([.integer(1)]))

@@ -12,7 +12,7 @@ struct JSONWriterTests {
   }
 
   @Test(
-    "writes whole numbers without point or exponent within 64 bits, and with one beyond",
+    "writes whole numbers without point or exponent only within 64 bits",
     arguments: [
       (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (1e15, "1000000000000000"),
       (9_007_199_254_740_992, "9007199254740992"), (1e20, "1e+20"),
@@ -24,7 +24,7 @@ struct JSONWriterTests {
     #expect(text(value) == expected)
   }
 
-  @Test("writes every number so that it reads back the same")
+  @Test("round-trips every number")
   func roundTrip() throws {
     var random = SplitMix64(seed: 21)
     var values: [Double] = [
@@ -40,12 +40,12 @@ struct JSONWriterTests {
     }
   }
 
-  @Test("writes null for what is no number", arguments: [Double.nan, .infinity, -.infinity])
+  @Test("writes null for non-finite numbers", arguments: [Double.nan, .infinity, -.infinity])
   func notFinite(value: Double) {
     #expect(text(value) == "null")
   }
 
-  @Test("escapes what JSON demands and nothing more")
+  @Test("escapes only what JSON requires")
   func strings() {
     #expect(
       JSONValue.string("a\"\\\n\r\t\u{0}\u{1F}\u{7F}é🐵/").text
@@ -53,14 +53,14 @@ struct JSONWriterTests {
     )
   }
 
-  @Test("writes members in their order, or sorted when asked")
+  @Test("writes members in order, or sorted on request")
   func members() throws {
     let json = try JSONParser.parse(#"{"b":[1,{"z":1,"a":2}],"a":null}"#)
     #expect(json.text == #"{"b":[1,{"z":1,"a":2}],"a":null}"#)
     #expect(json.canonicalText == #"{"a":null,"b":[1,{"a":2,"z":1}]}"#)
   }
 
-  @Test("writes leaves that another JSON implementation reads the same")
+  @Test("writes leaves that another JSON implementation parses the same")
   func foundation() throws {
     var random = SplitMix64(seed: 4)
     for _ in 0..<1_000 {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("LeafValue")
 struct LeafValueTests {
-  @Test("orders false, true, numbers, strings")
+  @Test("sorts as false, true, numbers, strings")
   func order() {
     let sorted: [LeafValue] = [
       .deferred(.timestamp), .bool(false), .bool(true), .double(-1e300), .integer(.min),
@@ -22,7 +22,7 @@ struct LeafValueTests {
     }
   }
 
-  @Test("is equal for equal numbers, and hashes equal")
+  @Test("is equal, and hashes equally, for equal numbers")
   func equality() {
     let pairs: [(LeafValue, LeafValue)] = [
       (.integer(1), .double(1)), (.integer(0), .double(-0.0)),
@@ -36,14 +36,14 @@ struct LeafValueTests {
     }
   }
 
-  @Test("makes integers of whole numbers")
+  @Test("stores whole numbers as integers")
   func numbers() {
     if case .integer(5) = LeafValue(number: 5) {} else { Issue.record("5 is no integer") }
     if case .integer(0) = LeafValue(number: -0.0) {} else { Issue.record("-0 is no integer") }
     if case .double = LeafValue(number: 1e19) {} else { Issue.record("1e19 is no double") }
   }
 
-  @Test("has a strict order, whatever the mixture of numbers")
+  @Test("has a strict order for any mix of numbers")
   func strictOrder() {
     var random = SplitMix64(seed: 17)
     let bases: [Int64] = [0, 1 << 53, (1 << 53) + 1, .max, .max - 1, .min, .min + 1, 1 << 60]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeCore
 
-@Suite("The beginning of a node")
+@Suite("Node excerpts")
 struct NodeExcerptTests {
   private func text(_ node: Node, _ limit: Int) -> [UInt8] {
     var writer = JSONWriter()
@@ -38,7 +38,7 @@ struct NodeExcerptTests {
     return leaves + [few, many, mixed]
   }
 
-  @Test("is the whole where the limit allows that, and else begins as the whole does")
+  @Test("are the whole node within the limit, and a prefix of it otherwise")
   func beginning() {
     for node in nodes {
       let all = whole(node)
@@ -52,7 +52,7 @@ struct NodeExcerptTests {
     }
   }
 
-  @Test("costs no more than the limit, whatever follows")
+  @Test("cost no more than the limit, however large the node")
   func bounded() {
     let huge = Node.string(String(repeating: "x", count: 1_000_000))
     let list = Node(sortedChildren: (0..<20_000).map { (ChildKey(String($0)), huge) })
@@ -61,7 +61,7 @@ struct NodeExcerptTests {
     #expect((1_001..<2_000_000).contains(list.byteCount(upTo: 1_000)))
   }
 
-  @Test("is known to be the whole by a count that stops at the limit")
+  @Test("are known to be complete from a byte count that stops at the limit")
   func count() {
     #expect(Node.empty.byteCount(upTo: 10) == 0)
     #expect(Node.string("abcd").byteCount(upTo: 10) == 20)

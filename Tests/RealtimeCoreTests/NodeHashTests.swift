@@ -2,10 +2,10 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("The hash of a node")
+@Suite("Node hashes")
 struct NodeHashTests {
   @Test(
-    "is the one that official clients compute",
+    "equal those of official clients",
     arguments: [
       ("0", "7ysMph9WPitGP7poMnMHMVPtUlI="),
       ("1", "YPVfR2bXt/lcDjiQZ8pOkAd3qkQ="),
@@ -58,34 +58,34 @@ struct NodeHashTests {
   }
 
   @Test(
-    "is empty text for no data",
+    "are empty for empty data",
     arguments: ["null", "{}", "[]", #"{"a":null}"#, #"{".priority":1}"#]
   )
   func empty(text: String) throws {
     #expect(try Node(text: text).hash.isEmpty)
   }
 
-  @Test("tells the sum of 0.1 and 0.2 from 0.3")
+  @Test("distinguish 0.1 + 0.2 from 0.3")
   func sum() {
     #expect(Node.leaf(.double(0.1 + 0.2)).hash != Node.leaf(.double(0.3)).hash)
   }
 
-  @Test("takes the sign of a zero from its bits")
+  @Test("include the sign bit of a zero")
   func negativeZero() {
     #expect(Node.leaf(.double(-0.0)).hash == "m/gA365Q5OBo06Bg8wdybAAiMSQ=")
   }
 
-  @Test("reads negative zero as zero from JSON", arguments: ["-0", "-0.0", "-0e5"])
+  @Test("treat negative zero from JSON as zero", arguments: ["-0", "-0.0", "-0e5"])
   func negativeZeroFromJSON(text: String) throws {
     #expect(try Node(text: text).hash == Node.integer(0).hash)
   }
 
-  @Test("is that of the whole number for a double that is whole")
+  @Test("are equal for a whole double and the integer")
   func wholeDouble() {
     #expect(Node.leaf(.double(4)).hash == Node.integer(4).hash)
   }
 
-  @Test("does not depend on the order in which children were set")
+  @Test("do not depend on the order in which children were set")
   func insertionOrder() {
     var random = SplitMix64(seed: 7)
     let keys = (0..<200).map { ChildKey("k\($0)") }
@@ -99,7 +99,7 @@ struct NodeHashTests {
 @Suite("SHA-1")
 struct SHA1Tests {
   @Test(
-    "has the published digests",
+    "produces the published digests",
     arguments: [
       ("", "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
       ("abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -122,7 +122,7 @@ struct SHA1Tests {
 @Suite("Base64")
 struct Base64Tests {
   @Test(
-    "pads as the standard says",
+    "pads according to the standard",
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
       ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),

@@ -5,7 +5,7 @@ import Testing
 @Suite("Nodes as JSON")
 struct NodeJSONTests {
   @Test(
-    "become arrays in value form by the array rule",
+    "become arrays in value format according to the array rule",
     arguments: [
       (#"{"0":"a","1":"b"}"#, #"["a","b"]"#),
       (#"{"1":"a"}"#, #"[null,"a"]"#),
@@ -31,7 +31,7 @@ struct NodeJSONTests {
   }
 
   @Test(
-    "are read from either form",
+    "are parsed from either format",
     arguments: [
       (#"[1,"a",true,null]"#, #"{"0":1,"1":"a","2":true}"#),
       ("[null,null]", "null"), ("[]", "null"), ("{}", "null"), (#"{".priority":5}"#, "null"),
@@ -57,7 +57,7 @@ struct NodeJSONTests {
   }
 
   @Test(
-    "are refused",
+    "are rejected if invalid",
     arguments: [
       #"{".value":5,"a":1}"#, #"{".unknown":1,"a":1}"#, #"{"":null}"#, #"{".value":{"a":1}}"#,
       #"{".value":[1]}"#, #"{"a":1,".priority":true}"#,
@@ -69,7 +69,7 @@ struct NodeJSONTests {
   }
 
   @Test(
-    "survive a round trip, priorities and kinds of leaves included",
+    "round-trip, including priorities and leaf types",
     arguments: Thoroughness.seeds(4)
   )
   func roundTrip(seed: UInt64) throws {
@@ -86,7 +86,7 @@ struct NodeJSONTests {
     }
   }
 
-  @Test("keep the values in value form")
+  @Test("keep their values in value format")
   func valueRoundTrip() throws {
     var random = SplitMix64(seed: 8)
     for _ in 0..<500 {
@@ -95,7 +95,7 @@ struct NodeJSONTests {
     }
   }
 
-  @Test("stay equal when read in another order of members")
+  @Test("are equal whatever the order of members")
   func memberOrder() throws {
     var random = SplitMix64(seed: 12)
     for _ in 0..<300 {

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("Nodes straight from JSON text")
+@Suite("Nodes parsed directly from JSON text")
 struct NodeParserTests {
   /// The result of either way of parsing a text.
   private enum Outcome: Equatable {
@@ -41,7 +41,7 @@ struct NodeParserTests {
   }
 
   @Test(
-    "are what the JSON value gives",
+    "equal those built from a JSON value",
     arguments: [
       "null", "true", "-0", "1.5", "1e3", "\"a\"", "[]", "{}", "[1,null,[2]]",
       #"{"b":1,"a":2}"#, #"{"a":1,"a":null}"#, #"{"a":null,"a":1}"#, #"{"10":1,"9":2,"x":{}}"#,
@@ -63,7 +63,7 @@ struct NodeParserTests {
   }
 
   @Test(
-    "are what the JSON value gives, however long their texts are",
+    "equal those built from a JSON value for strings of any length",
     arguments: Array(0...34)
       + [255, 256, 500, 507, 508, 509, 1_000, 1_016, 1_024, 1_025, 5_000]
   )
@@ -80,7 +80,7 @@ struct NodeParserTests {
     }
   }
 
-  @Test("are what the JSON value gives, for any text", arguments: 0..<20 as Range<UInt64>)
+  @Test("equal those built from a JSON value for random text", arguments: 0..<20 as Range<UInt64>)
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<400 {

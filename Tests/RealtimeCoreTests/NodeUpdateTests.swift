@@ -2,10 +2,10 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("Updates of a node")
+@Suite("Node")
 struct NodeUpdateTests {
   @Test(
-    "follow the rules of the protocol",
+    "updates paths by the rules of the protocol",
     arguments: [
       (#"{".value":5,".priority":2}"#, "k", "1", #"{"k":1,".priority":2}"#),
       (#"{"k":1,".priority":2}"#, "k", "null", "null"),
@@ -36,7 +36,7 @@ struct NodeUpdateTests {
   }
 
   @Test(
-    "that exchange data tell what was there, or do nothing",
+    "exchanges data and returns the old data, or does nothing",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func exchange(seed: UInt64) {
@@ -76,7 +76,7 @@ struct NodeUpdateTests {
   }
 
   @Test(
-    "leave the data at the path, and everything else as it was",
+    "sets the data at a path and leaves everything else unchanged",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func model(seed: UInt64) {
@@ -110,7 +110,7 @@ struct NodeUpdateTests {
       && children.map.allSatisfy { !$0.value.isEmpty && isSound($0.value) }
   }
 
-  @Test("compare priorities and kinds of leaves")
+  @Test("compares priorities and leaf types")
   func equality() throws {
     #expect(try Node(text: "1") == Node(text: "1.0"))
     #expect(try Node(text: "1") != Node(text: #""1""#))
@@ -120,7 +120,7 @@ struct NodeUpdateTests {
     #expect(Node.string("\u{E9}") != Node.string("e\u{301}"))
   }
 
-  @Test("read a priority as a child")
+  @Test("reads a priority as a child")
   func priorityChild() throws {
     let node = try Node(text: #"{"a":{".value":1,".priority":"p"}}"#)
     #expect(node[Path("a/.priority")] == .string("p"))

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("A view of a node")
+@Suite("NodeView")
 struct NodeViewTests {
   /// Whether a view and a node have the same content at every level.
   private static func agree(_ view: NodeView, _ node: Node) -> Bool {
@@ -31,7 +31,7 @@ struct NodeViewTests {
     }
   }
 
-  @Test("shows what is there, packed or not", arguments: 0..<12 as Range<UInt64>)
+  @Test("shows the node's content, packed or not", arguments: 0..<12 as Range<UInt64>)
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<20 {
@@ -43,7 +43,7 @@ struct NodeViewTests {
     }
   }
 
-  @Test("shows data that is not in the tree yet", arguments: 0..<12 as Range<UInt64>)
+  @Test("shows data that is not yet in the tree", arguments: 0..<12 as Range<UInt64>)
   func replacement(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var shown = 0
@@ -83,7 +83,10 @@ struct NodeViewTests {
       ? Node.randomKey(using: &random) : ChildKey("child \(Int.random(in: 0..<50, using: &random))")
   }
 
-  @Test("finds several children at once as one by one", arguments: 0..<12 as Range<UInt64>)
+  @Test(
+    "finds several children at once as it finds them one by one",
+    arguments: 0..<12 as Range<UInt64>
+  )
   func severalChildren(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<50 {
@@ -116,7 +119,7 @@ struct NodeViewTests {
     }
   }
 
-  @Test("is the same as equal data at a path, and no other", arguments: 0..<12 as Range<UInt64>)
+  @Test("matches only equal data at a path", arguments: 0..<12 as Range<UInt64>)
   func sameData(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<50 {
@@ -133,7 +136,7 @@ struct NodeViewTests {
     }
   }
 
-  @Test("shows long texts, long keys and many children as well")
+  @Test("shows long strings, long keys and many children")
   func large() {
     let long = String(repeating: "a longer text, é🐵 ", count: 100)
     let key = ChildKey(String(repeating: "k", count: 300))
@@ -146,7 +149,7 @@ struct NodeViewTests {
     #expect(node.withView { Self.agree($0, node) })
   }
 
-  @Test("looks at no more children than are wanted")
+  @Test("stops visiting children on request")
   func first() throws {
     let node = try Node(json: JSONParser.parse(#"{"a":1,"b":{"c":"x"},"d":true}"#))
     var seen: [String] = []
@@ -160,7 +163,7 @@ struct NodeViewTests {
   }
 }
 
-@Suite("The text of a leaf")
+@Suite("LeafText")
 struct LeafTextTests {
   private static let texts = [
     "", "a", "é", "e\u{301}", "🐵b", "\u{FB00}", "12", "a longer text, é", "eight by",
@@ -173,7 +176,7 @@ struct LeafTextTests {
     return text.withUTF8 { body(LeafText($0)) }
   }
 
-  @Test("is equal to another when the code units are, and in their order")
+  @Test("compares by code units")
   func comparison() {
     for first in Self.texts {
       for second in Self.texts {
@@ -189,7 +192,7 @@ struct LeafTextTests {
     }
   }
 
-  @Test("tells its length, and becomes a string or a key", arguments: texts)
+  @Test("reports its length and converts to a string or a key", arguments: texts)
   func forms(_ string: String) {
     Self.lend(string) { text in
       #expect(text.string.utf8.elementsEqual(string.utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeCore
 
-@Suite("Ordered positions")
+@Suite("OrderedPositions")
 struct OrderedPositionsTests {
   private static func position(_ number: Int) -> IndexEntry {
     IndexEntry(value: .leaf(.integer(Int64(number / 7))), key: ChildKey("k\(100_000 + number)"))
@@ -28,7 +28,7 @@ struct OrderedPositionsTests {
   }
 
   @Test(
-    "are what a sorted array would be, growing and shrinking",
+    "matches a sorted array while growing and shrinking",
     arguments: 0..<6 as Range<UInt64>
   )
   func model(seed: UInt64) {
@@ -66,7 +66,7 @@ struct OrderedPositionsTests {
     #expect(Self.all(positions) == model.map(Self.position))
   }
 
-  @Test("rise at one end, as posts do, and are removed one by one to none")
+  @Test("grows at one end, as posts do, and shrinks one by one to empty")
   func ends() {
     var positions = OrderedPositions()
     for number in 0..<1_000 { positions.insert(absent: Self.position(number)) }

@@ -23,7 +23,7 @@ struct PackedChildrenTests {
   }
 
   @Test(
-    "follow any changes as a dictionary does, whatever is packed",
+    "match a dictionary through any changes, whatever is packed",
     arguments: 0..<40 as Range<UInt64>
   )
   func model(seed: UInt64) {
@@ -67,7 +67,7 @@ struct PackedChildrenTests {
   }
 
   @Test(
-    "are written as the same JSON as the value they stand for",
+    "are written as the same JSON as their value",
     arguments: 0..<40 as Range<UInt64>
   )
   func json(seed: UInt64) throws {
@@ -83,7 +83,7 @@ struct PackedChildrenTests {
     }
   }
 
-  @Test("equal those in a map, in both directions")
+  @Test("equal unpacked children, in both directions")
   func mixed() {
     let long = Node.string(String(repeating: "x", count: 2_000))
     var packed = Node.empty.setting("a" as Path, to: .integer(1))
@@ -97,7 +97,7 @@ struct PackedChildrenTests {
     #expect(packed == mapped)
   }
 
-  @Test("find children of all orders, and what comes before and after a key")
+  @Test("iterate in both directions and find the neighbors of a key")
   func order() throws {
     let text = #"{"b":2,"10":0,"a":{"y":1,"x":2},"9":true}"#
     let node = try Node(json: JSONParser.parse(text))

@@ -5,7 +5,7 @@ import Testing
 @Suite("Path")
 struct PathTests {
   @Test(
-    "reads any spelling of the wire",
+    "parses every spelling used on the wire",
     arguments: [
       ("", []), ("/", []), ("//", []), ("/a b/ü", ["a b", "ü"]), ("a b/ü", ["a b", "ü"]),
       ("/a//b/", ["a", "b"]), ("%41", ["%41"]), ("a/.priority", ["a", ".priority"]),
@@ -15,7 +15,7 @@ struct PathTests {
     #expect(Path(wire: text).keys.map(\.text) == keys)
   }
 
-  @Test("is split at each slash, wherever it is", arguments: 0..<200 as Range<UInt64>)
+  @Test("is split at each slash, at any position", arguments: 0..<200 as Range<UInt64>)
   func splitting(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let bytes = Array("//ab.0é".utf8) + [UInt8(ascii: "/") - 1, UInt8(ascii: "/") + 1]
@@ -27,7 +27,7 @@ struct PathTests {
     #expect(Path(wire: text).keys.map(\.text) == text.split(separator: "/").map { String($0) })
   }
 
-  @Test("is written without a leading slash by servers and with one by clients")
+  @Test("has a leading slash in client messages and none in server messages")
   func text() {
     #expect(Path("a/b").wireText == "a/b")
     #expect(Path("a/b").description == "/a/b")
@@ -35,7 +35,7 @@ struct PathTests {
     #expect(Path.root.description == "/")
   }
 
-  @Test("contains itself and what lies below, but no sibling with the same start")
+  @Test("contains itself and its descendants, but no sibling with the same prefix")
   func containment() {
     #expect(Path("a").contains("a"))
     #expect(Path("a").contains("a/b"))
@@ -46,7 +46,7 @@ struct PathTests {
     #expect(!Path("a/b").overlaps("a/c"))
   }
 
-  @Test("is taken apart")
+  @Test("provides its parts")
   func parts() {
     let path = Path("a/b/c")
     #expect(path.first == "a")
@@ -59,13 +59,13 @@ struct PathTests {
     #expect(Path.root.rest == .root)
   }
 
-  @Test("sorts key by key, the shorter first")
+  @Test("sorts key by key, shorter paths first")
   func order() {
     let paths: [Path] = ["", "2", "10", "a", "a/b", "a/b/c", "a/c", "b"]
     #expect(paths.reversed().sorted() == paths)
   }
 
-  @Test("knows a priority by its last key")
+  @Test("recognizes a priority by its last key")
   func priority() {
     #expect(Path("a/.priority").isPriority)
     #expect(!Path("a").isPriority)

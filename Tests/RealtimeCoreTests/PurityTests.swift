@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The boundary below which there is no clock, no randomness, no socket and no lock.
-@Suite("The purity line")
+@Suite("Module boundaries")
 struct PurityTests {
   /// The modules that each pure folder of `Sources` may import.
   private static let allowed: [String: Set<String>] = [
@@ -28,7 +28,7 @@ struct PurityTests {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Sources")
 
-  @Test("Pure folders import only what stands below them", arguments: allowed.keys.sorted())
+  @Test("Pure folders import only the layers below them", arguments: allowed.keys.sorted())
   func pure(folder: String) throws {
     let imports = try Self.sourceFiles(in: folder).flatMap(Self.imports)
     for (file, module) in imports {
@@ -36,7 +36,7 @@ struct PurityTests {
     }
   }
 
-  @Test("Each library outside is touched at one edge")
+  @Test("Each external library is imported only in its own layer")
   func edges() throws {
     for (file, module) in try Self.sourceFiles().flatMap(Self.imports) {
       guard let owners = Self.owners[module] else { continue }
@@ -44,7 +44,7 @@ struct PurityTests {
     }
   }
 
-  @Test("No source uses the mutex that the thread sanitizer misjudges, or sleeps")
+  @Test("No source uses Mutex, which confuses the thread sanitizer, or Task.sleep")
   func forbidden() throws {
     for file in try Self.sourceFiles() {
       let text = try Self.text(of: file)

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@Suite("Push ids")
+@Suite("Push IDs")
 struct PushIDTests {
   @Test(
     "begin with the time",
@@ -17,7 +17,7 @@ struct PushIDTests {
     #expect(PushID.time(of: expected + "------------") == milliseconds)
   }
 
-  @Test("count up within one millisecond")
+  @Test("count up within a millisecond")
   func counting() {
     var generator = PushIDGenerator()
     let time: Int64 = 1_700_000_000_001
@@ -26,7 +26,7 @@ struct PushIDTests {
     #expect(generator.next(time: time) { 63 } == "-NjEtLV0-----------1")
   }
 
-  @Test("carry when a digit is full")
+  @Test("carry when a digit overflows")
   func carry() {
     var generator = PushIDGenerator()
     let time: Int64 = 1_700_000_000_002
@@ -36,7 +36,7 @@ struct PushIDTests {
     #expect(id == "-NjEtLV1VVVVVVVVVVWU")
   }
 
-  @Test("pass to the next millisecond when all digits are full, and stay there")
+  @Test("move on to the next millisecond when all digits overflow")
   func overflow() {
     var generator = PushIDGenerator()
     let ids = (0..<4).map { _ in generator.next(time: 5) { 63 } }
@@ -137,7 +137,7 @@ struct PushIDTests {
   }
 
   @Test(
-    "are told from other keys",
+    "are distinguished from other keys",
     arguments: ["", "abc", "-NjEtLV-...........-", "-NjEtLV------------"]
   )
   func others(text: String) {

@@ -47,20 +47,20 @@ struct QueryJSONTests {
     (Query(start: QueryBound(.bool(false))), #"{"sp":false,"sin":true}"#),
   ]
 
-  @Test("are written as official clients write them, and read back", arguments: samples)
+  @Test("are encoded as official clients encode them and round-trip", arguments: samples)
   func wire(query: Query, text: String) throws {
     #expect(query.json.text == text)
     #expect(try Query(json: JSONParser.parse(text)) == query)
   }
 
-  @Test("are inclusive where nothing is said")
+  @Test("are inclusive by default")
   func inclusive() throws {
     let query = try Query(json: JSONParser.parse(#"{"sp":1,"ep":2}"#))
     #expect(query.start?.isInclusive == true)
     #expect(query.end?.isInclusive == true)
   }
 
-  @Test("have a bound where the member is null, and none where it is missing")
+  @Test("have a bound if the member is null and none if it is missing")
   func presence() throws {
     #expect(try Query(json: JSONParser.parse(#"{"sp":null}"#)).start != nil)
     #expect(try Query(json: JSONParser.parse("{}")).start == nil)
@@ -68,7 +68,7 @@ struct QueryJSONTests {
   }
 
   @Test(
-    "are refused when a member is wrong",
+    "are rejected if a member is invalid",
     arguments: [
       "[]", "5", #""x""#, #"{"l":0,"vf":"l"}"#, #"{"l":-1}"#, #"{"l":1.5}"#, #"{"l":"2"}"#,
       #"{"l":1,"vf":"x"}"#, #"{"l":4294967296}"#, #"{"i":5}"#, #"{"sp":{"a":1}}"#, #"{"sp":[1]}"#,
@@ -80,7 +80,7 @@ struct QueryJSONTests {
     #expect(throws: NodeError.self) { try Query(json: JSONParser.parse(text)) }
   }
 
-  @Test("are told apart by their sorted text")
+  @Test("are identified by their sorted text")
   func id() throws {
     #expect(Query.all.id == "default")
     #expect(Query(limit: Query.Limit(2, side: .last)).id == #"{"l":2,"vf":"r"}"#)

@@ -72,7 +72,7 @@ struct QueryTests {
     QueryRow(#"{"l":2,"vf":"r"}"#, "e d"),
   ]
 
-  @Test("selects what official clients select", arguments: rows)
+  @Test("selects the same as official clients", arguments: rows)
   func selection(row: QueryRow) throws {
     try check(row, data: Self.data)
   }
@@ -108,14 +108,14 @@ struct QueryTests {
     #expect(Query(index: .key).evaluate(node) == node)
   }
 
-  @Test("selects nothing of a leaf when it filters, and the leaf otherwise")
+  @Test("selects nothing from a leaf when it filters, and the leaf otherwise")
   func leaf() {
     #expect(Query(limit: Query.Limit(5, side: .first)).evaluate(.integer(5)).isEmpty)
     #expect(Query(index: .value).evaluate(.integer(5)) == .integer(5))
     #expect(Query.all.evaluate(.empty).isEmpty)
   }
 
-  @Test("agrees with filtering and sorting one by one", arguments: 1...6 as ClosedRange<UInt64>)
+  @Test("matches naive filtering and sorting", arguments: 1...6 as ClosedRange<UInt64>)
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let indexes: [Index] = [.priority, .key, .value, .child("a"), .child("a/b")]

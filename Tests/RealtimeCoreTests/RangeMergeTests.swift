@@ -82,7 +82,7 @@ struct RangeMergeTests {
     Example(before: #"{"b":{"x":1}}"#, start: "a", end: "c", new: "null", after: "null"),
   ]
 
-  @Test("A range after the start up to the end is replaced, and nothing else", arguments: examples)
+  @Test("replaces only the range after the start up to and including the end", arguments: examples)
   func applies(example: Example) throws {
     let merge = RangeMerge(
       start: example.start.isEmpty ? nil : Path(wire: example.start),

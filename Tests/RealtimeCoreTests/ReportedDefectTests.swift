@@ -2,10 +2,10 @@ import RealtimeCore
 import Testing
 
 /// Defects that users of other clients of this protocol have reported, as tests of the data.
-@Suite("Reported defects: data")
+@Suite("Reported bugs: data")
 struct ReportedDefectTests {
   @Test(
-    "A double hashes the same here, at the server and after a round trip over the wire",
+    "A double hashes the same on client and server and after a round trip",
     arguments: [
       ("9007199254740991", "zP1cy9AKj8mOJfzxsijijNJ8QdY="),
       ("-9007199254740991", "U8K3LgGrvrEVTL18Ydmg5pmSimM="),
@@ -24,7 +24,7 @@ struct ReportedDefectTests {
   }
 
   @Test(
-    "A key that looks like a large number makes an object, without counting up to it",
+    "A key that looks like a large number makes an object, not a huge array",
     arguments: ["123456789012345", "999999999999999", "2147483646", "4294967295"]
   )
   func largeIntegerKeys(key: String) throws {
@@ -36,7 +36,7 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("A long number among the members of an update is a place like any other")
+  @Test("A long number is an ordinary key in the path of an update")
   func largeIntegerKeyInPath() throws {
     var node = try Node(text: #"{"list":["a","b"]}"#)
     node.update(at: Path(wire: "list/123456789012345"), to: .string("c"))

@@ -23,7 +23,7 @@ struct SortedMapTests {
   }
 
   @Test(
-    "agrees with a dictionary through random changes of shared copies",
+    "matches a dictionary through random changes to shared copies",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func model(seed: UInt64) {
@@ -50,7 +50,7 @@ struct SortedMapTests {
   }
 
   @Test(
-    "agrees with a sorted array on ranks, bounds and neighbours",
+    "matches a sorted array on ranks, bounds and neighbors",
     arguments: [0, 1, 31, 32, 33, 700]
   )
   func searches(size: Int) {
@@ -71,7 +71,7 @@ struct SortedMapTests {
     }
   }
 
-  @Test("is built in bulk of any size, and stays sound when changed afterwards")
+  @Test("is built in bulk at any size and stays valid through later changes")
   func bulk() {
     for size in 0...3_000 {
       let entries = (0..<size).map { (key: $0, value: -$0) }
@@ -91,7 +91,7 @@ struct SortedMapTests {
   }
 
   @Test(
-    "agrees with a set where its entries are keys alone",
+    "matches a set if its values are Void",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func keysAlone(seed: UInt64) {
@@ -117,7 +117,7 @@ struct SortedMapTests {
     }
   }
 
-  @Test("keeps an old version unchanged while a copy is emptied and filled")
+  @Test("keeps an old version unchanged while a copy is emptied and refilled")
   func persistence() {
     let entries = (0..<5_000).map { (key: $0, value: $0) }
     let original = Map(sorted: entries)
@@ -128,7 +128,7 @@ struct SortedMapTests {
     #expect(copy.count == 5_000)
   }
 
-  @Test("keeps an old version unchanged when a value is changed in place")
+  @Test("keeps an old version unchanged when a copy is modified in place")
   func modification() {
     let original = Map(sorted: (0..<1_000).map { (key: $0, value: $0) })
     var copy = original
@@ -144,7 +144,7 @@ struct SortedMapTests {
     #expect(copy.allSatisfy { $0.key + 1 == $0.value })
   }
 
-  @Test("removes through the subscript")
+  @Test("removes entries through the subscript")
   func subscriptRemoval() {
     var map = Map()
     map[1] = 1
@@ -155,7 +155,7 @@ struct SortedMapTests {
     #expect(map.last == nil)
   }
 
-  @Test("is equal to a map of other shape with the same entries")
+  @Test("equals a map of another shape with the same entries")
   func equality() {
     let built = Map(sorted: (0..<300).map { (key: $0, value: $0) })
     var grown = Map()

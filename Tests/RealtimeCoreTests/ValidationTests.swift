@@ -4,7 +4,7 @@ import Testing
 @Suite("Validation")
 struct ValidationTests {
   @Test(
-    "refuses keys",
+    "rejects invalid keys",
     arguments: ["", "a.b", "a$", "a#", "[", "]", "a/b", "\u{1F}", "\u{7F}", "a\u{0}b", ".priority"]
   )
   func badKeys(key: String) {
@@ -35,7 +35,7 @@ struct ValidationTests {
   }
 
   @Test(
-    "accepts keys",
+    "accepts valid keys",
     arguments: ["é", " ", "\"", "%", "\\", "%41", "🐵", "-NjEtLV0------------", "\u{80}"]
   )
   func goodKeys(key: String) {
@@ -53,7 +53,7 @@ struct ValidationTests {
     #expect((Validation.problem(with: node, at: .root) == nil) == isLegal)
   }
 
-  @Test("limits a path, the keys within the data counted", arguments: ["x", "x/y"] as [Path])
+  @Test("limits a path, including the keys within the data", arguments: ["x", "x/y"] as [Path])
   func pathLength(path: Path) {
     let used = path.count * 2
     func node(_ bytes: Int) -> Node {
@@ -63,7 +63,7 @@ struct ValidationTests {
     #expect(Validation.problem(with: node(768 - used + 1), at: path) != nil)
   }
 
-  @Test("limits the depth to 32 keys, those of the path counted")
+  @Test("limits the depth to 32 keys, including those of the path")
   func depth() {
     func nested(_ depth: Int) -> Node {
       Node.empty.setting(Path((0..<depth).map { _ in ChildKey("k") }), to: .integer(1))
@@ -85,7 +85,7 @@ struct ValidationTests {
     )
   }
 
-  @Test("accepts the path of a priority and nothing else with a dot")
+  @Test("accepts the path of a priority but no other key with a dot")
   func priorities() {
     #expect(Validation.problem(with: .integer(1), at: "a/.priority") == nil)
     #expect(Validation.problem(with: .integer(1), at: ".priority") == nil)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Text from outside the program in paths and keys, and mistakes of the program.
-@Suite("Callers and text from outside", .timeLimit(.minutes(1)))
+@Suite("Callers and external input", .timeLimit(.minutes(1)))
 struct CallerTests {
   private func root() throws -> DatabaseReference {
     try Database(url: "http://localhost:9000?ns=a").reference()
@@ -17,7 +17,7 @@ struct CallerTests {
     String(repeating: "k", count: 800), Array(repeating: "d", count: 40).joined(separator: "/"),
   ]
 
-  @Test("A path from outside is a location, or an error that says why", arguments: Self.invalid)
+  @Test("An invalid external path throws an error with a reason", arguments: Self.invalid)
   func invalidPath(path: String) throws {
     let root = try root()
     let errors = [
@@ -33,7 +33,7 @@ struct CallerTests {
     }
   }
 
-  @Test("A valid path from outside leads to the same location as one of the program")
+  @Test("A valid external path leads to the same location as a literal one")
   func validPath() throws {
     let root = try root()
     for path in ["a", "a/b", "/a/b", "ä ö", "a%2Eb", "12"] {
@@ -45,7 +45,7 @@ struct CallerTests {
   }
 
   @Test(
-    "The URL of another database from outside is an error",
+    "An external URL that is invalid or of another database throws an error",
     arguments: ["nonsense", "https://other.firebaseio.com/a", "http://localhost:9000/a.b?ns=a"]
   )
   func invalidURL(url: String) throws {
@@ -58,7 +58,7 @@ struct CallerTests {
     #expect(valid == database.reference(withPath: "a/b"))
   }
 
-  @Test("Any text has a key of its own, and the key leads back to the text")
+  @Test("Every string has a unique escaped key that unescapes to the string")
   func escapes() throws {
     let texts = [
       "", "%", "%%", "%2E", ".", "ann@example.org", "a/b", "#$[]/.%", "\u{0}\u{1F}\u{7F}", "é ~",
@@ -79,7 +79,7 @@ struct CallerTests {
     #expect(!Database.isValidKey("a/b") && !Database.isValidKey("") && Database.isValidKey("%2E"))
   }
 
-  @Test("A mistake ends the process, and the message names the form that throws instead")
+  @Test("A programmer error traps, and the message names the throwing alternative")
   func messages() async throws {
     let child = await #expect(
       processExitsWith: .failure,
@@ -109,7 +109,7 @@ struct CallerTests {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }
 
-  @Test("Persistence can be set until the first reference, and its size is checked when it is set")
+  @Test("Persistence can be configured until the first reference; its size is validated at once")
   func persistence() async {
     await #expect(processExitsWith: .success) {
       let database = try Database(url: "http://localhost:9000?ns=a")
@@ -137,7 +137,7 @@ struct CallerTests {
     }
   }
 
-  @Test("Every write below .info is refused with one error, and no block of a transaction runs")
+  @Test("Every write below .info fails with the same error, and no transaction block runs")
   func info() async throws {
     try await Station.run { station in
       let root = try station.open().reference()
@@ -169,7 +169,7 @@ struct CallerTests {
     }
   }
 
-  @Test("A transaction and a set before the first connection both reach the server, in this order")
+  @Test("A transaction and a set made before the first connection reach the server in order")
   func transactionThenSet() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "count")
@@ -191,7 +191,7 @@ struct CallerTests {
     }
   }
 
-  @Test("A block whose snapshot is not optional gets an empty one with an error")
+  @Test("A block with a nonoptional snapshot gets an empty one on error")
   func readFailure() async throws {
     let database = try Database(url: "http://127.0.0.1:1?ns=a")
     database.callbackQueue = DispatchQueue(label: "test.callers")

@@ -13,7 +13,7 @@ struct CodableTests {
     @ServerTimestamp var created: Date?
   }
 
-  @Test("A value is read as it was written, with the time that the server set")
+  @Test("A value round-trips with the timestamp set by the server")
   func roundTrip() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "post")
@@ -31,13 +31,13 @@ struct CodableTests {
     }
   }
 
-  @Test("A time that the data does not have is nil, as for other optional properties")
+  @Test("A missing timestamp decodes as nil, like any optional property")
   func noTime() throws {
     let data: [String: Any] = ["title": "T", "stars": ["ann": true], "ratio": 1]
     #expect(try Database.Decoder().decode(Post.self, from: data).created == nil)
   }
 
-  @Test("The form with a completion writes too")
+  @Test("The completion variant writes too")
   func completion() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")
@@ -54,7 +54,7 @@ struct CodableTests {
     var scores: [Int: [String: Int]]
   }
 
-  @Test("A dictionary stays one, whatever its keys")
+  @Test("A dictionary stays a dictionary, whatever its keys")
   func dictionaries() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "polls")
@@ -73,7 +73,7 @@ struct CodableTests {
     }
   }
 
-  @Test("No data are nil of an optional type, and an error of another")
+  @Test("Empty data decodes as nil for an optional type and throws for any other")
   func noData() async throws {
     try await Station.run { station in
       let snapshot = try await station.open().reference(withPath: "none").getData()
@@ -82,7 +82,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Keys and dates follow the strategies")
+  @Test("Keys and dates follow the configured strategies")
   func strategies() async throws {
     struct Entry: Codable, Equatable { var userName: String, date: Date }
     try await Station.run { station in
@@ -101,7 +101,7 @@ struct CodableTests {
     }
   }
 
-  @Test("Values can be cast as in the original")
+  @Test("Values can be cast as in Firebase")
   func casts() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "all")
@@ -130,7 +130,7 @@ struct CodableTests {
     }
   }
 
-  @Test("What was read is written back the same, whatever container it was cast to")
+  @Test("A value read is written back unchanged, whatever container it was cast to")
   func writtenBack() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "all")

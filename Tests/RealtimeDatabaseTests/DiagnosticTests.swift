@@ -6,7 +6,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-@Suite("What a database tells of its work", .timeLimit(.minutes(1)))
+@Suite("Database diagnostics", .timeLimit(.minutes(1)))
 struct DiagnosticTests {
   private func open(_ station: Station, _ told: Record<Diagnostic>) throws -> Database {
     var options = DatabaseOptions()
@@ -22,7 +22,7 @@ struct DiagnosticTests {
       .map { ([$0.title] + $0.details).joined(separator: " | ") }
   }
 
-  @Test("It tells of observers, writes and events in words, with the data as JSON")
+  @Test("Diagnostics describe observers, writes and events in words, with data as JSON")
   func words() async throws {
     try await Station.run { station in
       let told = Record<Diagnostic>()
@@ -52,7 +52,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("It tells of each attempt of a transaction, and how it ended")
+  @Test("Diagnostics report each attempt of a transaction and its outcome")
   func transactions() async throws {
     try await Station.run { station in
       let told = Record<Diagnostic>()
@@ -79,7 +79,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("It tells of frames as they are, both ways")
+  @Test("Diagnostics show frames verbatim, in both directions")
   func frames() async throws {
     try await Station.run { station in
       let told = Record<Diagnostic>()
@@ -93,7 +93,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("Of what is long it tells and keeps only the beginning")
+  @Test("Diagnostics show and keep only the beginning of long data")
   func bounded() async throws {
     try await Station.run { station in
       let told = Record<Diagnostic>()
@@ -115,7 +115,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("It puts nothing into words before it is asked for them")
+  @Test("Diagnostics format nothing until their text is requested")
   func lazily() async throws {
     try await Station.run { station in
       let told = Record<Diagnostic>()
@@ -136,7 +136,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("It tells nothing to who no longer looks, and tells the next what exists already")
+  @Test("A removed observer gets nothing more; a new one gets the existing state")
   func observers() async throws {
     try await Station.run { station in
       let first = Record<Diagnostic>()
@@ -158,7 +158,7 @@ struct DiagnosticTests {
     }
   }
 
-  @Test("Two are equal if they tell the same")
+  @Test("Two diagnostics are equal if they say the same")
   func equality() {
     let node = Diagnostic(time: 1, kind: .event, .words("a", details: ["b"]))
     #expect(node == Diagnostic(time: 1, kind: .event, .words("a", details: ["b"])))
@@ -172,7 +172,7 @@ struct DiagnosticTests {
 }
 
 extension DiagnosticTests {
-  @Test("A credential is neither told nor kept")
+  @Test("A credential is neither reported nor stored")
   func credentials() {
     let told = Record<Diagnostic>()
     let recorder = DiagnosticRecorder { told.append($0) }

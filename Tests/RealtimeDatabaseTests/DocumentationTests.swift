@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks the sources of the library, since the compiler does not report missing comments.
-@Suite("The documentation of the library")
+@Suite("Library documentation")
 struct DocumentationTests {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -13,7 +13,7 @@ struct DocumentationTests {
     return (all?.allObjects.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == suffix }
   }
 
-  @Test("Every public declaration has a comment, the cases of public enumerations too")
+  @Test("Every public declaration has a comment, including enumeration cases")
   func comments() throws {
     var count = 0
     for file in try Self.files("swift") {
@@ -41,7 +41,7 @@ struct DocumentationTests {
     #expect(count > 150)
   }
 
-  @Test("The catalog has its articles, and each is on the first page")
+  @Test("The catalog has its articles, and its first page lists each of them")
   func articles() throws {
     let pages = try Self.files("md").map { $0.deletingPathExtension().lastPathComponent }
     let first = Self.folder.appending(path: "RealtimeDatabase.docc/RealtimeDatabase.md")

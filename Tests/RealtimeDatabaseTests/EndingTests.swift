@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What happens to unfinished operations when the connection or the last reference goes away.
-@Suite("Endings in the middle of something", .timeLimit(.minutes(1)))
+@Suite("Interrupted operations", .timeLimit(.minutes(1)))
 struct EndingTests {
   private static let increment: @Sendable (MutableData) -> TransactionResult = { data in
     data.value = (data.value as? Int ?? 0) + 1
@@ -29,7 +29,7 @@ struct EndingTests {
 
   // MARK: goOffline
 
-  @Test("Going offline fails a transaction that was sent, as nobody knows whether it was applied")
+  @Test("Going offline fails a sent transaction, as its outcome is unknown")
   func offlineTransaction() async throws {
     let server = try await silentServer()
     let database = try server.open()
@@ -51,7 +51,7 @@ struct EndingTests {
     try await server.stop()
   }
 
-  @Test("Going offline keeps a transaction that was sent to a server that takes each write once")
+  @Test("Going offline keeps a transaction sent to a server with exactly-once writes")
   func offlineTransactionOnce() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -71,7 +71,7 @@ struct EndingTests {
     }
   }
 
-  @Test("Going offline inside the block of a transaction loses nothing")
+  @Test("Going offline inside a transaction block loses nothing")
   func offlineInBlock() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -102,7 +102,7 @@ struct EndingTests {
 
   // MARK: Tries
 
-  @Test("A transaction that others are always faster than fails with maxretry after its tries")
+  @Test("A transaction that always loses the race fails with maxretry after its attempts")
   func tries() async throws {
     let server = try await ScriptedServer { id, request in
       if case .write = request {
@@ -123,7 +123,7 @@ struct EndingTests {
     try await server.stop()
   }
 
-  @Test("Eight programs that count in one place at once lose nothing and none gives up")
+  @Test("Eight concurrent clients increment one counter without a loss or a failure")
   func contention() async throws {
     try await Station.run { station in
       try await withThrowingTaskGroup { group in
@@ -144,7 +144,7 @@ struct EndingTests {
 
   // MARK: The last reference
 
-  @Test("The last reference may go inside a callback")
+  @Test("The last reference may be dropped inside a callback")
   func droppedInCallback() async throws {
     let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
     let kept = NIOLockedValueBox<DatabaseReference?>(nil)
@@ -159,7 +159,7 @@ struct EndingTests {
     try await server.stop()
   }
 
-  @Test("A transaction keeps its database open until it has ended, and no longer")
+  @Test("A transaction keeps its database open until it ends, and no longer")
   func droppedDuringTransaction() async throws {
     let server = try await ScriptedServer { id, request in
       guard case .write = request else { return [ScriptedServer.accepted(id)] }
@@ -176,7 +176,7 @@ struct EndingTests {
     try await server.stop()
   }
 
-  @Test("An observer keeps its database open, and removing it inside its callback lets it go")
+  @Test("An observer keeps its database open until removed, even inside its own callback")
   func droppedWithObserver() async throws {
     let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
     let told = Record<Bool>()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)))
 struct LifecycleTests {
   @Test(
-    "An observer that is removed in its own callback is told of what had happened, and of no more"
+    "An observer removed in its own callback gets events already raised and no later ones"
   )
   func removalInCallback() async throws {
     try await Station.run { station in
@@ -34,7 +34,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("All observers removed in one's callback are told of nothing later, and the others go on")
+  @Test("Observers removed in a callback get no later events, and the others continue")
   func removeAllInCallback() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")
@@ -52,7 +52,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("A read does not disturb the observers, and they do not disturb it")
+  @Test("Reads and observers do not affect each other")
   func getAndObserve() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")
@@ -68,7 +68,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("n increments made offline become n")
+  @Test("n increments made offline add n")
   func offlineIncrements() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -88,7 +88,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("A transaction that began before going offline is stored once afterwards")
+  @Test("A transaction started before going offline is stored once afterwards")
   func offlineTransaction() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -131,7 +131,7 @@ struct LifecycleTests {
     try await server.stop()
   }
 
-  @Test("A write without a completion is stored although its database is dropped at once")
+  @Test("A write without a completion is stored even if its database is dropped at once")
   func droppedWrite() async throws {
     try await Station.run { station in
       func write() throws { try station.open().reference(withPath: "a").setValue(1) }
@@ -156,7 +156,7 @@ struct LifecycleTests {
     #expect(error?.path == "/a")
   }
 
-  @Test("A read of a client that was taken offline fails at once when nothing is known")
+  @Test("A read fails at once after goOffline if nothing is cached")
   func offlineRead() async throws {
     var options = DatabaseOptions()
     options.readDeadline = nil
@@ -169,7 +169,7 @@ struct LifecycleTests {
     #expect(error?.reason == "Client is offline.")
   }
 
-  @Test("A read waits three seconds for a connection, or as long as it was told")
+  @Test("A read waits three seconds for a connection, or as long as configured")
   func connectionDeadline() {
     var options = DatabaseOptions()
     #expect(options.readConnectionDeadline == .seconds(3))
@@ -179,7 +179,7 @@ struct LifecycleTests {
     #expect(options.readConnectionDeadline == nil)
   }
 
-  @Test("An awaited write and transaction that cannot reach the server fail at their deadline")
+  @Test("An awaited write or transaction that cannot reach the server fails at its deadline")
   func writeDeadline() async throws {
     var options = DatabaseOptions()
     options.writeDeadline = .milliseconds(50)
@@ -197,7 +197,7 @@ struct LifecycleTests {
     #expect(event?.kind == .timedOut)
   }
 
-  @Test("An awaited write of a task that is cancelled throws, and stays queued")
+  @Test("An awaited write throws when its task is canceled, and stays queued")
   func cancelledWrite() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -216,7 +216,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("Data that cannot be stored arrive as an error at the completion, with the path")
+  @Test("Invalid data is reported to the completion as an error with the path")
   func illegalData() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "a")

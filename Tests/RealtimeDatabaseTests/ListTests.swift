@@ -4,7 +4,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Code in the shapes of the guide to lists", .timeLimit(.minutes(1)))
+@Suite("Code from the guide to lists", .timeLimit(.minutes(1)))
 struct ListTests {
   @Test("What was added without a connection keeps its order when the clock is set back")
   func clockSetBack() async throws {
@@ -28,7 +28,7 @@ struct ListTests {
     }
   }
 
-  @Test("Children with keys of their own come in the order in which they were made")
+  @Test("Children with generated keys arrive in order of creation")
   func autoIDs() async throws {
     try await Station.run { station in
       let list = try station.open().reference(withPath: "list")
@@ -42,7 +42,7 @@ struct ListTests {
     }
   }
 
-  @Test("Child events tell what was added and removed, with the key before")
+  @Test("Child events report additions and removals with the previous key")
   func childEvents() async throws {
     try await Station.run { station in
       let commentsRef = try station.open().reference().child("comments")
@@ -72,7 +72,7 @@ struct ListTests {
     }
   }
 
-  @Test("A list is walked with the children of a value event")
+  @Test("A value event's children can be iterated")
   func walking() async throws {
     try await Station.run { station in
       let commentsRef = try station.open().reference().child("comments")
@@ -88,7 +88,7 @@ struct ListTests {
     }
   }
 
-  @Test("Children are ordered by a value that lies deeper")
+  @Test("Children can be ordered by a nested value")
   func nestedOrder() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "posts")
@@ -106,7 +106,7 @@ struct ListTests {
     }
   }
 
-  @Test("Values come in the order null, false, true, numbers, strings, objects; then by key")
+  @Test("Values sort as null, false, true, numbers, strings, objects, then by key")
   func documentedOrder() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "all")
@@ -122,7 +122,7 @@ struct ListTests {
     }
   }
 
-  @Test("Ranges work on keys, values and priorities, with the child key as the second order")
+  @Test("Ranges work on keys, values and priorities, with the child key as tiebreaker")
   func ranges() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "scores")
@@ -150,7 +150,7 @@ struct ListTests {
     }
   }
 
-  @Test("An observer of the last ones sees the oldest leave when another comes")
+  @Test("A limitToLast observer sees the oldest child leave when a new one arrives")
   func limits() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "recent")
@@ -167,7 +167,7 @@ struct ListTests {
   }
 
   /// The code is that of the article on lists.
-  @Test("An array that is kept by child events always ends as the query is")
+  @Test("An array maintained from child events always matches the query")
   func array() async throws {
     try await Station.run { station in
       let posts = try station.open().reference(withPath: "posts")
@@ -203,7 +203,7 @@ struct ListTests {
     }
   }
 
-  @Test("Nothing is told after all observers of a location were removed")
+  @Test("No events are raised after all observers of a location are removed")
   func detaching() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")

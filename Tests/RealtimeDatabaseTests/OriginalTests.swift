@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 
 /// The behaviour of the original that existing programs rely on.
-@Suite("Like the original", .timeLimit(.minutes(1)))
+@Suite("Compatibility with Firebase", .timeLimit(.minutes(1)))
 struct OriginalTests {
   // MARK: URLs
 
-  @Test("The URL of a location is that of its parent, a slash and the key with its escapes")
+  @Test("A location's URL is its parent's URL, a slash and the escaped key")
   func urls() throws {
     let database = try Database(url: "http://localhost:9000/?ns=a")
     let root = database.reference()
@@ -22,7 +22,7 @@ struct OriginalTests {
     }
   }
 
-  @Test("A reference describes itself by a method and in text")
+  @Test("A reference provides its URL as a description method and a property")
   func description() throws {
     let ref = try Database(url: "http://localhost:9000?ns=a").reference(withPath: "x")
     #expect(ref.description() == "http://localhost:9000/x")
@@ -30,7 +30,7 @@ struct OriginalTests {
     #expect(ref.description == "http://localhost:9000/x")
   }
 
-  @Test("All URLs of one database lead to one instance")
+  @Test("All URLs of a database return the same instance")
   func oneInstance() {
     let database = Database.database(url: "http://localhost:9000?ns=one")
     for url in [
@@ -45,7 +45,7 @@ struct OriginalTests {
     #expect(Database.database(url: "one.firebaseio.com") === hosted)
   }
 
-  @Test("After the emulator was chosen, its URLs and those of before both lead to a location")
+  @Test("With an emulator, its URLs and the hosted ones lead to the same location")
   func emulatorURLs() throws {
     let database = try Database(url: "https://shop.firebaseio.com")
     database.useEmulator(withHost: "127.0.0.1", port: 9_000)
@@ -57,7 +57,7 @@ struct OriginalTests {
   }
 
   @Test(
-    "The URL of another database, or with a mark that no key has, is a programmer error",
+    "A URL of another database, or with characters invalid in keys, is a programmer error",
     arguments: [
       "https://other.firebaseio.com/a", "http://127.0.0.1:9000/a?ns=other",
       "https://shop.firebaseio.com/a#b", "https://shop.firebaseio.com/a%23b",
@@ -74,7 +74,7 @@ struct OriginalTests {
   // MARK: Errors
 
   @Test(
-    "Errors have the domain and the numbers of the original",
+    "Errors have Firebase's domain and codes",
     arguments: [
       (DatabaseError.Kind.permissionDenied, 1), (.unavailable, 2), (.writeCanceled, 3),
       (.disconnected, 9_999), (.maximumRetries, 9_999), (.overriddenBySet, 9_999),
@@ -92,7 +92,7 @@ struct OriginalTests {
 
   // MARK: Codable
 
-  @Test("An encoder and a decoder are objects: what is set later counts for all who have them")
+  @Test("Encoders and decoders are reference types, so later settings apply to all holders")
   func objects() throws {
     struct Holder { let encoder = Database.Encoder(); let decoder = Database.Decoder() }
     let holder = Holder()
@@ -137,7 +137,7 @@ struct OriginalTests {
   }
 
   @Test(
-    "What a class of the main actor hands over is called on the main queue and may use the class"
+    "Callbacks of a main-actor class run on the main queue and may use the class"
   )
   @MainActor
   func mainActor() async throws {
@@ -154,7 +154,7 @@ struct OriginalTests {
     }
   }
 
-  @Test("Another queue is used when it is set")
+  @Test("Callbacks run on another queue if one is set")
   func otherQueue() async throws {
     try await Station.run { station in
       let database = try Database(url: station.url)

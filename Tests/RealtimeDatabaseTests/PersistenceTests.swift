@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@Suite("What outlives a process", .timeLimit(.minutes(1)))
+@Suite("Persistence", .timeLimit(.minutes(1)))
 struct PersistenceTests {
   private func first(_ query: DatabaseQuery) async throws -> DataSnapshot {
     try await query.observeSingleEvent(of: .value, deadline: .seconds(10))
@@ -14,7 +14,7 @@ struct PersistenceTests {
   // MARK: Data
 
   @Test(
-    "After a restart an observer has the data of before without a connection, then the server's"
+    "After a restart an observer gets the cached data offline, then the server's"
   )
   func cachedData() async throws {
     try await Station.run { station in
@@ -40,7 +40,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("After a restart, children and writes are there without a connection, below any observer")
+  @Test("After a restart, cached children and writes are available offline, below any observer")
   func cachedParts() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -66,7 +66,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("What has not changed is not sent again after a restart")
+  @Test("Unchanged data is not sent again after a restart")
   func resumed() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -89,7 +89,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("What is kept synced is there after a restart, also for a part of it")
+  @Test("Data kept synced is available after a restart, also in parts")
   func keptSynced() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -105,7 +105,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("The file stays within its size; what was read last is still there")
+  @Test("The file stays within its size limit and keeps the data read last")
   func size() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -130,7 +130,7 @@ struct PersistenceTests {
 
   // MARK: Writes
 
-  @Test("Writes made offline are seen after a restart, and sent once and in order")
+  @Test("Offline writes are visible after a restart and sent once, in order")
   func writes() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -167,7 +167,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("A write whose acknowledgement was lost with its process is not applied again")
+  @Test("A write whose acknowledgment was lost with its process is not applied again")
   func lostAcknowledgement() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -201,7 +201,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("What was purged is gone after a restart, too")
+  @Test("Purged writes stay purged after a restart")
   func purge() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -218,7 +218,7 @@ struct PersistenceTests {
   }
 
   @Test(
-    "Every write that was reported as stored survives kill -9, with all before it, once and in order"
+    "Every write reported as stored survives kill -9 with all earlier ones, once and in order"
   )
   func killed() async throws {
     try await Station.run { station in
@@ -294,7 +294,7 @@ struct PersistenceTests {
 
   // MARK: Trouble
 
-  @Test("A second database on the file works without one and says so")
+  @Test("A second database on the same file works without persistence and reports it")
   func inUse() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -310,7 +310,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("A file that cannot be opened is no reason to fail")
+  @Test("A database works without persistence if its file cannot be opened")
   func unavailable() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -322,7 +322,7 @@ struct PersistenceTests {
     }
   }
 
-  @Test("A damaged file is set aside and reported, and the database goes on with an empty one")
+  @Test("A damaged file is set aside and reported, and the database continues with an empty one")
   func damaged() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -341,14 +341,14 @@ struct PersistenceTests {
     }
   }
 
-  @Test("Without persistence nothing is stored, and that is said")
+  @Test("waitUntilStored throws without persistence")
   func disabled() async throws {
     let database = try Database(url: "unix:/nonexistent/socket?ns=none")
     let error = await #expect(throws: DatabaseError.self) { try await database.waitUntilStored() }
     #expect(error?.kind == .persistenceUnavailable)
   }
 
-  @Test("Persistence that is set after the first use traps, and so does a size out of bounds")
+  @Test("Enabling persistence after first use traps, as does a size out of bounds")
   func traps() async {
     await #expect(processExitsWith: .failure) {
       let database = try Database(url: "unix:/nonexistent/socket?ns=none")
@@ -363,7 +363,7 @@ struct PersistenceTests {
 
   // MARK: The end
 
-  @Test("A closed database tells observers nothing more and everyone who waits that it is closed")
+  @Test("A closed database raises no more events and fails all pending calls")
   func closed() async throws {
     try await Station.run { station in
       let database = try station.open()

@@ -2,9 +2,9 @@ import FirebaseDatabase
 import TestSupport
 import Testing
 
-@Suite("Code in the shapes of the guide to reading and writing", .timeLimit(.minutes(1)))
+@Suite("Code from the guide to reading and writing", .timeLimit(.minutes(1)))
 struct ReadAndWriteTests {
-  @Test("A value that was set is found by a read with a completion")
+  @Test("A read with a completion returns the value that was set")
   func setAndGet() async throws {
     try await Station.run { station in
       let ref: DatabaseReference = try station.open().reference()
@@ -24,7 +24,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("A nested value is set at its path alone")
+  @Test("A nested set changes only its path")
   func nestedSet() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -36,7 +36,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("An async set throws nothing when the server has stored it")
+  @Test("An async set returns without an error once the server has stored it")
   func asyncSet() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -51,7 +51,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("A value observer is told of the data now and of each change, as dictionaries")
+  @Test("A value observer gets the current data and each change as dictionaries")
   func valueObserver() async throws {
     try await Station.run { station in
       let postRef = try station.open().reference(withPath: "posts/p")
@@ -73,7 +73,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("A single event gives a dictionary once")
+  @Test("observeSingleEvent delivers a dictionary once")
   func singleEvent() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -96,7 +96,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("Several paths are updated at once")
+  @Test("A multi-path update changes several paths at once")
   func multiPathUpdate() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -116,7 +116,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("A completion block gets no error when a write was stored, and the location")
+  @Test("A completion block of a stored write gets the location and no error")
   func completionBlock() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -136,7 +136,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("What was removed is gone, in each of the three ways to remove")
+  @Test("Data is gone after each of the three ways to remove it")
   func removal() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()
@@ -148,7 +148,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("The star transaction of two people counts both, and takes one back")
+  @Test("Star transactions of two users count both and take one back")
   func starTransaction() async throws {
     try await Station.run { station in
       let ann = try station.open().reference(withPath: "posts/p")
@@ -222,7 +222,7 @@ struct ReadAndWriteTests {
     }
   }
 
-  @Test("Increments of the server add up in one update of several paths")
+  @Test("Server increments in a multi-path update add up")
   func increments() async throws {
     try await Station.run { station in
       let ref = try station.open().reference()

@@ -3,9 +3,9 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Rejected writes", .timeLimit(.minutes(1)))
+@Suite("Rejected operations", .timeLimit(.minutes(1)))
 struct RejectedWriteTests {
-  @Test("A refused observer is told why, with the location, and is then gone")
+  @Test("A denied observer gets the reason and the location and is removed")
   func observer() async throws {
     let server = try await StubServer(.refuses)
     let database = try server.open()
@@ -20,7 +20,7 @@ struct RejectedWriteTests {
     try await server.stop()
   }
 
-  @Test("Refused reads, writes and sequences throw the server's reason")
+  @Test("Denied reads, writes and sequences throw the server's reason")
   func awaited() async throws {
     let server = try await StubServer(.refuses)
     let ref = try server.open().reference(withPath: "a")
@@ -38,7 +38,7 @@ struct RejectedWriteTests {
     try await server.stop()
   }
 
-  @Test("A refused write is seen here at once, and then taken back before its completion")
+  @Test("A denied write shows locally at once and is reverted before its completion")
   func rollback() async throws {
     let server = try await StubServer(.refusesWrites)
     let database = try server.open()
@@ -55,7 +55,7 @@ struct RejectedWriteTests {
     try await server.stop()
   }
 
-  @Test("A read that a server does not answer fails at its deadline")
+  @Test("A read without a response from the server fails at its deadline")
   func silence() async throws {
     let server = try await StubServer(.isSilent)
     var options = DatabaseOptions()

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Removing observers, in different ways, while events are being delivered.
-@Suite("Observers that are removed while something is told", .timeLimit(.minutes(1)))
+@Suite("Observer removal during events", .timeLimit(.minutes(1)))
 struct RemovalTests {
   /// A list with three entries, whose callbacks wait until the queue is resumed.
   private func list(_ station: Station) async throws -> DatabaseReference {
@@ -18,7 +18,7 @@ struct RemovalTests {
   }
 
   @Test(
-    "Another observer's callback removes one that was to be told of the same, which is told for the last time"
+    "An observer removed by another's callback still gets the current event, but no later one"
   )
   func removedByAnother() async throws {
     try await Station.run { station in
@@ -40,7 +40,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("The callback of a child removes observers of a place above and of a query, in the middle")
+  @Test("A child event's callback can remove observers of the parent and of its own query")
   func removedAcrossPlaces() async throws {
     try await Station.run { station in
       let ref = try await list(station)
@@ -65,7 +65,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("The completion of a write removes the observer that the write is about to be told to")
+  @Test("A write's completion can remove the observer that is about to get the write")
   func removedInCompletion() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "v")
@@ -86,7 +86,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("The block of a transaction removes an observer, and does not deadlock")
+  @Test("A transaction block can remove an observer without a deadlock")
   func removedInTransaction() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "count")
@@ -105,7 +105,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("The block for a refusal removes its own observer and another one")
+  @Test("A cancel block can remove its own observer and another one")
   func removedInCancel() async throws {
     let server = try await ScriptedServer { id, request in
       [
@@ -136,7 +136,7 @@ struct RemovalTests {
     try await server.stop()
   }
 
-  @Test("A program of this package can have removed observers miss what had happened")
+  @Test("silenceRemovedObservers drops events that removed observers have not yet received")
   func silenced() async throws {
     try await Station.run { station in
       let ref = try await list(station)
@@ -172,7 +172,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("A handle removes an observer of the same location and query only, or of any query there")
+  @Test("A handle removes only an observer of its own location and query")
   func removedElsewhere() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")

@@ -8,9 +8,9 @@ import Testing
 
 /// Defects that users of other clients of this protocol have reported, as tests of the whole
 /// client.
-@Suite("Reported defects: the client", .timeLimit(.minutes(1)))
+@Suite("Reported bugs: the client", .timeLimit(.minutes(1)))
 struct ReportedDefectTests {
-  @Test("A script that is done exits, though its database is connected and observed")
+  @Test("A finished script exits even if its database is connected and observed")
   func scriptExits() async {
     await #expect(processExitsWith: .success) {
       try await Station.run { station in
@@ -47,7 +47,7 @@ struct ReportedDefectTests {
     try await server.stop()
   }
 
-  @Test("An expired token that the server takes back does not end the observers")
+  @Test("An expired token revoked by the server does not end observers")
   func expiredToken() async throws {
     let server = try await ScriptedServer { id, request in
       guard case .listen = request else { return [ScriptedServer.accepted(id)] }
@@ -67,7 +67,7 @@ struct ReportedDefectTests {
     try await server.stop()
   }
 
-  @Test("An update of 500 paths arrives whole, in one event, and does not hold up a read")
+  @Test("An update of 500 paths arrives in one event and does not delay a read")
   func wideUpdate() async throws {
     try await Station.run { station in
       let writer = try station.open().reference(withPath: "wide")
@@ -82,7 +82,7 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("A double that others hash differently is counted on by a transaction")
+  @Test("A transaction commits on a double that others hash differently")
   func doubles() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "d")
@@ -98,7 +98,7 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("A child whose key is a long number is read at once, as a child")
+  @Test("A child whose key is a long number is read as a child without delay")
   func largeIntegerKey() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "numbers")
@@ -109,7 +109,7 @@ struct ReportedDefectTests {
   }
 
   @Test(
-    "What no server would take is refused here, and nothing is sent",
+    "Data that no server accepts is rejected locally and not sent",
     arguments: [
       "{\"a.b\":1}", "{\"a$\":1}", "{\"[\":1}", "{\"\":1}", "long key", "deep", "long string",
     ]
@@ -130,7 +130,7 @@ struct ReportedDefectTests {
     try await server.stop()
   }
 
-  @Test("What is just within the limits is sent")
+  @Test("Data just within the limits is sent")
   func legalData() async throws {
     let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
     let ref = try server.open().reference(withPath: "x")

@@ -2,9 +2,9 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Sequences", .timeLimit(.minutes(1)))
+@Suite("Async sequences", .timeLimit(.minutes(1)))
 struct SequenceTests {
-  @Test("A slow loop over snapshots gets the last state")
+  @Test("A slow loop over snapshots gets the latest state")
   func snapshots() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "n")
@@ -19,7 +19,7 @@ struct SequenceTests {
     }
   }
 
-  @Test("A loop over child events gets each of them in order")
+  @Test("A loop over child events gets every event in order")
   func childEvents() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")
@@ -47,7 +47,7 @@ struct SequenceTests {
     }
   }
 
-  @Test("More events than may wait end the loop with an error, after those that wait")
+  @Test("Too many buffered events end the loop with an error, after the buffered ones")
   func overflow() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "list")
@@ -67,7 +67,7 @@ struct SequenceTests {
     }
   }
 
-  @Test("A cancelled loop ends, and its observer no longer holds the database")
+  @Test("A canceled loop ends, and its observer releases the database")
   func cancellation() async throws {
     let server = try await StubServer(.accepts)
     weak var dropped: Database?

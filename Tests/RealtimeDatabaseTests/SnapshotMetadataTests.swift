@@ -10,7 +10,7 @@ struct SnapshotMetadataTests {
     (metadata.isFromCache ? "cached" : "current") + (metadata.hasPendingWrites ? " pending" : "")
   }
 
-  @Test("Events tell where their data come from, in value and child form, and change nothing else")
+  @Test("Value and child events report where their data comes from")
   func events() async throws {
     try await Station.run { station in
       let database = try station.open()
@@ -42,7 +42,7 @@ struct SnapshotMetadataTests {
     }
   }
 
-  @Test("A snapshot of a part has the metadata of the whole")
+  @Test("A child snapshot has the metadata of the whole")
   func parts() async throws {
     try await Station.run { station in
       let list = try station.open().reference(withPath: "list")
@@ -60,7 +60,7 @@ struct SnapshotMetadataTests {
     }
   }
 
-  @Test("A read from the server is current; one that cannot reach it takes what is known here")
+  @Test("A read from the server is current; one that cannot reach it returns cached data")
   func reads() async throws {
     try await Station.run { station in
       let keeping = try Keeping()
@@ -90,7 +90,7 @@ struct SnapshotMetadataTests {
     }
   }
 
-  @Test("A read that the server does not answer in time takes what is known here")
+  @Test("A read that the server does not answer in time returns cached data")
   func silence() async throws {
     let server = try await StubServer(.isSilent)
     let keeping = try Keeping()
@@ -104,7 +104,7 @@ struct SnapshotMetadataTests {
     try await server.stop()
   }
 
-  @Test("A transaction that is stored gives the server's data")
+  @Test("A stored transaction returns the server's data")
   func transactions() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "n")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Values that the original refuses, where a tree would drop what it cannot represent.
-@Suite("Values that are refused", .timeLimit(.minutes(1)))
+@Suite("Rejected values", .timeLimit(.minutes(1)))
 struct StrictValueTests {
   private static let illegal: [@Sendable () -> Any] = [
     { [".test": 1] },
@@ -35,7 +35,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test("A value with anything that cannot be stored is refused, and what was there stays")
+  @Test("A value with any unsupported part is rejected, and the existing data stays")
   func values() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "place")
@@ -57,7 +57,7 @@ struct StrictValueTests {
   }
 
   @Test(
-    "A key that names no location below is refused in an update",
+    "An update key that is not a valid path is rejected",
     arguments: ["", "/", "//", ".foo", "a/.value", ".value", "a.b", "a/\u{1}", "a/.priority/b"]
   )
   func updateKeys(key: String) async throws {
@@ -71,7 +71,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test("A decimal number is stored as the nearest double, and a whole one as it is")
+  @Test("A decimal is stored as the nearest double, a whole number exactly")
   func decimals() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "place")
@@ -94,7 +94,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test("A container is no priority, whatever it comes to")
+  @Test("A container or a boolean is rejected as a priority")
   func priorities() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "place")
@@ -116,7 +116,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test("What export forms hold is still accepted")
+  @Test("Values in export format are still accepted")
   func legal() async throws {
     try await Station.run { station in
       let ref = try station.open().reference(withPath: "place")
@@ -138,7 +138,7 @@ struct StrictValueTests {
   }
 
   @Test(
-    "A bound that is a container is a programmer error, and so is a boolean in priority order",
+    "A container as a bound, or a boolean bound in priority order, is a programmer error",
     arguments: 0..<6
   )
   func bounds(number: Int) async throws {
@@ -157,7 +157,7 @@ struct StrictValueTests {
   }
 
   @Test(
-    "A path that no child can have is a programmer error",
+    "An invalid child path is a programmer error",
     arguments: ["", "a.b", "a$", ".value"]
   )
   func children(path: String) async throws {

@@ -6,10 +6,10 @@ import Testing
 
 /// Every public name that this library shares with the original, used once in the original's
 /// spelling.
-@Suite("Surface", .timeLimit(.minutes(1)))
+@Suite("API surface", .timeLimit(.minutes(1)))
 struct SurfaceTests {
   @Test(
-    "Everything can be called while offline, in the forms with blocks, and what was queued is given up"
+    "Every call with a block works offline, and queued writes are canceled"
   )
   func blocks() async throws {
     try await Station.run { station in
@@ -27,7 +27,7 @@ struct SurfaceTests {
     }
   }
 
-  @Test("Everything can be awaited")
+  @Test("Every async call works")
   func awaited() async throws {
     try await Station.run { station in
       let ref = try station.open().reference().child("place")
@@ -157,7 +157,7 @@ struct SurfaceTests {
     return isWhole ? .success(withValue: data) : .abort()
   }
 
-  @Test("A snapshot tells all it knows")
+  @Test("A snapshot provides all its properties")
   func snapshot() async throws {
     try await Station.run { station in
       let ref = try station.open().reference().child("place")
@@ -180,7 +180,7 @@ struct SurfaceTests {
     }
   }
 
-  @Test("The default database is the configured one, and found again by its URL")
+  @Test("The default database is the configured one and is found by its URL")
   func instances() async throws {
     try await Station.run { station in
       try Database.configure(url: station.url)

@@ -8,7 +8,7 @@ func denial(_ id: Int) -> String {
   response(id, "permission_denied", #""Permission denied""#)
 }
 
-@Suite("TreeHub: what rules allow")
+@Suite("TreeHub: rules")
 struct AccessTests {
   static let rules = """
     {"rules": {
@@ -33,7 +33,7 @@ struct AccessTests {
     return dialogue
   }
 
-  @Test("A denied listen is answered with the status and no data, and hears of nothing")
+  @Test("A denied listen gets an error status, no data and no later events")
   func deniedListen() throws {
     var dialogue = try dialogue()
     #expect(dialogue.ask(1, "q", #"{"p":"/users/ann","h":""}"#) == [denial(1)])
@@ -45,7 +45,7 @@ struct AccessTests {
   }
 
   @Test(
-    "A request for which the rules take too many steps is refused with that reason, and reported"
+    "A request whose rules need too many steps is denied with that reason and reported"
   )
   func exhausted() throws {
     var limits = HubLimits()
@@ -72,7 +72,7 @@ struct AccessTests {
     #expect(dialogue.hub.agenda().exhaustedPath == nil)
   }
 
-  @Test("A denied read once is answered with the status, an allowed one with the data")
+  @Test("A denied get returns a status, an allowed one the data")
   func gets() throws {
     var dialogue = try dialogue("ann")
     #expect(dialogue.ask(1, "g", #"{"p":"/secret","q":{}}"#) == [denial(1)])
@@ -80,7 +80,7 @@ struct AccessTests {
     #expect(dialogue.ask(3, "g", #"{"p":"/users","q":{}}"#) == [denial(3)])
   }
 
-  @Test("A denied write changes nothing and tells nobody, whether or not it would change something")
+  @Test("A denied write gets a denial and notifies nobody, even if it would change nothing")
   func deniedWrites() throws {
     var dialogue = try dialogue("bob")
     dialogue.hub.open(PeerID(1), as: .administrator)
@@ -94,7 +94,7 @@ struct AccessTests {
     #expect(dialogue.hub.revision == 0)
   }
 
-  @Test("A multi-path write is allowed as a whole or not at all")
+  @Test("A multi-path write is allowed entirely or not at all")
   func merges() throws {
     var dialogue = try dialogue("bob")
     #expect(
@@ -106,7 +106,7 @@ struct AccessTests {
     )
   }
 
-  @Test("A .validate rule judges what is to be stored, also where .write allows")
+  @Test("A .validate rule checks new data even where .write allows the write")
   func validation() throws {
     var dialogue = try dialogue("ann")
     #expect(dialogue.ask(1, "p", #"{"p":"/users/ann/age","d":"old"}"#) == [denial(1)])
@@ -114,7 +114,7 @@ struct AccessTests {
     #expect(dialogue.ask(3, "p", #"{"p":"/users/ann/age","d":null}"#) == [response(3)])
   }
 
-  @Test("Rules see the decided values of a write, and the same time as they")
+  @Test("Rules see the resolved server values of a write and share its timestamp")
   func decidedValues() throws {
     var dialogue = try dialogue()
     #expect(
@@ -131,7 +131,7 @@ struct AccessTests {
     )
   }
 
-  @Test("Rules see what has been applied, though it is not stored yet")
+  @Test("Rules see applied data before it is stored")
   func appliedData() throws {
     var dialogue = try dialogue()
     for id in 1...2 {
@@ -141,7 +141,7 @@ struct AccessTests {
     #expect(statuses(dialogue.commit()) == ["ok", "ok", "permission_denied"])
   }
 
-  @Test("A transaction that comes late runs again, though what it would write is forbidden now")
+  @Test("A stale transaction gets datastale even if its write is now forbidden")
   func staleBeforeDenied() throws {
     var dialogue = try dialogue()
     let body = #"{"p":"/counter","d":5,"h":"\#(Node.integer(4).hash)"}"#
@@ -150,7 +150,7 @@ struct AccessTests {
     #expect(statuses(dialogue.ask(2, "p", fresh)) == ["ok"])
   }
 
-  @Test("Who may neither read nor write learns nothing by trying out hashes")
+  @Test("A peer with neither read nor write access learns nothing from guessed hashes")
   func noOracle() throws {
     var dialogue = try dialogue()
     for (id, hash) in [Node.string("s").hash, Node.string("x").hash].enumerated() {
@@ -159,7 +159,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Who may write and not read is told that the data has changed, and not the data")
+  @Test("A peer with only write access learns that the data changed, but not the data")
   func blindTransaction() throws {
     var dialogue = try dialogue("ann")
     _ = dialogue.ask(1, "p", #"{"p":"/inbox","d":7}"#)
@@ -167,7 +167,7 @@ struct AccessTests {
     #expect(statuses(dialogue.ask(2, "p", body)) == ["datastale"])
   }
 
-  @Test("A peer in the server that may write and not read is not told the data either")
+  @Test("An internal peer with only write access learns that the data changed, but not the data")
   func blindInternalPeer() throws {
     var dialogue = try dialogue()
     let peer = PeerID(1)
@@ -180,7 +180,7 @@ struct AccessTests {
     #expect(outputs == [.deliver(peer, .response(id: 1, stale))])
   }
 
-  @Test("A rule can ask for the shape of the query")
+  @Test("A rule can require a certain query")
   func queries() throws {
     var dialogue = try dialogue()
     let small = #"{"p":"/paged","q":{"i":"n","l":10,"vf":"r"},"t":1,"h":""}"#
@@ -190,14 +190,14 @@ struct AccessTests {
     #expect(dialogue.ask(3, "q", #"{"p":"/paged","h":""}"#) == [denial(3)])
   }
 
-  @Test("An administrator is not asked for permission")
+  @Test("An administrator bypasses the rules")
   func administrator() throws {
     var dialogue = try dialogue("root")
     #expect(dialogue.ask(1, "p", #"{"p":"/users/ann/age","d":"x"}"#) == [response(1)])
     #expect(dialogue.ask(2, "g", #"{"p":"/secret","q":{}}"#) == [response(2, "ok", #""s""#)])
   }
 
-  @Test("The owner says who a peer is before it signs in")
+  @Test("The owner sets a peer's identity before sign-in")
   func base() throws {
     var dialogue = try dialogue()
     dialogue.hub.open(PeerID(1), as: .administrator)
@@ -208,7 +208,7 @@ struct AccessTests {
     #expect(dialogue.hub.identity(of: PeerID(3)) == nil)
   }
 
-  @Test("Stored rules that are no rules allow nothing, and the owner can tell why")
+  @Test("Invalid stored rules deny everything, and the owner can read the error")
   func damagedRules() throws {
     let stored = StoredTree(root: .integer(1), rules: "{\n  \"rules\": {\".read\": maybe}}")
     var hub = TreeHub(stored: stored)
@@ -228,7 +228,7 @@ struct AccessTests {
     )
   }
 
-  @Test("A second listen that is denied ends the first")
+  @Test("A denied repeat of a listen ends the first")
   func repeatedListen() throws {
     var dialogue = try dialogue("ann")
     dialogue.hub.open(PeerID(1), as: .administrator)
@@ -242,7 +242,7 @@ struct AccessTests {
     )
   }
 
-  @Test("A peer in the server gets the data with the answer to a write")
+  @Test("An internal peer gets the data in the response to its write")
   func internalPeer() throws {
     var dialogue = try dialogue()
     let peer = PeerID(1)

@@ -261,7 +261,7 @@ extension Node {
   }
 }
 
-@Suite("A stranger writes everything everywhere in a blog")
+@Suite("Every possible write to a blog")
 struct BlogRulesAttackTests {
   /// The changes that one write may make: who, where, and the kind of the new value.
   private static let allowed: Set<String> = [
@@ -368,7 +368,7 @@ struct BlogRulesAttackTests {
 
   private static let people: [String?] = ["alice", "bob", "carol", nil]
 
-  @Test("and nothing gets through but what the table allows")
+  @Test("changes only what the table of permissions allows")
   func everything() async throws {
     let attacker = try BlogAttacker("blog.json")
     var outcomes: [Outcome] = []
@@ -384,7 +384,7 @@ struct BlogRulesAttackTests {
     #expect(outcomes.reduce(0) { $0 + $1.count } > 20_000)
   }
 
-  @Test("twice in a row, and a star counts once all the same")
+  @Test("counts a star once, even when repeated")
   func twice() async throws {
     let attacker = try BlogAttacker("blog.json")
     var faults: [String] = []
@@ -404,7 +404,7 @@ struct BlogRulesAttackTests {
     #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
   }
 
-  @Test("among friends who may put whole posts, and only stars can be harmed")
+  @Test("harms nothing but stars under the friends' rules, which allow whole-post puts")
   func amongFriends() async throws {
     let attacker = try BlogAttacker("blog-transactions.json")
     for uid in Self.people {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TreeHub: group commit")
 struct CommitTests {
-  @Test("Nothing that a write concerns leaves before its batch is durable")
+  @Test("Nothing that depends on a write is sent before its batch is durable")
   func nothingLeavesEarly() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -23,7 +23,7 @@ struct CommitTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
   }
 
-  @Test("What waits for a batch in flight leaves when it is durable, what came later does not")
+  @Test("Messages that depend on a batch are sent when it is durable, later ones stay queued")
   func order() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
@@ -48,7 +48,7 @@ struct CommitTests {
     )
   }
 
-  @Test("A read that no waiting commit concerns is answered while the disk is busy")
+  @Test("A read that no pending commit affects is answered while the disk is busy")
   func promptReads() throws {
     let data = #"{"a":{"b":1},"c":2,"d":{"e":3}}"#
     var dialogue = try Dialogue(data, peers: 5)
@@ -83,7 +83,7 @@ struct CommitTests {
     )
   }
 
-  @Test("A read waits if the rules let it through because of data or rules that are not durable")
+  @Test("A read waits if only pending data or rules permit it")
   func promptReadsAndRules() throws {
     let rules = """
       {"rules": {"open": {".read": true}, "secret": {".read": "root.child('key').exists()"},
@@ -100,7 +100,7 @@ struct CommitTests {
     #expect(dialogue.commit().last == "1: " + response(2, "ok", "2"))
   }
 
-  @Test("Batches that are stored as one are durable together")
+  @Test("Joined batches become durable together")
   func joined() throws {
     var dialogue = try Dialogue()
     var batches: [CommitBatch] = []
@@ -119,7 +119,7 @@ struct CommitTests {
     #expect(dialogue.data("n") == .integer(3))
   }
 
-  @Test("Of batches that are joined, the last state of each client and each connection is kept")
+  @Test("Joined batches keep the latest state of each client and session")
   func joinedStates() {
     let entries = ["c", "d", "c"].enumerated().map {
       LedgerEntry(client: $1, upTo: Int64($0), lastSeen: 5)
@@ -152,7 +152,7 @@ struct CommitTests {
   }
 
   @Test(
-    "With a batch that fails those behind it are gone, and the next one follows what is durable"
+    "A failed batch discards those behind it; the next one builds on the durable state"
   )
   func failsAll() throws {
     var dialogue = try Dialogue(#"{"n":0}"#)
@@ -176,7 +176,7 @@ struct CommitTests {
     #expect(dialogue.data("n") == .integer(5))
   }
 
-  @Test("With nothing pending there is no batch, and a report without one does nothing")
+  @Test("Without pending commits there is no batch, and reports about one do nothing")
   func nothingPending() throws {
     var dialogue = try Dialogue()
     #expect(dialogue.hub.takeBatch() == nil)
@@ -185,7 +185,7 @@ struct CommitTests {
     #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a","d":1}"#)) == ["ok"])
   }
 
-  @Test("A commit holds absolute paths, decided values and only what changed")
+  @Test("A commit contains absolute paths, resolved values and only what changed")
   func commitContents() throws {
     var dialogue = try Dialogue(#"{"a":{"n":1,"same":2}}"#)
     _ = dialogue.askUncommitted(
@@ -207,7 +207,7 @@ struct CommitTests {
     )
   }
 
-  @Test("After a failed batch the tree is as it was, writes are refused and listeners go")
+  @Test("A failed batch is rolled back, its writes are refused and its listeners disconnected")
   func failure() throws {
     var dialogue = try Dialogue(#"{"a":0}"#, peers: 3)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#, from: 1)
@@ -226,7 +226,7 @@ struct CommitTests {
     #expect(dialogue.hub.revision == 0)
   }
 
-  @Test("A listen whose answer waits for a failed batch is not refused, but asked for again")
+  @Test("A listener whose response waits for a failed batch is disconnected, not refused")
   func failureBeforeListen() throws {
     var dialogue = try Dialogue(#"{"a":0}"#, peers: 2)
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#)
@@ -239,7 +239,7 @@ struct CommitTests {
     )
   }
 
-  @Test("While the disk is full every batch is refused, and the next one is tried all the same")
+  @Test("While the disk is full every batch fails, but the next one is still tried")
   func recovery() throws {
     var dialogue = try Dialogue()
     for id in 1...2 {
@@ -260,7 +260,7 @@ struct CommitTests {
     #expect(dialogue.hub.revision == 2)
   }
 
-  @Test("A write that comes while too many wait is refused")
+  @Test("A write is refused while too many are pending")
   func pendingLimit() throws {
     var limits = HubLimits()
     limits.pendingCommits = 2
@@ -270,7 +270,7 @@ struct CommitTests {
     #expect(dialogue.ask(4, "g", #"{"p":"/a","q":{}}"#) == [response(4, "ok", "2")])
   }
 
-  @Test("A write that is being stored counts among them")
+  @Test("A write being stored counts as pending")
   func pendingLimitInFlight() throws {
     var limits = HubLimits()
     limits.pendingCommits = 2
@@ -287,7 +287,7 @@ struct CommitTests {
     #expect(dialogue.data("a") == .integer(4))
   }
 
-  @Test("What waits for a peer that has ended is not sent, and its write is kept")
+  @Test("A disconnected peer gets no pending messages, but its write is kept")
   func endedPeer() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1}"#, from: 1)

@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: listens whose permission depends on data")
+@Suite("TreeHub: listens that depend on data for permission")
 struct ConditionalListenTests {
   static let rules = """
     {"rules": {
@@ -23,7 +23,7 @@ struct ConditionalListenTests {
     return dialogue
   }
 
-  @Test("A member who is removed hears nothing more of the room")
+  @Test("A removed member receives nothing more from the room")
   func removedMember() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/rooms/r","h":""}"#)
@@ -40,7 +40,7 @@ struct ConditionalListenTests {
     #expect(dialogue.ask(4, "p", #"{"p":"/rooms/r","d":4}"#, from: 1) == ["1: " + response(4)])
   }
 
-  @Test("The commit that takes the permission away is not told any more itself")
+  @Test("The commit that revokes read access is not sent to the listener")
   func changeOfOwner() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/drafts/d","h":""}"#)
@@ -51,7 +51,7 @@ struct ConditionalListenTests {
     )
   }
 
-  @Test("A permission that ends at a time ends before anything later is told")
+  @Test("A time-limited permission ends before any later event is sent")
   func time() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/news","h":""}"#)
@@ -68,7 +68,7 @@ struct ConditionalListenTests {
     )
   }
 
-  @Test("A transaction that comes late is not sent data that may no longer be read")
+  @Test("A stale transaction does not receive data it may no longer read")
   func lateTransaction() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/rooms/r","h":""}"#)

@@ -3,7 +3,7 @@ import RealtimeHub
 import Testing
 
 /// How scheduled writes might be abused.
-@Suite("TreeHub: attacks with writes at the end of a connection")
+@Suite("TreeHub: attacks with onDisconnect writes")
 struct DisconnectAttackTests {
   /// The approximate size of what a store receives from peers' scheduled writes.
   private func bytes(_ batch: CommitBatch) -> Int {
@@ -27,7 +27,7 @@ struct DisconnectAttackTests {
     return bytes(batch)
   }
 
-  @Test("A short request beside much that is scheduled makes little to store")
+  @Test("A small request next to large scheduled writes stores little")
   func beside() throws {
     var dialogue = try Dialogue()
     let text = String(repeating: "x", count: 64 * 1_024)
@@ -40,7 +40,7 @@ struct DisconnectAttackTests {
     #expect(try stored(&dialogue, "om", #"{"p":"/d","d":{"x":1,"y":2}}"#) < 100)
   }
 
-  @Test("A short request within much that is scheduled makes little to store")
+  @Test("A small request inside a large scheduled write stores little")
   func within() throws {
     var dialogue = try Dialogue(peers: 2)
     let text = String(repeating: "x", count: 64 * 1_024)
@@ -57,7 +57,7 @@ struct DisconnectAttackTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("Names count as much as values do")
+  @Test("Keys count toward the size limit like values")
   func longPaths() throws {
     var limits = HubLimits()
     limits.disconnectBytesPerPeer = 10_000

@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: rules for writes at the end of a connection")
+@Suite("TreeHub: rules for onDisconnect writes")
 struct DisconnectRuleTests {
   static let rules = """
     {"rules": {".read": true,
@@ -26,7 +26,7 @@ struct DisconnectRuleTests {
     statuses(dialogue.ask(1, "o", #"{"p":"/\#(path)","d":\#(value)}"#, from: 1))
   }
 
-  @Test("A write that is forbidden now is not scheduled")
+  @Test("A forbidden write is not scheduled")
   func denied() throws {
     var dialogue = try dialogue()
     #expect(schedule(&dialogue, "users/ann") == ["permission_denied"])
@@ -37,7 +37,7 @@ struct DisconnectRuleTests {
     #expect(dialogue.hub.snapshot == (try Node(parsing: #"{"users":{"ann":1}}"#)))
   }
 
-  @Test("What has become forbidden is not written, without a word, and the rest is")
+  @Test("Scheduled writes that have become forbidden are silently dropped, the others applied")
   func deniedThen() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann", peer: 1)
@@ -52,7 +52,7 @@ struct DisconnectRuleTests {
     )
   }
 
-  @Test("What has become forbidden does not hold up what the same user scheduled besides")
+  @Test("A forbidden scheduled write does not block the same user's other writes")
   func partlyDeniedThen() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann", peer: 1)
@@ -65,7 +65,7 @@ struct DisconnectRuleTests {
     )
   }
 
-  @Test("The permissions are those of who scheduled, not of who leaves")
+  @Test("Permissions are checked for the user who scheduled the write, not the one who disconnects")
   func identityOfScheduling() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann", peer: 1)
@@ -76,7 +76,7 @@ struct DisconnectRuleTests {
     #expect(dialogue.data("users/ann") == .integer(1))
   }
 
-  @Test("Several users of one connection are applied in the order in which they scheduled")
+  @Test("Writes of several users on one connection are applied in the order they were scheduled")
   func severalUsers() throws {
     var dialogue = try Dialogue(
       rules: #"{"rules": {".read": true, ".write": "auth !== null"}}"#,
@@ -98,7 +98,7 @@ struct DisconnectRuleTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("A renewed credential takes the place of the one before, however often")
+  @Test("An identity whose scheduled writes are canceled no longer counts toward the limit")
   func renewals() throws {
     var dialogue = try dialogue()
     for number in 0..<50 {
@@ -109,7 +109,7 @@ struct DisconnectRuleTests {
     #expect(dialogue.stored.sessions.count == 1)
   }
 
-  @Test("One connection schedules as so many users and no more")
+  @Test("The number of users who schedule writes on one connection is limited")
   func identityLimit() throws {
     var limits = HubLimits()
     limits.disconnectIdentitiesPerPeer = 2
@@ -121,7 +121,7 @@ struct DisconnectRuleTests {
     #expect(answers == [["ok"], ["ok"], ["unavailable"]])
   }
 
-  @Test("Whoever scheduled is known after a restart, and asked for permission then")
+  @Test("The scheduling user survives a restart, and permissions are checked then")
   func restart() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann", peer: 1)
@@ -143,7 +143,7 @@ struct DisconnectRuleTests {
     #expect(dialogue.hub.snapshot == (try Node(parsing: #"{"pair":{"a":1,"b":1}}"#)))
   }
 
-  @Test("A batch that fails gives back what each user had scheduled")
+  @Test("A failed batch restores each user's scheduled writes")
   func rollback() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann", peer: 1)

@@ -2,9 +2,9 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: writes at the end of a connection")
+@Suite("TreeHub: onDisconnect writes")
 struct DisconnectTests {
-  @Test("Scheduled writes are applied once, as one commit, with values decided then")
+  @Test("Scheduled writes are applied once, in one commit, with server values resolved then")
   func fires() throws {
     var dialogue = try Dialogue(#"{"n":1}"#, peers: 2)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -25,7 +25,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.revision == revision + 1)
   }
 
-  @Test("A withdrawal takes back what is scheduled at a path and below, and nothing else")
+  @Test("Cancel removes the scheduled writes at a path and below it, and no others")
   func cancel() throws {
     var dialogue = try Dialogue(peers: 2)
     for (id, path) in ["a/x", "a/y/z", "b"].enumerated() {
@@ -36,7 +36,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("b", .integer(1))))))
   }
 
-  @Test("A withdrawal below a scheduled write leaves its other children scheduled")
+  @Test("Cancel below a scheduled write keeps its other children scheduled")
   func cancelBelow() throws {
     var dialogue = try Dialogue(#"{"a":{"old":1}}"#, peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/a","d":{"b":{"c":1,"d":2},"x":3}}"#, from: 1)
@@ -49,7 +49,7 @@ struct DisconnectTests {
     )
   }
 
-  @Test("A scheduled write replaces what was scheduled below, and takes in what comes later")
+  @Test("A scheduled write replaces those below it and absorbs later ones")
   func replace() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/a/b","d":1}"#, from: 1)
@@ -61,7 +61,7 @@ struct DisconnectTests {
     )
   }
 
-  @Test("What a failed batch undid is applied with the next write, once")
+  @Test("Writes rolled back by a failed batch are applied once, with the next write")
   func afterFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
@@ -73,7 +73,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("A connection that ends while the store is being tried again loses nothing")
+  @Test("A disconnect during a store retry loses nothing")
   func duringRetry() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
@@ -85,7 +85,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("What ends while the store is being tried again is applied behind what tries it")
+  @Test("A disconnect during a store retry is applied after the batch being retried")
   func besideRetry() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
@@ -104,7 +104,7 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("What a failed batch undid is applied without another write, once")
+  @Test("Writes rolled back by a failed batch are applied once, even without another write")
   func retriedByItself() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
@@ -118,7 +118,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("What has been applied and stored is not applied again when a later batch fails")
+  @Test("Stored writes are not applied again when a later batch fails")
   func laterFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
@@ -131,7 +131,7 @@ struct DisconnectTests {
     #expect(!dialogue.hub.hasPendingCommits)
   }
 
-  @Test("What was scheduled in the batch that fails, by who has gone, is applied with the next")
+  @Test("A write scheduled in a failing batch by a peer that has left is applied with the next")
   func scheduledInFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.askUncommitted(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
@@ -142,7 +142,7 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("What a failed batch undid comes before whatever is written later")
+  @Test("Writes rolled back by a failed batch are applied before any later write")
   func orderAfterFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":"gone"}"#, from: 1)
@@ -152,7 +152,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .string("here"))
   }
 
-  @Test("While the store fails, the latest of those who have gone are kept")
+  @Test("While the store fails, only the most recent disconnects are kept")
   func overdueLimit() throws {
     var limits = HubLimits()
     limits.overdueDisconnects = 2
@@ -167,7 +167,7 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("What has been applied and stored takes no place among what is still to be applied")
+  @Test("Stored writes do not count toward the limit of overdue disconnects")
   func appliedTakesNoPlace() throws {
     var limits = HubLimits()
     limits.overdueDisconnects = 1
@@ -181,7 +181,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("What a failed batch undid comes before what has ended since")
+  @Test("Writes rolled back by a failed batch are applied before those of later disconnects")
   func orderOfEnds() throws {
     var dialogue = try Dialogue(peers: 3)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":1}"#, from: 1)
@@ -196,7 +196,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .integer(2))
   }
 
-  @Test("A schedule is acknowledged when it is durable, and refused when it cannot be stored")
+  @Test("Scheduling is acknowledged once durable and refused when it cannot be stored")
   func durable() throws {
     var dialogue = try Dialogue(peers: 2)
     #expect(dialogue.askUncommitted(1, "o", #"{"p":"/n","d":1}"#, from: 1) == [])
@@ -205,7 +205,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.snapshot == .empty)
   }
 
-  @Test("A schedule that is refused as a batch before it fails is not stored with a later one")
+  @Test("Scheduling refused because an earlier batch failed is not stored with a later one")
   func refusedBehindFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/m","d":1}"#)
@@ -219,7 +219,7 @@ struct DisconnectTests {
     #expect(dialogue.data("n") == .empty)
   }
 
-  @Test("A withdrawal that cannot be stored leaves the schedule as it was")
+  @Test("A cancel that cannot be stored leaves the scheduled writes in place")
   func failedWithdrawal() throws {
     var dialogue = try Dialogue(peers: 3)
     for peer in 1...2 { _ = dialogue.ask(1, "o", #"{"p":"/n\#(peer)","d":1}"#, from: peer) }
@@ -234,7 +234,7 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("What was scheduled is applied once by the server that comes after a crash")
+  @Test("Scheduled writes are applied once by the next server after a crash")
   func afterCrash() throws {
     var dialogue = try Dialogue(peers: 3)
     _ = dialogue.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#, from: 1)
@@ -256,7 +256,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("n", .integer(1))))))
   }
 
-  @Test("A schedule made after a crash is not taken for one from before it")
+  @Test("A write scheduled after a crash is not mistaken for one from before it")
   func newSessions() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/old","d":1}"#, from: 1)
@@ -270,7 +270,7 @@ struct DisconnectTests {
     #expect(dialogue.data("new") == .integer(1))
   }
 
-  @Test("A priority scheduled for what is gone by then is left out")
+  @Test("A scheduled priority is skipped if its node is gone")
   func priorityOfNothing() throws {
     var dialogue = try Dialogue(#"{"a":1}"#, peers: 2)
     _ = dialogue.ask(1, "om", #"{"p":"/","d":{"a/.priority":2,"b":3}}"#, from: 1)
@@ -279,7 +279,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("b", .integer(3))))))
   }
 
-  @Test("A priority alone, scheduled for what is gone by then, is no commit")
+  @Test("A scheduled priority alone makes no commit if its node is gone")
   func priorityOfNothingAlone() throws {
     var dialogue = try Dialogue(#"{"a":1}"#, peers: 2)
     _ = dialogue.ask(1, "o", #"{"p":"/a/.priority","d":2}"#, from: 1)
@@ -290,7 +290,7 @@ struct DisconnectTests {
     #expect(dialogue.stored.sessions == [])
   }
 
-  @Test("Too many scheduled writes are refused, and what was scheduled stays")
+  @Test("Scheduling beyond the limits is refused, and earlier scheduled writes remain")
   func limits() throws {
     var limits = HubLimits()
     limits.disconnectWritesPerPeer = 2
@@ -306,7 +306,7 @@ struct DisconnectTests {
     #expect(dialogue.hub.snapshot == (try Node(json: .object(("a", .integer(1))))))
   }
 
-  @Test("What has been replaced or withdrawn counts for no limit any more")
+  @Test("Replaced or canceled writes no longer count toward the limits")
   func replacedSchedules() throws {
     var limits = HubLimits()
     limits.disconnectBytesPerPeer = 50
@@ -322,7 +322,7 @@ struct DisconnectTests {
     }
   }
 
-  @Test("As many scheduled writes as are allowed are applied, and as many bytes")
+  @Test("Scheduled writes up to the limits of count and size are applied")
   func upToLimits() throws {
     var limits = HubLimits()
     limits.disconnectWritesPerPeer = 2

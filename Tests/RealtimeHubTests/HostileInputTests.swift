@@ -5,14 +5,14 @@ import Testing
 
 @Suite("TreeHub: hostile input")
 struct HostileInputTests {
-  @Test("An unknown action is answered with an error", arguments: ["zzz", "", "l", "u", "Q"])
+  @Test("An unknown action gets an error", arguments: ["zzz", "", "l", "u", "Q"])
   func unknownAction(action: String) throws {
     var dialogue = try Dialogue()
     #expect(statuses(dialogue.ask(1, action, "{}")) == ["failure"])
   }
 
   @Test(
-    "A request that cannot be understood is answered when its number is known",
+    "A malformed request gets an error if its number can be read",
     arguments: [
       #"{"p":5,"d":1}"#, #"{"d":1}"#, #"{"p":"/a"}"#, #"{"p":"/a","d":{".priority":true}}"#, "[]",
       "7", "null",
@@ -27,7 +27,7 @@ struct HostileInputTests {
   }
 
   @Test(
-    "A numbered request gets one answer, whatever is wrong with it",
+    "A numbered request gets exactly one response, however malformed",
     arguments: ["p", "m", "q", "n", "g", "o", "om", "oc", "auth", "gauth", "appcheck", "s", "zz"]
   )
   func numbered(action: String) throws {
@@ -66,7 +66,7 @@ struct HostileInputTests {
   }
 
   @Test(
-    "A message without a number gets a remark",
+    "A message without a number gets an error notice",
     arguments: ["", "{}", "[[", #"{"t":"d","d":{}}"#, #"{"t":"d","d":{"a":"p"}}"#, "nul"]
   )
   func undecodableMessage(message: String) throws {
@@ -77,7 +77,7 @@ struct HostileInputTests {
   }
 
   @Test(
-    "Queries that make no sense are refused",
+    "Invalid queries are refused",
     arguments: [
       #"{"l":0,"vf":"l"}"#, #"{"l":-1,"vf":"l"}"#, #"{"l":99999999999,"vf":"l"}"#,
       #"{"l":1,"vf":"x"}"#, #"{"i":"a.b"}"#, #"{"i":7}"#, #"{"sp":{"a":1}}"#, #"{"sp":1,"sn":2}"#,
@@ -98,7 +98,7 @@ struct HostileInputTests {
     )
   }
 
-  @Test("A window as wide as numbers go, and tags as low, are served")
+  @Test("The widest window and the lowest tag are accepted")
   func extremeNumbers() throws {
     var dialogue = try Dialogue(#"{"a":1}"#)
     let query = #"{"l":2147483647,"vf":"r"}"#
@@ -112,7 +112,7 @@ struct HostileInputTests {
     #expect(statuses(dialogue.ask(3, "p", #"{"p":"/b","d":2,"i":"c:0"}"#)) == ["ok"])
   }
 
-  @Test("Paths of very many keys are refused or ignored at once")
+  @Test("Paths with very many keys are refused or ignored at once")
   func longPaths() throws {
     var dialogue = try Dialogue()
     let path = String(repeating: "a/", count: 200_000)
@@ -125,7 +125,7 @@ struct HostileInputTests {
     }
   }
 
-  @Test("More listens than one connection may have are refused, the others go on")
+  @Test("Listens beyond the limit are refused, and the existing ones continue")
   func listenLimit() throws {
     var limits = HubLimits()
     limits.listensPerPeer = 3
@@ -137,7 +137,7 @@ struct HostileInputTests {
     #expect(statuses(dialogue.ask(7, "q", #"{"p":"/4","h":""}"#)) == ["ok"])
   }
 
-  @Test("A listen that is refused for the length of the data hears nothing of them later")
+  @Test("A listen refused because its data is too large gets no later events")
   func tooLongListen() throws {
     var limits = HubLimits()
     limits.responseBytes = 200
@@ -147,7 +147,7 @@ struct HostileInputTests {
     #expect(dialogue.ask(2, "p", #"{"p":"/a","d":1}"#) == [response(2)])
   }
 
-  @Test("Answers may be as long as the limit, and no longer")
+  @Test("A response may reach the size limit but not exceed it")
   func answerLength() throws {
     let answer = response(1, "ok", #""x""#)
     for (limit, status) in [(answer.utf8.count, "ok"), (answer.utf8.count - 1, "too_big")] {
@@ -158,7 +158,7 @@ struct HostileInputTests {
     }
   }
 
-  @Test("Whole numbers and fractions at the edge of 64 bits keep the windows in order")
+  @Test("Integers and doubles at the edge of 64 bits keep windows in order")
   func edgeNumbers() throws {
     var dialogue = try Dialogue()
     let numbers = ["9223372036854775807", "9223372036854775808", "9223372036854775806", "9.3e18"]
@@ -170,7 +170,7 @@ struct HostileInputTests {
     }
   }
 
-  @Test("Random messages never trap, and requests with a number are answered", arguments: 0..<100)
+  @Test("Random messages never trap, and numbered requests get a response", arguments: 0..<100)
   func randomMessages(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     var dialogue = try Dialogue(#"{"a":{"b":1,"c":{"d":2}}}"#, peers: 2)

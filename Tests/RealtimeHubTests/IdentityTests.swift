@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: who a peer is")
+@Suite("TreeHub: the identity of a peer")
 struct IdentityTests {
   static let rules = """
     {"rules": {
@@ -17,7 +17,7 @@ struct IdentityTests {
     try Dialogue(#"{"public":1,"users":{"ann":1,"bob":2}}"#, rules: Self.rules)
   }
 
-  @Test("A sign-in is answered with what rules see, and when it ends in seconds")
+  @Test("Sign-in returns the auth value that rules see and the expiry in seconds")
   func signIn() throws {
     var dialogue = try dialogue()
     #expect(
@@ -33,7 +33,7 @@ struct IdentityTests {
     #expect(statuses(dialogue.ask(3, "g", #"{"p":"/users/ann","q":{}}"#)) == ["ok"])
   }
 
-  @Test("A credential that does not count leaves the peer what it was without one")
+  @Test("An invalid credential leaves the peer unauthenticated")
   func badCredential() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann")
@@ -46,7 +46,7 @@ struct IdentityTests {
     #expect(statuses(dialogue.ask(3, "g", #"{"p":"/public","q":{}}"#)) == ["ok"])
   }
 
-  @Test("A credential that has ended is refused")
+  @Test("An expired credential is refused")
   func endedCredential() throws {
     var dialogue = try dialogue()
     #expect(
@@ -70,7 +70,7 @@ struct IdentityTests {
     #expect(statuses([String(decoding: bytes, as: UTF8.self)]) == ["invalid_token"])
   }
 
-  @Test("Listens that a new identity may not have are ended before the sign-in is answered")
+  @Test("Listens that a new identity may not have end before the sign-in is answered")
   func revocation() throws {
     var dialogue = try dialogue()
     dialogue.hub.open(PeerID(1), as: .administrator)
@@ -92,7 +92,7 @@ struct IdentityTests {
     )
   }
 
-  @Test("A filtered listen is revoked by its query, others at the same place go on")
+  @Test("A filtered listen is revoked with its query, and others at the same path continue")
   func queryRevocation() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann")
@@ -108,7 +108,7 @@ struct IdentityTests {
     )
   }
 
-  @Test("A credential that is renewed keeps the listens and moves the end")
+  @Test("A renewed credential keeps the listens and moves the expiry")
   func renewal() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann \(dialogue.clock + 1_000)")
@@ -121,7 +121,7 @@ struct IdentityTests {
     #expect(dialogue.tick(1) == [])
   }
 
-  @Test("A credential ends in time also when nobody watches the clock")
+  @Test("A credential expires on time even without a timer")
   func lateOwner() throws {
     var dialogue = try dialogue()
     dialogue.signIn("ann \(dialogue.clock + 10)")
@@ -131,7 +131,7 @@ struct IdentityTests {
     )
   }
 
-  @Test("The end of a connection, and a sign-out, forget when the credential ends")
+  @Test("Disconnect and sign-out clear the credential's expiry")
   func forgottenDeadlines() throws {
     var dialogue = try Dialogue(peers: 2)
     dialogue.signIn("ann \(dialogue.clock + 10)")
@@ -142,7 +142,7 @@ struct IdentityTests {
     #expect(dialogue.hub.nextDeadline == nil)
   }
 
-  @Test("An administrator acts as a user or as nobody, and is told why that one is refused")
+  @Test("An administrator can act as a user or as nobody and sees why that identity is denied")
   func impersonation() throws {
     var dialogue = try dialogue()
     #expect(
@@ -161,7 +161,7 @@ struct IdentityTests {
     #expect(dialogue.hub.identity(of: PeerID(0)) == .anonymous)
   }
 
-  @Test("Nobody but an administrator acts as someone else")
+  @Test("Only an administrator can act as someone else")
   func noImpersonation() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "auth", #"{"cred":"bob","authvar":{"uid":"ann"}}"#)
@@ -170,7 +170,7 @@ struct IdentityTests {
     #expect(dialogue.hub.identity(of: PeerID(0))?.uid == "bob")
   }
 
-  @Test("The connection of an administrator needs no credential to act as someone else")
+  @Test("An administrator's connection needs no credential to act as someone else")
   func impersonationOfBase() throws {
     var dialogue = try dialogue()
     dialogue.hub.open(PeerID(1), as: .administrator)
@@ -185,7 +185,7 @@ struct IdentityTests {
     #expect(statuses(dialogue.ask(5, "gauth", number, from: 1)) == ["invalid_token"])
   }
 
-  @Test("Who is signed in without being answered is told no reasons of the rules")
+  @Test("A user impersonated without a response gets no reasons for denials")
   func silentImpersonation() throws {
     var dialogue = try dialogue()
     let user = ClientRequest.Authentication(
@@ -197,7 +197,7 @@ struct IdentityTests {
     #expect(dialogue.ask(2, "g", #"{"p":"/users/bob","q":{}}"#) == [denial(2)])
   }
 
-  @Test("Users whose credentials are dead are signed out, and who is only acted as stays")
+  @Test("Users with revoked credentials are signed out, while impersonated ones stay")
   func deadCredentials() throws {
     var dialogue = try dialogue()
     for peer in 1...3 { dialogue.hub.open(PeerID(peer)) }

@@ -53,7 +53,7 @@ struct IndexTests {
     _ = hub.batchCommitted()
   }
 
-  @Test("The last hundred of many by a child are read without looking at the others")
+  @Test("The last hundred of many children by a child value are read without a scan")
   func noScan() throws {
     let count = Thoroughness.rounds(100_000)
     var hub = Self.hub(count)
@@ -71,7 +71,7 @@ struct IndexTests {
     #expect(hub.orderedChildren == count + 50)
   }
 
-  @Test("A listen and reads share an index, and it outlives the listen")
+  @Test("A listen and gets share an index, which outlives the listen")
   func sharing() throws {
     var hub = Self.hub(1_000)
     let listen = ListenRequest(path: "posts", query: Self.lastHundred, tag: 1)
@@ -87,7 +87,7 @@ struct IndexTests {
     #expect(hub.orderedChildren == 1_001)
   }
 
-  @Test("An index follows writes above and below, and is made anew when all children change")
+  @Test("An index follows writes above and below it and is rebuilt when all children change")
   func following() throws {
     var hub = Self.hub(100)
     _ = try Self.get(&hub)
@@ -101,7 +101,7 @@ struct IndexTests {
     }
   }
 
-  @Test("An index is forgotten with the batch that could not be stored")
+  @Test("A failed batch rolls the index back")
   func rollback() throws {
     var hub = Self.hub(10)
     _ = try Self.get(&hub)
@@ -113,7 +113,7 @@ struct IndexTests {
   }
 
   @Test(
-    "What is stored stays as it is until a batch is stored, and so it is when none can be",
+    "The stored tree changes only when a batch is stored, and not when one fails",
     arguments: 1...6 as ClosedRange<UInt64>
   )
   func reversal(seed: UInt64) throws {
@@ -168,7 +168,7 @@ struct IndexTests {
     return .merge(changes)
   }
 
-  @Test("The least recently used index is given up when there are too many")
+  @Test("The least recently used index is evicted beyond the limit")
   func bound() throws {
     var limits = HubLimits()
     limits.keptOrders = 2
@@ -193,7 +193,7 @@ struct IndexTests {
     #expect(["a", "a", "b", "a"].map { read(&small, $0) } == [2, 0, 2, 2])
   }
 
-  @Test("Without an index a listen works with a remark, and a read once does not")
+  @Test("Without an index a listen gets a warning and a get fails")
   func missing() throws {
     var dialogue = try Dialogue(#"{"posts":{"a":{"m":1}}}"#, rules: Self.rules)
     #expect(
@@ -215,7 +215,7 @@ struct IndexTests {
     )
   }
 
-  @Test("An order that no rule declares is given up with the last listen that needs it")
+  @Test("An undeclared index is dropped with the last listen that needs it")
   func undeclaredOrder() throws {
     var dialogue = try Dialogue(#"{"posts":{"a":{"m":1}}}"#, rules: Self.rules)
     let listen = #"{"p":"/posts","q":{"i":"m","l":1,"vf":"l"},"t":1,"h":""}"#
@@ -229,7 +229,7 @@ struct IndexTests {
   }
 
   @Test(
-    "What needs no index, or has one, is answered without a remark",
+    "A query with an index, or without need of one, gets no warning",
     arguments: [
       ("posts", #"{"i":"n","l":1,"vf":"l"}"#), ("posts", #"{"i":"by/name","sp":"a"}"#),
       ("posts", #"{"i":".key","l":1,"vf":"l"}"#), ("posts", #"{"l":1,"vf":"l"}"#),
@@ -247,7 +247,7 @@ struct IndexTests {
     )
   }
 
-  @Test("A listen without an index is refused where there is too much to order")
+  @Test("A listen without an index is refused where there are too many children")
   func unindexedLimit() throws {
     var limits = HubLimits()
     limits.unindexedChildren = 2
@@ -264,7 +264,7 @@ struct IndexTests {
     #expect(dialogue.ask(3, "p", #"{"p":"/three/d","d":1}"#) == [response(3)])
   }
 
-  @Test("While there are no rules every order is at hand, and nothing is refused for its sake")
+  @Test("Without rules every index is available, and nothing is refused for lack of one")
   func withoutRules() throws {
     var hub = Self.hub(20_000, rules: nil)
     #expect(try Self.get(&hub).children?.count == 100)
@@ -272,7 +272,7 @@ struct IndexTests {
     #expect(hub.orderedChildren == 20_000)
   }
 
-  @Test("An index that new rules no longer declare is given up, one that they do is made")
+  @Test("New rules drop the indexes they no longer declare and build those they do")
   func changedRules() throws {
     var dialogue = try Dialogue(#"{"posts":{"a":{"n":1},"b":{"n":2}}}"#, rules: Self.rules)
     dialogue.signIn("root")

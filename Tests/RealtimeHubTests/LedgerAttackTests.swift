@@ -3,7 +3,7 @@ import RealtimeHub
 import Testing
 
 /// How strangers might try to make a client's write count twice, or not at all.
-@Suite("TreeHub: attacks on writes that count once")
+@Suite("TreeHub: attacks on exactly-once writes")
 struct LedgerAttackTests {
   private static let rules = """
     {"rules": {".read": true,
@@ -26,7 +26,7 @@ struct LedgerAttackTests {
     #"{"p":"/\#(path)","d":1,"i":"\#(key)"}"#
   }
 
-  @Test("Refused writes with made-up names make nobody forgotten")
+  @Test("Refused writes under made-up client names evict nobody")
   func refusedFlood() throws {
     var dialogue = try dialogue()
     #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
@@ -39,7 +39,7 @@ struct LedgerAttackTests {
     #expect(dialogue.stored.ledger.map(\.client) == ["victim"])
   }
 
-  @Test("A write in another's name does not make the other's next one count as done")
+  @Test("A write under someone else's client name does not mark that client's next write as done")
   func foreignNumber() throws {
     var dialogue = try dialogue()
     // One is refused, one is allowed, and one is by another signed-in user.
@@ -54,7 +54,7 @@ struct LedgerAttackTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("A refused write in another's name changes nothing, though neither has signed in")
+  @Test("A refused write under someone else's name has no effect, even if neither is signed in")
   func foreignNumberUnsigned() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
@@ -62,7 +62,7 @@ struct LedgerAttackTests {
     #expect(dialogue.data("wall") == .integer(1))
   }
 
-  @Test("What strangers write with made-up names pushes out no user, before and after a restart")
+  @Test("Unauthenticated writes under made-up names evict no user, before or after a restart")
   func strangersFlood() throws {
     var limits = HubLimits()
     limits.ledgerClients = 20
@@ -84,7 +84,7 @@ struct LedgerAttackTests {
     }
   }
 
-  @Test("One who writes under many names pushes out only own ones")
+  @Test("A client that writes under many names evicts only its own")
   func manyNames() throws {
     var limits = HubLimits()
     limits.ledgerClients = 50
@@ -107,7 +107,7 @@ struct LedgerAttackTests {
     }
   }
 
-  @Test("The client of a user is known again after its credential has ended and been renewed")
+  @Test("A user's client is recognized after its credential expires and is renewed")
   func renewal() throws {
     var dialogue = try dialogue()
     dialogue.signIn("eve \(dialogue.clock + 10)", peer: 1)
@@ -120,7 +120,7 @@ struct LedgerAttackTests {
     #expect(dialogue.data("wall") == .integer(2))
   }
 
-  @Test("A write that the rules would refuse the second time is answered as it was the first time")
+  @Test("A repeated write gets its first response even if the rules would now refuse it")
   func repeatOfForbidden() throws {
     var dialogue = try dialogue()
     #expect(statuses(dialogue.ask(1, "p", write("once", "victim:1"))) == ["ok"])
@@ -128,7 +128,7 @@ struct LedgerAttackTests {
     #expect(statuses(dialogue.ask(3, "p", write("once", "victim:2"))) == ["permission_denied"])
   }
 
-  @Test("A refused write that is sent again is looked at again, unless a later one was stored")
+  @Test("A repeated refused write is evaluated again unless a later one was stored")
   func refusedThenAllowed() throws {
     var dialogue = try dialogue()
     let first = write("n", "c:1")
@@ -155,7 +155,7 @@ struct LedgerAttackTests {
     #expect(dialogue.data("n") == .integer(4))
   }
 
-  @Test("Many refusals make the entry of a client no longer than a few kilobytes")
+  @Test("The entry of a client with many refusals stays within a few kilobytes")
   func refusalsAreBounded() throws {
     var dialogue = try dialogue()
     for number in 0..<3_000 {

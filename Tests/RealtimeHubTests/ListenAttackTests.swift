@@ -53,7 +53,7 @@ struct ListenAttackTests {
     )
   }
 
-  @Test("The orders at one location are bounded, and so is the work of each commit there")
+  @Test("Undeclared indexes at one location are limited, and so is the work per commit")
   func orders() throws {
     var hub = Self.hub()
     Self.signIn(&hub, "ann", peer: 0)
@@ -78,7 +78,7 @@ struct ListenAttackTests {
     #expect(try Self.listen(&hub, late, tag: 1, peer: 2))
   }
 
-  @Test("Many different windows at one location use up a budget, and leave others theirs")
+  @Test("Many different windows at one location use up one user's budget, not that of others")
   func windows() throws {
     var hub = Self.hub()
     Self.signIn(&hub, "ann", peer: 0)
@@ -101,7 +101,7 @@ struct ListenAttackTests {
     #expect(try Self.listen(&hub, Self.window(50_000), tag: -1, peer: 2))
   }
 
-  @Test("All who have not signed in share one budget, and each connection keeps a few listens")
+  @Test("Unauthenticated peers share one budget, but each connection keeps a few listens")
   func guests() throws {
     var limits = HubLimits()
     limits.guestListens = 100
@@ -126,7 +126,7 @@ struct ListenAttackTests {
     #expect(try listens(of: 3) == 80)
   }
 
-  @Test("Windows that end in any order leave the others as they were")
+  @Test("Windows can be closed in any order without affecting the others")
   func ends() throws {
     var hub = Self.hub()
     Self.signIn(&hub, "ann", peer: 0)

@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: large values that are written anew")
+@Suite("TreeHub: rewrites of large values")
 struct NarrowingTests {
   /// A post with stars, as a transaction writes it.
   private func post(_ stars: some Sequence<Int>, count: Int, title: String = "t") -> String {
@@ -16,7 +16,7 @@ struct NarrowingTests {
     return dialogue
   }
 
-  @Test("Listeners and the log get what has changed, all at once")
+  @Test("Listeners and the log get only the changes, all at once")
   func narrow() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(2, "q", #"{"p":"/posts","q":{"l":5,"vf":"r"},"t":1,"h":""}"#)
@@ -39,7 +39,7 @@ struct NarrowingTests {
     )
   }
 
-  @Test("A value that is small, or differs in many places, is told as a whole")
+  @Test("A value that is small or differs in many places is sent whole")
   func whole() throws {
     var dialogue = try dialogue()
     let many = post(5..<45, count: 40)
@@ -56,7 +56,7 @@ struct NarrowingTests {
     )
   }
 
-  @Test("Another priority is not told by its children")
+  @Test("A new priority is sent with the whole value")
   func priority() throws {
     var dialogue = try dialogue()
     let stars = (1..<41).map { #""u\#(1_000 + $0)":true"# }.joined(separator: ",")

@@ -3,7 +3,7 @@ import RealtimeHub
 import TestSupport
 import Testing
 
-@Suite("TreeHub: ranges of what has changed")
+@Suite("TreeHub: hash ranges")
 struct RangeTests {
   private static func data(_ count: Int) -> Node {
     Node(
@@ -37,7 +37,7 @@ struct RangeTests {
     )
   }
 
-  @Test("A listener that told its ranges gets those that differ", arguments: [nil, 7])
+  @Test("A listener with a compound hash gets the ranges that differ", arguments: [nil, 7])
   func differs(tag: Int64?) throws {
     let known = Self.data(150)
     let now = known.setting(Path(["70"]), to: .empty).setting(Path(["z"]), to: .bool(true))
@@ -54,7 +54,7 @@ struct RangeTests {
     #expect(ranges.reduce(0) { $0 + $1.node.childCount } < 100)
   }
 
-  @Test("A listener that told no ranges gets all data")
+  @Test("A listener without a compound hash gets all data")
   func withoutRanges() throws {
     let known = Self.data(150)
     let now = known.setting(Path(["70"]), to: .empty)
@@ -63,13 +63,13 @@ struct RangeTests {
     #expect(try Self.listen(request, to: now) == [.push(.data(path: .root, now, tag: nil))])
   }
 
-  @Test("A listener that has the data gets nothing")
+  @Test("A listener with current data gets nothing")
   func same() throws {
     let known = Self.data(150)
     #expect(try Self.listen(Self.request(.root, known), to: known) == [])
   }
 
-  @Test("Where the ranges agree and the hashes do not, all data are sent")
+  @Test("If the ranges match but the hash does not, all data is sent")
   func hidden() throws {
     let known = Self.data(150).withPriority(.integer(1))
     let now = known.withPriority(nil)

@@ -147,10 +147,10 @@ struct ReplaySimulation {
   }
 }
 
-@Suite("TreeHub: what clients are told")
+@Suite("TreeHub: pushes to clients")
 struct ReplayTests {
   @Test(
-    "Replayed pushes always give exactly the durable result of each query",
+    "Replayed pushes always yield the durable result of each query",
     arguments: Thoroughness.seeds(200)
   )
   func replay(seed: UInt64) throws {
@@ -160,7 +160,10 @@ struct ReplayTests {
     simulation.check()
   }
 
-  @Test("So they do when batches fail and connections end", arguments: Thoroughness.seeds(200))
+  @Test(
+    "Replayed pushes stay correct when batches fail and connections end",
+    arguments: Thoroughness.seeds(200)
+  )
   func replayWithFailures(seed: UInt64) throws {
     var simulation = ReplaySimulation(seed: seed + 1_000)
     for _ in 0..<150 { try simulation.step(canFail: true) }

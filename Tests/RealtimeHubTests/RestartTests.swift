@@ -2,7 +2,7 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: a server that ended without knowing what the disk has")
+@Suite("TreeHub: restart after a batch with unknown outcome")
 struct RestartTests {
   /// An increment with a write key from the client.
   private func increment(_ key: String) -> String {
@@ -10,7 +10,7 @@ struct RestartTests {
   }
 
   /// Both possible outcomes of a batch that no client was told about.
-  @Test("What is sent again to the next one is applied once", arguments: [true, false])
+  @Test("A write resent after the restart is applied once", arguments: [true, false])
   func repetition(isStored: Bool) throws {
     var dialogue = try Dialogue(peers: 2)
     #expect(dialogue.ask(1, "p", increment("c:1")) == [response(1)])
@@ -28,7 +28,7 @@ struct RestartTests {
   }
 
   @Test(
-    "A condition that holds no more since the write itself was stored does not refuse it",
+    "A condition that fails because the write itself was stored does not refuse it",
     arguments: [true, false]
   )
   func condition(isStored: Bool) throws {
@@ -46,7 +46,7 @@ struct RestartTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("What was scheduled for the end of its connections is applied once", arguments: [0, 1, 2])
+  @Test("onDisconnect writes of the lost connections are applied once", arguments: [0, 1, 2])
   func scheduled(batches: Int) throws {
     var dialogue = try Dialogue(peers: 3)
     let body = #"{"p":"/n","d":{".sv":{"increment":1}}}"#
@@ -65,7 +65,7 @@ struct RestartTests {
   }
 
   @Test(
-    "Rules that nobody was told of are in force or not, and can be set again",
+    "Unacknowledged rules are in force or not, and can be set again",
     arguments: [true, false]
   )
   func rules(isStored: Bool) throws {

@@ -3,7 +3,7 @@ import RealtimeHub
 import SecurityRules
 import Testing
 
-@Suite("TreeHub: a change of the rules")
+@Suite("TreeHub: rule changes")
 struct RuleChangeTests {
   static let open = #"{"rules": {".read": true, ".write": true}}"#
   static let closed = #"{"rules": {}}"#
@@ -16,7 +16,7 @@ struct RuleChangeTests {
     return dialogue
   }
 
-  @Test("New rules end what they forbid, then are answered, and hold from then on")
+  @Test("New rules end forbidden listens, are then acknowledged and apply from then on")
   func change() throws {
     var dialogue = try dialogue()
     for (id, place) in ["a", "b"].enumerated() {
@@ -39,7 +39,7 @@ struct RuleChangeTests {
     )
   }
 
-  @Test("Only an administrator changes the rules")
+  @Test("Only an administrator can change the rules")
   func onlyAdministrators() throws {
     var dialogue = try dialogue()
     #expect(dialogue.setRules(1, Self.closed) == [denial(1)])
@@ -51,7 +51,7 @@ struct RuleChangeTests {
     #expect(dialogue.setRules(5, Self.closed) == [response(5)])
   }
 
-  @Test("A document with a mistake is refused with its line, and the old rules stay in force")
+  @Test("Invalid rules are refused with the line, and the old rules stay in force")
   func mistake() throws {
     var dialogue = try dialogue()
     let answer = dialogue.setRules(1, "{\n \"rules\": {\n  \".read\": \"auth.x\"}}", from: 1)
@@ -63,7 +63,7 @@ struct RuleChangeTests {
     #expect(dialogue.stored.rules == Self.open)
   }
 
-  @Test("A rehearsal tells about mistakes and changes nothing")
+  @Test("A dry run reports errors and changes nothing")
   func rehearsal() throws {
     var dialogue = try dialogue()
     let admin = PeerID(1)
@@ -90,7 +90,7 @@ struct RuleChangeTests {
     #expect(statuses(dialogue.texts(answer)) == ["invalid_data"])
   }
 
-  @Test("The change has its place in the order of writes and is answered when it is stored")
+  @Test("A rule change is ordered with the writes and acknowledged once stored")
   func order() throws {
     var dialogue = try dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/b/x","d":5}"#)
@@ -112,7 +112,7 @@ struct RuleChangeTests {
     )
   }
 
-  @Test("What is stored holds after a restart, comments and all")
+  @Test("Stored rules survive a restart, comments included")
   func restart() throws {
     var dialogue = try dialogue()
     let source = "{ // nobody\n \"rules\": {}}"
@@ -122,7 +122,7 @@ struct RuleChangeTests {
     #expect(dialogue.ask(2, "g", #"{"p":"/a","q":{}}"#) == [denial(2)])
   }
 
-  @Test("Rules that cannot be stored are not in force, and who lost a listen by them comes again")
+  @Test("Rules that cannot be stored are dropped, and listeners they cut off are disconnected")
   func failure() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/b","h":""}"#)
@@ -146,7 +146,7 @@ struct RuleChangeTests {
     #expect(dialogue.stored.rules == Self.open)
   }
 
-  @Test("The owner's rules are in force at once and stored with the next batch")
+  @Test("The owner's rules apply at once and are stored with the next batch")
   func byTheOwner() throws {
     var dialogue = try dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/b","h":""}"#)
@@ -156,7 +156,7 @@ struct RuleChangeTests {
     #expect(dialogue.stored.rules == Self.onlyA)
   }
 
-  @Test("An answer that shows data is not given by rules that were not stored")
+  @Test("Data is not sent under rules that fail to be stored")
   func readByLostRules() throws {
     var dialogue = try dialogue(Self.closed)
     _ = dialogue.hub.setRules(try RuleSet(source: Self.open), at: dialogue.clock)

@@ -246,7 +246,7 @@ struct RuleSimulation {
 @Suite("TreeHub: random rules")
 struct RuleSimulationTests {
   @Test(
-    "Peers are told what they may read, nothing else, and lose what they may not",
+    "Peers receive exactly what they may read, and lose what they may not",
     arguments: Thoroughness.seeds(10)
   )
   func run(seed: UInt64) throws {
@@ -256,7 +256,7 @@ struct RuleSimulationTests {
     }
   }
 
-  @Test("The runs reach what they are meant to reach")
+  @Test("The runs cover the intended situations")
   func coverage() throws {
     var marks: [String: Int] = [:]
     for seed in 0..<20 {

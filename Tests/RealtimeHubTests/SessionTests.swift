@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TreeHub: a session")
 struct SessionTests {
-  @Test("The worked session of the specification is answered frame by frame")
+  @Test("The worked session of the specification is reproduced frame by frame")
   func workedSession() throws {
     var dialogue = try Dialogue(
       #"{"rooms":{"r1":{"title":"Hi","n":1}},"msgs":{"-Na":"x","-Nb":"y"}}"#
@@ -59,7 +59,7 @@ struct SessionTests {
     #expect(dialogue.ask(12, "p", #"{"p":"/msgs/-Nd","d":"w"}"#) == [response(12)])
   }
 
-  @Test("The greeting offers that keyed writes are applied once")
+  @Test("The greeting announces exactly-once writes")
   func hello() {
     let hello = TreeHub.hello(timestamp: 5, host: "localhost:9000", session: "s")
     #expect(hello.extensions == [.writeOnce])
@@ -67,7 +67,7 @@ struct SessionTests {
     #expect(hello.host == "localhost:9000")
   }
 
-  @Test("A pong carries the member d, without which clients ignore it")
+  @Test("A pong contains the member d, without which clients ignore it")
   func pong() throws {
     var dialogue = try Dialogue()
     #expect(
@@ -75,7 +75,7 @@ struct SessionTests {
     )
   }
 
-  @Test("A push of nothing carries the member d all the same")
+  @Test("A push of null contains the member d too")
   func pushOfNull() throws {
     var dialogue = try Dialogue(#"{"x":1}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/x","h":""}"#)
@@ -87,7 +87,7 @@ struct SessionTests {
   }
 
   @Test(
-    "Paths may have slashes anywhere and are never percent-decoded",
+    "Paths may have extra slashes and are never percent-decoded",
     arguments: ["/a b/ü", "a b/ü", "/a b//ü/", "a b/ü/"]
   )
   func pathSpelling(path: String) throws {
@@ -96,14 +96,14 @@ struct SessionTests {
     #expect(dialogue.ask(2, "g", #"{"p":"/%41","q":{}}"#) == [response(2, "ok", "2")])
   }
 
-  @Test("The root may be written as nothing or as a slash", arguments: ["", "/"])
+  @Test("The root may be written as an empty string or a slash", arguments: ["", "/"])
   func rootSpelling(path: String) throws {
     var dialogue = try Dialogue(#"{"a":1}"#)
     #expect(dialogue.ask(1, "g", #"{"p":"\#(path)","q":{}}"#) == [response(1, "ok", #"{"a":1}"#)])
   }
 
   @Test(
-    "App Check tokens are accepted under all their names",
+    "App Check tokens are accepted under all their action names",
     arguments: ["appcheck", "unappeck", "unappcheck"]
   )
   func appCheck(action: String) throws {
@@ -111,7 +111,7 @@ struct SessionTests {
     #expect(statuses(dialogue.ask(1, action, #"{"token":"t"}"#)) == ["ok"])
   }
 
-  @Test("A second listen to the same query does not double what is pushed")
+  @Test("A second listen to the same query does not duplicate pushes")
   func duplicateListen() throws {
     var dialogue = try Dialogue()
     for id in 1...2 {
@@ -130,13 +130,13 @@ struct SessionTests {
     #expect(dialogue.ask(8, "p", #"{"p":"/x/a","d":2}"#) == [response(8)])
   }
 
-  @Test("The end of a listen that does not exist is answered with ok")
+  @Test("An unlisten for an unknown listen is answered with ok")
   func unknownUnlisten() throws {
     var dialogue = try Dialogue()
     #expect(dialogue.ask(1, "n", #"{"p":"/nowhere"}"#) == [response(1)])
   }
 
-  @Test("A listen that has sent a compound hash gets the ranges that differ")
+  @Test("A listen with a compound hash gets the ranges that differ")
   func compoundHash() throws {
     var dialogue = try Dialogue(#"{"a":1}"#)
     #expect(
@@ -161,7 +161,7 @@ struct SessionTests {
     #expect(dialogue.ask(3, "q", #"{"p":"/none","h":""}"#) == [response(3, "ok", "{}")])
   }
 
-  @Test("A listen whose data have gone is told so")
+  @Test("A listen whose data is gone gets null")
   func goneData() throws {
     var dialogue = try Dialogue()
     #expect(
@@ -171,7 +171,7 @@ struct SessionTests {
     )
   }
 
-  @Test("A closed or unknown peer is neither heard nor told")
+  @Test("A closed or unknown peer is ignored and gets nothing")
   func unknownPeer() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#, from: 1)

@@ -3,7 +3,7 @@ import RealtimeHub
 import Testing
 
 /// A stranger must not be able to keep a hub busy for long.
-@Suite("TreeHub: work that a stranger asks for")
+@Suite("TreeHub: work requested by unauthenticated clients")
 struct WorkAttackTests {
   private static let closed = #"{"rules":{".read":true,"own":{".write":"auth != null"}}}"#
 
@@ -19,7 +19,7 @@ struct WorkAttackTests {
       + dialogue.commit()
   }
 
-  @Test("Who may not make a large update is refused before anybody looks at its places")
+  @Test("A large update without permission is refused before its paths are checked")
   func refusedUpdate() throws {
     var dialogue = try Dialogue("null", rules: Self.closed)
     #expect(statuses(answer(update(5_000), &dialogue)) == ["permission_denied"])
@@ -27,7 +27,7 @@ struct WorkAttackTests {
     #expect(statuses(answer(update(5_000), &dialogue)) == ["invalid_data"])
   }
 
-  @Test("Who may not schedule a large update is refused before anybody looks at its places")
+  @Test("A large onDisconnect update without permission is refused before its paths are checked")
   func refusedSchedule() throws {
     var dialogue = try Dialogue("null", rules: Self.closed)
     guard case .request(_, .write(let write)) = update(5_000) else { return }
@@ -35,7 +35,7 @@ struct WorkAttackTests {
     #expect(statuses(answer(message, &dialogue)) == ["permission_denied"])
   }
 
-  @Test("Who may write at one place of a large update is refused for the others just as early")
+  @Test("A large update permitted at only one path is refused just as early for the others")
   func mixedUpdate() throws {
     func rules(_ others: String) -> String {
       #"{"rules":{"own":{"k0":{".write":true},"$k":{".write":"\#(others)"}}}}"#
@@ -47,7 +47,7 @@ struct WorkAttackTests {
     #expect(statuses(answer(update(5_000), &dialogue)) == ["invalid_data"])
   }
 
-  @Test("An update of more places than one may have is refused, except for administrators")
+  @Test("An update with too many paths is refused, except for administrators")
   func places() throws {
     var limits = HubLimits()
     limits.updatePlaces = 3
@@ -61,7 +61,7 @@ struct WorkAttackTests {
     #expect(statuses(dialogue.ask(5, "m", four)) == ["ok"])
   }
 
-  @Test("A write of more values than one may have is refused, except for administrators")
+  @Test("A write with too many values is refused, except for administrators")
   func values() throws {
     var limits = HubLimits()
     limits.writeValues = 40
@@ -77,7 +77,7 @@ struct WorkAttackTests {
     #expect(statuses(dialogue.ask(4, "p", body(41))) == ["ok"])
   }
 
-  @Test("A hash is not computed for who may neither read nor write")
+  @Test("No hash is computed for a peer with neither read nor write access")
   func hashes() throws {
     // The condition would fail, but is not checked: a refusal reveals nothing about it.
     var dialogue = try Dialogue(#"{"a":1}"#, rules: #"{"rules":{}}"#)
@@ -106,7 +106,7 @@ struct WorkAttackTests {
     return composition
   }
 
-  @Test("A large answer leaves the hub before it is encoded, and says what it said then")
+  @Test("A large response is encoded outside the hub and shows the data of its moment")
   func largeGet() throws {
     var dialogue = try dialogue()
     let composition = composition(outputs(.get(path: "a", query: .all), &dialogue))
@@ -120,7 +120,7 @@ struct WorkAttackTests {
     )
   }
 
-  @Test("A large listen leaves the hub before it is encoded, data first and then the answer")
+  @Test("A large listen is encoded outside the hub, with the data before the response")
   func largeListen() throws {
     var dialogue = try dialogue()
     let data = try #require(try JSONParser.parse(Self.large)["a"])
@@ -135,7 +135,7 @@ struct WorkAttackTests {
     }
   }
 
-  @Test("A listen whose data turn out to be too long is refused, and hears nothing later")
+  @Test("A listen whose data turns out to be too large is refused and gets no later events")
   func tooLongListen() throws {
     var limits = HubLimits()
     limits.composedBytes = 500
@@ -152,7 +152,7 @@ struct WorkAttackTests {
     #expect(dialogue.ask(9, "p", #"{"p":"/a","d":1}"#, from: 1) == ["1: " + response(9)])
   }
 
-  @Test("A large answer keeps its place among those that wait for the disk")
+  @Test("A large response keeps its place among those waiting for the disk")
   func order() throws {
     var dialogue = try dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
@@ -163,7 +163,7 @@ struct WorkAttackTests {
     for (id, text) in zip(1..., texts) { #expect(text.contains(#""r":\#(id)}"#)) }
   }
 
-  @Test("A large answer whose commits are gone is refused like any other")
+  @Test("A large response that depends on a failed batch is refused like any other")
   func failure() throws {
     var dialogue = try dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
@@ -171,7 +171,7 @@ struct WorkAttackTests {
     #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
   }
 
-  @Test("The hash of large data is computed by somebody else, and counts while they are the same")
+  @Test("The hash of large data is computed elsewhere and is used while the data stays the same")
   func largeCondition() throws {
     var dialogue = try dialogue()
     func write(_ hash: String) -> ClientMessage {
@@ -189,7 +189,7 @@ struct WorkAttackTests {
     #expect(dialogue.hub.dataToHash(for: write("x"), from: PeerID(9)) == nil)
   }
 
-  @Test("Small data, and data that a peer may not read, are not given away to be hashed")
+  @Test("Small or unreadable data is not handed out for hashing")
   func smallCondition() throws {
     func node(_ data: String, _ rules: String?) throws -> Node? {
       var limits = HubLimits()

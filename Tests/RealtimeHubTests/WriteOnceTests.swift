@@ -2,11 +2,11 @@ import RealtimeCore
 import RealtimeHub
 import Testing
 
-@Suite("TreeHub: keyed writes")
+@Suite("TreeHub: exactly-once writes")
 struct WriteOnceTests {
   private static let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"c:0"}"#
 
-  @Test("A write that is sent again is answered again and applied once")
+  @Test("A resent write is acknowledged again and applied once")
   func resend() throws {
     var dialogue = try Dialogue()
     for id in 1...3 { #expect(dialogue.ask(id, "p", Self.increment) == [response(id)]) }
@@ -14,7 +14,7 @@ struct WriteOnceTests {
     #expect(dialogue.hub.revision == 1)
   }
 
-  @Test("A write that is sent again after a restart is applied once")
+  @Test("A write resent after a restart is applied once")
   func resendAfterRestart() throws {
     var dialogue = try Dialogue()
     _ = dialogue.ask(1, "p", Self.increment)
@@ -23,7 +23,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("A write that is sent again before the first is durable is not answered earlier")
+  @Test("A write resent before the first is durable is not acknowledged earlier")
   func resendWhilePending() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.askUncommitted(1, "p", Self.increment)
@@ -32,7 +32,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("A write lost before its batch was durable is applied when it comes again")
+  @Test("A write lost before its batch was durable is applied when resent")
   func lostBeforeCommit() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", Self.increment)
@@ -41,7 +41,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("A refusal is remembered, also over a restart, when later writes were stored")
+  @Test("A refusal is remembered, even across a restart, once later writes are stored")
   func rememberedRefusal() throws {
     var dialogue = try Dialogue()
     let refused = #"{"p":"/c","d":1,"h":"stale","i":"c:4"}"#
@@ -56,7 +56,7 @@ struct WriteOnceTests {
     )
   }
 
-  @Test("A write refused by a failing store stays refused, though later ones are stored")
+  @Test("A write refused by a failing store stays refused even if later ones are stored")
   func refusedByFailure() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", Self.increment)
@@ -68,7 +68,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .empty)
   }
 
-  @Test("A repeated write that waits while another's batch fails keeps its own outcome")
+  @Test("A repeated write keeps its own result when another's batch fails")
   func repeatDuringFailure() throws {
     var dialogue = try Dialogue()
     _ = dialogue.ask(1, "p", Self.increment)
@@ -77,7 +77,7 @@ struct WriteOnceTests {
     #expect(statuses(dialogue.fail()) == ["unavailable", "ok"])
   }
 
-  @Test("A write that fails with its batch has failed for who has repeated it meanwhile")
+  @Test("When a batch fails, a write in it also fails for the peer that repeated it")
   func repeatOfFailure() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.askUncommitted(1, "p", Self.increment)
@@ -86,7 +86,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .empty)
   }
 
-  @Test("The ledger entries of a batch travel with its commits")
+  @Test("The ledger entries of a batch are stored with its commits")
   func entriesInBatch() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1,"i":"x:7"}"#)
@@ -104,7 +104,7 @@ struct WriteOnceTests {
     #expect(try dialogue.take().ledger.map(\.refused) == [[8: .invalidData]])
   }
 
-  @Test("Entries of a failed batch travel with the next")
+  @Test("The ledger entries of a failed batch are stored with the next")
   func entriesAfterFailure() throws {
     var dialogue = try Dialogue()
     _ = dialogue.askUncommitted(1, "p", #"{"p":"/a","d":1,"i":"x:7"}"#)
@@ -114,7 +114,7 @@ struct WriteOnceTests {
     #expect(batch.ledger.map(\.refused) == [[7: .unavailable]])
   }
 
-  @Test("What was to be forgotten with a batch that failed is forgotten with the next")
+  @Test("An eviction in a failed batch is stored with the next")
   func forgottenAfterFailure() throws {
     var limits = HubLimits()
     limits.ledgerClients = 1
@@ -128,7 +128,7 @@ struct WriteOnceTests {
     #expect(dialogue.stored.ledger.map(\.client) == ["y"])
   }
 
-  @Test("Of many refusals the earliest are forgotten; those in a row take the room of one")
+  @Test("Beyond the limit the oldest refusals are dropped; a run of refusals counts as one")
   func boundedRefusals() throws {
     var limits = HubLimits()
     limits.rememberedRefusals = 4
@@ -147,7 +147,7 @@ struct WriteOnceTests {
   }
 
   @Test(
-    "What was remembered before there were owners belongs to whoever writes under the name next"
+    "An entry from before owners existed is claimed by the next user who writes under its name"
   )
   func claimed() throws {
     let entry = LedgerEntry(
@@ -189,7 +189,7 @@ struct WriteOnceTests {
     #expect(hub.revision == 1)
   }
 
-  @Test("What nobody in particular has written is known again once its client has signed in")
+  @Test("A write made before sign-in is recognized after its client signs in")
   func signedInSince() throws {
     var dialogue = try Dialogue()
     let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"~c:0"}"#
@@ -200,7 +200,7 @@ struct WriteOnceTests {
     #expect(dialogue.data("n") == .integer(1))
   }
 
-  @Test("Beyond the limit the clients least recently seen are forgotten")
+  @Test("Beyond the limit the least recently seen clients are evicted")
   func boundedClients() throws {
     var limits = HubLimits()
     limits.ledgerClients = 2

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TreeHub: writes")
 struct WriteTests {
-  @Test("A window that loses a child to its limit is told so")
+  @Test("A window reports the child it loses to its limit")
   func windowEviction() throws {
     var dialogue = try Dialogue(#"{"A":{"a":1,"b":2}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/A","q":{"l":2,"vf":"r"},"t":1,"h":""}"#)
@@ -51,7 +51,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A write below a leaf is told as the whole node at the leaf")
+  @Test("A write below a leaf is sent as the whole node at the leaf")
   func writeBelowLeaf() throws {
     var dialogue = try Dialogue(#"{"a":{"b":5}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)
@@ -70,7 +70,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A priority of a leaf is told as the whole leaf, one of children as a priority")
+  @Test("A leaf's new priority is sent with the whole leaf, that of an inner node on its own")
   func priorities() throws {
     var dialogue = try Dialogue(#"{"a":{"b":5},"n":{"m":{"k":1}}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -91,7 +91,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A priority may come with the data that it belongs to, in any order")
+  @Test("A priority may arrive in the same update as its data, in any order")
   func priorityOfNewData() throws {
     var dialogue = try Dialogue("null")
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -103,7 +103,7 @@ struct WriteTests {
     #expect(dialogue.ask(3, "m", #"{"p":"/","d":{"n/.priority":1,"n/a":2}}"#) == [response(3)])
   }
 
-  @Test("A priority of nothing is refused, unless it is none")
+  @Test("A priority for a missing node is refused, unless it is null")
   func priorityOfNothing() throws {
     var dialogue = try Dialogue()
     #expect(statuses(dialogue.ask(1, "p", #"{"p":"/a/.priority","d":3}"#)) == ["invalid_data"])
@@ -112,7 +112,7 @@ struct WriteTests {
     #expect(!dialogue.hub.hasPendingCommits)
   }
 
-  @Test("A write that changes nothing is acknowledged, pushed to no one and not stored")
+  @Test("A write that changes nothing is acknowledged but neither pushed nor stored")
   func writeWithoutChange() throws {
     var dialogue = try Dialogue(#"{"a":{"b":1}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -122,7 +122,7 @@ struct WriteTests {
     #expect(!dialogue.hub.hasPendingCommits)
   }
 
-  @Test("An update of several places is pushed as one merge")
+  @Test("An update of several paths is pushed as one merge")
   func merge() throws {
     var dialogue = try Dialogue(#"{"a":{"b":1,"c":2}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)
@@ -133,7 +133,7 @@ struct WriteTests {
     )
   }
 
-  @Test("An update that replaces several places tells the listeners of each its own data")
+  @Test("An update that replaces several nodes sends each listener its own data")
   func mergeOfWholeListens() throws {
     var dialogue = try Dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)
@@ -145,7 +145,7 @@ struct WriteTests {
     )
   }
 
-  @Test("Among many locations each that a write concerns is told, once")
+  @Test("Of many locations, each one affected by a write is notified exactly once")
   func manyLocations() throws {
     var dialogue = try Dialogue(peers: 4)
     for number in 1...20 { _ = dialogue.ask(number, "q", #"{"p":"/x/\#(number)","h":""}"#) }
@@ -172,7 +172,7 @@ struct WriteTests {
     )
   }
 
-  @Test("An update whose paths overlap is refused")
+  @Test("An update with overlapping paths is refused")
   func overlappingMerge() throws {
     var dialogue = try Dialogue()
     #expect(
@@ -180,7 +180,7 @@ struct WriteTests {
     )
   }
 
-  @Test("Of two listens without a tag, one above the other, only the outer is told")
+  @Test("Of two nested listens without a tag, only the outer one is notified")
   func nestedListens() throws {
     var dialogue = try Dialogue(peers: 2)
     _ = dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)
@@ -194,7 +194,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A listen without a tag below one with a tag is told as well")
+  @Test("A listen without a tag below a tagged one is notified too")
   func nestedTaggedListen() throws {
     var dialogue = try Dialogue()
     _ = dialogue.ask(1, "q", #"{"p":"/a","t":5,"h":""}"#)
@@ -206,7 +206,7 @@ struct WriteTests {
     )
   }
 
-  @Test("An update of one child is a merge for windows as well")
+  @Test("An update of one child is sent as a merge to windows too")
   func mergeInWindow() throws {
     var dialogue = try Dialogue(#"{"m":{"a":1,"b":2}}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/m","q":{"l":1,"vf":"r"},"t":1,"h":""}"#)
@@ -216,7 +216,7 @@ struct WriteTests {
     )
   }
 
-  @Test("Peers that are told the same share the bytes of the message")
+  @Test("Peers that get the same message share its bytes")
   func sharedBytes() throws {
     var dialogue = try Dialogue(peers: 3)
     for peer in 0..<3 { _ = dialogue.ask(1, "q", #"{"p":"/a","h":""}"#, from: peer) }
@@ -232,7 +232,7 @@ struct WriteTests {
     #expect(peers == (0..<3).map { PeerID($0) })
   }
 
-  @Test("Server values are decided by the server, and increments of no number count from nothing")
+  @Test("The server resolves server values; incrementing a non-number starts from zero")
   func serverValues() throws {
     var dialogue = try Dialogue(#"{"n":1,"s":"x","o":{"a":1},"b":true}"#)
     _ = dialogue.ask(
@@ -253,7 +253,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A server value of an unknown kind is refused")
+  @Test("An unknown kind of server value is refused")
   func unknownServerValue() throws {
     var dialogue = try Dialogue()
     #expect(
@@ -266,7 +266,7 @@ struct WriteTests {
     )
   }
 
-  @Test("A condition on the wrong data fails after the fresh data have been pushed")
+  @Test("A failed condition is answered after the fresh data has been pushed")
   func staleCondition() throws {
     var dialogue = try Dialogue(#"{"c":101}"#)
     _ = dialogue.ask(1, "q", #"{"p":"/","h":""}"#)
@@ -277,7 +277,7 @@ struct WriteTests {
     #expect(statuses(answer) == ["datastale"])
   }
 
-  @Test("Who is told of a change is not sent large data with a stale answer, unless it fails again")
+  @Test("A listener gets large data with a stale response only if its condition fails again")
   func staleConditionOfListener() throws {
     let many = (10..<50).map { #""k\#($0)":1"# }.joined(separator: ",")
     var dialogue = try Dialogue(#"{"c":{\#(many)}}"#, peers: 2)
@@ -293,7 +293,7 @@ struct WriteTests {
     #expect(dialogue.ask(4, "p", write).count == 1)
   }
 
-  @Test("A condition that holds lets the write through, also from nothing")
+  @Test("A matching condition lets the write through, even where no data exists")
   func freshCondition() throws {
     var dialogue = try Dialogue(#"{"c":100,"two":{"a":1,"b":2}}"#)
     #expect(
@@ -314,7 +314,7 @@ struct WriteTests {
   }
 
   @Test(
-    "Keys that are not legal are refused with a reason",
+    "Illegal keys are refused with a reason",
     arguments: ["a.b", "a$", "a#", "[", "]", "\\u001f", "\\u007f"]
   )
   func illegalKeys(key: String) throws {
@@ -329,7 +329,7 @@ struct WriteTests {
     #expect(dialogue.hub.snapshot == .empty)
   }
 
-  @Test("Data of 32 keys depth are accepted, of 33 refused")
+  @Test("Data nested 32 keys deep is accepted, 33 refused")
   func depth() throws {
     var dialogue = try Dialogue()
     func nested(_ depth: Int) -> String {

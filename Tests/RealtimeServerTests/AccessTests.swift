@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Who may do what at a server", .timeLimit(.minutes(1)))
+@Suite("Access to a server", .timeLimit(.minutes(1)))
 struct AccessTests {
   private static let put = #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#
   private static let readers = #"{"rules":{".read":true}}"#
@@ -18,7 +18,7 @@ struct AccessTests {
     return client
   }
 
-  @Test("is nothing at the port without rules, and everything at the socket")
+  @Test("Without rules, the port denies everything and the socket allows everything")
   func locked() async throws {
     let directory = try TemporaryDirectory()
     let server = try await DatabaseServer.start(.init(socketPath: directory.file("s"), port: 0))
@@ -36,7 +36,7 @@ struct AccessTests {
     await server.stop()
   }
 
-  @Test("is what a document says, which takes the place of what was stored")
+  @Test("Stored rules apply until a new document replaces them")
   func document() async throws {
     let store = MemoryTreeStore(StoredTree(rules: #"{"rules":{".write":true}}"#))
     let first = try await DatabaseServer.start(.init(port: 0, rules: .open), store: store)
@@ -53,7 +53,7 @@ struct AccessTests {
     await second.stop()
   }
 
-  @Test("changes when other rules are set, and stays when they have a mistake")
+  @Test("New rules apply at once; invalid rules leave the old ones in force")
   func setRules() async throws {
     let server = try await DatabaseServer.start(.init(port: 0))
     let http = try await HTTPProbe(server.address)
@@ -70,7 +70,7 @@ struct AccessTests {
     await #expect(throws: DatabaseServerError.self) { try await server.setRules(Self.readers) }
   }
 
-  @Test("is not begun with rules that have a mistake, or pages that are none")
+  @Test("A server with invalid rules or origins refuses to start")
   func invalid() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .source("{"))
     let rules = await #expect(throws: DatabaseServerError.self) {
@@ -85,7 +85,7 @@ struct AccessTests {
     #expect(origin?.kind == .invalidOptions)
   }
 
-  @Test("ends for a connection that does not sign in, where the rules want it")
+  @Test("A client that does not sign in is disconnected where the rules require it")
   func signInDeadline() async throws {
     var options = DatabaseServer.Options(port: 0)
     // Long enough for a client that signs in immediately, however busy the machine is.
@@ -104,7 +104,7 @@ struct AccessTests {
     await locked.stop()
   }
 
-  @Test("does not end for one that the rules have let in without signing in")
+  @Test("A client that the rules authorize without sign-in stays connected")
   func letIn() async throws {
     var options = DatabaseServer.Options(
       port: 0,

@@ -8,7 +8,7 @@ import Testing
 import TransportTestSupport
 
 /// What the rules of a shared blog refuse, on every way that a stranger can use.
-@Suite("A stranger at a server with a blog", .timeLimit(.minutes(2)))
+@Suite("Attacks on a blog's server", .timeLimit(.minutes(2)))
 struct BlogAttackTests {
   private static let post =
     #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":1,"stars":{"carol":true}}"#
@@ -81,7 +81,7 @@ struct BlogAttackTests {
     return try await http.request("GET", "/.json?format=export", lines: lines).body
   }
 
-  @Test("who sends REST requests changes nothing", arguments: ["?auth=bob", ""])
+  @Test("REST requests without permission change nothing", arguments: ["?auth=bob", ""])
   func requests(credential: String) async throws {
     let server = try await start()
     let before = try await contents(server)
@@ -102,7 +102,7 @@ struct BlogAttackTests {
     await server.stop()
   }
 
-  @Test("who speaks over a WebSocket changes nothing, at once, at the end or under a condition")
+  @Test("WebSocket writes without permission change nothing: direct, onDisconnect or conditional")
   func messages() async throws {
     let server = try await start()
     let before = try await contents(server)

@@ -112,7 +112,7 @@ struct BrowserTests {
     while try await value(server, path) != "true" { await Task.yield() }
   }
 
-  @Test("Polls where WebSockets are blocked, and moves to one where they are not")
+  @Test("A page polls where WebSockets are blocked and upgrades where they are not")
   func first() async throws {
     let (server, pages) = (try await start(), try await PageServer())
     let browser = try Chromium(showing: try pages.url("first", of: server))
@@ -126,7 +126,7 @@ struct BrowserTests {
     try await pages.close()
   }
 
-  @Test("A page that is closed or loaded again leaves its session", arguments: ["tab", "reload"])
+  @Test("A closed or reloaded page leaves its session", arguments: ["tab", "reload"])
   func leaving(how: String) async throws {
     let (server, pages) = (try await start(), try await PageServer())
     let part = how == "tab" ? "closing" : "reload"
@@ -138,7 +138,7 @@ struct BrowserTests {
     try await pages.close()
   }
 
-  @Test("A page goes on after the server has been restarted")
+  @Test("A page continues after a server restart")
   func restart() async throws {
     let (server, pages) = (try await start(), try await PageServer())
     let browser = try Chromium(showing: try pages.url("restart", of: server))

@@ -7,7 +7,7 @@ import RealtimeTransport
 import Testing
 import TransportTestSupport
 
-@Suite("A server of several databases", .timeLimit(.minutes(1)))
+@Suite("A server with several databases", .timeLimit(.minutes(1)))
 struct DatabasesTests {
   /// Stores in memory, some of which cannot be opened; counts how often they are opened.
   private final class CountingStores: TreeStores {
@@ -68,7 +68,7 @@ struct DatabasesTests {
   }
 
   @Test(
-    "answers 404 for one that there is none of, and makes none",
+    "answers 404 for an unknown database and does not create it",
     arguments: ["absent", "A", ""]
   )
   func unknown(name: String) async throws {
@@ -84,7 +84,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("opens one when it is first asked for, and only once")
+  @Test("opens a database on first request, and only once")
   func laziness() async throws {
     let stores = CountingStores(["one", "two"])
     let server = try await start(stores)
@@ -95,7 +95,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("finds one that is made while it runs")
+  @Test("finds a database created while it runs")
   func creation() async throws {
     let stores = CountingStores([])
     let server = try await start(stores)
@@ -106,7 +106,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("serves the others when one is damaged, and does not try it again at once")
+  @Test("serves the others when one is damaged, and does not retry it at once")
   func damage() async throws {
     let stores = CountingStores(["fine", "broken"], damaged: ["broken"])
     let server = try await start(stores)
@@ -125,7 +125,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("takes the first label of a host such as NAME.localhost for the name")
+  @Test("takes the database name from the first label of a host such as NAME.localhost")
   func host() async throws {
     let server = try await start(CountingStores(["one"]))
     let http = try await HTTPProbe(server.address)
@@ -139,7 +139,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("opens as many as the limit allows, and no more")
+  @Test("opens databases up to the limit and no more")
   func limit() async throws {
     var limits = DatabaseServer.Limits()
     limits.databases = 2
@@ -152,7 +152,7 @@ struct DatabasesTests {
     await server.stop()
   }
 
-  @Test("stores the last writes of all of them when it is stopped")
+  @Test("stores the last writes of every database when it stops")
   func stop() async throws {
     let stores = CountingStores(["one", "two"])
     let server = try await start(stores)

@@ -5,7 +5,7 @@ import RealtimeServer
 import Testing
 import TransportTestSupport
 
-@Suite("What a server stores", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("Durability of a server's data", .onEitherThread, .timeLimit(.minutes(1)))
 struct DurabilityTests {
   private func put(_ number: Int) -> String {
     #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a/k\#(number)","d":\#(number)}}}"#
@@ -13,7 +13,7 @@ struct DurabilityTests {
 
   private let get = #"{"t":"d","d":{"r":99,"a":"g","b":{"p":"/a","q":{}}}}"#
 
-  @Test("is acknowledged only after the store has it")
+  @Test("A write is acknowledged only once it is stored")
   func acknowledgement() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -28,7 +28,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("includes what a connection scheduled for its end, also when the server ends first")
+  @Test("onDisconnect writes are stored and applied even if the server dies first")
   func scheduledWrites() async throws {
     let store = MemoryTreeStore()
     let first = try await DatabaseServer.startForTest(store: store)
@@ -53,7 +53,7 @@ struct DurabilityTests {
     await first.stop()
   }
 
-  @Test("joins the next batch when it arrives during a commit")
+  @Test("Writes that arrive during a commit join the next batch")
   func groupCommit() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -71,7 +71,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("reaches every listener in order, and the author before its answer, from one batch as well")
+  @Test("A write reaches every listener in order, and its author before the response")
   func batchOfBroadcasts() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -117,7 +117,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("comes from a client that sends more than it may, which has to wait for the store")
+  @Test("A client that sends too much has to wait for the store")
   func backPressure() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -132,7 +132,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("is refused while the store fails, and taken again when it works")
+  @Test("Writes are refused while the store fails and accepted once it works again")
   func storeFailure() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -149,7 +149,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("is there again when a server starts with the same store, and not with another")
+  @Test("Data is present after a restart with the same store, but not with another")
   func restart() async throws {
     let store = MemoryTreeStore()
     for (number, expected) in [(1, #"{"k1":1}"#), (2, #"{"k1":1,"k2":2}"#)] {
@@ -168,7 +168,7 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("includes what clients scheduled for their end, when the server stops")
+  @Test("onDisconnect writes are applied when the server stops")
   func disconnectWrites() async throws {
     let store = MemoryTreeStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -179,7 +179,7 @@ struct DurabilityTests {
     #expect(store.load().root[Path(wire: "gone")] == .bool(true))
   }
 
-  @Test("survives many clients that write at once")
+  @Test("Concurrent writes from many clients are all stored")
   func manyWriters() async throws {
     let store = MemoryTreeStore()
     let server = try await DatabaseServer.startForTest(store: store)

@@ -43,7 +43,7 @@ struct EmulatorTests {
     #expect(answer.status == 200)
   }
 
-  @Test("lets the pages in that this machine serves")
+  @Test("accepts pages served from localhost")
   func pages() async throws {
     for isEmulator in [true, false] {
       let server = try await start(isEmulator: isEmulator)
@@ -57,7 +57,7 @@ struct EmulatorTests {
   }
 
   @Test(
-    "takes owner for an administrator over WebSockets, by both actions",
+    "accepts owner as an administrator over WebSockets, with either action",
     arguments: ["gauth", "auth"]
   )
   func owner(action: String) async throws {
@@ -74,7 +74,7 @@ struct EmulatorTests {
     }
   }
 
-  @Test("takes any bearer for an administrator over REST", arguments: ["owner", "anything"])
+  @Test("accepts any bearer token as an administrator over REST", arguments: ["owner", "anything"])
   func bearer(credential: String) async throws {
     for isEmulator in [true, false] {
       let server = try await start(isEmulator: isEmulator)
@@ -88,7 +88,7 @@ struct EmulatorTests {
     }
   }
 
-  @Test("takes a token without a signature, however old, for the user that it names")
+  @Test("accepts an unsigned token of any age for the user it names")
   func unsignedToken() async throws {
     for isEmulator in [true, false] {
       let server = try await start(isEmulator: isEmulator)
@@ -108,7 +108,7 @@ struct EmulatorTests {
   }
 
   @Test(
-    "refuses tokens that are signed, name nobody, or are none",
+    "refuses tokens that are signed, name nobody or are malformed",
     arguments: [
       "eyJhbGciOiJSUzI1NiJ9.\(claims).AAAA", "\(header).e30.", "\(header).W10.", "a.b.c", "secret",
       "",
@@ -153,7 +153,7 @@ struct EmulatorTests {
     }
   }
 
-  @Test("makes a database when it is first used")
+  @Test("creates a database on first use")
   func creation() async throws {
     for isEmulator in [true, false] {
       let server = try await start(isEmulator: isEmulator)
@@ -184,7 +184,7 @@ struct EmulatorTests {
     return try await ClientProbe(ConnectionTarget(host: "127.0.0.1", port: port, namespace: name))
   }
 
-  @Test("takes any number of names, as test runners use one for each test, and forgets no data")
+  @Test("accepts any number of database names, one per test if need be, and keeps their data")
   func manyNames() async throws {
     let server = try await emulator(databases: 4)
     let http = try await HTTPProbe(server.address)
@@ -204,7 +204,7 @@ struct EmulatorTests {
     await server.stop()
   }
 
-  @Test("tells clients why it refuses them, in a way that none tries again in silence")
+  @Test("tells clients why it refuses them so that none retries silently")
   func told() async throws {
     let server = try await emulator(databases: 3)
     let http = try await HTTPProbe(server.address)
@@ -233,7 +233,7 @@ struct EmulatorTests {
     await server.stop()
   }
 
-  @Test("allows everything until a database has rules, and then what they allow")
+  @Test("allows everything until a database has rules, and then only what they allow")
   func rules() async throws {
     for isEmulator in [true, false] {
       let server = try await start(isEmulator: isEmulator)

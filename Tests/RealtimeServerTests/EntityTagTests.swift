@@ -3,11 +3,11 @@ import RealtimeServer
 import TestSupport
 import Testing
 
-@Suite("Versions of data over REST", .timeLimit(.minutes(1)))
+@Suite("REST ETags", .timeLimit(.minutes(1)))
 struct EntityTagTests {
   private let flag = "X-Firebase-ETag: true"
 
-  @Test("are the hash of the data, and a word for none")
+  @Test("The ETag is the hash of the data, or null_etag if there is none")
   func tags() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -29,7 +29,7 @@ struct EntityTagTests {
   }
 
   @Test(
-    "that are known already are answered with 304 and nothing else",
+    "A matching If-None-Match gets an empty 304",
     arguments: ["TAG", "\"TAG\"", "W/\"TAG\"", "other, TAG", "*"]
   )
   func notModified(condition: String) async throws {
@@ -47,7 +47,7 @@ struct EntityTagTests {
     await server.stop()
   }
 
-  @Test("are meant all by a star, but for that of no data")
+  @Test("A star matches every ETag except that of missing data")
   func star() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -61,7 +61,7 @@ struct EntityTagTests {
     await server.stop()
   }
 
-  @Test("are sixteen in a condition at most", arguments: ["if-match", "if-none-match"])
+  @Test("A condition may list at most sixteen ETags", arguments: ["if-match", "if-none-match"])
   func count(name: String) async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -78,7 +78,7 @@ struct EntityTagTests {
     await server.stop()
   }
 
-  @Test("decide whether a write is carried out")
+  @Test("If-Match decides whether a write is applied")
   func conditions() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -105,7 +105,7 @@ struct EntityTagTests {
     await server.stop()
   }
 
-  @Test("let fifty increments through that all race, each exactly once")
+  @Test("Fifty racing increments each apply exactly once")
   func increments() async throws {
     let server = try await DatabaseServer.startForTest()
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -28,7 +28,7 @@ struct EventStreamTests {
     "event: \(name)\ndata: \(data)\n\n"
   }
 
-  @Test("tells everything first, and then each change")
+  @Test("sends all data first, then each change")
   func events() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -51,7 +51,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("tells null where there is nothing")
+  @Test("sends null where there is no data")
   func empty() async throws {
     let server = try await DatabaseServer.startForTest()
     let stream = try await open(server, "/a.json")
@@ -59,7 +59,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("tells priorities only in export form")
+  @Test("includes priorities only in export format")
   func priorities() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -96,7 +96,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("shows that it is alive")
+  @Test("sends keep-alive events")
   func keepAlive() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.streamSeconds = 1
@@ -107,7 +107,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("ends with a last chunk when the server stops")
+  @Test("ends with a final chunk when the server stops")
   func stop() async throws {
     let server = try await DatabaseServer.startForTest()
     let stream = try await open(server, "/a.json")
@@ -117,7 +117,7 @@ struct EventStreamTests {
     #expect(try await stream.rest().isEmpty)
   }
 
-  @Test("comes without chunks to a client of HTTP/1.0")
+  @Test("is sent unchunked to an HTTP/1.0 client")
   func oldClient() async throws {
     let server = try await DatabaseServer.startForTest()
     let stream = try await HTTPProbe(server.address)
@@ -127,7 +127,7 @@ struct EventStreamTests {
     #expect(try await stream.rest() == event("put", #"{"path":"/","data":null}"#))
   }
 
-  @Test("shows a write only after the store has it")
+  @Test("shows a write only once it is stored")
   func durability() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -144,7 +144,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("is refused when its first data turn out not to be stored")
+  @Test("is refused if its initial data fails to be stored")
   func storeFailure() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -164,7 +164,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("is refused for a query that is wrong, or when there are too many")
+  @Test("is refused for an invalid query or beyond the limit")
   func refusal() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.connections = 1
@@ -181,7 +181,7 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("lets a server end by itself once its client has left")
+  @Test("allows the server to exit when idle once its client has left")
   func disconnect() async throws {
     let server = try await DatabaseServer.startForTest(
       .init(port: 0, rules: .open, idleExit: .seconds(5))
@@ -192,7 +192,7 @@ struct EventStreamTests {
     try await server.waitUntilStopped()
   }
 
-  @Test("replayed gives what a read gives", arguments: [1, 2, 3] as [UInt64])
+  @Test("yields the same data as a read when replayed", arguments: [1, 2, 3] as [UInt64])
   func replay(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()

@@ -10,7 +10,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// Clients that only occupy connections.
-@Suite("Connections that do nothing", .onEitherThread, .timeLimit(.minutes(2)))
+@Suite("Idle connections", .onEitherThread, .timeLimit(.minutes(2)))
 struct IdleConnectionAttackTests {
   private func start(
     _ connections: Int,
@@ -36,7 +36,7 @@ struct IdleConnectionAttackTests {
 
   private let listen = #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#
 
-  @Test("do not keep anyone out, be they silent, half a request, or between two")
+  @Test("do not keep clients out, whether silent, mid-request or between requests")
   func silent() async throws {
     let server = try await start(2)
     var idle: [HTTPProbe] = []
@@ -59,7 +59,7 @@ struct IdleConnectionAttackTests {
   }
 
   @Test(
-    "do not keep anyone out as WebSockets that never ask for anything",
+    "do not keep clients out as WebSockets that never request anything",
     arguments: [true, false]
   )
   func sockets(isOpen: Bool) async throws {
@@ -80,7 +80,7 @@ struct IdleConnectionAttackTests {
     await server.stop()
   }
 
-  @Test("cannot be more from one address than its share, and the log says so once")
+  @Test("are limited per address, and the log says so once")
   func share() async throws {
     let lines = NIOLockedValueBox<[String]>([])
     let directory = try TemporaryDirectory()
@@ -124,7 +124,7 @@ struct IdleConnectionAttackTests {
     await server.stop()
   }
 
-  @Test("give way with an anonymous account, the most silent first, and other accounts stay")
+  @Test("of anonymous accounts are closed first, the longest idle first, and other accounts stay")
   func guests() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.connections = 3
@@ -148,7 +148,7 @@ struct IdleConnectionAttackTests {
     await server.stop()
   }
 
-  @Test("are all that gives way: who is connected for something stays, and others are refused")
+  @Test("are the only ones to be closed: active clients stay, and new ones are refused")
   func busy() async throws {
     let server = try await start(3)
     var busy: [ClientProbe] = []

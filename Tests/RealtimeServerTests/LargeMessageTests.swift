@@ -17,7 +17,7 @@ struct LargeMessageTests {
     try await .startForTest()
   }
 
-  @Test("Everything is answered in the order in which it was asked, whatever its size")
+  @Test("Requests are answered in order, whatever their size")
   func order() async throws {
     let server = try await start()
     let client = try await server.connectAndGreet()
@@ -41,7 +41,7 @@ struct LargeMessageTests {
     await server.stop()
   }
 
-  @Test("Pushes of a large listen come after its data, and none is lost")
+  @Test("Pushes of a large listen follow its data, and none is lost")
   func listen() async throws {
     let server = try await start()
     let writer = try await server.connectAndGreet()
@@ -61,7 +61,7 @@ struct LargeMessageTests {
     await server.stop()
   }
 
-  @Test("What has arrived before a connection ends counts, though it takes a while to read")
+  @Test("Messages received before a disconnect take effect, even if parsing takes time")
   func lastWords() async throws {
     let server = try await start()
     let watcher = try await server.connectAndGreet()

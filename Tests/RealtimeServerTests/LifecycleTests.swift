@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("The life of a server", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A server's lifecycle", .onEitherThread, .timeLimit(.minutes(1)))
 struct LifecycleTests {
-  @Test("ends by itself when nobody has come for some time")
+  @Test("A server exits when no client has connected for a while")
   func idleExit() async throws {
     let store = GateStore(isOpen: true)
     let directory = try TemporaryDirectory()
@@ -39,7 +39,7 @@ struct LifecycleTests {
     await stop
   }
 
-  @Test("ends by itself when the last one has left, not before")
+  @Test("A server exits once the last client has left, not before")
   func idleExitAfterLast() async throws {
     let server = try await DatabaseServer.startForTest(
       .init(port: 0, rules: .open, idleExit: .seconds(5))
@@ -54,7 +54,7 @@ struct LifecycleTests {
     try await server.waitUntilStopped()
   }
 
-  @Test("ends with a goodbye to everyone when it is stopped")
+  @Test("A stopping server tells every client that it is going away")
   func stop() async throws {
     let store = GateStore(isOpen: true)
     let server = try await DatabaseServer.startForTest(store: store)
@@ -68,7 +68,7 @@ struct LifecycleTests {
     try await server.waitUntilStopped()
   }
 
-  @Test("ends only when what it has taken in is stored and answered")
+  @Test("A server stops only after accepted requests are stored and answered")
   func stopWaitsForBatch() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -104,7 +104,7 @@ struct LifecycleTests {
     #"{"t":"d","d":{"r":\#(number),"b":{"s":"ok","d":""}}}"#
   }
 
-  @Test("ends even when the store fails")
+  @Test("A server stops even if the store fails")
   func stopWithFailingStore() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -117,7 +117,7 @@ struct LifecycleTests {
     #expect(store.isClosed)
   }
 
-  @Test("starts at a Unix socket and a port at once")
+  @Test("A server listens on a Unix socket and a port at once")
   func bothAddresses() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -133,7 +133,7 @@ struct LifecycleTests {
     await server.stop()
   }
 
-  @Test("does not start where another server is, and closes its store")
+  @Test("A server does not start on an address in use, and closes its store")
   func addressInUse() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -148,7 +148,7 @@ struct LifecycleTests {
     await first.stop()
   }
 
-  @Test("does not start without a place to listen, or with a wrong name")
+  @Test("A server does not start without an address or with invalid options")
   func invalidOptions() async throws {
     var limits = DatabaseServer.Limits()
     limits.connections = 0
@@ -163,7 +163,7 @@ struct LifecycleTests {
     }
   }
 
-  @Test("does not start when the store cannot be read")
+  @Test("A server does not start if the store cannot be read")
   func unreadableStore() async throws {
     struct LockedStore: TreeStore {
       func load() throws -> StoredTree {

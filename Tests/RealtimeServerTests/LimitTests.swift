@@ -52,7 +52,7 @@ struct LimitTests {
     #expect(Set(table.map(\.name)).count == table.count)
   }
 
-  @Test("is set by name, to what makes sense")
+  @Test("is set by name, within its range")
   func setting() throws {
     var limits = DatabaseServer.Limits()
     for entry in DatabaseServer.Limits.table {
@@ -70,7 +70,7 @@ struct LimitTests {
     #expect(error?.description.contains("connections") == true)
   }
 
-  @Test("bounds the connections")
+  @Test("bounds the number of connections")
   func connections() async throws {
     let server = try await start(["connections": 2])
     // An idle client would have to give way.
@@ -92,7 +92,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("lets the oldest go of those who only connect, some way beyond it")
+  @Test("closes the oldest silent connections somewhat beyond it")
   func silentConnections() async throws {
     let server = try await start(["connections": 1])
     var silent: [HTTPProbe] = []
@@ -105,7 +105,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the connections of a user, but not of others")
+  @Test("bounds the connections of each user separately")
   func connectionsPerUser() async throws {
     let server = try await start(["connections-per-user": 2])
     func signIn(_ name: String) async throws -> ClientProbe {
@@ -144,7 +144,7 @@ struct LimitTests {
   }
 
   @Test(
-    "bounds what waits for the disk before no more is read",
+    "bounds the requests that wait for the disk before reading pauses",
     arguments: [(3, true), (100, false)]
   )
   func requests(limit: Int, isReached: Bool) async throws {
@@ -175,7 +175,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds a frame")
+  @Test("bounds the size of a frame")
   func frameBytes() async throws {
     let server = try await start(["frame-bytes": 2_048])
     let client = try await RawWebSocket(server.address)
@@ -188,7 +188,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the frames of a message")
+  @Test("bounds the number of frames in a message")
   func messageFrames() async throws {
     let server = try await start(["message-frames": 3])
     let client = try await RawWebSocket(server.address)
@@ -215,7 +215,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds a message, whether it is cut by the protocol or by WebSockets")
+  @Test("bounds the size of a message, whether split by the protocol or by WebSockets")
   func messageBytes() async throws {
     let server = try await start(["message-bytes": 4_096])
     let text = put(1, "\"\(String(repeating: "x", count: 4_000))\"")
@@ -242,7 +242,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the time that a message takes")
+  @Test("bounds the time a message may take")
   func messageSeconds() async throws {
     let server = try await start(["message-seconds": 1])
     let slow = try await RawWebSocket(server.address)
@@ -256,7 +256,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds what is scheduled for the end, in number and in bytes")
+  @Test("bounds onDisconnect writes in number and size")
   func disconnects() async throws {
     let server = try await start(["disconnect-writes": 2, "disconnect-bytes": 20])
     let client = try await server.connectAndGreet()
@@ -285,7 +285,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the time for a request, and between two")
+  @Test("bounds the time for a request and between two requests")
   func requestTimes() async throws {
     let server = try await start(["request-seconds": 1, "keep-alive-seconds": 1])
     let http = try await HTTPProbe(server.address)
@@ -308,7 +308,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the children that are looked through without an index")
+  @Test("bounds the children scanned without an index")
   func unindexedChildren() async throws {
     let children = (0..<5).map { "\"k\($0)\":{\"n\":\($0)}" }.joined(separator: ",")
     let root = try Node(json: try JSONParser.parse("{\"a\":{\(children)}}"))
@@ -328,7 +328,7 @@ struct LimitTests {
   }
 
   @Test(
-    "bounds the nesting of data, and of text that is read at all",
+    "bounds the nesting of data and of JSON text",
     arguments: [([:], 32, 64), (["data-depth": 5, "json-depth": 9], 5, 9)]
   )
   func depth(settings: [String: Int], data: Int, text: Int) async throws {
@@ -360,7 +360,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("slows down a user who writes too quickly, and no one else")
+  @Test("slows down a user who writes too often, and nobody else")
   func writeRate() async throws {
     let server = try await start(["writes-per-second": 1, "write-burst": 3])
     let ann = try await server.connectAndGreet()
@@ -388,7 +388,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("lets each REST write of a user that is too many wait longer than the one before")
+  @Test("makes each excess REST write of a user wait longer than the one before")
   func restWriteDebt() async throws {
     let server = try await start(["writes-per-second": 1, "write-burst": 1])
     var probes: [HTTPProbe] = []
@@ -413,7 +413,7 @@ struct LimitTests {
     #expect(last.body.contains("the server is stopping; nothing was written"))
   }
 
-  @Test("slows down a user who writes much, over WebSockets and REST together, and no one else")
+  @Test("slows down a user who writes too much over WebSockets and REST, and nobody else")
   func writeBytes() async throws {
     let server = try await start(["write-bytes-per-minute": 60_000])
     let ann = try await server.connectAndGreet()
@@ -440,7 +440,7 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the memory: beyond it listens are refused, and nothing else")
+  @Test("bounds memory, beyond which listens are refused and nothing else")
   func memory() async throws {
     for (mebibytes, isFine) in [(1, false), (1 << 30, true)] {
       let server = try await start(["resident-mebibytes": mebibytes])

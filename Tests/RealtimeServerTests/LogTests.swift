@@ -21,7 +21,7 @@ struct LogTests {
     return lines.withLockedValue { $0 }
   }
 
-  @Test("tells neither tokens nor paths nor data, at any level")
+  @Test("contains no tokens, paths or data, at any level")
   func privacy() async throws {
     let secrets = ["path", "data", "token", "query", "header"].map { "s3cret-\($0)" }
     let lines = try await run(.emulator(port: 0)) { server in
@@ -61,7 +61,7 @@ struct LogTests {
     }
   }
 
-  @Test("notes a connection with many listens once", arguments: [(2, 1), (4, 1), (5, 0)])
+  @Test("reports a connection with many listens once", arguments: [(2, 1), (4, 1), (5, 0)])
   func manyListens(limit: Int, notes: Int) async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.listensWarning = limit
@@ -75,7 +75,7 @@ struct LogTests {
     #expect(lines.filter { $0.contains("more than \(limit) listens") }.count == notes)
   }
 
-  @Test("notes what a user's connections have in common once an hour, and forgets nobody else")
+  @Test("reports a user's connections together once an hour, without skipping other users")
   func manyListensOfOne() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.credentialVerifier = NamedVerifier()
@@ -103,7 +103,7 @@ struct LogTests {
     }
   }
 
-  @Test("says the same of the same user once an hour, and remembers a bounded number")
+  @Test("repeats a note about a user once an hour and remembers a bounded number")
   func hourlyNotes() {
     var notes = HourlyNotes()
     func isDue(_ user: String?, _ minute: Int64) -> Bool {
@@ -120,7 +120,7 @@ struct LogTests {
     #expect(!isDue("u1999", 182))
   }
 
-  @Test("tells once why connections were ended whose clients could not be told")
+  @Test("reports once why connections were closed whose clients could not be notified")
   func untold() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.frameBytes = 2_048
@@ -144,7 +144,7 @@ struct LogTests {
     #expect(notes.contains { $0.contains("a message of 3 frames is longer than 2 frames") })
   }
 
-  @Test("tells the numbers now and then, where that is wanted")
+  @Test("reports metrics periodically if enabled")
   func metrics() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.metricsInterval = .milliseconds(10)

@@ -23,7 +23,7 @@ struct LongPollingTests {
     #expect(try await value(server, path) == wanted)
   }
 
-  @Test("A session begins with a script, and with the greeting")
+  @Test("A session starts with a script and the greeting")
   func start() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -48,7 +48,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Writes, listens and pushes are those of a WebSocket")
+  @Test("Writes, listens and pushes work as over a WebSocket")
   func conversation() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -71,7 +71,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Messages that are sent in pieces arrive in order, although requests overtake each other")
+  @Test("Messages sent in pieces arrive in order even if requests overtake each other")
   func overtaking() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -89,7 +89,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Nobody continues a session without its secret", arguments: ["id", "pw"])
+  @Test("A session cannot be continued without its secret", arguments: ["id", "pw"])
   func secret(name: String) async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -107,7 +107,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Leaving carries out what is scheduled, once")
+  @Test("Leaving applies the onDisconnect writes once")
   func leaving() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -134,7 +134,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("A session that is no longer polled ends, and carries out what is scheduled")
+  @Test("A session that stops polling ends, and its onDisconnect writes are applied")
   func silence() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.pollSeconds = 1
@@ -147,7 +147,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("A session moves to a WebSocket, which is the same session")
+  @Test("A session can move to a WebSocket and remains the same session")
   func upgrade() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -186,7 +186,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("A WebSocket that is given up leaves the polling as it was")
+  @Test("An abandoned WebSocket upgrade leaves polling unaffected")
   func abandonedUpgrade() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -204,7 +204,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Long messages go both ways, and one that is too long is refused by its number")
+  @Test("Long messages work both ways, and one that is too long is refused by its number")
   func large() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.messageBytes = 400_000
@@ -237,7 +237,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("A server that stops answers the request that waits")
+  @Test("A stopping server answers the waiting request")
   func stop() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -304,7 +304,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("A new session ends the one that it names as its last")
+  @Test("A new session ends the one it names as its last")
   func lastSession() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
@@ -317,7 +317,7 @@ struct LongPollingTests {
   }
 
   @Test(
-    "Pages that may not use the server cannot poll",
+    "Pages from other origins cannot poll",
     arguments: [
       (["Referer: http://localhost:5173/", "Sec-Fetch-Site: same-site"], 200),
       (["Referer: http://evil.test/", "Sec-Fetch-Site: cross-site"], 403),
@@ -335,7 +335,7 @@ struct LongPollingTests {
     await server.stop()
   }
 
-  @Test("Sessions that nobody polls give way to others from their address")
+  @Test("Sessions that are not polled give way to others from their address")
   func connections() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .locked)
     options.limits.connections = 8

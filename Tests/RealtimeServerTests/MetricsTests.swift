@@ -7,11 +7,11 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("The numbers of a server", .timeLimit(.minutes(1)))
+@Suite("Server metrics", .timeLimit(.minutes(1)))
 struct MetricsTests {
   private static let path = "/.info/metrics.json"
 
-  @Test("tell administrators, and nobody else, what was done")
+  @Test("show administrators, and nobody else, the work done")
   func endpoint() async throws {
     let directory = try TemporaryDirectory()
     let socket = directory.file("s")
@@ -80,7 +80,7 @@ struct MetricsTests {
     }
   }
 
-  @Test("are read over a WebSocket by administrators, and by nobody else")
+  @Test("are readable over a WebSocket by administrators and nobody else")
   func overWebSocket() async throws {
     let directory = try TemporaryDirectory()
     let server = try await DatabaseServer.start(
@@ -114,7 +114,7 @@ struct MetricsTests {
     await server.stop()
   }
 
-  @Test("of a distribution are right to within an eighth")
+  @Test("give quantiles accurate to within an eighth")
   func histogram() {
     var random = SplitMix64(seed: 7)
     var histogram = Histogram()
@@ -134,7 +134,7 @@ struct MetricsTests {
     }
   }
 
-  @Test("of nothing are zero")
+  @Test("are zero without values")
   func emptyHistogram() {
     var histogram = Histogram()
     #expect(histogram.quantile(0.5) == 0)
@@ -142,7 +142,7 @@ struct MetricsTests {
     #expect(histogram.maximum == 0 && histogram.count == 1)
   }
 
-  @Test("count the wait of a write up to the end of the batch that took it")
+  @Test("measure the wait of a write until the end of its batch")
   func writeTimer() {
     var timer = WriteTimer()
     let start = NIODeadline.uptimeNanoseconds(0)
@@ -169,14 +169,14 @@ struct TokenBucketTests {
     return delays
   }
 
-  @Test("gives as many at once as it holds, then as many as come in")
+  @Test("allows a burst, then a steady rate")
   func rate() {
     var bucket = TokenBucket(perSecond: 10, burst: 5, now: 0)
     let taken = delays(&bucket, 0, 0, 0, 0, 0, 0, 0, 300, 300)
     #expect(taken == [0, 0, 0, 0, 0, 100, 200, 0, 100])
   }
 
-  @Test("never holds more than it can, and is not harmed by a clock that is set back")
+  @Test("never exceeds its capacity and tolerates a clock that is set back")
   func bounds() {
     var bucket = TokenBucket(perSecond: 10, burst: 2, now: 1_000)
     let taken = delays(&bucket, 100_000, 100_000, 50_000)
@@ -188,7 +188,7 @@ struct TokenBucketTests {
 
 @Suite("A memory gauge")
 struct MemoryGaugeTests {
-  @Test("tells when there is more than allowed", arguments: [(10, true), (11, false), (0, false)])
+  @Test("reports when memory exceeds the limit", arguments: [(10, true), (11, false), (0, false)])
   func limit(mebibytes: Int, isExhausted: Bool) {
     var gauge = MemoryGauge(limit: mebibytes) { 11 }
     let found = gauge.isExhausted(at: 0)
@@ -197,10 +197,10 @@ struct MemoryGaugeTests {
   }
 }
 
-@Suite("What a hub sends")
+@Suite("OutgoingKind")
 struct OutgoingKindTests {
   @Test(
-    "is told apart by its form",
+    "tells changes from other messages by their bytes",
     arguments: [
       (#"{"t":"d","d":{"a":"d","b":{"p":"a","d":1}}}"#, OutgoingKind.change),
       (#"{"t":"d","d":{"a":"m","b":{"p":"a","d":{}}}}"#, .change),

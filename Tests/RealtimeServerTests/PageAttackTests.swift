@@ -6,7 +6,7 @@ import Testing
 import TransportTestSupport
 
 /// Readers who ask for expensive pages.
-@Suite("Pages that many ask for", .timeLimit(.minutes(1)))
+@Suite("Expensive pages", .timeLimit(.minutes(1)))
 struct PageAttackTests {
   /// Pages that count how often they are rendered, and can be made to wait.
   private struct Pages: PageSource {
@@ -33,7 +33,7 @@ struct PageAttackTests {
     return try await .startForTest(options)
   }
 
-  @Test("A page is rendered once for the same data, whoever asks for it")
+  @Test("A page is rendered once for the same data, whoever requests it")
   func kept() async throws {
     let pages = Pages()
     let server = try await start(pages)
@@ -52,7 +52,7 @@ struct PageAttackTests {
     await server.stop()
   }
 
-  @Test("The pages of readers who have left are not rendered")
+  @Test("Pages of readers who have left are not rendered")
   func left() async throws {
     let pages = Pages()
     let server = try await start(pages)

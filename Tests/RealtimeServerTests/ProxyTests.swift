@@ -84,7 +84,7 @@ private final class Nginx {
   }
 }
 
-@Suite("Behind nginx", .enabled(if: Nginx.isInstalled), .timeLimit(.minutes(1)))
+@Suite("A server behind nginx", .enabled(if: Nginx.isInstalled), .timeLimit(.minutes(1)))
 struct ProxyTests {
   private func start(advertising host: String? = nil) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(port: 0, rules: .open)
@@ -92,7 +92,7 @@ struct ProxyTests {
     return try await .start(options)
   }
 
-  @Test("The greeting names the host that the client used, or the one that is advertised")
+  @Test("The greeting names the host the client used, or the advertised one")
   func greeting() async throws {
     for (advertised, host) in [(nil, "127.0.0.1:8000"), ("blog.example.org", "blog.example.org")] {
       let server = try await start(advertising: advertised)
@@ -107,7 +107,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("A large write passes")
+  @Test("A large write passes through")
   func largeWrite() async throws {
     let server = try await start()
     let proxy = try Nginx(port: try #require(server.port))
@@ -117,7 +117,7 @@ struct ProxyTests {
     await server.stop()
   }
 
-  @Test("Each event arrives at once, with the page's configuration")
+  @Test("Each event arrives at once with the documented configuration")
   func events() async throws {
     let server = try await start()
     let proxy = try Nginx(port: try #require(server.port))
@@ -130,7 +130,7 @@ struct ProxyTests {
     await server.stop()
   }
 
-  @Test("Each event arrives at once with the defaults, by HTTP/1.0 to the server")
+  @Test("Each event arrives at once with the default configuration, over HTTP/1.0")
   func eventsByDefault() async throws {
     let server = try await start()
     let port = try #require(server.port)

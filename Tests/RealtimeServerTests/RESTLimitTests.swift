@@ -7,7 +7,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// What one request, stream or user may cost over REST.
-@Suite("A limit of REST", .timeLimit(.minutes(2)))
+@Suite("REST limits", .timeLimit(.minutes(2)))
 struct RESTLimitTests {
   private func start(
     _ settings: [String: Int] = [:],
@@ -27,7 +27,7 @@ struct RESTLimitTests {
     return stream
   }
 
-  @Test("counts event streams and WebSockets of a user together, and not those of others")
+  @Test("A user's event streams and WebSockets count together, those of others separately")
   func streamsPerUser() async throws {
     let server = try await start(["connections-per-user": 2])
     let socket = try await server.connectAndGreet()
@@ -52,7 +52,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("counts a user's request as long as it is under way")
+  @Test("A user's request counts while it is in progress")
   func requestsPerUser() async throws {
     let store = GateStore()
     let server = try await start(["connections-per-user": 1], store: store)
@@ -67,7 +67,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("counts no request whose credential does not count")
+  @Test("A request with an invalid credential does not count")
   func refusedCredentials() async throws {
     let server = try await start(["connections": 2])
     let http = try await HTTPProbe(server.address)
@@ -86,7 +86,7 @@ struct RESTLimitTests {
     Node(sortedChildren: (0..<count).map { (ChildKey("k\(1_000_000 + $0)"), .bool(true)) })
   }
 
-  @Test("of a write is what it asks for: by what is removed, replaced and written")
+  @Test("The write size limit counts the values removed, replaced and written")
   func writeSizes() async throws {
     let root = Node(sortedChildren: [
       (ChildKey("at"), children(100_000)), (ChildKey("beyond"), children(100_001)),
@@ -111,7 +111,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("of a write is what it asks for: by the length of what is sent")
+  @Test("The write size limit counts the bytes sent")
   func writeLengths() async throws {
     let server = try await start()
     let http = try await HTTPProbe(server.address)
@@ -124,7 +124,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("of a write stands for the documented time")
+  @Test("Each write size stands for the documented time")
   func writeTimes() {
     let seconds = WriteSize.allCases.map(\.target)
     #expect(seconds == [.seconds(1), .seconds(10), .seconds(30), .seconds(60), nil])
@@ -139,7 +139,7 @@ struct RESTLimitTests {
     #expect(WriteEstimate(upTo: .seconds(1), bytes: 8 << 20).duration == .seconds(1))
   }
 
-  @Test("of an answer holds for reads over REST and over WebSockets")
+  @Test("The response size limit applies to reads over REST and WebSockets")
   func responseBytes() async throws {
     let body = #"{"k":"0123456789"}"#
     let server = try await start(["response-bytes": 200])
@@ -170,7 +170,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("of an answer holds for the first event of a stream, not for those that follow")
+  @Test("The response size limit applies to a stream's first event but not to later ones")
   func firstEvent() async throws {
     let server = try await start(["response-bytes": 200])
     let http = try await HTTPProbe(server.address)
@@ -193,7 +193,7 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("has the size that is documented: 16 MB for a write, 256 MB for a read")
+  @Test("The size limits have the documented defaults: 16 MB for a write, 256 MB for a read")
   func defaults() {
     let limits = DatabaseServer.Limits()
     #expect(limits.bodyBytes == 16 * 1_024 * 1_024)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that is sent hostile HTTP", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A server that receives hostile HTTP", .onEitherThread, .timeLimit(.minutes(1)))
 struct RESTRobustnessTests {
   private static let start = "PUT /a.json HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -15,7 +15,7 @@ struct RESTRobustnessTests {
   }
 
   @Test(
-    "answers with a refusal and hangs up",
+    "answers with an error and closes the connection",
     arguments: [
       (start + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
       (start + "Transfer-Encoding: chunked\r\n\r\n5\r\n123456789\r\n", 400),
@@ -49,7 +49,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("refuses a body that grows too long, while it comes")
+  @Test("refuses a body that grows too long while it arrives")
   func longChunks() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -60,7 +60,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("takes a body in chunks, and one it is asked to wait for")
+  @Test("accepts a chunked body and one announced with Expect: 100-continue")
   func bodies() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -74,7 +74,7 @@ struct RESTRobustnessTests {
   }
 
   @Test(
-    "refuses bodies that are no data",
+    "refuses bodies that are not valid data",
     arguments: [
       String(repeating: "[", count: 100_000), "\u{0}", "\"\\ud800\"", "{\"a\":", "nul", "NaN",
       #"{"a":1}{"b":2}"#,
@@ -94,7 +94,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("answers requests that come all at once, in their order")
+  @Test("answers pipelined requests in order")
   func pipelining() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -111,7 +111,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("hangs up after the answer where that is asked for")
+  @Test("closes the connection after the response if asked to")
   func close() async throws {
     let server = try await DatabaseServer.startForTest()
     for (version, lines, isKept) in [
@@ -128,7 +128,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("answers a request that asks for a protocol it does not have")
+  @Test("answers a request for an unsupported protocol upgrade")
   func upgrade() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -139,7 +139,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("goes on when clients leave in the middle")
+  @Test("keeps running when clients disconnect midway")
   func leaving() async throws {
     let server = try await DatabaseServer.startForTest()
     let request =
@@ -153,7 +153,7 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
-  @Test("goes on when requests are damaged", arguments: [1, 2, 3] as [UInt64])
+  @Test("keeps running when requests are damaged", arguments: [1, 2, 3] as [UInt64])
   func damaged(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()

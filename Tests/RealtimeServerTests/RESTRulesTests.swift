@@ -198,7 +198,7 @@ struct RESTRulesTests {
     )
   }
 
-  @Test("answers as rules and credentials say", arguments: requests)
+  @Test("answers according to rules and credentials", arguments: requests)
   func request(test: RESTCase) async throws {
     let server = try await start()
     let http = try await HTTPProbe(server.address)
@@ -208,7 +208,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("says no more to who acts as someone than that one would be told")
+  @Test("tells an impersonating administrator no more than the user would learn")
   func explanation() async throws {
     let server = try await start()
     let http = try await HTTPProbe(server.address)
@@ -223,7 +223,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("takes the processes behind its private socket for administrators")
+  @Test("treats processes on its private socket as administrators")
   func unixSocket() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -240,7 +240,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("puts rules in force that are without a mistake, and shows them as they were written")
+  @Test("applies valid rules and returns them as written")
   func replacing() async throws {
     let server = try await start()
     let http = try await HTTPProbe(server.address)
@@ -270,7 +270,7 @@ struct RESTRulesTests {
   }
 
   @Test(
-    "refuses rules with a mistake by its line, and the old ones stay",
+    "refuses invalid rules with the line and keeps the old ones",
     arguments: ["", "?dryRun=true"]
   )
   func mistake(parameters: String) async throws {
@@ -286,7 +286,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("answers new rules only when the store has them")
+  @Test("acknowledges new rules only once they are stored")
   func durability() async throws {
     let store = GateStore()
     var options = DatabaseServer.Options(port: 0, rules: .open)
@@ -305,7 +305,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("ends the listens of WebSockets that new rules forbid")
+  @Test("ends WebSocket listens that new rules forbid")
   func webSocket() async throws {
     let server = try await start()
     let client = try await server.connectAndGreet()
@@ -319,7 +319,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("believes in emulator mode what the emulator believes")
+  @Test("accepts in emulator mode what the emulator accepts")
   func emulator() async throws {
     let server = try await DatabaseServer.startForTest(.emulator(port: 0))
     let http = try await HTTPProbe(server.address)
@@ -354,7 +354,7 @@ struct RESTRulesTests {
     return stream
   }
 
-  @Test("cancels an event stream that new rules forbid, and leaves the others")
+  @Test("cancels an event stream that new rules forbid and keeps the others")
   func cancelledStream() async throws {
     let server = try await start()
     let lost = try await openStream(server, "/users/ann.json?auth=ann")
@@ -372,7 +372,7 @@ struct RESTRulesTests {
     await server.stop()
   }
 
-  @Test("tells an event stream that its credential has ended")
+  @Test("tells an event stream that its credential has expired")
   func endedCredential() async throws {
     let clock = NIOLockedValueBox(Self.time)
     let server = try await start(clock: { clock.withLockedValue { $0 } })

@@ -21,7 +21,7 @@ struct RESTTests {
     if let (name, value) = test.expected { #expect(answer.lines[name] == value) }
   }
 
-  @Test("reads in every form", arguments: RESTCase.reads)
+  @Test("reads in every format", arguments: RESTCase.reads)
   func read(test: RESTCase) async throws {
     let server = try await DatabaseServer.startForTest(store: try store())
     try await check(test, on: try await HTTPProbe(server.address))
@@ -35,7 +35,10 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("refuses what is wrong, with the reason, and changes nothing", arguments: RESTCase.refusals)
+  @Test(
+    "refuses invalid requests with the reason and changes nothing",
+    arguments: RESTCase.refusals
+  )
   func refuse(test: RESTCase) async throws {
     let store = try store()
     let before = store.load().root
@@ -45,7 +48,7 @@ struct RESTTests {
     #expect(store.load().root == before)
   }
 
-  @Test("writes what it is told", arguments: RESTCase.writes)
+  @Test("applies every kind of write", arguments: RESTCase.writes)
   func write(test: RESTCase, target: String, expected: String) async throws {
     let server = try await DatabaseServer.startForTest(store: try store())
     let http = try await HTTPProbe(server.address)
@@ -54,7 +57,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("makes ascending names for what is added")
+  @Test("generates ascending names for posted data")
   func post() async throws {
     let server = try await DatabaseServer.startForTest()
     let http = try await HTTPProbe(server.address)
@@ -72,7 +75,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("tells tools the settings and the names of databases, and keeps the settings")
+  @Test("shows tools the settings and the database names, and refuses to change settings")
   func tools() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -88,7 +91,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("works on a Unix socket, whatever the host is called")
+  @Test("works on a Unix socket with any host name")
   func unixSocket() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -100,7 +103,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("shows writes to WebSockets, and theirs")
+  @Test("exchanges writes with WebSocket clients")
   func webSockets() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await server.connectAndGreet()
@@ -115,7 +118,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("answers a write only after the store has it")
+  @Test("answers a write only once it is stored")
   func durability() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -133,7 +136,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("answers a read that takes longer than it may with an error, however it is spent")
+  @Test("fails a read that exceeds its time limit, wherever the time is spent")
   func slowRead() async throws {
     let store = GateStore(isOpen: true)
     let server = try await DatabaseServer.startForTest(store: store)
@@ -160,7 +163,7 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("answers what is under way when the server stops, and then hangs up")
+  @Test("answers requests in progress when the server stops, then closes the connection")
   func stop() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)
@@ -178,7 +181,7 @@ struct RESTTests {
     #expect(store.isClosed)
   }
 
-  @Test("does not keep a server from ending by itself")
+  @Test("does not keep an idle server from exiting")
   func idleExit() async throws {
     let server = try await DatabaseServer.startForTest(
       .init(port: 0, rules: .open, idleExit: .seconds(5))

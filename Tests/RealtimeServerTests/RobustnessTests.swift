@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that is sent nonsense", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A server that receives garbage", .onEitherThread, .timeLimit(.minutes(1)))
 struct RobustnessTests {
   private static let messages = [
     #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","q":{"l":2,"vf":"r","i":"x"},"t":1,"h":""}}}"#,
@@ -23,7 +23,7 @@ struct RobustnessTests {
     _ = try await client.closed()
   }
 
-  @Test("goes on when messages are damaged", arguments: [1, 2, 3] as [UInt64])
+  @Test("keeps running when messages are damaged", arguments: [1, 2, 3] as [UInt64])
   func damagedMessages(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()
@@ -48,7 +48,7 @@ struct RobustnessTests {
     await server.stop()
   }
 
-  @Test("goes on when frames are random bytes", arguments: [4, 5] as [UInt64])
+  @Test("keeps running when frames are random bytes", arguments: [4, 5] as [UInt64])
   func randomFrames(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let server = try await DatabaseServer.startForTest()

@@ -10,7 +10,7 @@ import TransportTestSupport
 
 @Suite("A session with a server", .onEitherThread, .timeLimit(.minutes(1)))
 struct SessionTests {
-  @Test("starts with a hello that names the time, the host that was used and the session")
+  @Test("starts with a greeting that contains the time, the requested host and the session ID")
   func hello() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await server.connect()
@@ -25,7 +25,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("has another name each time")
+  @Test("has a different ID each time")
   func names() async throws {
     let server = try await DatabaseServer.startForTest()
     let first = try await server.connect().next()
@@ -34,7 +34,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("goes as the specification's worked example does")
+  @Test("follows the specification's worked example")
   func workedExample() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await server.connectAndGreet()
@@ -102,7 +102,7 @@ struct SessionTests {
   }
 
   @Test(
-    "carries long values in both directions, over TCP and a Unix socket",
+    "carries long values both ways, over TCP and a Unix socket",
     arguments: [true, false]
   )
   func longValue(isUnix: Bool) async throws {
@@ -119,7 +119,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("shows each client what the other writes")
+  @Test("shows each client the other's writes")
   func twoClients() async throws {
     let server = try await DatabaseServer.startForTest()
     let clients = [try await server.connectAndGreet(), try await server.connectAndGreet()]
@@ -137,7 +137,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("takes the place of the older one that it names, whose scheduled writes happen at once")
+  @Test("replaces the older session it names, whose onDisconnect writes are applied at once")
   func lastSession() async throws {
     let server = try await DatabaseServer.startForTest()
     let old = try await server.connect()
@@ -154,7 +154,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("answers a request that it cannot understand, and goes on")
+  @Test("answers a malformed request and continues")
   func undecodable() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await server.connectAndGreet()
@@ -171,7 +171,10 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("ends when a message makes no sense at all", arguments: ["garbage", "{}", "[[[[", "\u{0}"])
+  @Test(
+    "ends when a message cannot be parsed at all",
+    arguments: ["garbage", "{}", "[[[[", "\u{0}"]
+  )
   func garbage(text: String) async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await server.connectAndGreet()
@@ -182,7 +185,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("is refused with 404 for another database, and needs no name of one")
+  @Test("is refused with 404 for another database and works without a name")
   func namespace() async throws {
     let server = try await DatabaseServer.startForTest()
     let port = try #require(server.port)
@@ -193,7 +196,7 @@ struct SessionTests {
     await server.stop()
   }
 
-  @Test("is refused to web pages, and to others beyond the number allowed")
+  @Test("is refused for web pages and beyond the connection limit")
   func refusals() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.connections = 1
@@ -219,7 +222,7 @@ struct BroadcastRunTests {
 
   private func send(_ peer: Int) -> HubOutput { .send(PeerID(peer), [0]) }
 
-  @Test("reaches to the last broadcast to the same peers, across what goes to single ones")
+  @Test("extends to the last broadcast to the same peers, across messages to single peers")
   func reach() throws {
     let outputs = [
       send(1), broadcast("a"), send(9), broadcast("b"), send(2), send(2), broadcast("c"), send(3),
@@ -233,7 +236,7 @@ struct BroadcastRunTests {
     #expect(BroadcastRun(in: outputs, at: 9)?.range == 9..<10)
   }
 
-  @Test("ends before other outputs, many peers to keep apart, and more than 16 KiB")
+  @Test("ends before other outputs, too many excluded peers and more than 16 KiB")
   func ends() throws {
     let long = String(repeating: "x", count: 6_000)
     let gone = HubOutput.disconnect(PeerID(1), .storageFailed(""))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that does not read", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A client that stops reading", .onEitherThread, .timeLimit(.minutes(1)))
 struct SlowConsumerTests {
   private static let filler = String(repeating: "x", count: 4_000)
 
@@ -34,7 +34,7 @@ struct SlowConsumerTests {
     for _ in numbers { #expect(try await client.next().contains(#""s":"ok""#)) }
   }
 
-  @Test("gets the newest data when it reads again, not all that happened, and then its answers")
+  @Test("gets only the newest data when it reads again, and then its responses")
   func coalescing() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory, coalesce: 100_000)
@@ -81,7 +81,7 @@ struct SlowConsumerTests {
     await server.stop()
   }
 
-  @Test("gets the newest data over an event stream, too")
+  @Test("gets only the newest data over an event stream too")
   func coalescingStream() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory, coalesce: 100_000)
@@ -114,7 +114,7 @@ struct SlowConsumerTests {
     await server.stop()
   }
 
-  @Test("is disconnected when too much waits for it")
+  @Test("is disconnected when too much output is queued")
   func tooMuch() async throws {
     let directory = try TemporaryDirectory()
     // Nothing is merged, so that everything waits.

@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("While a store takes nothing", .timeLimit(.minutes(2)))
+@Suite("A store that cannot write", .timeLimit(.minutes(2)))
 struct StoreFailureTests {
   private func start(
     _ directory: TemporaryDirectory,
@@ -25,7 +25,7 @@ struct StoreFailureTests {
     return try JSONParser.parse(body)["databases"]?["hearth"]?["storeFailure"]
   }
 
-  @Test("a write is refused with what is wrong, which administrators see, until it works again")
+  @Test("Writes are refused with the reason, which administrators see, until the store recovers")
   func status() async throws {
     let directory = try TemporaryDirectory()
     let store = GateStore()
@@ -55,7 +55,7 @@ struct StoreFailureTests {
     await server.stop()
   }
 
-  @Test("clients of WebSockets are told no more than others")
+  @Test("WebSocket clients learn no more than others")
   func reason() async throws {
     let store = GateStore()
     let server = try await DatabaseServer.startForTest(store: store)

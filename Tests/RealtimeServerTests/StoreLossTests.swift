@@ -9,7 +9,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("When the outcome of a write is unknown", .timeLimit(.minutes(2)))
+@Suite("A write of unknown outcome", .timeLimit(.minutes(2)))
 struct StoreLossTests {
   private static let problem = "/var/lib/hearth/hearth.sqlite: I/O error 10"
 
@@ -40,7 +40,7 @@ struct StoreLossTests {
   }
 
   @Test(
-    "the server answers nobody, says why, and ends",
+    "The server answers nobody, says why and stops",
     arguments: [StoreError.Kind.failed, .damaged, .notWritable, .locked]
   )
   func end(kind: StoreError.Kind) async throws {
@@ -76,7 +76,7 @@ struct StoreLossTests {
   }
 
   @Test(
-    "the next server has all that was acknowledged, and applies once what is sent again",
+    "The next server has every acknowledged write and applies resent ones once",
     arguments: [true, false]
   )
   func restart(isStored: Bool) async throws {
@@ -104,7 +104,7 @@ struct StoreLossTests {
     await second.stop()
   }
 
-  @Test("the other databases of the server are closed as well")
+  @Test("The server's other databases are closed as well")
   func others() async throws {
     let (lost, sound) = (GateStore(), GateStore(isOpen: true))
     let server = try await start(["hearth": lost, "other": sound])
@@ -124,7 +124,7 @@ struct StoreLossTests {
     #expect(sound.load().root[Path(wire: "a")] == .integer(1))
   }
 
-  @Test("a server that is stopping ends as well, and says so")
+  @Test("A server that is already stopping fails too, and says so")
   func stopping() async throws {
     let store = GateStore()
     let server = try await start(["hearth": store])
@@ -141,7 +141,7 @@ struct StoreLossTests {
     #expect(store.isClosed)
   }
 
-  @Test("a server that cannot store what connections before it have left does not start")
+  @Test("A server that cannot store what earlier connections scheduled does not start")
   func beginning() async throws {
     let store = GateStore()
     let first = try await start(["hearth": store])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RealtimeServer
 
-@Suite("The thread of a store", .timeLimit(.minutes(2)))
+@Suite("StoreThread", .timeLimit(.minutes(2)))
 struct StoreThreadTests {
   private func batch(_ revision: Int64) -> CommitBatch {
     CommitBatch(commits: [
@@ -37,7 +37,7 @@ struct StoreThreadTests {
     return thread
   }
 
-  @Test("stores as one what has come while it was busy")
+  @Test("joins batches that arrive while it is busy")
   func joins() async throws {
     let gate = GateStore()
     let (outcomes, continuation) = AsyncStream.makeStream(of: StoreThread.Outcome.self)
@@ -52,7 +52,7 @@ struct StoreThreadTests {
     #expect(gate.isClosed)
   }
 
-  @Test("stores nothing after a failure until it is told to go on")
+  @Test("stores nothing after a failure until told to resume")
   func fails() async throws {
     let gate = GateStore()
     let (outcomes, continuation) = AsyncStream.makeStream(of: StoreThread.Outcome.self)
@@ -97,7 +97,7 @@ struct StoreThreadTests {
     return try #require(opened?.thread)
   }
 
-  @Test("lets the event loop commit what is quick, and does the rest itself")
+  @Test("lets the event loop commit quick batches and does the rest itself")
   func commitsAtOnce() async throws {
     let store = HastyStore()
     let thread = try await open(store)
@@ -111,7 +111,7 @@ struct StoreThreadTests {
     #expect(store.quickCommits.load(ordering: .relaxed) == 1)
   }
 
-  @Test("stores nothing after the event loop has failed to commit")
+  @Test("stores nothing after a failed commit on the event loop")
   func failsAtOnce() async throws {
     let store = HastyStore()
     let thread = try await open(store)
@@ -152,7 +152,7 @@ private final class HastyStore: TreeStore {
   func close() {}
 }
 
-@Suite("A quiet spell")
+@Suite("The idle heuristic")
 struct QuietSpellTests {
   private func spell(_ batches: Int) -> QuietSpell {
     var spell = QuietSpell()
@@ -160,13 +160,13 @@ struct QuietSpellTests {
     return spell
   }
 
-  @Test("begins after eight quick batches, and is put to the test with one of sixteen")
+  @Test("allows blocking after eight quick batches, except for every sixteenth")
   func begins() {
     let blocking = (0..<50).filter { spell($0).mayBlock }
     #expect(blocking == Array(8..<16) + Array(17..<32) + Array(33..<48) + [49])
   }
 
-  @Test("ends with a request")
+  @Test("stops allowing it after a request")
   func endsWithRequest() {
     var spell = spell(100)
     spell.batchStored(in: .microseconds(200), hadRequests: true)
@@ -177,7 +177,7 @@ struct QuietSpellTests {
     #expect(spell.mayBlock)
   }
 
-  @Test("outlasts a few slow batches, but not many", arguments: [(8, 1), (20, 2), (1_000, 4)])
+  @Test("tolerates a few slow batches, but not many", arguments: [(8, 1), (20, 2), (1_000, 4)])
   func endsWithSlowBatches(quick: Int, slow: Int) {
     var spell = spell(quick)
     for _ in 0..<slow {

@@ -9,7 +9,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// The server memory taken by clients that send without finishing, or request without reading.
-@Suite("A stranger's share of memory", .timeLimit(.minutes(3)), .serialized)
+@Suite("Memory used by unauthenticated clients", .timeLimit(.minutes(3)), .serialized)
 struct StrangerMemoryAttackTests {
   private static let mebibyte = 1_024 * 1_024
   /// Only signed-in users may write; everybody may read.
@@ -46,7 +46,7 @@ struct StrangerMemoryAttackTests {
   // MARK: Bodies
 
   @Test(
-    "is not spent on a body that nobody may send, which is refused before it is read",
+    "is not spent on a forbidden body, which is refused before it is read",
     .onEitherThread
   )
   func refusedBodies() async throws {
@@ -74,7 +74,7 @@ struct StrangerMemoryAttackTests {
   }
 
   @Test(
-    "holds for unfinished bodies where the rules are open, and others get through",
+    "is limited for unfinished bodies under open rules, and others get through",
     .onEitherThread
   )
   func unfinishedBodies() async throws {
@@ -105,7 +105,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("is taken from who stops in the middle of a body while others wait", .onEitherThread)
+  @Test("is reclaimed from a client that stalls mid-body while others wait", .onEitherThread)
   func stoppedBodies() async throws {
     let server = try await start(["memory-mebibytes": 8], rules: .open)
     let stopped = try await HTTPProbe(server.address)
@@ -120,7 +120,7 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Messages
 
-  @Test("is not spent on a message that nobody may send, which passes by unread", .onEitherThread)
+  @Test("is not spent on a forbidden message, which is skipped unread", .onEitherThread)
   func refusedMessages() async throws {
     let server = try await start(rules: .source(Self.closed))
     let stranger = try await RawWebSocket(server.address)
@@ -143,7 +143,7 @@ struct StrangerMemoryAttackTests {
   }
 
   @Test(
-    "holds for unfinished messages where the rules are open, and others get through",
+    "is limited for unfinished messages under open rules, and others get through",
     .onEitherThread
   )
   func unfinishedMessages() async throws {
@@ -166,7 +166,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("does not bound what comes over the local socket", .onEitherThread)
+  @Test("is not limited over the local socket", .onEitherThread)
   func localMessages() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -202,7 +202,7 @@ struct StrangerMemoryAttackTests {
   }
 
   @Test(
-    "holds for those who ask and do not read, and others are answered",
+    "is limited for clients that request without reading, and others are answered",
     arguments: Wish.allCases.map { ($0, 0) } + [(.requests, 2), (.streams, 2)]
   )
   func readers(wish: Wish, threads: Int) async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import RealtimeServer
 
 /// Other clients must not wait for all the work that strangers cause on the event loop.
-@Suite("The turns of an event loop", .timeLimit(.minutes(2)))
+@Suite("Fair scheduling on an event loop", .timeLimit(.minutes(2)))
 struct TurnAttackTests {
   /// An event loop whose time advances only when work is done.
   private final class ManualLoop {
@@ -61,7 +61,7 @@ struct TurnAttackTests {
     func ask(_ pieces: Int) { self.pieces += pieces }
   }
 
-  @Test("While there is little to do, everything is done as soon as it comes")
+  @Test("When there is little to do, work runs as soon as it arrives")
   func quiet() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -73,7 +73,7 @@ struct TurnAttackTests {
     #expect(!loop.tick())
   }
 
-  @Test("One whose work is small waits for one piece of those whose work never ends")
+  @Test("A client with little work waits for one piece of each endless worker at most")
   func overtaking() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -93,7 +93,7 @@ struct TurnAttackTests {
     }
   }
 
-  @Test("Who comes back as somebody else does not overtake those who are known to cost little")
+  @Test("A newcomer does not overtake clients known to be cheap")
   func newcomers() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -111,7 +111,7 @@ struct TurnAttackTests {
     }
   }
 
-  @Test("Those whose work never ends have turns one after the other, and all of it gets done")
+  @Test("Endless workers take turns, and all of their work gets done")
   func roundRobin() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -130,7 +130,7 @@ struct TurnAttackTests {
     #expect(attackers.allSatisfy { $0.pieces == 0 })
   }
 
-  @Test("Many whose work is small do not keep one out whose work is not")
+  @Test("Many light clients do not starve a heavy one")
   func noStarvation() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -147,7 +147,7 @@ struct TurnAttackTests {
     #expect(heavy.pieces == 0)
   }
 
-  @Test("The sockets are looked at after a slice, however much waits")
+  @Test("Sockets are polled after each slice, however much work waits")
   func slices() {
     let loop = ManualLoop()
     let turns = Turns(loop.loop)
@@ -164,7 +164,7 @@ struct TurnAttackTests {
     #expect(workers.allSatisfy { $0.pieces == 0 })
   }
 
-  @Test("A debt goes down by itself")
+  @Test("A debt decays over time")
   func debt() {
     let account = CostAccount()
     let start = NIODeadline.uptimeNanoseconds(1_000_000_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeSync
 
-@Suite("Where data come from")
+@Suite("Data metadata")
 struct DataMetadataTests {
   private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
 
@@ -22,7 +22,7 @@ struct DataMetadataTests {
     }
   }
 
-  @Test("Data of the server of this connection are current")
+  @Test("Data received on the current connection is current")
   func current() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -30,7 +30,7 @@ struct DataMetadataTests {
     #expect(metadata(driver) == ["a current", "value current"])
   }
 
-  @Test("Data that are known to be none are current once the server has said so")
+  @Test("Empty data is current once the server has confirmed it")
   func currentNothing() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -38,7 +38,7 @@ struct DataMetadataTests {
     #expect(driver.values == ["null current"])
   }
 
-  @Test("Without a connection data come from the cache, and after it until the server has answered")
+  @Test("Data is cached while offline and after a reconnect until the server responds")
   func offline() throws {
     var driver = try listening()
     driver.engine.lose()
@@ -51,7 +51,7 @@ struct DataMetadataTests {
     #expect(driver.values == ["\(data) cached", "\(data) cached", "\(data) current"])
   }
 
-  @Test("What a server sends anew after a reconnect is current before the listen is answered")
+  @Test("Data sent after a reconnect is current before the listen is answered")
   func resent() throws {
     var driver = try listening()
     driver.engine.lose()
@@ -60,7 +60,7 @@ struct DataMetadataTests {
     #expect(driver.values == [#"{"a":7} current"#])
   }
 
-  @Test("A write has a part in the data until it is acknowledged, which raises no event of its own")
+  @Test("A write is pending until it is acknowledged, which raises no event of its own")
   func pending() throws {
     var driver = try listening()
     try driver.engine.set("list/a", "5")
@@ -73,7 +73,7 @@ struct DataMetadataTests {
     #expect(metadata(driver) == ["a current", "b current", "value current"])
   }
 
-  @Test("A pending write concerns its child, those above and those below, and no sibling")
+  @Test("A pending write marks its child, its ancestors and its descendants, but no sibling")
   func pendingChild() throws {
     var driver = try listening(#"{"a":{"n":1},"b":{"n":2}}"#)
     try driver.engine.set("list/a/n", "5")
@@ -93,7 +93,7 @@ struct DataMetadataTests {
     #expect(metadata(driver) == ["a current pending", "value current pending"])
   }
 
-  @Test("A query is not concerned by a pending write outside of what it selects")
+  @Test("A pending write outside a query does not mark the query")
   func pendingOutside() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -108,7 +108,7 @@ struct DataMetadataTests {
     #expect(driver.values.last == #"{"c":3,"d":1} current pending"#)
   }
 
-  @Test("A transaction that shows its result is a pending write, one that hides it is none")
+  @Test("A transaction is a pending write only if it is applied locally")
   func transactions() throws {
     for isShown in [true, false] {
       var driver = try listening("1")
@@ -119,7 +119,7 @@ struct DataMetadataTests {
     }
   }
 
-  @Test("What the client knows of itself is current")
+  @Test("The client's own .info data is current")
   func info() {
     var driver = OfflineDriver()
     _ = driver.engine.observe(".info/connected")

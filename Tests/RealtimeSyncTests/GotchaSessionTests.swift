@@ -26,7 +26,7 @@ struct GotchaSessionTests {
 
   // MARK: C. Queries
 
-  @Test("17. An order without bounds or limit is sent as the default listen")
+  @Test("17. An ordered query without bounds or limit is sent as the default listen")
   func orders() {
     var driver = connected()
     _ = driver.observe("k", Query(index: .child("x")))
@@ -34,7 +34,7 @@ struct GotchaSessionTests {
     #expect(driver.listens == ["q /k "])
   }
 
-  @Test("17. A default listen is started before a tagged one ends, and the other way round")
+  @Test("17. A default listen starts before a tagged one ends, and vice versa")
   func replacement() throws {
     var driver = connected()
     _ = driver.observe("k", first1)
@@ -49,7 +49,7 @@ struct GotchaSessionTests {
     #expect(driver.listens == [#"q /k {"l":1,"vf":"l"} 1 \#(hash)"#, "n /k"])
   }
 
-  @Test("18. A window takes what the server sends for it, and evicts what no longer fits")
+  @Test("18. A window accepts what the server sends and evicts what no longer fits")
   func window() throws {
     var driver = connected()
     _ = driver.observe("A", last2)
@@ -69,7 +69,9 @@ struct GotchaSessionTests {
 
   // MARK: D. Messages
 
-  @Test("23. Data before the answer show nothing new, an answer before the data shows the old ones")
+  @Test(
+    "23. Data before the response raises no events; a response before the data shows the old data"
+  )
   func answerAndData() throws {
     var driver = connected()
     _ = try driver.observe("p", answered: #"{"a":1}"#)
@@ -84,7 +86,7 @@ struct GotchaSessionTests {
     #expect(driver.events.isEmpty)
   }
 
-  @Test("23. After a stale answer the newest data that came before it count")
+  @Test("23. After a stale response, the latest data received before it counts")
   func staleAnswer() throws {
     var driver = connected()
     _ = try driver.observe("c", answered: "100")
@@ -95,7 +97,7 @@ struct GotchaSessionTests {
     #expect(driver.sentWrites.last?.write.hash == Node.integer(7).hash)
   }
 
-  @Test("25. A second answer to one listen, and pushes for one that has ended, change nothing")
+  @Test("25. A second response to a listen and pushes for an ended listen are ignored")
   func lateListens() throws {
     var driver = connected()
     let listener = try driver.observe("l", answered: "1")
@@ -107,7 +109,7 @@ struct GotchaSessionTests {
     #expect(driver.events.isEmpty && driver.completions.isEmpty)
   }
 
-  @Test("26. Of two pending writes the denial of the first is silent, that of the second shows")
+  @Test("26. Of two pending writes, denying the first is silent, denying the second shows")
   func denials() throws {
     var driver = connected()
     _ = try driver.observe("v", answered: "0")
@@ -125,7 +127,7 @@ struct GotchaSessionTests {
     }
   }
 
-  @Test("26. A child moves when what it is ordered by changes, also in place, and only then")
+  @Test("26. A child moves only when its order value changes, even if it stays in place")
   func moves() throws {
     var driver = connected()
     _ = driver.observe("m", Query(index: .child("n")))
@@ -143,7 +145,7 @@ struct GotchaSessionTests {
 
   // MARK: E. Writes and transactions
 
-  @Test("27. Values of the server are estimated here, on top of each other, and sent undecided")
+  @Test("27. Server values are estimated locally, on top of each other, and sent unresolved")
   func serverValues() throws {
     var driver = connected()
     _ = try driver.observe("i", answered: #"{"n":1,"s":"x","o":{"a":1}}"#)
@@ -162,7 +164,7 @@ struct GotchaSessionTests {
     )
   }
 
-  @Test("27. What is scheduled for the end is sent undecided, and decided when the end comes")
+  @Test("27. onDisconnect values are sent unresolved and resolved when the connection ends")
   func scheduledValues() throws {
     var driver = connected()
     _ = try driver.observe("o", answered: "1")
@@ -175,7 +177,7 @@ struct GotchaSessionTests {
   }
 
   @Test(
-    "28. A transaction's hash is that of the data without its own writes, with other pending ones"
+    "28. A transaction's hash includes other pending writes but not its own"
   )
   func hashes() throws {
     var driver = connected()
@@ -189,7 +191,7 @@ struct GotchaSessionTests {
     #expect(driver.sentWrites[3].write.hash == "kD0WC1dhA4d9tF2LqEBSwg8x4BY=")
   }
 
-  @Test("28. Nested transactions go out in one write at the parent, with the parent's hash")
+  @Test("28. Nested transactions are sent as one write at the parent, with the parent's hash")
   func nested() throws {
     var driver = connected()
     _ = try driver.observe("n", answered: #"{"a":1,"b":2}"#)
@@ -205,7 +207,7 @@ struct GotchaSessionTests {
     #expect(joint.write.operation == .set(try node(#"{"a":2,"b":3,"x":true}"#)))
   }
 
-  @Test("28. A set over a transaction that was not sent ends it with the status \"set\"")
+  @Test("28. A set over an unsent transaction ends it with the status set")
   func overridden() throws {
     var driver = connected()
     driver.feed(.goOffline(.user))
@@ -218,7 +220,7 @@ struct GotchaSessionTests {
 
   // MARK: F. Smaller traps
 
-  @Test("F. The answer alone completes a listen at a place without data")
+  @Test("F. The response alone completes a listen at an empty location")
   func emptyPlace() {
     var driver = connected()
     _ = driver.observe("nothing")
@@ -227,7 +229,7 @@ struct GotchaSessionTests {
     #expect(driver.events == ["value null"])
   }
 
-  @Test("F. A place that turns out to be empty takes along what an observer below knew from before")
+  @Test("F. A location that turns out to be empty clears older data of an observer below")
   func emptyPlaceAbove() throws {
     var driver = connected()
     _ = driver.observe("l/a/b")
@@ -245,7 +247,7 @@ struct GotchaSessionTests {
     #expect(driver.core.cachedValue(at: "l/a/b", query: .all) == .empty)
   }
 
-  @Test("F. A revoked credential is given up and the next one connects again, with all listens")
+  @Test("F. A revoked credential is dropped; the next one reconnects with all listens")
   func revokedCredential() throws {
     var driver = connected()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "old")))
@@ -271,7 +273,7 @@ struct GotchaSessionTests {
     #expect(driver.values == [#"{"a":{"b":5},"c":{".value":2,".priority":1}}"#])
   }
 
-  @Test("F. A denied default listen cancels every query at its place and none elsewhere")
+  @Test("F. A denied default listen cancels every query at its location and none elsewhere")
   func deniedListen() {
     var driver = connected()
     _ = driver.observe("x", first1)

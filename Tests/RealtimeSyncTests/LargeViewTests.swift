@@ -4,7 +4,7 @@ import Testing
 @testable import RealtimeSync
 
 /// The cost of a change in a view with very many children.
-@Suite("Views of many children")
+@Suite("Large views")
 struct LargeViewTests {
   private let byStars = Index.child(Path(["stars"]))
 
@@ -43,7 +43,7 @@ struct LargeViewTests {
   }
 
   @Test(
-    "Changes of the server and of this client change an order in place",
+    "Changes by the server and by the client update the order in place",
     arguments: [nil, Query.Limit(100, side: .last)]
   )
   func inPlace(limit: Query.Limit?) throws {

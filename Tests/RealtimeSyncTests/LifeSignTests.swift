@@ -4,7 +4,7 @@ import Testing
 @testable import RealtimeSync
 
 /// Servers that stop answering, in virtual time.
-@Suite("Signs of life")
+@Suite("Keepalive")
 struct LifeSignTests {
   /// A driver whose server has answered everything so far.
   private func connected() -> CoreDriver {
@@ -28,7 +28,7 @@ struct LifeSignTests {
   }
 
   @Test(
-    "A server that owes an answer is asked after one second, told of after three, left after ten"
+    "A server that owes a response is pinged after 1 s, reported after 3 s and left after 10 s"
   )
   func hung() throws {
     var driver = connected()
@@ -62,7 +62,7 @@ struct LifeSignTests {
     #expect(causes(driver) == [.noAnswer, .noAnswer])
   }
 
-  @Test("An answer ends the silence, whether it is the one that is due or a pong")
+  @Test("The expected response or a pong ends the silence")
   func relief() throws {
     for isPong in [false, true] {
       var driver = connected()
@@ -78,7 +78,7 @@ struct LifeSignTests {
   }
 
   @Test(
-    "Of a server that nothing is asked of a sign of life is wanted every 45 seconds, no oftener"
+    "An idle server is pinged every 45 seconds, no more often"
   )
   func idle() {
     var driver = connected()
@@ -114,7 +114,7 @@ struct LifeSignTests {
     #expect(driver.core.silentSince == end + 5_000)
   }
 
-  @Test("Somebody who looks learns within three seconds that an idle server hangs")
+  @Test("A probe reveals within three seconds that an idle server hangs")
   func probe() {
     var driver = connected()
     driver.pass(20_000)
@@ -132,7 +132,7 @@ struct LifeSignTests {
   }
 
   @Test(
-    "A server that takes long for one answer and says that it is alive is asked ever more rarely"
+    "A slow server that answers pings is pinged less and less often"
   )
   func slow() throws {
     var driver = connected()
@@ -147,7 +147,7 @@ struct LifeSignTests {
     #expect(driver.core.silentSince != nil)
   }
 
-  @Test("A thousand requests a second do not set a thousand timers")
+  @Test("A thousand requests a second do not schedule a thousand timers")
   func load() throws {
     var driver = connected()
     for _ in 1...1_000 {
@@ -159,7 +159,7 @@ struct LifeSignTests {
     #expect(pings(driver) == 0)
   }
 
-  @Test("A program that stood still itself does not blame the server")
+  @Test("A program that was suspended does not blame the server")
   func stoodStill() throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -175,7 +175,7 @@ struct LifeSignTests {
   }
 
   @Test(
-    "A server that greets and takes long to answer is given more time, up to eight times as much"
+    "A server that greets but is slow to respond gets up to eight times as much time"
   )
   func patience() throws {
     var driver = connected()
@@ -201,7 +201,7 @@ struct LifeSignTests {
     #expect(!driver.core.isConnected)
   }
 
-  @Test("Pushes are no answers; parts of a long message, in or out, are signs of life")
+  @Test("Pushes do not count as responses, but progress of a long message counts as activity")
   func progress() throws {
     var driver = connected()
     try driver.set("w", "1")

@@ -5,7 +5,7 @@ import Testing
 @testable import RealtimeSync
 
 /// A server that is unreachable for ten minutes of virtual time.
-@Suite("An outage of ten minutes")
+@Suite("A ten-minute outage")
 struct OutageTests {
   private static let length: Int64 = 600_000
 
@@ -31,7 +31,7 @@ struct OutageTests {
     return pauses
   }
 
-  @Test("It is tried again and again, ever more seldom, and never gives up", arguments: 1...5)
+  @Test("The client retries with increasing pauses and never gives up", arguments: 1...5)
   func attempts(seed: Int) {
     var driver = CoreDriver()
     driver.connect()
@@ -50,7 +50,7 @@ struct OutageTests {
     }
   }
 
-  @Test("Afterwards everything is listened to again, and the view is what a fresh client sees")
+  @Test("After it, all listens resume, and the view equals that of a new client")
   func views() throws {
     var old = CoreDriver()
     old.connect()
@@ -71,7 +71,7 @@ struct OutageTests {
   }
 }
 
-@Suite("Connections that only half work, and servers that pass a client on")
+@Suite("Half-open connections and redirects")
 struct HalfOpenTests {
   private func hosts(_ outputs: [RepoOutput]) -> [String?] {
     outputs.compactMap { output in
@@ -79,7 +79,7 @@ struct HalfOpenTests {
     }
   }
 
-  @Test("Data that keep coming do not hide that nothing gets out any more")
+  @Test("Incoming data does not hide that outgoing data no longer arrives")
   func halfOpen() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -92,7 +92,7 @@ struct HalfOpenTests {
     #expect(!driver.core.isConnected)
   }
 
-  @Test("One request that is never answered is no reason to leave a server that answers pings")
+  @Test("A single unanswered request does not disconnect a server that answers pings")
   func forgetfulServer() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -101,7 +101,7 @@ struct HalfOpenTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("An answer that takes long to arrive is waited for")
+  @Test("A response that takes long to arrive is awaited")
   func longAnswer() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -113,14 +113,14 @@ struct HalfOpenTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("A redirect instead of a greeting is followed at once")
+  @Test("A redirect in place of a greeting is followed at once")
   func redirect() {
     var driver = CoreDriver { $0.followsServerHost = true }
     #expect(hosts(driver.feed(.goOnline(.user))) == [nil])
     #expect(hosts(driver.receive(.reset(host: "s-1.example.test"))) == ["s-1.example.test"])
   }
 
-  @Test("A redirect is ignored where hosts are not followed")
+  @Test("A redirect is ignored if following hosts is disabled")
   func ignoredRedirect() {
     var driver = CoreDriver()
     driver.feed(.goOnline(.user))
@@ -128,7 +128,7 @@ struct HalfOpenTests {
     #expect(hosts(driver.feed(.timerFired(.reconnect))) == [nil])
   }
 
-  @Test("Servers that pass a client on to each other do not keep it running in circles")
+  @Test("A redirect loop is broken")
   func circle() {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))
@@ -144,7 +144,7 @@ struct HalfOpenTests {
     #expect(hosts(driver.feed(.timerFired(.reconnect))) == ["a"])
   }
 
-  @Test("A host that lets nobody in is forgotten, and the next attempt goes to the public one")
+  @Test("A redirect host that refuses connections is dropped in favor of the public host")
   func deadHost() {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))

@@ -5,10 +5,10 @@ import Testing
 
 @testable import RealtimeSync
 
-@Suite("The engine with a store that crashes", .serialized)
+@Suite("The engine with a crashing store", .serialized)
 struct OfflinePropertyTests {
   @Test(
-    "The store follows the engine, and each write that it kept is applied once",
+    "The store matches the engine, and every stored write is applied once",
     arguments: Thoroughness.seeds(80)
   )
   func seeds(seed: UInt64) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeSync
 
-@Suite("Single reads and what is known here")
+@Suite("Single reads and cached data")
 struct RepoCoreGetTests {
   /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
@@ -24,7 +24,7 @@ struct RepoCoreGetTests {
     return token
   }
 
-  @Test("A read waits for a connection until its deadline and then takes the stored data")
+  @Test("A read waits for a connection until its deadline, then returns stored data")
   func deadline() throws {
     var driver = try restarted()
     let token = get(&driver, "list/a")
@@ -33,7 +33,7 @@ struct RepoCoreGetTests {
     #expect(driver.reads == ["1 cached"])
   }
 
-  @Test("A read of what nobody has heard of fails at its deadline")
+  @Test("A read of unknown data fails at its deadline")
   func unknown() throws {
     var driver = try restarted()
     let token = get(&driver, "other")
@@ -41,7 +41,7 @@ struct RepoCoreGetTests {
     #expect(driver.reads == ["unavailable"])
   }
 
-  @Test("A read of a client that was taken offline does not wait")
+  @Test("A read after goOffline does not wait")
   func offline() throws {
     var driver = try restarted()
     driver.engine.feed(.goOffline(.user))
@@ -49,7 +49,7 @@ struct RepoCoreGetTests {
     #expect(driver.reads == [#"{"b":2} cached"#])
   }
 
-  @Test("A read of a client that was taken offline fails at once when nothing is known")
+  @Test("A read after goOffline fails at once if nothing is cached")
   func offlineUnknown() throws {
     var driver = try restarted()
     driver.engine.feed(.goOffline(.user))
@@ -62,7 +62,7 @@ struct RepoCoreGetTests {
     #expect(failures == ["unavailable: Client is offline."])
   }
 
-  @Test("A read goes to the server for stored data that the listen above has yet to confirm")
+  @Test("A read goes to the server if a listen above has not yet confirmed the stored data")
   func unconfirmedBelow() throws {
     var driver = try restarted()
     _ = driver.engine.observe("")
@@ -74,7 +74,7 @@ struct RepoCoreGetTests {
     #expect(driver.engine.requests.count == 1)
   }
 
-  @Test("With a connection a read goes to the server, though a listener shows stored data")
+  @Test("A read goes to the server when connected, even if a listener shows stored data")
   func server() throws {
     var driver = try restarted()
     _ = driver.engine.observe("list")
@@ -91,7 +91,7 @@ struct RepoCoreGetTests {
     #expect(driver.engine.events.isEmpty)
   }
 
-  @Test("A read of what a listener has from the server is answered here")
+  @Test("A read is answered locally if a listener has the data from the server")
   func listened() throws {
     var driver = try restarted()
     driver.engine.connect()
@@ -102,7 +102,7 @@ struct RepoCoreGetTests {
     #expect(driver.engine.requests.isEmpty)
   }
 
-  @Test("A read that the server cannot carry out takes the stored data, one it forbids does not")
+  @Test("A read returns stored data if the server is unavailable, but not if it denies the read")
   func failures() throws {
     for (status, expected) in [
       (StatusCode.unavailable, "{\"a\":1,\"b\":2} cached"),
@@ -117,7 +117,7 @@ struct RepoCoreGetTests {
     }
   }
 
-  @Test("Pending writes are in what is taken from the store")
+  @Test("Stored data includes pending writes")
   func pending() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "7")
@@ -126,7 +126,7 @@ struct RepoCoreGetTests {
     #expect(driver.reads == [#"{"a":7,"b":2} cached pending"#])
   }
 
-  @Test("Reads from the store do not disturb the listeners of other queries of the place")
+  @Test("Reads from the store do not affect listeners of other queries at the location")
   func undisturbed() throws {
     var driver = try restarted()
     let first = Query(index: .key, limit: Query.Limit(1, side: .first))
@@ -143,7 +143,7 @@ struct RepoCoreGetTests {
     #expect(driver.values == [#"{"a":1} cached"#])
   }
 
-  @Test("What was read once is kept for later")
+  @Test("A read's result is stored for later")
   func kept() throws {
     var driver = OfflineDriver()
     _ = get(&driver, "list")
@@ -157,7 +157,7 @@ struct RepoCoreGetTests {
   }
 }
 
-@Suite("RepoCore: ranges of what has changed")
+@Suite("RepoCore: range merges")
 struct RepoCoreRangeTests {
   private static let text = String(repeating: "x", count: 600)
 
@@ -174,7 +174,7 @@ struct RepoCoreRangeTests {
     return .push(.rangeMerge(path: "list", [range], tag: nil))
   }
 
-  @Test("A reconnect with much data tells the hashes of its ranges, and takes what differs")
+  @Test("A reconnect with large data sends range hashes and applies the ranges that differ")
   func reconnects() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -192,7 +192,7 @@ struct RepoCoreRangeTests {
     #expect(driver.events.count == 2)
   }
 
-  @Test("Little data go without")
+  @Test("A reconnect with small data sends no range hashes")
   func small() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -202,7 +202,7 @@ struct RepoCoreRangeTests {
     #expect(try Self.lastListen(driver).compoundHash == nil)
   }
 
-  @Test("Ranges for a listen that ended in the meantime are left alone")
+  @Test("Ranges for a listen that has ended are ignored")
   func late() throws {
     var driver = CoreDriver()
     driver.connect()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeSync
 
-@Suite("Users of an engine")
+@Suite("RepoCore: users")
 struct RepoCoreIdentityTests {
   private func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
     var driver = CoreDriver()
@@ -25,7 +25,7 @@ struct RepoCoreIdentityTests {
     if let request { driver.answer(request.id, status) }
   }
 
-  @Test("A write of someone who signed out is not sent for the next one, and is when they are back")
+  @Test("A signed-out user's write is not sent as the next user; it waits for its own")
   func heldWrites() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -48,7 +48,7 @@ struct RepoCoreIdentityTests {
     )
   }
 
-  @Test("A write that is under way is not sent a second time when its user gets another token")
+  @Test("A write in flight is not sent again when its user gets a new token")
   func onceUnderWay() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -60,7 +60,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("A write that nobody signed in for is sent for whoever signs in")
+  @Test("A write made while signed out is sent as the next user who signs in")
   func writesOfNobody() throws {
     var driver = connected()
     driver.lose()
@@ -73,7 +73,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.sentWrites.map(\.write.path) == ["a"])
   }
 
-  @Test("Signing out takes back what waits to be scheduled for the end of the connection")
+  @Test("Signing out cancels onDisconnect operations that have not been sent")
   func disconnectActions() {
     var driver = connected()
     signIn("ann", &driver)
@@ -84,7 +84,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions == ["write 1 write_canceled"])
   }
 
-  @Test("Signing out ends the transactions that were not sent")
+  @Test("Signing out ends unsent transactions")
   func transactions() {
     var driver = connected()
     signIn("ann", &driver)
@@ -99,7 +99,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("A transaction that is under way at the sign-out is not tried again for the next user")
+  @Test("A transaction in flight at sign-out is not retried as the next user")
   func staleTransaction() throws {
     var driver = connected([.writeOnce])
     signIn("ann", &driver)
@@ -113,7 +113,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("A transaction of someone else whose answer was lost fails instead of being sent again")
+  @Test("A former user's transaction whose response was lost fails instead of being resent")
   func lostTransaction() {
     var driver = connected([.writeOnce])
     signIn("ann", &driver)
@@ -127,7 +127,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions == ["transaction 1 disconnect false null"])
   }
 
-  @Test("A listen that ends with the old token is asked for again with the new one")
+  @Test("A listen revoked with the old token is requested again with the new one")
   func unsettledListen() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -142,7 +142,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions.isEmpty)
   }
 
-  @Test("A listen that the next user may not have ends with the refusal of its second request")
+  @Test("A listen denied to the next user is canceled once its second request is denied")
   func refusedListen() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -156,7 +156,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions == ["cancelled \(listener.number) permission_denied"])
   }
 
-  @Test("A refused token costs no listener, also if the server ends their listens first")
+  @Test("A rejected token cancels no listener, even if the server revokes the listen first")
   func refusedToken() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -174,7 +174,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.listens == ["q /l \(Node.integer(1).hash)"])
   }
 
-  @Test("Writes and reads wait for the answer to a token, and survive its refusal unsent")
+  @Test("Writes and reads wait for the auth response and stay queued if the token is rejected")
   func waitsForAnswer() throws {
     var driver = connected()
     signIn("ann", &driver)
@@ -198,7 +198,7 @@ struct RepoCoreIdentityTests {
     )
   }
 
-  @Test("A write that was kept on disk for one user is not sent for another")
+  @Test("A write stored for one user is not sent as another")
   func restoredWrites() {
     var driver = CoreDriver()
     let key = WriteKey(client: "c0", number: 7)

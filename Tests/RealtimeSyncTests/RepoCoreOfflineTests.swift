@@ -19,14 +19,14 @@ struct RepoCoreOfflineTests {
 
   // MARK: Data
 
-  @Test("After a restart a listener gets the data of before at once, marked as cached")
+  @Test("After a restart a listener gets the stored data at once, marked as cached")
   func cachedData() throws {
     var driver = try restarted()
     _ = driver.engine.observe("list")
     #expect(driver.values == [#"{"a":1,"b":2,"c":3} cached"#])
   }
 
-  @Test("A listen is resumed with the hash of the stored data, and an empty answer raises nothing")
+  @Test("A listen resumes with the hash of the stored data; an unchanged response raises no event")
   func resumedHash() throws {
     var driver = try restarted()
     _ = driver.engine.observe("list")
@@ -40,7 +40,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"a":9,"b":2,"c":3} current"#])
   }
 
-  @Test("Large data are resumed with a compound hash, and range merges reach the store")
+  @Test("Large data resumes with a compound hash, and range merges reach the store")
   func resumedRanges() throws {
     let members = (0..<100).map { #""k\#($0)":"\#(String(repeating: "x", count: 40))""# }
     var driver = try restarted("{\(members.joined(separator: ","))}")
@@ -66,14 +66,14 @@ struct RepoCoreOfflineTests {
     #expect(Array(driver.store.model.data.values) == [whole])
   }
 
-  @Test("Data that are known to be none are stored as such")
+  @Test("A location known to be empty is stored as empty")
   func nothing() throws {
     var driver = try restarted("null")
     _ = driver.engine.observe("list")
     #expect(driver.values == ["null cached"])
   }
 
-  @Test("A listen that ends before its answer leaves the data that were sent")
+  @Test("A listen that ends before its response keeps the data already sent")
   func early() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -85,7 +85,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"a":1} cached"#])
   }
 
-  @Test("A listen whose data never came leaves nothing behind")
+  @Test("A listen that never received all its data stores nothing")
   func incomplete() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -98,7 +98,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.data.isEmpty)
   }
 
-  @Test("Later changes reach the store: deep ones, merges, removals, a leaf in place of children")
+  @Test("Later changes reach the store: deep sets, merges, removals, a leaf replacing children")
   func changes() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -125,7 +125,7 @@ struct RepoCoreOfflineTests {
     }
   }
 
-  @Test("The window of a limited query is kept as it moves")
+  @Test("A limited query's window is stored as it moves")
   func window() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -143,7 +143,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.engine.listens == ["q /list \(id) 1 \(node.hash)"])
   }
 
-  @Test("A pending write deep in a child that a stored window does not have shows nothing of it")
+  @Test("A pending write deep in a child outside a stored window does not show that child")
   func windowUnderWrites() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -157,7 +157,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"b":{"n":2},"c":{"n":3}} cached"#])
   }
 
-  @Test("A child that an accepted write takes out of a stored range leaves the store, too")
+  @Test("A child that an accepted write moves out of a stored range is removed from the store")
   func outOfRange() throws {
     let large = Query(index: .value, start: QueryBound(.integer(4)))
     var driver = OfflineDriver()
@@ -179,7 +179,7 @@ struct RepoCoreOfflineTests {
     #expect(stored.sorted() == ["1", #"{"b":6}"#])
   }
 
-  @Test("All data of a location serve those below it, and its queries")
+  @Test("A location's stored data also serves its children and its queries")
   func above() throws {
     var driver = try restarted(#"{"a":{"n":1},"b":2,"c":3}"#)
     _ = driver.engine.observe("list/a")
@@ -187,7 +187,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"n":1} cached"#, #"{"b":2,"c":3} cached"#])
   }
 
-  @Test("An observer of what is above, still without its data, hides nothing that is stored")
+  @Test("An observer above that has no data yet does not hide stored data")
   func belowIncomplete() throws {
     var driver = try restarted(#"{"a":{"n":1},"b":2,"c":3}"#)
     _ = driver.engine.observe(.root)
@@ -212,7 +212,7 @@ struct RepoCoreOfflineTests {
     )
   }
 
-  @Test("What is stored below an observer is gone when its listen is answered without data")
+  @Test("Stored data below an observer is removed when its listen turns out empty")
   func belowNothing() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -228,7 +228,7 @@ struct RepoCoreOfflineTests {
     #expect(Set(driver.values) == ["null current"])
   }
 
-  @Test("An observer of children gets those that are stored by themselves, and no value")
+  @Test("A child observer gets individually stored children but no value event")
   func storedChildren() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -255,7 +255,7 @@ struct RepoCoreOfflineTests {
     )
   }
 
-  @Test("A write that was accepted is stored though nobody listens, and its removal as well")
+  @Test("An accepted write or removal is stored even if nobody listens")
   func acknowledgedAlone() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -273,7 +273,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"x":1} cached"#, "null cached"])
   }
 
-  @Test("Newer data of a location replace what was stored of its parts")
+  @Test("Newer data of a location replaces the stored data of its parts")
   func newerWhole() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -291,7 +291,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.queries.values.contains { $0.path == "list" })
   }
 
-  @Test("A listen that the server refuses leaves nothing on disk")
+  @Test("A denied listen leaves nothing on disk")
   func refused() throws {
     var driver = try restarted()
     _ = driver.engine.observe("list")
@@ -302,7 +302,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values.isEmpty)
   }
 
-  @Test("An accepted write changes stored data that nobody listens to")
+  @Test("An accepted write changes stored data without a listener")
   func acknowledged() throws {
     var driver = try restarted(#"{"a":{"n":1},"b":2}"#)
     driver.engine.connect()
@@ -314,7 +314,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"a":{"n":7}} cached"#])
   }
 
-  @Test("An accepted write changes a stored window only where it knows the child")
+  @Test("An accepted write changes a stored window only for children it contains")
   func acknowledgedInWindow() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -333,7 +333,7 @@ struct RepoCoreOfflineTests {
 
   // MARK: Writes
 
-  @Test("Writes of before are shown, sent first and in order under their old keys, then forgotten")
+  @Test("Stored writes are shown, sent first in order under their old keys, then deleted")
   func writes() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
@@ -353,7 +353,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.engine.completions == ["write 2 ok"])
   }
 
-  @Test("n increments made without a connection are n after a restart, and look so before")
+  @Test("n offline increments survive a restart and add n, before and after they are sent")
   func increments() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -370,7 +370,7 @@ struct RepoCoreOfflineTests {
     #expect(operations == [increment, increment, increment])
   }
 
-  @Test("Merges outlive the process as they were")
+  @Test("Merges survive a restart unchanged")
   func merges() throws {
     var driver = OfflineDriver()
     let changes = [Change("a/b", to: .integer(1)), Change("c", to: .empty)]
@@ -381,7 +381,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.engine.sentWrites.map(\.write.operation) == [.merge(changes)])
   }
 
-  @Test("Purging takes the writes of before back, too")
+  @Test("Purging also reverts stored writes")
   func purge() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
@@ -395,7 +395,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.engine.core.pendingWriteCount == 0)
   }
 
-  @Test("A refused write of before is reverted and forgotten")
+  @Test("A denied stored write is reverted and deleted")
   func refusedWrite() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
@@ -409,7 +409,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.writes.isEmpty)
   }
 
-  @Test("Transactions and scheduled writes are not kept")
+  @Test("Transactions and onDisconnect operations are not stored")
   func notKept() throws {
     var driver = OfflineDriver()
     driver.engine.transact("n") { _ in .commit(.integer(1)) }
@@ -421,7 +421,7 @@ struct RepoCoreOfflineTests {
 
   // MARK: Pruning
 
-  @Test("Beyond its size a store loses what was not used for longest, never what is in use")
+  @Test("A store over its size limit evicts the least recently used data, never data in use")
   func pruning() throws {
     var driver = OfflineDriver { $0.offlineBytes = 1_000 }
     driver.engine.connect()
@@ -447,7 +447,7 @@ struct RepoCoreOfflineTests {
     #expect(Set(driver.store.model.queries.values.map(\.path.description)) == ["/q0", "/q1"])
   }
 
-  @Test("What was kept synced is not pruned by the next process, but by the one after it")
+  @Test("Data kept synced is not pruned by the next process, but by the one after")
   func keptSynced() throws {
     var driver = OfflineDriver()
     driver.engine.connect()
@@ -464,7 +464,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.data.isEmpty)
   }
 
-  @Test("More queries than may be kept are pruned whatever their size")
+  @Test("Queries over the limit are pruned, whatever their size")
   func tooMany() throws {
     var driver = OfflineDriver { $0.offlineQueries = 2 }
     driver.engine.connect()

@@ -8,7 +8,7 @@ struct RepoCoreSessionTests {
   private let last2 = Query(limit: Query.Limit(2, side: .last))
   private let first1 = Query(limit: Query.Limit(1, side: .first))
 
-  @Test("The first use connects, and not before")
+  @Test("The client connects on first use")
   func opens() {
     var driver = CoreDriver()
     #expect(driver.core.phase == .interrupted)
@@ -18,7 +18,7 @@ struct RepoCoreSessionTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("A default listen replaces tagged ones, and they come back when it ends")
+  @Test("A default listen replaces tagged ones, which resume when it ends")
   func supersedes() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -37,7 +37,7 @@ struct RepoCoreSessionTests {
     )
   }
 
-  @Test("An order alone shares the default listen")
+  @Test("A query that only sets an order shares the default listen")
   func orderAlone() {
     var driver = CoreDriver()
     driver.connect()
@@ -68,7 +68,7 @@ struct RepoCoreSessionTests {
     #expect(driver.events == ["added a after - 1", #"value {"a":1,"b":2}"#])
   }
 
-  @Test("A reconnect restores credentials, listens with hashes, and the rest")
+  @Test("A reconnect restores credentials, listens with hashes and outstanding requests")
   func restores() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -91,7 +91,7 @@ struct RepoCoreSessionTests {
     #expect(driver.requests.map(\.request) == expected)
   }
 
-  @Test("Connected and the time offset are told below .info")
+  @Test("Connection state and server time offset appear below .info")
   func info() throws {
     var driver = CoreDriver()
     _ = driver.observe(".info/connected", .all, [.value])
@@ -104,7 +104,7 @@ struct RepoCoreSessionTests {
     #expect(driver.values.count == 5)
   }
 
-  @Test("A refused listen ends its listeners, at the default query all of the location")
+  @Test("A denied listen cancels its listeners, or all at the location for a default listen")
   func refused() {
     var driver = CoreDriver()
     driver.connect()
@@ -119,7 +119,7 @@ struct RepoCoreSessionTests {
     #expect(driver.listens == ["q /x/y "])
   }
 
-  @Test("A revoked listen ends as a refused one")
+  @Test("A revoked listen ends like a denied one")
   func revoked() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -131,7 +131,7 @@ struct RepoCoreSessionTests {
     #expect(driver.events.isEmpty)
   }
 
-  @Test("A read is answered from complete data, pending writes included")
+  @Test("A read is answered from complete data, including pending writes")
   func getCached() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -143,7 +143,7 @@ struct RepoCoreSessionTests {
     #expect(driver.requests.isEmpty)
   }
 
-  @Test("A read of other data asks the server and disturbs no listener")
+  @Test("A read of other data goes to the server and affects no listener")
   func getRemote() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -170,7 +170,7 @@ struct RepoCoreSessionTests {
     #expect(driver.requests.count == 1)
   }
 
-  @Test("What was scheduled for the end shows when the connection is lost")
+  @Test("onDisconnect writes show when the connection is lost")
   func onDisconnect() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -191,7 +191,7 @@ struct RepoCoreSessionTests {
     #expect(driver.values.isEmpty)
   }
 
-  @Test("Pauses between attempts grow up to the longest")
+  @Test("Pauses between attempts grow up to the maximum")
   func pauses() {
     var driver = CoreDriver {
       $0.reconnectJitter = 0
@@ -208,7 +208,7 @@ struct RepoCoreSessionTests {
     #expect(pauses == [1_000, 1_300, 1_690, 2_000, 2_000, 2_000])
   }
 
-  @Test("After a lasting connection the first attempt comes at once")
+  @Test("After a long-lived connection the first reconnect is immediate")
   func noPause() {
     var driver = CoreDriver()
     driver.connect()
@@ -217,7 +217,7 @@ struct RepoCoreSessionTests {
     #expect(driver.core.phase == .connecting(ConnectionID(2)))
   }
 
-  @Test("Going offline closes and stays closed; going online connects at once")
+  @Test("Going offline disconnects until going online, which connects at once")
   func offline() {
     var driver = CoreDriver()
     driver.connect()
@@ -229,7 +229,7 @@ struct RepoCoreSessionTests {
     #expect(driver.core.phase == .connecting(ConnectionID(2)))
   }
 
-  @Test("A silent server is noticed although nothing is asked of it, an idle one is not")
+  @Test("A silent server is detected even without requests, and an idle one is kept")
   func keepalive() {
     var driver = CoreDriver()
     driver.connect()
@@ -240,7 +240,7 @@ struct RepoCoreSessionTests {
     #expect(!driver.core.isConnected)
   }
 
-  @Test("A refused credential takes the connection down until another one comes")
+  @Test("A rejected credential closes the connection until a new one is set")
   func credentials() throws {
     var driver = CoreDriver()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "old")))
@@ -257,7 +257,7 @@ struct RepoCoreSessionTests {
     )
   }
 
-  @Test("A server that shuts down is not connected to again")
+  @Test("The client does not reconnect to a server that shuts down")
   func shutdown() {
     var driver = CoreDriver()
     driver.connect()
@@ -267,7 +267,7 @@ struct RepoCoreSessionTests {
     #expect(driver.core.phase == .interrupted)
   }
 
-  @Test("Pushes for nothing, of any form, change nothing")
+  @Test("Pushes without a listen, in any form, are ignored")
   func strayPushes() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -291,7 +291,7 @@ struct RepoCoreSessionTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("Ending all listeners of a location leaves other owners of the data")
+  @Test("Ending all listeners of a location keeps data that is kept synced")
   func stopAll() throws {
     var driver = CoreDriver()
     driver.connect()

@@ -18,7 +18,7 @@ struct RepoCoreTransactionTests {
     return driver
   }
 
-  @Test("A transaction on known data is sent with their hash and commits")
+  @Test("A transaction on known data is sent with its hash and commits")
   func commit() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -33,7 +33,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.values == ["101"])
   }
 
-  @Test("A transaction from nothing sends an empty hash")
+  @Test("A transaction on empty data sends an empty hash")
   func fromNothing() {
     var driver = CoreDriver()
     driver.connect()
@@ -42,7 +42,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.listens == ["q /c "])
   }
 
-  @Test("Stale data run the transaction again on the newest")
+  @Test("A stale response reruns the transaction on the latest data")
   func stale() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -53,7 +53,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 ok true 201"])
   }
 
-  @Test("After 25 stale answers a transaction gives up")
+  @Test("A transaction gives up after 25 stale responses")
   func tries() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -66,7 +66,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.values.last == "100")
   }
 
-  @Test("A transaction behind one that was answered late runs again on what has come since")
+  @Test("A transaction queued behind a late response reruns on the data received since")
   func lateAnswer() throws {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
@@ -81,7 +81,7 @@ struct RepoCoreTransactionTests {
     #expect(last.write.hash == Node.integer(500).hash)
   }
 
-  @Test("A refusal goes back to the old data before it is reported")
+  @Test("A denial reverts to the old data before it is reported")
   func refusal() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -103,7 +103,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.sentWrites.isEmpty && driver.events.isEmpty)
   }
 
-  @Test("A function that aborts when it runs again takes its write back")
+  @Test("A function that aborts on a rerun reverts its write")
   func abortLater() throws {
     var driver = try counter()
     driver.transact("c") { $0 == .integer(100) ? .commit(.integer(101)) : .abort }
@@ -113,7 +113,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.values == ["101", "7"])
   }
 
-  @Test("Without applyLocally only the server's data show")
+  @Test("Without applyLocally only the server's data shows")
   func hidden() throws {
     var driver = try counter()
     driver.transact("c", appliesLocally: false, increment)
@@ -124,7 +124,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 ok true 101"])
   }
 
-  @Test("A second transaction on one path runs on the output of the first and waits for it")
+  @Test("A second transaction on a path runs on the first one's output and waits for it")
   func chained() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -138,7 +138,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.sentWrites[1].write.operation == .set(.integer(102)))
   }
 
-  @Test("Two nested transactions go out in one write at the upper path")
+  @Test("Two nested transactions are sent as one write at the upper path")
   func nested() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -163,7 +163,7 @@ struct RepoCoreTransactionTests {
     )
   }
 
-  @Test("A set stops a transaction that was not sent, wherever it overlaps")
+  @Test("A set ends an overlapping transaction that has not been sent")
   func overridden() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -178,7 +178,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.values == ["5"])
   }
 
-  @Test("A sent transaction commits after a set if the server took it")
+  @Test("A sent transaction commits despite a set if the server accepts it")
   func overriddenButCommitted() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -189,7 +189,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.values.isEmpty)
   }
 
-  @Test("A set offline lets a transaction whose write waits commit, as the original does")
+  @Test("An offline set lets a transaction with a queued write commit, as Firebase does")
   func overriddenOffline() throws {
     var driver = try counter()
     driver.feed(.goOffline(.user))
@@ -203,7 +203,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 ok true 101"])
   }
 
-  @Test("A set at one child leaves the transaction at another running")
+  @Test("A set at one child does not end a transaction at another")
   func overriddenSibling() throws {
     var driver = CoreDriver()
     driver.feed(.goOffline(.user))
@@ -219,7 +219,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.sentWrites.map(\.write.path) == ["n", "n/a", "n/b"])
   }
 
-  @Test("A lost connection fails what was sent and keeps what was not")
+  @Test("A lost connection fails sent transactions and keeps unsent ones")
   func disconnect() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -234,7 +234,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions.isEmpty)
   }
 
-  @Test("With the extension a sent transaction is sent again with its key")
+  @Test("With the write-once extension a sent transaction is resent with its key")
   func writeOnce() throws {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
@@ -248,7 +248,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 ok true 101"])
   }
 
-  @Test("A server without the extension after one with it fails the transaction")
+  @Test("A transaction fails if the next server lacks the write-once extension")
   func writeOnceLost() throws {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
@@ -259,7 +259,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions == ["transaction 2 disconnect false 100"])
   }
 
-  @Test("The output has the priority that it brings, and none if it brings none")
+  @Test("The output has its own priority, or none if it sets none")
   func priority() throws {
     for priority in [nil, LeafValue.integer(7)] {
       var driver = CoreDriver()
@@ -272,7 +272,7 @@ struct RepoCoreTransactionTests {
     }
   }
 
-  @Test("Purging ends transactions, sent or not, and their later answers count no more")
+  @Test("Purging ends transactions, sent or not, and later responses to them are ignored")
   func purge() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -293,7 +293,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions.isEmpty && driver.events.isEmpty && driver.sentWrites.isEmpty)
   }
 
-  @Test("A value that the server decides is sent raw and shown estimated")
+  @Test("A server value is sent unresolved and shown estimated")
   func deferred() throws {
     var driver = try counter()
     driver.transact("c") { _ in .commit(.leaf(.deferred(.incrementInteger(5)))) }

@@ -7,7 +7,7 @@ import Testing
 struct RepoCoreWriteTests {
   private func node(_ json: String) throws -> Node { try Node(json: JSONParser.parse(json)) }
 
-  @Test("A local set raises events before the server answers")
+  @Test("A local set raises events before the server responds")
   func local() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -18,7 +18,7 @@ struct RepoCoreWriteTests {
     #expect(driver.completions.isEmpty)
   }
 
-  @Test("Of two pending writes only the refusal of the last one shows")
+  @Test("Of two pending writes only the denial of the last one shows")
   func refusals() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -37,7 +37,7 @@ struct RepoCoreWriteTests {
     }
   }
 
-  @Test("Writes made offline are sent in their order after the listens")
+  @Test("Offline writes are sent in order after the listens")
   func offlineOrder() throws {
     var driver = CoreDriver()
     _ = driver.observe("l")
@@ -59,7 +59,7 @@ struct RepoCoreWriteTests {
     #expect(kinds == ["s", "q", "l/a", "l/b", "l/c"])
   }
 
-  @Test("What is not acknowledged is sent again, what is acknowledged is not")
+  @Test("Only unacknowledged writes are sent again")
   func resend() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -75,7 +75,7 @@ struct RepoCoreWriteTests {
     #expect(driver.core.pendingWriteCount == 0)
   }
 
-  @Test("An answer of a lost connection changes nothing")
+  @Test("A response from a lost connection is ignored")
   func lateAnswer() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -89,7 +89,7 @@ struct RepoCoreWriteTests {
     #expect(driver.core.pendingWriteCount == 1)
   }
 
-  @Test("Increments made offline add up locally and are all sent raw")
+  @Test("Offline increments add up locally and are all sent unresolved")
   func increments() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -111,7 +111,7 @@ struct RepoCoreWriteTests {
     #expect(driver.core.cachedValue(at: "n", query: .all) == .integer(110))
   }
 
-  @Test("Increments of anything but a number start from nothing")
+  @Test("Increments of anything but a number start from zero")
   func incrementsOfOthers() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -129,7 +129,7 @@ struct RepoCoreWriteTests {
     #expect(driver.values.last == #"{"n":6,"o":7,"q":0.5,"s":5}"#)
   }
 
-  @Test("The server's time is estimated by the offset of its greeting")
+  @Test("The server's time is estimated from the offset in its greeting")
   func timestamp() throws {
     var driver = CoreDriver()
     driver.connect(timestamp: 1_005_000)
@@ -140,7 +140,7 @@ struct RepoCoreWriteTests {
     #expect(driver.values.last == "1005100")
   }
 
-  @Test("With the extension every write has a key, numbered in the order of sending")
+  @Test("With the write-once extension writes have keys numbered in sending order")
   func keys() throws {
     var driver = CoreDriver()
     try driver.set("a", "1")
@@ -162,7 +162,7 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.map(\.write.key) == [nil, nil, nil])
   }
 
-  @Test("A write keeps its name when somebody signs in between two sendings")
+  @Test("A write keeps its key when a user signs in before it is resent")
   func keyOverSignIn() throws {
     var driver = CoreDriver()
     driver.connect([.writeOnce])
@@ -179,7 +179,7 @@ struct RepoCoreWriteTests {
     )
   }
 
-  @Test("Purging takes back what is not acknowledged")
+  @Test("Purging reverts unacknowledged writes")
   func purge() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -195,7 +195,7 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("Purging several writes shows nothing in between")
+  @Test("Purging several writes shows no intermediate state")
   func purgeAtOnce() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -233,7 +233,7 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("An acknowledgement without a push shows the old data again")
+  @Test("An acknowledgment without a push shows the old data again")
   func acknowledgedBeforeData() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -245,7 +245,7 @@ struct RepoCoreWriteTests {
   }
 
   @Test(
-    "A leaf that was written into shows again once the write is acknowledged",
+    "A leaf hidden by a deep write shows again once the write is acknowledged",
     arguments: [Path("l"), "l/a"],
     [true, false]
   )
@@ -267,7 +267,7 @@ struct RepoCoreWriteTests {
     #expect(driver.core.cachedValue(at: "l/a", query: .all) == .integer(5))
   }
 
-  @Test("A priority goes with the server's last child, though a written child is still there")
+  @Test("A priority is removed with the server's last child, even if a written child remains")
   func priorityOfWrittenChildren() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -279,7 +279,7 @@ struct RepoCoreWriteTests {
     #expect(driver.values.last == #"{"a":{"new":1}}"#)
   }
 
-  @Test("A mixed merge raises events in their order")
+  @Test("A mixed merge raises its events in order")
   func mixedMerge() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -300,7 +300,7 @@ struct RepoCoreWriteTests {
     )
   }
 
-  @Test("A child moves when what it is ordered by changes, even in place")
+  @Test("A child moves when its order value changes, even if it stays in place")
   func moves() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -317,7 +317,7 @@ struct RepoCoreWriteTests {
     #expect(driver.events.dropLast() == [#"changed b after - {"n":0,"x":1}"#])
   }
 
-  @Test("An unfinished view shows written children but no value")
+  @Test("An incomplete view shows written children but no value")
   func unfinished() throws {
     var driver = CoreDriver()
     driver.connect()

@@ -6,7 +6,7 @@ import Testing
 
 /// Defects that users of other clients of this protocol have reported, as tests of the client
 /// engine.
-@Suite("Reported defects: the client engine")
+@Suite("Reported bugs: the client engine")
 struct ReportedDefectTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
 
@@ -17,7 +17,7 @@ struct ReportedDefectTests {
     return driver
   }
 
-  @Test("n increments made offline become n", arguments: [1, 2, 100])
+  @Test("n increments made offline add n", arguments: [1, 2, 100])
   func offlineIncrements(count: Int) throws {
     var driver = connected()
     _ = try driver.observe("n", answered: "0")
@@ -43,7 +43,7 @@ struct ReportedDefectTests {
     #expect(driver.values.isEmpty)
   }
 
-  @Test("While a transaction is pending, a read of the parent shows its child, old or new")
+  @Test("During a transaction, a read of the parent shows the child's old or new data")
   func readDuringTransaction() throws {
     var driver = connected()
     driver.transact("l/b") { $0.isEmpty ? .commit(.empty) : .commit(.integer(20)) }
@@ -56,7 +56,7 @@ struct ReportedDefectTests {
     #expect(driver.values == [#"{"a":1,"b":2,"c":3}"#, #"{"a":1,"b":20,"c":3}"#])
   }
 
-  @Test("A read put anywhere between other steps changes nothing that listeners are told")
+  @Test("A read at any step does not change the events that listeners get")
   func getDisturbsNobody() throws {
     let steps = 12
     let expected = try told(readingBefore: nil)
@@ -113,7 +113,7 @@ struct ReportedDefectTests {
   }
 
   @Test(
-    "No value is told before the server has answered",
+    "No value event is raised before the server responds",
     arguments: [Query.all, Query(index: .key)]
   )
   func noEarlyNull(query: Query) throws {
@@ -128,7 +128,7 @@ struct ReportedDefectTests {
     #expect(driver.values == [#"{"a":1}"#])
   }
 
-  @Test("A revoked listen tells each of its listeners once, whatever else comes for it")
+  @Test("A revoked listen cancels each of its listeners once, whatever else arrives for it")
   func cancelledOnce() throws {
     var driver = connected()
     _ = driver.observe("x", first1)
@@ -151,7 +151,7 @@ struct ReportedDefectTests {
     #expect(driver.listens.allSatisfy { $0.hasPrefix("n ") })
   }
 
-  @Test("A peer that is gone without a word is noticed, and everything is sent to the next one")
+  @Test("A peer that vanishes silently is detected, and everything is sent to the next one")
   func deadPeer() throws {
     var driver = connected()
     _ = driver.observe(".info/connected", .all, [.value])
@@ -177,7 +177,7 @@ struct ReportedDefectTests {
     #expect(driver.values == ["false", "true"])
   }
 
-  @Test("A server that dies between the socket and its greeting is noticed")
+  @Test("A server that dies before its greeting is detected")
   func deadBeforeGreeting() throws {
     var driver = CoreDriver()
     _ = driver.observe("l")
@@ -190,7 +190,7 @@ struct ReportedDefectTests {
     #expect(driver.listens == ["q /l "])
   }
 
-  @Test("An expired token ends no listener; with the next one only what is new is sent")
+  @Test("An expired token ends no listener; listens resume with hashes under the next token")
   func expiredToken() throws {
     var driver = connected()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "first")))
@@ -209,7 +209,7 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("A token that is renewed in time disturbs neither the connection nor the listeners")
+  @Test("A token renewed in time affects neither the connection nor the listeners")
   func renewedToken() throws {
     var driver = connected()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "first")))
@@ -222,7 +222,7 @@ struct ReportedDefectTests {
     #expect(driver.events.isEmpty && driver.listens.isEmpty)
   }
 
-  @Test("An update of 500 paths is one message and one event, and reads go on beside it")
+  @Test("An update of 500 paths is one message and one event and does not block reads")
   func wideUpdate() throws {
     var driver = connected()
     let entries = (0..<5_000).map { (ChildKey("k\($0)"), Node.integer(0)) }

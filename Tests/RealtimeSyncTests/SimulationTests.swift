@@ -4,9 +4,9 @@ import Testing
 
 @testable import RealtimeSync
 
-@Suite("Several engines and one server")
+@Suite("Simulation: several engines and one server")
 struct SimulationTests {
-  @Test("All converge, and every write counts exactly once", arguments: 0..<10)
+  @Test("All engines converge, and every write counts exactly once", arguments: 0..<10)
   func converges(block: UInt64) {
     for seed in (block * 10)..<(block * 10 + 10) {
       var simulation = Simulation(seed: seed, clients: 3)

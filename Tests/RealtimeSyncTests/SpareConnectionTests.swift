@@ -4,7 +4,7 @@ import Testing
 @testable import RealtimeSync
 
 /// Servers that hang while another has replaced them, in virtual time.
-@Suite("A second connection beside a silent one")
+@Suite("Spare connections")
 struct SpareConnectionTests {
   /// A driver connected to a host that the database's own host has named, with every request
   /// answered.
@@ -36,7 +36,9 @@ struct SpareConnectionTests {
     .hello(ServerHello(timestamp: 0, host: host, session: "t", extensions: [.writeOnce]))
   }
 
-  @Test("After three seconds of silence the database's own host is asked, and taken if it greets")
+  @Test(
+    "After three seconds of silence the client tries the database's own host and switches to it"
+  )
   func takesOver() throws {
     var driver = connected()
     let listener = driver.observe("a")
@@ -70,7 +72,7 @@ struct SpareConnectionTests {
     #expect(attempts(driver) == [], "a server that answers has no spare")
   }
 
-  @Test("A silent server that speaks again keeps its client", arguments: [true, false])
+  @Test("A silent server that responds again keeps its client", arguments: [true, false])
   func relief(isPong: Bool) throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -90,7 +92,7 @@ struct SpareConnectionTests {
     #expect(attempts(driver) == [])
   }
 
-  @Test("Who waits for nothing opens nothing, for an hour")
+  @Test("An idle client opens no spare for an hour")
   func idle() {
     var driver = connected()
     driver.passWithPongs(3_600_000)
@@ -98,7 +100,7 @@ struct SpareConnectionTests {
   }
 
   @Test(
-    "A spare goes where it is sent, and back to the database's own host if nobody greets it there"
+    "A spare follows redirects and returns to the database's own host if not greeted"
   )
   func redirected() throws {
     var driver = connected()
@@ -125,7 +127,7 @@ struct SpareConnectionTests {
     #expect(attempts(driver) == ["s-2"])
   }
 
-  @Test("There is one spare at a time, however often it is refused or sent in circles")
+  @Test("Only one spare exists at a time, however often it is refused or redirected")
   func bounded() throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -159,7 +161,7 @@ struct SpareConnectionTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("When the silent connection is given up, the attempt beside it goes on in its place")
+  @Test("The spare takes over when the silent connection is dropped")
   func adopted() throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -184,7 +186,7 @@ struct SpareConnectionTests {
     #expect(attempts(driver).count >= 2)
   }
 
-  @Test("A server that greets, but answers nothing, is left ever more slowly")
+  @Test("A server that greets but never responds is left after longer and longer waits")
   func greetsOnly() throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -201,7 +203,7 @@ struct SpareConnectionTests {
     #expect(pauses.prefix(3).elementsEqual([6_000, 12_000, 24_000]))
   }
 
-  @Test("Going offline ends the spare, as does another redirection of the server itself")
+  @Test("Going offline or a redirect by the server closes the spare")
   func ended() throws {
     for isOffline in [true, false] {
       var driver = connected()
@@ -221,7 +223,7 @@ struct SpareConnectionTests {
     }
   }
 
-  @Test("A database at a socket, whose server has no other in its place, opens none")
+  @Test("A database on a Unix socket opens no spare")
   func local() throws {
     var driver = CoreDriver()
     driver.connect()

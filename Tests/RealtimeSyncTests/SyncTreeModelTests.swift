@@ -19,7 +19,7 @@ struct SyncTreeModelTests {
   /// The parts into which the seeds are divided, so that they run in parallel.
   private static let parts: ClosedRange<UInt64> = 0...3
 
-  @Test("Views show what the oracle says, and events replay to it", arguments: parts)
+  @Test("Views match the oracle, and replayed events lead to the same state", arguments: parts)
   func model(part: UInt64) {
     var comparisons = 0
     let seeds = Self.seeds.filter { $0 % 4 == part }
@@ -34,7 +34,7 @@ struct SyncTreeModelTests {
   }
 
   @Test(
-    "Seeds that once found the oracle wrong hold",
+    "Seeds that once exposed errors in the oracle pass",
     arguments: [1_158, 1_604, 1_892, 3_184] as [UInt64]
   )
   func regressions(seed: UInt64) {

@@ -8,7 +8,7 @@ private let increment: TransactionUpdate = { node in
   return .commit(.integer(value + 1))
 }
 
-@Suite("Transactions that others race with")
+@Suite("Racing transactions")
 struct TransactionRaceTests {
   private func counter(
     _ extensions: Set<ServerHello.Extension> = [],
@@ -23,7 +23,7 @@ struct TransactionRaceTests {
 
   // MARK: Tries and pauses
 
-  @Test("The second try comes at once, the pauses before the others double and are left to chance")
+  @Test("The first retry is immediate; later ones back off exponentially with jitter")
   func pauses() throws {
     var driver = try counter {
       $0.transactionTries = 6
@@ -52,7 +52,7 @@ struct TransactionRaceTests {
     #expect(driver.values.last == "100")
   }
 
-  @Test("A timer that comes too early sends nothing and is set again")
+  @Test("A timer that fires too early sends nothing and is rescheduled")
   func earlyTimer() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -67,7 +67,7 @@ struct TransactionRaceTests {
     }
   }
 
-  @Test("What is sent after a pause is made of the data of then")
+  @Test("A retry after a pause uses the latest data")
   func newestAfterPause() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -83,7 +83,7 @@ struct TransactionRaceTests {
     #expect(driver.values == ["501"])
   }
 
-  @Test("A transaction that joins a pausing one at a place above waits with it, and goes out once")
+  @Test("A transaction above a pausing one waits with it, and both are sent as one write")
   func joined() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -102,7 +102,7 @@ struct TransactionRaceTests {
 
   // MARK: What observers see
 
-  @Test("Without applyLocally no intermediate state is ever shown, whatever happens to it")
+  @Test("Without applyLocally no intermediate state is ever shown")
   func hiddenStates() throws {
     var driver = try counter()
     driver.transact("c", appliesLocally: false, increment)
@@ -120,7 +120,7 @@ struct TransactionRaceTests {
   }
 
   @Test(
-    "Reads during a transaction show old or new data of its place, never none",
+    "Reads during a transaction show its old or new data, never empty data",
     arguments: [true, false],
     [true, false]
   )
@@ -170,7 +170,7 @@ struct TransactionRaceTests {
   // MARK: Overlaps
 
   @Test(
-    "A set above or below is sent after what waits, and stops it if it comes too late",
+    "A set above or below is sent after queued transactions and ends them if they are stale",
     arguments: ["n", "n/a", "n/a/x", "/"] as [Path]
   )
   func overlappingSets(path: Path) throws {
@@ -190,7 +190,7 @@ struct TransactionRaceTests {
     #expect(driver.completions == [#"transaction 2 set false {"x":1}"#])
   }
 
-  @Test("An update stops the transactions at each of its places and leaves the others")
+  @Test("An update ends the transactions at each of its paths and no others")
   func overlappingUpdate() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -206,7 +206,7 @@ struct TransactionRaceTests {
     #expect(driver.completions == ["transaction 2 set false 1", "transaction 4 set false 3"])
   }
 
-  @Test("A refusal of a joint write ends all that went into it, and none that waits behind it")
+  @Test("A denied joint write ends all its transactions, and none queued behind it")
   func refusedTogether() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -228,7 +228,7 @@ struct TransactionRaceTests {
     #expect(driver.values.last == #"{"a":1,"b":1}"#)
   }
 
-  @Test("A child's transaction that joined its parent's sees the parent's output, and both commit")
+  @Test("A child's transaction that joins its parent's sees the parent's output, and both commit")
   func parentAndChild() throws {
     var driver = CoreDriver()
     driver.connect()
@@ -250,7 +250,7 @@ struct TransactionRaceTests {
 
   // MARK: The end of the connection
 
-  @Test("Going offline fails what was sent to a server that cannot tell it again")
+  @Test("Going offline fails transactions sent to a server without write-once support")
   func offlineWhileSent() throws {
     var driver = try counter()
     driver.transact("c", increment)
@@ -262,7 +262,7 @@ struct TransactionRaceTests {
     #expect(driver.core.pendingWriteCount == 0)
   }
 
-  @Test("Going offline keeps what was sent to a server that takes each write once")
+  @Test("Going offline keeps transactions sent to a server with write-once support")
   func offlineWhileSentOnce() throws {
     var driver = try counter([.writeOnce])
     driver.transact("c", increment)
@@ -277,7 +277,7 @@ struct TransactionRaceTests {
     #expect(driver.values == ["101", "100"] || driver.values == ["101"])
   }
 
-  @Test("Going offline keeps what waits behind another, and what pauses")
+  @Test("Going offline keeps transactions that wait for another or for a retry")
   func offlineWhileWaiting() throws {
     var driver = try counter()
     driver.transact("c", increment)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that cannot connect")
+@Suite("A failing client connection")
 struct ClientFailureTests {
   /// Answers the first bytes received with fixed bytes, then closes.
   private final class ScriptedPeer: ChannelInboundHandler {
@@ -36,7 +36,7 @@ struct ClientFailureTests {
   }
 
   @Test(
-    "says that something else answers",
+    "reports a peer that does not speak the protocol",
     arguments: [
       "SSH-2.0-OpenSSH_9.2\r\n",
       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi",
@@ -52,26 +52,26 @@ struct ClientFailureTests {
     #expect(end.description.contains("is not a database server"))
   }
 
-  @Test("says that it was hung up on")
+  @Test("reports a peer that hangs up")
   func hungUp() async throws {
     #expect(try await connect(toPeerThatAnswers: "").kind == .lost)
   }
 
-  @Test("refuses a header that is too long")
+  @Test("rejects a header that is too long")
   func longHeader() async throws {
     let line = "X-Long: " + String(repeating: "x", count: 20_000)
     let end = try await connect(toPeerThatAnswers: "HTTP/1.1 101 OK\r\n\(line)\r\n\r\n")
     #expect(end.kind == .notADatabaseServer)
   }
 
-  @Test("says that nothing listens")
+  @Test("reports that nothing is listening")
   func unreachable() async throws {
     let directory = try TemporaryDirectory()
     let target = ConnectionTarget(unixSocket: directory.file("none"))
     #expect(try await ClientProbe(target).closed().kind == .unreachable)
   }
 
-  @Test("gives up after its time")
+  @Test("times out")
   func timeout() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).get()
@@ -83,7 +83,7 @@ struct ClientFailureTests {
     try await server.close()
   }
 
-  @Test("can be closed before it is open")
+  @Test("can be closed before it opens")
   func closeEarly() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).get()

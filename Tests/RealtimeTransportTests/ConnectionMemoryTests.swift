@@ -5,7 +5,7 @@ import Testing
 @testable import RealtimeTransport
 
 /// Everything happens on a clock that stands still until a test advances it.
-@Suite("The memory that connections share")
+@Suite("ConnectionMemory")
 struct ConnectionMemoryTests {
   private final class Log {
     var lines: [String] = []
@@ -41,7 +41,7 @@ struct ConnectionMemoryTests {
 
   // MARK: Input
 
-  @Test("is promised in the order of asking, and one always fits")
+  @Test("is granted in request order, and a single request always fits")
   func order() {
     let memory = makeMemory()
     let (a, b, c, d) = (makeHolder("a"), makeHolder("b"), makeHolder("c"), makeHolder("d"))
@@ -63,7 +63,7 @@ struct ConnectionMemoryTests {
     #expect(memory.promisedInput == 0)
   }
 
-  @Test("is apart for strangers and others")
+  @Test("is separate for authenticated and unauthenticated clients")
   func pools() {
     let memory = makeMemory()
     let (a, b, c) = (makeHolder("a"), makeHolder("b"), makeHolder("c", isStranger: false))
@@ -78,7 +78,7 @@ struct ConnectionMemoryTests {
     #expect(memory.promisedInput == 201)
   }
 
-  @Test("is never granted to who has gone")
+  @Test("is never granted to a connection that is gone")
   func gone() {
     let memory = makeMemory()
     let (a, b) = (makeHolder("a"), makeHolder("b"))
@@ -91,7 +91,7 @@ struct ConnectionMemoryTests {
     #expect(memory.promisedInput == 0)
   }
 
-  @Test("is taken from who stops while others wait, not from who goes on or is complete")
+  @Test("is taken from stalled connections while others wait, not from active or complete ones")
   func stopped() {
     let memory = makeMemory()
     let holders = ["stopped", "going", "complete"].map { makeHolder($0) }
@@ -111,7 +111,7 @@ struct ConnectionMemoryTests {
     #expect(log.lines == ["stopped ended", "waiting granted"])
   }
 
-  @Test("tells when much was in use and nothing is")
+  @Test("reports when nothing is in use after a burst")
   func relief() {
     let memory = makeMemory(strangers: 1 << 24)
     memory.onBurst = { [log] in log.lines.append("relief") }
@@ -138,7 +138,7 @@ struct ConnectionMemoryTests {
 
   private func bytes(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
-  @Test("is exhausted sooner for those who have not read, and counts what is still to come")
+  @Test("is exhausted sooner for connections with unread output, and counts pending output")
   func exhaustion() throws {
     let memory = makeMemory()
     let channel = try makeChannel(memory)
@@ -157,7 +157,7 @@ struct ConnectionMemoryTests {
     #expect(memory.outputBytes == 1)
   }
 
-  @Test("lets those go on who wait for it, one after the other, as long as there is some")
+  @Test("resumes waiting connections one by one as long as memory is free")
   func waiters() throws {
     let memory = makeMemory()
     let channel = try makeChannel(memory)
@@ -177,7 +177,7 @@ struct ConnectionMemoryTests {
     #expect(log.lines == ["first", "second"])
   }
 
-  @Test("is taken from who has much and takes nothing of it, when it is short")
+  @Test("is taken from clients that read nothing of their large output when memory is short")
   func stragglers() throws {
     let memory = makeMemory()
     let (idle, slow, small) = (
@@ -197,7 +197,7 @@ struct ConnectionMemoryTests {
 
   // MARK: Branches
 
-  @Test("is promised to the connections of all event loops together, and granted on their own")
+  @Test("is shared by all event loops and granted on the connection's own event loop")
   func inputOfBranches() {
     let memory = makeMemory()
     let other = EmbeddedEventLoop()
@@ -213,7 +213,7 @@ struct ConnectionMemoryTests {
     #expect(log.lines == ["b granted"])
   }
 
-  @Test("is exhausted for all event loops when their connections wait for their clients together")
+  @Test("is exhausted for all event loops by the sum of their unread output")
   func outputOfBranches() throws {
     let memory = makeMemory()
     let box = memory.branch(on: EmbeddedEventLoop())
@@ -232,7 +232,7 @@ struct ConnectionMemoryTests {
     #expect(memory.outputBytes == 1)
   }
 
-  @Test("has the other event loops look what has been read, as long as one waits for room")
+  @Test("makes other event loops check for read output while one of them waits")
   func looksOfBranches() throws {
     let memory = makeMemory()
     let other = EmbeddedEventLoop()

@@ -1,10 +1,10 @@
 import RealtimeTransport
 import Testing
 
-@Suite("The URL of a database")
+@Suite("DatabaseURL")
 struct DatabaseURLTests {
   @Test(
-    "names a host, a port, a namespace and whether the connection is encrypted",
+    "specifies host, port, namespace and encryption",
     arguments: [
       ("https://my-ns.firebaseio.com", "my-ns.firebaseio.com", 443, true, "my-ns"),
       ("https://My-NS.firebaseio.com/", "my-ns.firebaseio.com", 443, true, "my-ns"),
@@ -31,14 +31,14 @@ struct DatabaseURLTests {
     #expect(target.namespace == namespace)
   }
 
-  @Test("of an address or of localhost may leave the namespace to the server")
+  @Test("may omit the namespace for localhost, an IP address or a Unix socket")
   func withoutNamespace() throws {
     #expect(try DatabaseURL("http://localhost:9000").target.namespace == nil)
     #expect(try DatabaseURL("http://127.0.0.1:9000").target.namespace == nil)
     #expect(try DatabaseURL("unix:/run/hearth.sock").target.namespace == nil)
   }
 
-  @Test("may be that of a Unix socket", arguments: ["unix:/run/a b.sock", "unix:///run/a b.sock"])
+  @Test("may name a Unix socket", arguments: ["unix:/run/a b.sock", "unix:///run/a b.sock"])
   func unix(text: String) throws {
     let url = try DatabaseURL(text + "?ns=demo")
     #expect(url.target.endpoint == .unix(path: "/run/a b.sock"))
@@ -47,13 +47,13 @@ struct DatabaseURLTests {
     #expect(url.root == "unix:/run/a b.sock")
   }
 
-  @Test("may have a path, whose keys are unescaped unless an escape is malformed")
+  @Test("may have a path, whose keys are unescaped unless an escape is invalid")
   func path() throws {
     let url = try DatabaseURL("http://localhost:9000//a%20b/c+d/%zz/?ns=demo")
     #expect(url.path == ["a b", "c d", "%zz"])
   }
 
-  @Test("is parted at its delimiters, whatever letters and marks join them")
+  @Test("is split at its delimiters even if followed by combining characters")
   func joinedDelimiters() throws {
     let socket = try DatabaseURL("unix:/run/\u{6DD}?ns=b#/\u{301}a/\u{6DD}/c")
     #expect(socket.target.endpoint == .unix(path: "/run/\u{6DD}"))
@@ -68,7 +68,7 @@ struct DatabaseURLTests {
     #expect(network.path == ["\u{301}a", "\u{6DD}", "c\u{6DD}"])
   }
 
-  @Test("is written with escapes and read back the same")
+  @Test("round-trips with percent escapes")
   func roundTrip() throws {
     let url = try DatabaseURL("http://localhost:9000?ns=demo")
     #expect(url.text(at: ["a b", "ü%"]) == "http://localhost:9000/a%20b/%C3%BC%25")
@@ -82,7 +82,7 @@ struct DatabaseURLTests {
   }
 
   @Test(
-    "is refused with a reason when it is none",
+    "is rejected with a reason if invalid",
     arguments: [
       ("", "host"), ("ftp://localhost:9000", "scheme"), ("http://a.localhost:9000", "database"),
       ("https://x.firebase.com", "firebaseio.com"), ("unix:relative", "\"/\""),
@@ -97,7 +97,7 @@ struct DatabaseURLTests {
     #expect(error?.description.contains(word) == true)
   }
 
-  @Test("leads to a handshake that names the protocol, the last session and the namespace")
+  @Test("produces a handshake with protocol version, last session and namespace")
   func requestTarget() {
     let target = ConnectionTarget(host: "localhost", port: 9_000, namespace: "demo")
     #expect(target.requestTarget(lastSession: nil) == "/.ws?v=5&ns=demo")
@@ -105,7 +105,7 @@ struct DatabaseURLTests {
     #expect(target.requestTarget(lastSession: "a b\r\n") == "/.ws?v=5&ns=demo")
   }
 
-  @Test("follows the host of a greeting on TCP and stays on a Unix socket")
+  @Test("follows the greeting's host on TCP and stays on a Unix socket")
   func redirection() {
     let target = ConnectionTarget(host: "localhost", port: 9_000, namespace: "demo")
     #expect(target.redirected(to: "other:81")?.endpoint == .tcp(host: "other", port: 81))

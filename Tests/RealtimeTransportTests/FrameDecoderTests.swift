@@ -6,7 +6,7 @@ import Testing
 
 @testable import RealtimeTransport
 
-@Suite("A decoder of frames")
+@Suite("FrameDecoder")
 struct FrameDecoderTests {
   /// Consecutive frames, as NIO's own encoder writes them.
   private func bytes(_ frames: [WebSocketFrame]) throws -> [UInt8] {
@@ -30,7 +30,7 @@ struct FrameDecoderTests {
     )
   }
 
-  @Test("reads what NIO's encoder writes, wherever it is cut", arguments: [false, true])
+  @Test("decodes what NIO's encoder writes, split at any position", arguments: [false, true])
   func everything(isMasked: Bool) throws {
     let lengths = [0, 1, 125, 126, 127, 300, 65_535, 65_536, 3]
     let bytes = try bytes(lengths.map { frame($0, isMasked: isMasked, isFinal: $0 != 300) })
@@ -59,7 +59,7 @@ struct FrameDecoderTests {
   }
 
   @Test(
-    "knows by the first bytes that a frame breaks the rules",
+    "detects an invalid frame from its first bytes",
     arguments: [
       ([0x81, 0x83], nil), ([0x81, 0xFE, 4, 0], nil), ([0x81, 0xFE, 4, 1], .tooLong),
       ([0x81, 0xFF, 0, 0, 0, 0, 0, 0, 4, 0], nil),
@@ -81,7 +81,7 @@ struct FrameDecoderTests {
     }
   }
 
-  @Test("gives the socket its buffer back with the last frame of it, and not before")
+  @Test("releases the socket's buffer with its last frame, and not before")
   func buffer() throws {
     var read = ByteBuffer(bytes: try bytes([frame(5, isMasked: true), frame(7, isMasked: true)]))
     let place = read.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) }
@@ -95,7 +95,7 @@ struct FrameDecoderTests {
     #expect(read.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } == place)
   }
 
-  @Test("tells apart all kinds of frames")
+  @Test("distinguishes all kinds of frames")
   func opcodes() throws {
     let kinds: [WebSocketOpcode] = [.continuation, .text, .binary, .connectionClose, .ping, .pong]
     var decoder = FrameDecoder(byteLimit: 1_024, isMasked: false)
@@ -104,7 +104,7 @@ struct FrameDecoderTests {
     #expect(try kinds.map { _ in try decoder.next()?.opcode } == kinds)
   }
 
-  @Test("keeps only what has not been handed out, though no read ever ends with a frame")
+  @Test("keeps only undelivered bytes, even if no read ever ends at a frame boundary")
   func memory() throws {
     let frame = try bytes([frame(1_000, isMasked: true)])
     let stream = frame + frame

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client of plain HTTP requests", .timeLimit(.minutes(1)))
+@Suite("HTTPClient", .timeLimit(.minutes(1)))
 struct HTTPClientTests {
   /// Answers the first bytes of each connection with fixed bytes, then closes if requested.
   private final class ScriptedPeer: ChannelInboundHandler {
@@ -63,7 +63,7 @@ struct HTTPClientTests {
     }?.kind
   }
 
-  @Test("sends method, path, header lines and body, and reads status, header and body")
+  @Test("sends method, path, headers and body, and reads status, headers and body")
   func exchange() async throws {
     let directory = try TemporaryDirectory()
     let listener = try await ServerListener.listen(
@@ -101,7 +101,7 @@ struct HTTPClientTests {
   }
 
   @Test(
-    "reads bodies of every form",
+    "reads bodies in every transfer format",
     arguments: [
       "Content-Length: 5\r\n\r\nhello", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
       "Connection: close\r\n\r\nhello",
@@ -120,20 +120,20 @@ struct HTTPClientTests {
     #expect(answer.header("Location") == "http://127.0.0.1:1/")
   }
 
-  @Test("says that what answers does not speak HTTP")
+  @Test("reports a peer that does not speak HTTP")
   func notHTTP() async throws {
     #expect(try await failure("SSH-2.0-OpenSSH_9.2\r\n") == .notHTTP)
   }
 
   @Test(
-    "says that the answer broke off",
+    "reports a truncated response",
     arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"]
   )
   func lost(text: String) async throws {
     #expect(try await failure(text) == .lost)
   }
 
-  @Test("takes no more than a body of its limit")
+  @Test("rejects a body over its size limit")
   func tooLarge() async throws {
     var client = Self.client()
     client.bodyBytes = 4
@@ -143,13 +143,13 @@ struct HTTPClientTests {
     #expect(try await answer(text, client: client).body.count == 5)
   }
 
-  @Test("gives up after its time")
+  @Test("times out")
   func timeout() async throws {
     let client = Self.client(timeout: .milliseconds(200))
     #expect(try await failure("HTTP/1.1 200 OK\r\n", closes: false, client: client) == .timedOut)
   }
 
-  @Test("gives up when its task is cancelled, before and during the wait")
+  @Test("stops when its task is canceled, before or during the request")
   func cancelled() async throws {
     let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .bind(host: "127.0.0.1", port: 0).get()
@@ -162,7 +162,7 @@ struct HTTPClientTests {
     try await server.close()
   }
 
-  @Test("says that nothing listens, and that nobody knows a host")
+  @Test("reports that nothing is listening or that a host is unknown")
   func unreachable() async throws {
     let directory = try TemporaryDirectory()
     let socket = ConnectionTarget(unixSocket: directory.file("none"))
@@ -181,7 +181,7 @@ struct HTTPClientTests {
   }
 
   @Test(
-    "reads URLs of http and https",
+    "parses http and https URLs",
     arguments: [
       ("https://a.example.test/v1/x?key=K#part", "a.example.test", true, "/v1/x?key=K"),
       ("http://localhost:9099", "localhost:9099", false, "/"),
@@ -196,7 +196,7 @@ struct HTTPClientTests {
   }
 
   @Test(
-    "refuses what is no such URL",
+    "rejects other URLs",
     arguments: [
       "", "a.example.test/x", "ftp://a/x", "http:///x", "http://a b/", "http://a/\r\nx: y",
     ]

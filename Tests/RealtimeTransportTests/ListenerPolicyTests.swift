@@ -20,14 +20,14 @@ struct ListenerPolicyTests {
     return text
   }
 
-  @Test("refuses requests from web pages", arguments: [true, false])
+  @Test("rejects requests from web pages", arguments: [true, false])
   func origin(isUnix: Bool) async throws {
     let request = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: http://localhost"])
     #expect(try await answer(request, isUnix: isUnix).hasPrefix("HTTP/1.1 403 "))
   }
 
   @Test(
-    "refuses other hosts on TCP",
+    "rejects other hosts on TCP",
     arguments: ["Host: evil.test", "Host: localhost.evil.test", "Host: [::1", "Host: ", "X: y"]
   )
   func host(line: String) async throws {
@@ -35,7 +35,7 @@ struct ListenerPolicyTests {
     #expect(text.hasPrefix("HTTP/1.1 403 "))
   }
 
-  @Test("answers other paths with 404 and JSON")
+  @Test("answers other paths with a 404 JSON error")
   func notFound() async throws {
     let text = try await answer("GET /a HTTP/1.1\r\nHost: localhost:1\r\nConnection: close\r\n\r\n")
     #expect(text.hasPrefix("HTTP/1.1 404 "))
@@ -44,7 +44,7 @@ struct ListenerPolicyTests {
     #expect(upgrade.hasPrefix("HTTP/1.1 404 "))
   }
 
-  @Test("answers a plain request for the WebSocket with 400")
+  @Test("answers a WebSocket request without an upgrade with 400")
   func noUpgrade() async throws {
     let text = try await answer("GET /.ws?v=5 HTTP/1.1\r\nHost: [::1]:1\r\n\r\n")
     #expect(text.hasPrefix("HTTP/1.1 400 "))
@@ -58,7 +58,7 @@ struct ListenerPolicyTests {
     #expect(!(try await answer(request).hasPrefix("HTTP/1.1 101")))
   }
 
-  @Test("refuses long headers and many of them")
+  @Test("rejects headers that are too long or too many")
   func headers() async throws {
     let long = ["Host: localhost", "X: " + String(repeating: "x", count: 9_000)]
     #expect(!(try await answer(RawPeer.upgradeRequest(lines: long)).hasPrefix("HTTP/1.1 101")))
@@ -72,7 +72,7 @@ struct ListenerPolicyTests {
     #expect(text.hasPrefix("HTTP/1.1 101 "))
   }
 
-  @Test("makes a socket for this user alone, and removes it at the end")
+  @Test("creates a socket for its own user only and removes it when closed")
   func mode() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -83,7 +83,7 @@ struct ListenerPolicyTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("takes the place of a socket that nobody answers at")
+  @Test("replaces a stale socket")
   func stale() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -94,7 +94,7 @@ struct ListenerPolicyTests {
     try await listener.close().get()
   }
 
-  @Test("leaves a socket alone that is answered")
+  @Test("does not replace a socket in use")
   func inUse() async throws {
     let directory = try TemporaryDirectory()
     let address = ListenAddress.unix(path: directory.file("s"))
@@ -108,7 +108,7 @@ struct ListenerPolicyTests {
     try await first.close().get()
   }
 
-  @Test("leaves a file alone that is in its place")
+  @Test("does not replace a regular file")
   func regularFile() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -120,7 +120,7 @@ struct ListenerPolicyTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == Data("precious".utf8))
   }
 
-  @Test("names the limit when the path of a socket is too long")
+  @Test("reports the limit when a socket path is too long")
   func longPath() async throws {
     let path = "/tmp/" + String(repeating: "x", count: 103)
     let error = await #expect(throws: ListenError.self) {
@@ -130,7 +130,7 @@ struct ListenerPolicyTests {
     #expect(error?.description.contains("107") == true)
   }
 
-  @Test("says when another program has the port")
+  @Test("reports a port that is in use")
   func portInUse() async throws {
     let first = try await ServerListener.startEcho()
     let error = await #expect(throws: ListenError.self) {

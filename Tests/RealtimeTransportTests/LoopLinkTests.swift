@@ -5,7 +5,7 @@ import Testing
 @testable import RealtimeTransport
 
 /// Both event loops stand still until a test runs them.
-@Suite("The link between a server and its connections")
+@Suite("LoopLink")
 struct LoopLinkTests {
   private final class Log: @unchecked Sendable {
     var lines: [String] = []
@@ -27,7 +27,7 @@ struct LoopLinkTests {
     return log.lines
   }
 
-  @Test("carries the calls of a tick together, in order, in both directions")
+  @Test("delivers the calls of a tick together, in order, in both directions")
   func order() {
     for name in ["a", "b", "c"] { link.toConnections(note(name)) }
     connections.run()
@@ -43,7 +43,7 @@ struct LoopLinkTests {
     #expect(takeLines() == ["d", "e"])
   }
 
-  @Test("makes each call at once if both have the same event loop")
+  @Test("makes each call directly if both sides share an event loop")
   func direct() {
     let link = LoopLink(from: server, to: server)
     link.toConnections(note("a"))
@@ -52,7 +52,7 @@ struct LoopLinkTests {
     #expect(takeLines() == ["a", "b"])
   }
 
-  @Test("has two deliveries under way to the server, and collects what comes meanwhile")
+  @Test("keeps at most two deliveries to the server in flight and batches later calls")
   func deliveries() {
     for name in ["a", "b", "c", "d"] {
       link.toServer(note(name))
@@ -69,7 +69,7 @@ struct LoopLinkTests {
     #expect(takeLines() == [])
   }
 
-  @Test("holds a connection with many messages on their way, until the server has handled some")
+  @Test("pauses a connection with many messages in flight until the server has handled some")
   func manyMessages() {
     let sender = LoopLink.Sender { [log] in log.lines.append($0 ? "held" : "read") }
     for _ in 0..<15 { link.toServer(from: sender, bytes: 1) {} }
@@ -83,7 +83,7 @@ struct LoopLinkTests {
     #expect(takeLines() == ["read"])
   }
 
-  @Test("holds a connection with long messages on their way")
+  @Test("pauses a connection with long messages in flight")
   func longMessages() {
     let sender = LoopLink.Sender { [log] in log.lines.append($0 ? "held" : "read") }
     link.toServer(from: sender, bytes: 200_000) {}
@@ -96,7 +96,7 @@ struct LoopLinkTests {
     #expect(takeLines() == ["read"])
   }
 
-  @Test("leaves the event loop of the connections alone once it has ended")
+  @Test("no longer uses the connections' event loop once it has ended")
   func ended() {
     link.toConnections(note("a"))
     link.toServer(note("b"))
@@ -109,7 +109,7 @@ struct LoopLinkTests {
   }
 }
 
-@Suite("A server's view of output on another event loop")
+@Suite("OutputMirror")
 struct OutputMirrorTests {
   private final class Handler: OutputHandler {
     var isCongested = false
@@ -134,7 +134,7 @@ struct OutputMirrorTests {
     server.run()
   }
 
-  @Test("shows output on its way as waiting, until it has arrived")
+  @Test("counts output in flight as pending until it arrives")
   func onTheWay() {
     let mirror = makeMirror()
     #expect(!mirror.isCongested && !mirror.hasNotableOutput)
@@ -146,7 +146,7 @@ struct OutputMirrorTests {
     #expect(!mirror.isCongested && !mirror.hasNotableOutput)
   }
 
-  @Test("shows what waits in the connection")
+  @Test("shows the connection's pending output")
   func waiting() {
     let mirror = makeMirror()
     mirror.waitingBytes = 1_001
@@ -155,7 +155,7 @@ struct OutputMirrorTests {
     #expect(mirror.isCongested)
   }
 
-  @Test("counts as congested while memory is short and output waits, on whichever event loop")
+  @Test("is congested while memory is short and output is pending, on any event loop")
   func tight() {
     var bounds = ConnectionMemory.Bounds()
     bounds.output = 3_000
@@ -173,7 +173,7 @@ struct OutputMirrorTests {
     #expect(!mirrors[3].isCongested)
   }
 
-  @Test("never counts a long response twice while the connection takes it over")
+  @Test("never counts a long response twice during its handover to the connection")
   func takeover() throws {
     let memory = ConnectionMemory(eventLoop: server)
     let total = memory.total
@@ -198,7 +198,7 @@ struct OutputMirrorTests {
   }
 
   @Test(
-    "tells once when a connection has caught up, and never after its end",
+    "reports once that a connection has caught up, and never after its end",
     arguments: [true, false]
   )
   func relief(isCongested: Bool) {

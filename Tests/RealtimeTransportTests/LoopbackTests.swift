@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Client and listener on this machine")
+@Suite("Client and listener on one machine")
 struct LoopbackTests {
   @Test(
-    "exchange messages over TCP and over a Unix socket, short and long",
+    "exchange short and long messages over TCP and Unix sockets",
     arguments: [true, false]
   )
   func echo(isUnix: Bool) async throws {
@@ -29,7 +29,7 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
-  @Test("find each other again after the file of the socket, and its directory, are removed")
+  @Test("connect again after the socket file and its directory are removed")
   func lostSocket() async throws {
     let directory = try TemporaryDirectory()
     let folder = directory.file("run")
@@ -57,7 +57,7 @@ struct LoopbackTests {
     #expect(access(folder + "/s", F_OK) != 0)
   }
 
-  @Test("know who is at the other end of a Unix socket")
+  @Test("know the peer's credentials on a Unix socket")
   func credentials() async throws {
     let directory = try TemporaryDirectory()
     let listener = try await ServerListener.start(at: .unix(path: directory.file("s"))) {
@@ -70,7 +70,7 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
-  @Test("forget the request as soon as the connection has been accepted")
+  @Test("discard the HTTP request once the connection is accepted")
   func forgottenRequest() async throws {
     let listener = try await ServerListener.start { connection in
       let host = connection.request?.header("Host") ?? "none"
@@ -91,7 +91,7 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
-  @Test("let in the server's user and root, and nobody else")
+  @Test("admit only the server's own user and root")
   func users() {
     let credentials = PeerCredentials(process: 1, user: 1_000, group: 1_000)
     #expect(credentials.isAllowed(byServerOf: 1_000))
@@ -99,7 +99,7 @@ struct LoopbackTests {
     #expect(PeerCredentials(process: 1, user: 0, group: 0).isAllowed(byServerOf: 1_001))
   }
 
-  @Test("tell a client why a server refuses it")
+  @Test("report to the client why the server refuses it")
   func refusal() async throws {
     let listener = try await ServerListener.start(
       admit: { _ in HTTPAnswer(status: 404, error: "no such database") },
@@ -111,7 +111,7 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
-  @Test("notice when a peer does not read")
+  @Test("detect a peer that does not read")
   func slowConsumer() async throws {
     var limits = TransportLimits.server
     limits.stall = .milliseconds(50)
@@ -126,7 +126,7 @@ struct LoopbackTests {
     try await listener.close().get()
   }
 
-  @Test("notice when more waits for a peer than allowed")
+  @Test("detect more pending output for a peer than allowed")
   func tooMuchOutput() async throws {
     var limits = TransportLimits.server
     limits.pendingBytes = 16 * 1_024 * 1_024

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RealtimeTransport
 
-@Suite("A mask")
+@Suite("A WebSocket mask")
 struct MaskingTests {
-  @Test("is put on each byte in turn, and comes off by the same, whatever the length")
+  @Test("applies to each byte in turn and is its own inverse at any length")
   func lengths() {
     var random = SplitMix64(seed: 5)
     let key: [UInt8] = [0x5A, 0xC3, 0x17, 0x99]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealtimeTransport
 
-@Suite("A message handler")
+@Suite("MessageHandler")
 struct MessageHandlerTests {
   private final class Log {
     var messages: [String] = []
@@ -64,7 +64,7 @@ struct MessageHandlerTests {
     return frames
   }
 
-  @Test("A connection that has been silent is sent a ping")
+  @Test("pings a silent connection")
   func keepAlive() throws {
     let (channel, handler, _) = try makeChannel()
     handler.keepAlive()
@@ -87,7 +87,7 @@ struct MessageHandlerTests {
     #expect(log.messages == ["{}"])
   }
 
-  @Test("puts segments and fragments together, and takes no sign of life for a message")
+  @Test("assembles segments and fragments and delivers no keepalive as a message")
   func segments() throws {
     let (channel, _, log) = try makeChannel()
     try channel.writeInbound(try frame(.text, "0"))
@@ -99,7 +99,7 @@ struct MessageHandlerTests {
     #expect(log.messages == ["abcd"])
   }
 
-  @Test("ignores binary frames, whole and in fragments")
+  @Test("ignores binary frames, whole or fragmented")
   func binary() throws {
     let (channel, _, log) = try makeChannel()
     try channel.writeInbound(try frame(.binary, "{}"))
@@ -109,7 +109,7 @@ struct MessageHandlerTests {
     #expect(log.messages == ["{}"])
   }
 
-  @Test("answers a ping with its payload")
+  @Test("answers a ping with a pong of the same payload")
   func ping() throws {
     let (channel, _, _) = try makeChannel()
     try channel.writeInbound(try frame(.ping, "abc"))
@@ -119,7 +119,7 @@ struct MessageHandlerTests {
     #expect(frames.first.map { String(buffer: $0.data) } == "abc")
   }
 
-  @Test("reads only a few frames without content at a time", arguments: ["ping", "pong", "0", ""])
+  @Test("reads only a few empty frames at a time", arguments: ["ping", "pong", "0", ""])
   func emptyFrames(kind: String) throws {
     let (channel, _, log) = try makeChannel()
     let opcode: WebSocketOpcode = kind == "ping" ? .ping : kind == "pong" ? .pong : .text
@@ -146,7 +146,7 @@ struct MessageHandlerTests {
     #expect(log.messages.filter { !$0.isEmpty } == ["{}", "{}"])
   }
 
-  @Test("answers a goodbye and closes")
+  @Test("answers a close frame and closes")
   func goodbye() throws {
     let (channel, _, log) = try makeChannel()
     try channel.writeInbound(try frame(.connectionClose, "\u{3}\u{E9}"))
@@ -156,7 +156,7 @@ struct MessageHandlerTests {
     #expect(log.ends.count == 1)
   }
 
-  @Test("closes when a server gets a frame that is not masked, or a client one that is")
+  @Test("closes on an unmasked frame to a server or a masked frame to a client")
   func masking() throws {
     for (role, isMasked) in [(MessageHandler.Role.server, false), (.client, true)] {
       let (channel, _, log) = try makeChannel(role: role)
@@ -168,7 +168,7 @@ struct MessageHandlerTests {
   }
 
   @Test(
-    "closes on fragments out of place",
+    "closes on an unexpected continuation or an unknown opcode",
     arguments: [WebSocketOpcode.continuation, WebSocketOpcode(encodedWebSocketOpcode: 3)]
   )
   func misplaced(opcode: WebSocketOpcode?) throws {
@@ -192,7 +192,7 @@ struct MessageHandlerTests {
     #expect(log.ends.map(\.kind) == [.protocolViolation])
   }
 
-  @Test("closes when a message is not finished in time")
+  @Test("closes when a message is not completed in time")
   func unfinished() throws {
     let (channel, _, log) = try makeChannel()
     try channel.writeInbound(try frame(.text, "3"))
@@ -203,7 +203,7 @@ struct MessageHandlerTests {
     #expect(log.ends.map(\.kind) == [.protocolViolation])
   }
 
-  @Test("hands nothing over while reading is stopped, and what has come in its order after that")
+  @Test("delivers nothing while reading is paused, then everything in order")
   func stopped() throws {
     let (channel, handler, log) = try makeChannel()
     handler.setReading(false)
@@ -220,7 +220,7 @@ struct MessageHandlerTests {
     #expect(log.messages == ["{1}", "{2}", "{3}"])
   }
 
-  @Test("lets a message pass by that is too long, and tells the number of its request")
+  @Test("skips a message that is too long and reports its request number")
   func excess() throws {
     var limits = TransportLimits.server
     limits.messageBytes = 40
@@ -263,7 +263,7 @@ struct MessageHandlerTests {
     }
   }
 
-  @Test("lets a message pass by for as long as it goes on, and no longer")
+  @Test("skips a long message as long as it continues, and no longer")
   func slowExcess() throws {
     var limits = TransportLimits.server
     limits.messageFrames = 5
@@ -278,7 +278,7 @@ struct MessageHandlerTests {
     #expect(log.ends.map(\.kind) == [.protocolViolation])
   }
 
-  @Test("stops the clock of a message that was finished")
+  @Test("stops the timeout of a completed message")
   func finished() throws {
     let (channel, _, log) = try makeChannel()
     try channel.writeInbound(try frame(.text, "1"))
@@ -298,7 +298,7 @@ struct MessageHandlerTests {
     #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
   }
 
-  @Test("cuts long messages into segments that NIO's decoder reads", arguments: [false, true])
+  @Test("splits long messages into segments that NIO's decoder reads", arguments: [false, true])
   func longMessage(isClient: Bool) throws {
     let (channel, handler, _) = try makeChannel(role: isClient ? .client : .server)
     let text = String(repeating: "é😀", count: 20_000)
@@ -316,7 +316,7 @@ struct MessageHandlerTests {
   }
 
   @Test(
-    "writes frames of every length as NIO's decoder reads them",
+    "writes frames of every length that NIO's decoder reads",
     arguments: [0, 1, 125, 126, 127, 65_535, 65_536, 300_000]
   )
   func lengths(count: Int) throws {
@@ -334,7 +334,7 @@ struct MessageHandlerTests {
     }
   }
 
-  @Test("says goodbye when it is closed, and waits only a little for the answer")
+  @Test("sends a close frame when closed and waits only briefly for the reply")
   func close() throws {
     let (channel, handler, log) = try makeChannel()
     handler.close(code: 1_001, end: ConnectionEnd(.closed, description: "enough"))

@@ -4,7 +4,7 @@ import RealtimeTransport
 import Testing
 import TransportTestSupport
 
-@Suite("A listener that lets some web pages in")
+@Suite("A listener with allowed origins")
 struct OriginTests {
   private static let page = "http://localhost:5173"
 
@@ -37,14 +37,14 @@ struct OriginTests {
       .joined(separator: "\r\n")
   }
 
-  @Test("opens a WebSocket for one of them", arguments: [page, "HTTP://LocalHost:5173"])
+  @Test("opens a WebSocket for an allowed origin", arguments: [page, "HTTP://LocalHost:5173"])
   func webSocket(origin: String) async throws {
     let request = RawPeer.upgradeRequest(lines: ["Host: localhost", "Origin: \(origin)"])
     #expect(try await answer(request).hasPrefix("HTTP/1.1 101 "))
   }
 
   @Test(
-    "refuses WebSockets and requests of all others",
+    "rejects WebSockets and requests from all other origins",
     arguments: [
       "http://localhost", "http://localhost:51730", "https://localhost:5173", "null", "",
       "http://evil.test", "http://localhost:5173.evil.test", "http://localhost:5173/",
@@ -61,7 +61,7 @@ struct OriginTests {
   }
 
   @Test(
-    "lets in whatever page this machine serves, where that is wanted, and no other",
+    "accepts any page served by this machine if configured, and no other",
     arguments: [
       ("http://localhost", true), ("http://localhost:5173", true), ("HTTP://LocalHost:80", true),
       ("https://127.0.0.1:3000", true), ("http://[::1]:8080", true), ("http://a.localhost", true),
@@ -81,7 +81,7 @@ struct OriginTests {
     #expect(text.contains("Access-Control-Allow-Origin: \(origin)\r\n") == isLetIn)
   }
 
-  @Test("lets them read the answers")
+  @Test("lets allowed origins read the responses")
   func readable() async throws {
     let text = try await answer(plain("GET", "Origin: \(Self.page)"))
     #expect(text.contains("Access-Control-Allow-Origin: \(Self.page)\r\n"))
@@ -90,7 +90,7 @@ struct OriginTests {
     #expect(try await !answer(plain()).contains("Access-Control"))
   }
 
-  @Test("tells them what they may ask for")
+  @Test("answers a preflight request with the allowed methods and headers")
   func preflight() async throws {
     let text = try await answer(
       plain(
@@ -104,7 +104,10 @@ struct OriginTests {
     #expect(text.contains("Access-Control-Allow-Headers: if-match\r\n"))
   }
 
-  @Test("refuses what a page embeds", arguments: ["same-origin", "same-site", "cross-site", "?"])
+  @Test(
+    "rejects requests embedded in a page",
+    arguments: ["same-origin", "same-site", "cross-site", "?"]
+  )
   func embedded(site: String) async throws {
     let text = try await answer(plain("GET", "Sec-Fetch-Site: \(site)"))
     #expect(text.hasPrefix("HTTP/1.1 403 "))
@@ -112,7 +115,7 @@ struct OriginTests {
   }
 
   @Test(
-    "refuses hosts that could be pointed here, and several at once",
+    "rejects hosts that DNS rebinding could use, and duplicate Host headers",
     arguments: [
       "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "localhost:0", "localhost:x",
       "1.2.3.4.evil.test", "hearth", "localhost\r\nHost: localhost", "[::1]x", "localhost.",
@@ -126,7 +129,7 @@ struct OriginTests {
   }
 
   @Test(
-    "Addresses and the named hosts are accepted",
+    "accepts IP addresses and configured host names",
     arguments: [
       "10.0.2.2:9000", "10.0.2.2", "0.0.0.0", "127.0.0.2:1", "[fe80::1]:9000", "[::]",
       "hearth:9000",
@@ -142,7 +145,7 @@ struct OriginTests {
   }
 
   @Test(
-    "The server's own host may be the origin",
+    "accepts the server's own host as the origin",
     arguments: [
       ("10.0.2.2:9000", "http://10.0.2.2:9000", true), ("10.0.2.2", "http://10.0.2.2", true),
       ("10.0.2.2:9000", "http://10.0.2.2", false), ("10.0.2.2", "http://10.0.2.3", false),
@@ -167,7 +170,7 @@ struct OriginTests {
   }
 
   @Test(
-    "knows what can be the origin of a page",
+    "recognizes valid origins",
     arguments: [
       ("http://localhost:5173", true), ("https://app.test", true), ("http://[::1]:80", true),
       ("localhost", false), ("ftp://a", false), ("http://", false), ("http://a/b", false),

@@ -5,7 +5,7 @@ import Testing
 @testable import RealtimeTransport
 
 /// Everything happens on a clock that stands still until a test advances it.
-@Suite("The output that waits for a peer")
+@Suite("OutputQueue")
 struct OutputQueueTests {
   private static let stall = TimeAmount.seconds(10)
   private static let halfStall = TimeAmount.seconds(5)
@@ -28,7 +28,7 @@ struct OutputQueueTests {
 
   // MARK: Time
 
-  @Test("cuts off who takes nothing after the time allowed, within half of it, and not before")
+  @Test("disconnects a peer that reads nothing for 1 to 1.5 times the time limit")
   func stalled() throws {
     let channel = try makeChannel()
     channel.send(bytes(7))
@@ -42,7 +42,7 @@ struct OutputQueueTests {
     #expect(channel.reasons.count == 1)
   }
 
-  @Test("is not deceived by new output: only what is taken counts")
+  @Test("counts only read output as progress, not new output")
   func stalledWhileSending() throws {
     let channel = try makeChannel()
     for _ in 0..<14 {
@@ -55,7 +55,7 @@ struct OutputQueueTests {
   }
 
   @Test(
-    "keeps who takes a byte once in the time allowed, whenever that is",
+    "keeps a peer that reads one byte within each time limit",
     arguments: [1, 2_500, 4_999, 5_000, 5_001, 9_998]
   )
   func slow(phase: Int64) throws {
@@ -71,7 +71,7 @@ struct OutputQueueTests {
     #expect(channel.reasons.count == 1)
   }
 
-  @Test("keeps who takes something, though less than comes on top")
+  @Test("keeps a peer that reads something, even if it falls behind")
   func fallingBehind() throws {
     let channel = try makeChannel(congestion: 1 << 20, pending: 1 << 21)
     for _ in 0..<90 {
@@ -82,7 +82,7 @@ struct OutputQueueTests {
     #expect(channel.reasons == [])
   }
 
-  @Test("begins to count anew with the next output, once everything was taken")
+  @Test("restarts the timeout with the next output once everything is read")
   func rest() throws {
     let channel = try makeChannel()
     for _ in 0..<3 {
@@ -99,7 +99,7 @@ struct OutputQueueTests {
     #expect(channel.reasons.count == 1)
   }
 
-  @Test("looks once for all output of the same wait")
+  @Test("uses one timeout for all output of the same wait")
   func oneClock() throws {
     let channel = try makeChannel()
     for _ in 0..<5 { channel.send(bytes(1)) }
@@ -107,7 +107,7 @@ struct OutputQueueTests {
     #expect(channel.reasons == ["it has read nothing of 5 bytes for some time"])
   }
 
-  @Test("says nothing of a connection that was closed, and takes nothing for it")
+  @Test("reports nothing for a closed connection and accepts no output for it")
   func closed() throws {
     let channel = try makeChannel()
     channel.send(bytes(10))
@@ -123,7 +123,7 @@ struct OutputQueueTests {
 
   // MARK: Size
 
-  @Test("lets as much wait as is allowed and what comes on top once, and nothing after it")
+  @Test("accepts output until the limit is exceeded, and nothing after that")
   func bounded() throws {
     for excess in [-1, 0, 1] {
       let channel = try makeChannel(congestion: 1_000, pending: 10_000)
@@ -136,7 +136,7 @@ struct OutputQueueTests {
     }
   }
 
-  @Test("allows again what was allowed before, as soon as something was taken")
+  @Test("accepts output again as soon as something is read")
   func boundedAgain() throws {
     let channel = try makeChannel(congestion: 1_000, pending: 2_000)
     channel.send(bytes(2_001))
@@ -147,7 +147,7 @@ struct OutputQueueTests {
     #expect(channel.reasons == ["2001 bytes of output are waiting for it"])
   }
 
-  @Test("finds a peer congested above the one mark, and no longer below half of it")
+  @Test("is congested above the high-water mark until output drops below half of it")
   func congestion() throws {
     let channel = try makeChannel(congestion: 1_000, pending: 10_000)
     #expect(channel.marks?.high == 1_000 && channel.marks?.low == 500)
@@ -166,7 +166,7 @@ struct OutputQueueTests {
     #expect(reliefs == 1)
   }
 
-  @Test("does not take for congestion what is a limit only of what may wait")
+  @Test("is not congested at a pending limit below the congestion limit")
   func noCongestion() throws {
     let channel = try makeChannel(congestion: 2_000, pending: 1_000)
     #expect(channel.marks?.high == 1_000)
@@ -179,7 +179,7 @@ struct OutputQueueTests {
     #expect(same.queue.isCongested)
   }
 
-  @Test("forgets at the end who waits for relief")
+  @Test("drops relief callbacks when closed")
   func noReliefAfterEnd() throws {
     let channel = try makeChannel()
     channel.send(bytes(2_000))
@@ -192,7 +192,7 @@ struct OutputQueueTests {
 
   // MARK: Pieces
 
-  @Test("puts together what fits, up to the limit and not a byte more", arguments: [0, 1])
+  @Test("combines output up to the limit and not a byte more", arguments: [0, 1])
   func gathering(excess: Int) throws {
     let limit = 256 * 1_024
     let channel = try makeChannel(congestion: 1 << 20, pending: 1 << 21)
@@ -208,7 +208,7 @@ struct OutputQueueTests {
     #expect(small.writes == (excess == 0 ? [100] : [90, 11]))
   }
 
-  @Test("goes on where it stopped, wherever a peer stops taking")
+  @Test("resumes where it stopped, wherever a peer stops reading")
   func order() throws {
     var random = SplitMix64(seed: 5)
     let channel = try makeChannel(congestion: 5_000, pending: 1 << 20)
@@ -230,7 +230,7 @@ struct OutputQueueTests {
     #expect(channel.reasons == [] && channel.waiting == 0)
   }
 
-  @Test("sends at once what is flushed, and the end of the tick finds nothing more")
+  @Test("sends flushed output at once and not again at the end of the tick")
   func flushing() throws {
     let channel = try makeChannel()
     channel.append(bytes(3))
@@ -242,7 +242,7 @@ struct OutputQueueTests {
     #expect(channel.writes == [3, 4])
   }
 
-  @Test("holds the bytes that wait, and gives them back once they are taken or not needed")
+  @Test("keeps pending bytes and releases them once read or no longer needed")
   func memory() throws {
     let channel = try makeChannel(congestion: 1 << 20, pending: 1 << 21)
     var (waiting, taken) = (ByteBuffer(bytes: bytes(5_000)), ByteBuffer(bytes: bytes(5_000)))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealtimeTransport
 
-@Suite("The end of a tick")
+@Suite("OutputTick")
 struct OutputTickTests {
   private final class Connection {
     let channel: EmbeddedChannel
@@ -58,7 +58,7 @@ struct OutputTickTests {
     }
   }
 
-  @Test("flushes all connections that were sent something, each with one write")
+  @Test("flushes every connection with output, each in one write")
   func all() throws {
     let loop = EmbeddedEventLoop()
     let endOfTick = OutputTick(loop)
@@ -71,7 +71,7 @@ struct OutputTickTests {
     #expect(try connections.map { try $0.writes() } == [["a c"], [], ["b"]])
   }
 
-  @Test("comes once for all connections that share it", arguments: [true, false])
+  @Test("runs once for all connections that share it", arguments: [true, false])
   func once(isShared: Bool) throws {
     let loop = EmbeddedEventLoop()
     let endOfTick = isShared ? OutputTick(loop) : nil
@@ -89,7 +89,7 @@ struct OutputTickTests {
     #expect(try second.writes() == (isShared ? [] : ["b"]))
   }
 
-  @Test("takes along what is sent while it flushes, and comes again for what is flushed already")
+  @Test("includes output sent during the flush and runs again for connections already flushed")
   func reentry() throws {
     let loop = EmbeddedEventLoop()
     let endOfTick = OutputTick(loop)
@@ -109,7 +109,7 @@ struct OutputTickTests {
     #expect(try second.writes() == ["b d"])
   }
 
-  @Test("puts together what each connection was sent, whether others were sent the same or not")
+  @Test("combines each connection's output, whether or not others get the same")
   func sharing() throws {
     var random = SplitMix64(seed: 7)
     for _ in 0..<200 {
@@ -137,7 +137,7 @@ struct OutputTickTests {
     }
   }
 
-  @Test("puts several messages together once for all connections that are sent the same")
+  @Test("combines messages only once for all connections that get the same ones")
   func sharedOnce() throws {
     let loop = EmbeddedEventLoop()
     let endOfTick = OutputTick(loop)
@@ -155,7 +155,7 @@ struct OutputTickTests {
     #expect(Set(places).count == 1)
   }
 
-  @Test("asks for less while too much waits, and tells once that it does not any more")
+  @Test("reports congestion while too much is pending, and its relief once")
   func congestion() throws {
     let connection = try Connection(EmbeddedEventLoop(), nil)
     var reliefs = 0
@@ -169,7 +169,7 @@ struct OutputTickTests {
     #expect(reliefs == 1)
   }
 
-  @Test("passes over a connection that is gone, and flushes the others")
+  @Test("skips a connection that is gone and flushes the others")
   func gone() throws {
     let loop = EmbeddedEventLoop()
     let endOfTick = OutputTick(loop)

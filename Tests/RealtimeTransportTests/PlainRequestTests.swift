@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Plain requests", .timeLimit(.minutes(1)))
+@Suite("Plain HTTP requests", .timeLimit(.minutes(1)))
 struct PlainRequestTests {
   private static let get = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -35,7 +35,7 @@ struct PlainRequestTests {
       .connect(host: "127.0.0.1", port: port).get()
   }
 
-  @Test("cannot put lines into a header by what they ask for")
+  @Test("cannot inject header lines")
   func headerLines() async throws {
     let listener = try await listen { request, loop in
       var answer = Self.text("x")
@@ -50,7 +50,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("are answered with 500 when nobody can")
+  @Test("get a 500 response if the handler fails")
   func failure() async throws {
     let listener = try await listen { $1.makeFailedFuture(CancellationError()) }
     let text = try await RawPeer.exchange(listener.address, Self.get)
@@ -58,7 +58,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("must come in time, the next one too", arguments: [false, true])
+  @Test("must arrive in time, as must the next one", arguments: [false, true])
   func deadlines(isWhole: Bool) async throws {
     var limits = TransportLimits.server
     if isWhole { limits.keepAlive = .milliseconds(20) } else { limits.request = .milliseconds(20) }
@@ -71,7 +71,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("that are under way are answered when the listener says goodbye")
+  @Test("are answered if in progress when the listener shuts down")
   func goodbye() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let asked = loop.makePromise(of: Void.self)
@@ -89,7 +89,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("may be answered bit by bit")
+  @Test("may be answered with a stream")
   func stream() async throws {
     let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
     let listener = try await listen { _, loop in
@@ -109,7 +109,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("do not fill the memory when nobody reads the answer")
+  @Test("do not fill memory if nobody reads the response")
   func slowConsumer() async throws {
     var limits = TransportLimits.server
     limits.pendingBytes = 1_000_000
@@ -129,7 +129,7 @@ struct PlainRequestTests {
     try await listener.close().get()
   }
 
-  @Test("tell when the reader of a stream has left, even before it was opened")
+  @Test("report when a stream's reader leaves, even before the stream opens")
   func leaving() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     for isEarly in [false, true] {

@@ -4,7 +4,7 @@ import TransportTestSupport
 
 @testable import RealtimeTransport
 
-@Suite("The value of a long-polling session")
+@Suite("PollingSession")
 struct PollingSessionTests {
   private typealias Output = PollingSession.Output
 
@@ -43,7 +43,7 @@ struct PollingSessionTests {
     outputs.contains { if case .violation = $0 { true } else { false } }
   }
 
-  @Test("The first answer defines the functions and has the first list")
+  @Test("The first response defines the functions and contains the first list")
   func start() {
     var session = PollingSession(share: 0)
     session.send(Array("{}".utf8))
@@ -56,7 +56,7 @@ struct PollingSessionTests {
     #expect(lines[3] == "pRTLPCB(0,[{}]);")
   }
 
-  @Test("Pieces are put in order, whichever request is first", arguments: [true, false])
+  @Test("Pieces are reordered, whichever request arrives first", arguments: [true, false])
   func order(isReversed: Bool) {
     var session = session()
     var all = pieces("{\"first\":\"message\"}") + pieces("{\"second\":1}", from: 4)
@@ -83,7 +83,7 @@ struct PollingSessionTests {
     }
   }
 
-  @Test("A request that is repeated gets the same answer, and its pieces count once")
+  @Test("A repeated request gets the same response, and its pieces count once")
   func replay() {
     var session = session()
     let first = session.receive(1, serial: 1, pieces: pieces("a"), at: now)
@@ -99,7 +99,7 @@ struct PollingSessionTests {
     )
   }
 
-  @Test("Numbers far from the others end the session")
+  @Test("Numbers far out of sequence end the session")
   func farAhead() {
     var far = session()
     _ = far.receive(1, serial: 5, pieces: [], at: now)
@@ -118,7 +118,7 @@ struct PollingSessionTests {
     #expect(isViolation(long.receive(1, serial: 1, pieces: [piece], at: now)))
   }
 
-  @Test("Pieces that are no message end the session")
+  @Test("Pieces that do not form a message end the session")
   func noMessage() {
     let first = PollRequest.Piece(number: 0, total: 2, text: "YQ..")
     for second in [
@@ -131,7 +131,7 @@ struct PollingSessionTests {
     }
   }
 
-  @Test("A message that is too long is skipped, and its request answered")
+  @Test("A message that is too long is skipped, and its request is answered")
   func excess() {
     var session = session(messageBytes: 40)
     let long =
@@ -164,7 +164,7 @@ struct PollingSessionTests {
     )
   }
 
-  @Test("While the owner is busy, nothing is delivered, and the client has to wait")
+  @Test("While the session is paused, nothing is delivered and the client waits")
   func pause() {
     var session = session()
     #expect(session.setPaused(true, at: now).isEmpty)
@@ -179,7 +179,7 @@ struct PollingSessionTests {
     )
   }
 
-  @Test("A third request leaves only one")
+  @Test("A third request leaves only one other waiting")
   func third() {
     var session = session()
     _ = session.setPaused(true, at: now)
@@ -192,7 +192,7 @@ struct PollingSessionTests {
     )
   }
 
-  @Test("Long output is spread over several lists, and no message is cut")
+  @Test("Long output is split into several lists, but no message is split")
   func longOutput() {
     var session = session()
     let message = [UInt8](repeating: UInt8(ascii: "1"), count: 600_000)
@@ -208,7 +208,7 @@ struct PollingSessionTests {
     #expect(session.queuedBytes == 0)
   }
 
-  @Test("The end comes after what waits, with the number of the last list")
+  @Test("The close command follows pending output, with the number of the last list")
   func close() {
     var session = session()
     session.send(Array("5".utf8))
@@ -225,7 +225,7 @@ struct PollingSessionTests {
     )
   }
 
-  @Test("A message that is not finished counts from its first piece, or its last for known clients")
+  @Test("An unfinished message is timed from its first piece, or its last for patient sessions")
   func unfinished() {
     let later = now + .seconds(5)
     for isPatient in [false, true] {
@@ -239,7 +239,7 @@ struct PollingSessionTests {
     }
   }
 
-  @Test("Text from others cannot leave its script")
+  @Test("Untrusted text cannot break out of its script")
   func escapes() {
     var script = PollScript()
     let json =
@@ -253,7 +253,7 @@ struct PollingSessionTests {
   }
 
   @Test(
-    "Only what is well formed is a request",
+    "A well-formed query is parsed as a request",
     arguments: [
       "start=t&cb=1", "start=t", "start=t&cb=a_B9", "id=a&pw=b&ser=0", "id=a&pw=b&disconn=t",
       "id=a&pw=b&dframe=t", "id=a&pw=b&ser=1&seg0=0&ts0=1&d0=",
@@ -264,7 +264,7 @@ struct PollingSessionTests {
   }
 
   @Test(
-    "What is not well formed is refused",
+    "A malformed query is rejected",
     arguments: [
       "", "start=t&cb=1;alert(1)", "start=t&cb=%3C", "start=t&cb=é", "start=t&cb=a.b", "id=a&ser=1",
       "start=t&cb=123456789012345678901234567890123", "id=a&pw=b", "id=a&pw=b&ser=-1",

@@ -6,7 +6,7 @@ import Testing
 import TransportTestSupport
 
 /// What is written to a socket directly, what goes through its channel, and both in turn.
-@Suite("The output of a connection without encryption", .timeLimit(.minutes(1)))
+@Suite("Output of an unencrypted connection", .timeLimit(.minutes(1)))
 struct SocketWriterTests {
   /// More than the buffers of both sockets can hold.
   private static let early = 3_000
@@ -60,7 +60,7 @@ struct SocketWriterTests {
     }
   }
 
-  @Test("arrives once and in order, also at a peer that reads late", arguments: [true, false])
+  @Test("arrives once and in order, even at a peer that reads late", arguments: [true, false])
   func lateReader(isUnix: Bool) async throws {
     let directory = try TemporaryDirectory()
     let loop = MultiThreadedEventLoopGroup.singleton.next()

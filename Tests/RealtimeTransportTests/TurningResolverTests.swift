@@ -10,7 +10,7 @@ struct TurningResolverTests {
     TurningResolver(turns: turns, eventLoop: MultiThreadedEventLoopGroup.singleton.next())
   }
 
-  @Test("Whoever has waited in vain begins with the next address, and comes round")
+  @Test("A retry starts with the next address and wraps around")
   func turns() {
     let all = ["a", "b", "c"]
     #expect(TurningResolver.turned(all, by: 0) == ["a", "b", "c"])
@@ -19,7 +19,7 @@ struct TurningResolverTests {
     #expect(TurningResolver.turned([String](), by: 3) == [])
   }
 
-  @Test("Names and addresses are looked up as the system does it")
+  @Test("Names and addresses are resolved as by the system")
   func lookUp() async throws {
     let found = try await resolver(1).initiateAQuery(host: "127.0.0.7", port: 80).get()
     #expect(found.map(\.ipAddress) == ["127.0.0.7"])
@@ -30,7 +30,7 @@ struct TurningResolverTests {
     #expect(six.map(\.ipAddress) == ["::1"])
   }
 
-  @Test("A host without an address is an error")
+  @Test("A host without an address fails with an error")
   func unknown() async {
     await #expect(throws: (any Error).self) {
       try await self.resolver(1).initiateAQuery(host: "nobody.invalid", port: 80).get()

@@ -11,7 +11,7 @@ import Testing
 
 /// An attacker who changes a bit of a file, cuts it short or deletes it: the start reports the
 /// damage, and never serves less than was acknowledged.
-@Suite("A store whose files are damaged")
+@Suite("A store with damaged files")
 struct DamagedFilesAttackTests {
   /// The files of a process that was killed after some batches, a few of which were folded.
   private struct Killed {
@@ -92,7 +92,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  @Test("never opens with less than was acknowledged, whichever bit of the log is changed")
+  @Test("never opens with less than was acknowledged, whichever bit of the log is flipped")
   func flippedBit() throws {
     var random = SplitMix64(seed: 7)
     for isLong in [false, true] {
@@ -121,7 +121,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  @Test("finds a hole in the log from what lies behind it, also when the mark is gone or old")
+  @Test("detects a hole in the log from the data behind it, even if the mark is missing or old")
   func hole() throws {
     var random = SplitMix64(seed: 9)
     for isLong in [false, true] {
@@ -147,7 +147,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  @Test("takes a log whose last batch is torn, wherever, when it was not acknowledged")
+  @Test("opens with a log torn anywhere in its last, unacknowledged batch")
   func tornTail() throws {
     var random = SplitMix64(seed: 3)
     for isLong in [false, true] {
@@ -187,7 +187,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  @Test("says so when the database, its log or the end of either is gone")
+  @Test("reports that the database, its log or the end of either is missing")
   func missing() throws {
     let killed = try Killed(seed: 5)
     let last = killed.model.revision
@@ -217,7 +217,7 @@ struct DamagedFilesAttackTests {
     try SQLiteTreeStore(directory: closed.store, now: 0).close()
   }
 
-  @Test("misses rules and what is known of clients as well")
+  @Test("detects missing rules and ledger entries too")
   func batchesWithoutCommits() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 6)
@@ -237,7 +237,7 @@ struct DamagedFilesAttackTests {
     expectRefusal(image, says: "1 changes to the rules")
   }
 
-  @Test("notices an older file, another commit of the same number, and a mark that is damaged")
+  @Test("detects an older file, another commit with the same number and a damaged mark")
   func otherTimes() throws {
     let killed = try Killed(seed: 10)
     let other = try Killed(seed: 11)
@@ -269,7 +269,7 @@ struct DamagedFilesAttackTests {
     try SQLiteTreeStore(directory: half.store, now: 0).close()
   }
 
-  @Test("goes on with what is left when it is told to, and keeps the files as they were")
+  @Test("continues with the readable data when told to, and keeps the damaged files")
   func accepted() throws {
     let killed = try Killed(seed: 12)
     for name in ["", "-wal"] {
@@ -311,7 +311,7 @@ struct DamagedFilesAttackTests {
     }
   }
 
-  @Test("is left alone by those who accept a loss while a server has it")
+  @Test("refuses to accept a loss while a server uses it")
   func acceptedInUse() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -322,7 +322,7 @@ struct DamagedFilesAttackTests {
     try store.close()
   }
 
-  @Test("refuses accounts as well that lack something which was acknowledged")
+  @Test("refuses to open accounts that lack acknowledged changes")
   func accounts() throws {
     let directory = try TemporaryDirectory()
     let place = directory.file("accounts")
@@ -366,7 +366,7 @@ struct DamagedFilesAttackTests {
     #expect(refusals > damages.count / 2, "\(refusals)")
   }
 
-  @Test("gives no backup and no export that lack something")
+  @Test("refuses a backup or an export that would be incomplete")
   func copies() throws {
     let killed = try Killed(seed: 13)
     let directory = try killed.copy()

@@ -6,7 +6,7 @@ import SQLiteStorage
 import TestSupport
 import Testing
 
-@Suite("Accounts on a disk that fails")
+@Suite("Accounts on a failing disk")
 struct FaultyAccountsTests {
   private func account(_ number: Int, nameLength: Int = 0) -> Account {
     var account = Account(database: "hearth", uid: "u\(100 + number)", created: 1_000)
@@ -60,7 +60,7 @@ struct FaultyAccountsTests {
   }
 
   @Test(
-    "What was refused is not there after a kill, and what was acknowledged is",
+    "A kill loses no acknowledged change and revives none refused for lack of space",
     arguments: FaultyDisk.Fault.allCases
   )
   func everyOperation(fault: FaultyDisk.Fault) throws {
@@ -96,7 +96,9 @@ struct FaultyAccountsTests {
     #expect(failures >= 12)
   }
 
-  @Test("After a failure of the disk it writes nothing more, and the next one finds all or nothing")
+  @Test(
+    "After a disk failure nothing more is written; a reopened store has all of a change or none"
+  )
   func finished() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -120,7 +122,7 @@ struct FaultyAccountsTests {
     #expect(try accountsAfterKill(directory) == [account(1), account(2), account(4)])
   }
 
-  @Test("An address that another account has is refused, and changes go on")
+  @Test("A duplicate email address is refused, and later changes succeed")
   func refused() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteIdentityStore(directory: directory.store)
@@ -138,7 +140,7 @@ struct FaultyAccountsTests {
   }
 
   @Test(
-    "What was acknowledged is there after the power has gone, also when the log could not be copied",
+    "Acknowledged changes survive a power loss, even if the log could not be copied",
     arguments: powerLossSeeds(1...12)
   )
   func powerLoss(seed: UInt64) throws {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-@Suite("A store on a disk that fails")
+@Suite("A store on a failing disk")
 struct FaultyDiskTests {
   struct Plan: CustomTestStringConvertible {
     let fault: FaultyDisk.Fault
@@ -137,7 +137,7 @@ struct FaultyDiskTests {
     if plan.fault == .broken { #expect(ends >= Self.rounds / 2) }
   }
 
-  @Test("can be opened when the disk works again", arguments: Plan.all)
+  @Test("opens again once the disk works", arguments: Plan.all)
   func opening(plan: Plan) throws {
     for round in 1...12 {
       let directory = try TemporaryDirectory()
@@ -165,7 +165,7 @@ struct FaultyDiskTests {
     }
   }
 
-  @Test("goes on after a restart, also where more is left of a batch than is written over it")
+  @Test("continues after a restart, even over longer leftovers of a failed batch")
   func leftovers() throws {
     for round in 1...24 {
       let directory = try TemporaryDirectory()
@@ -234,7 +234,7 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "has all that was acknowledged when the power goes, also after it has failed to wait for the disk",
+    "keeps every acknowledged commit across a power loss, even after a failed sync",
     arguments: powerLossSeeds(1...12)
   )
   func powerLoss(seed: UInt64) throws {
@@ -279,7 +279,7 @@ struct FaultyDiskTests {
     }
   }
 
-  @Test("goes on by itself when there is space again, and says what was wrong")
+  @Test("reports a full disk and resumes by itself once there is space")
   func space() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -301,7 +301,7 @@ struct FaultyDiskTests {
     try store.close()
   }
 
-  @Test("reports a fold that failed in the background, and folds later")
+  @Test("reports a failed background fold and folds later")
   func folding() throws {
     // The same commits without a fold show how many operations they take.
     let other = try TemporaryDirectory()
@@ -332,7 +332,7 @@ struct FaultyDiskTests {
     try store.close()
   }
 
-  @Test("is finished once its device is gone, and goes on after a restart when that is back")
+  @Test("stops for good when its device disappears, and works again after a restart")
   func goneDevice() throws {
     for folds in [false, true] {
       let directory = try TemporaryDirectory()
@@ -359,7 +359,7 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "has all that was acknowledged when the power goes, also after a restart with a batch of unknown outcome",
+    "keeps acknowledged commits across a power loss after a restart with a batch in doubt",
     arguments: powerLossSeeds(1...2)
   )
   func powerLossAfterRestart(seed: UInt64) throws {
@@ -390,7 +390,7 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "can be read while there is no space to copy the log of an earlier process, and then written"
+    "is readable while there is no space to copy a killed process's log, and writable afterwards"
   )
   func logOfEarlierProcess() throws {
     let killed = try TemporaryDirectory()
@@ -413,7 +413,7 @@ struct FaultyDiskTests {
     try second.close()
   }
 
-  @Test("is not opened while the disk cannot keep the log of an earlier process")
+  @Test("does not open while the disk cannot persist a killed process's log")
   func brokenLogOfEarlierProcess() throws {
     let killed = try TemporaryDirectory()
     var model = StoreModel(seed: 1)
@@ -432,7 +432,7 @@ struct FaultyDiskTests {
     try reopen(directory, &model, unknown: nil)
   }
 
-  @Test("waits with commits until nobody reads the log of an earlier process any more")
+  @Test("refuses commits while another process reads a killed process's log")
   func readLogOfEarlierProcess() throws {
     let killed = try TemporaryDirectory()
     var model = StoreModel(seed: 1)
@@ -457,7 +457,7 @@ struct FaultyDiskTests {
     check(try StoreFile(at: directory.store).load(), model)
   }
 
-  @Test("folds nothing a second time after a fold has failed and the store was opened again")
+  @Test("folds nothing twice after a failed fold and a reopening")
   func foldingOnce() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -478,7 +478,7 @@ struct FaultyDiskTests {
     try store.close()
   }
 
-  @Test("is closed with an error when the last fold fails, and has everything")
+  @Test("reports a failed final fold on closing and loses nothing")
   func closing() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -492,7 +492,7 @@ struct FaultyDiskTests {
     try reopen(directory, &model, unknown: nil)
   }
 
-  @Test("has a failed import as a whole or not at all after a kill", arguments: 1...8)
+  @Test("contains a failed import entirely or not at all after a kill", arguments: 1...8)
   func failedImport(operation: Int) throws {
     for fault in FaultyDisk.Fault.allCases {
       let directory = try TemporaryDirectory()

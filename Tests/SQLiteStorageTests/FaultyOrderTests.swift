@@ -109,7 +109,7 @@ private final class Meeting: Sendable {
   }
 }
 
-@Suite("A commit beside a fold on a disk that fails")
+@Suite("A commit during a fold on a failing disk")
 struct FaultyOrderTests {
   private enum Outcome {
     case done
@@ -171,7 +171,7 @@ struct FaultyOrderTests {
   }
 
   @Test(
-    "The commit is durable with everything in front of it, or is not acknowledged, in every order",
+    "The commit is durable with all before it or is not acknowledged, in every interleaving",
     arguments: [FaultyDisk.Operation.write, .sync]
   )
   func orders(operation: FaultyDisk.Operation) throws {

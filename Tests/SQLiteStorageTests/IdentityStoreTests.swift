@@ -9,7 +9,7 @@ import Testing
 /// Behaviour common to all stores of accounts is tested by `IdentityContractTests`.
 @Suite("SQLiteIdentityStore", .timeLimit(.minutes(1)))
 struct IdentityStoreTests {
-  @Test("The directory and its files are for their owner only")
+  @Test("The directory and its files are accessible only to their owner")
   func modes() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("identities")
@@ -28,7 +28,7 @@ struct IdentityStoreTests {
   }
 
   @Test(
-    "What others can read is refused, and stays as it is",
+    "Anything readable by others is refused and left unchanged",
     arguments: ["", "/accounts.sqlite", "/keys.json"],
     [0o040, 0o004] as [mode_t]
   )
@@ -47,7 +47,7 @@ struct IdentityStoreTests {
     }
   }
 
-  @Test("A secret is replaced as a whole, and a symbolic link in its place is not followed")
+  @Test("A secret is replaced atomically, and a symbolic link in its place is not followed")
   func secrets() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("identities")
@@ -65,7 +65,7 @@ struct IdentityStoreTests {
     try store.close()
   }
 
-  @Test("Only one process has the accounts, and only files of this kind are taken")
+  @Test("Only one process can open the accounts, and other kinds of files are refused")
   func opening() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("identities")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-@Suite("Export and import of a store")
+@Suite("Store export and import")
 struct ImportExportTests {
   private func text(_ directory: TemporaryDirectory, _ layout: ExportLayout) throws -> String {
     var text = ""
@@ -49,7 +49,7 @@ struct ImportExportTests {
   }
 
   @Test(
-    "give back what was exported, with commits in the log or without",
+    "round-trip the tree, with or without unfolded commits",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func roundTrip(seed: UInt64) throws {
@@ -82,7 +82,7 @@ struct ImportExportTests {
   }
 
   @Test(
-    "do to the store what they would do to the tree",
+    "change the store as they would change the tree in memory",
     arguments: 1...40 as ClosedRange<UInt64>
   )
   func merging(seed: UInt64) throws {
@@ -123,7 +123,7 @@ struct ImportExportTests {
   }
 
   @Test(
-    "refuse a member that occurs twice, with both places, whatever its size",
+    "refuse a duplicate member and name both positions, whatever its size",
     arguments: [(2, 2), (2, 900), (900, 2), (900, 900)]
   )
   func duplicates(first: Int, second: Int) throws {
@@ -150,7 +150,7 @@ struct ImportExportTests {
     }
   }
 
-  @Test("cost as much for entries beside a long value as for others")
+  @Test("take no longer for entries next to a long value")
   func longValue() throws {
     // The time of this thread, which does not depend on what else the machine does.
     func processorTime() -> Duration {
@@ -179,7 +179,7 @@ struct ImportExportTests {
     #expect(long < short * 4 + .seconds(1), "\(short) and \(long)")
   }
 
-  @Test("replace what was committed before, also what waits to be folded")
+  @Test("replace earlier commits, including those not yet folded")
   func unfolded() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -195,7 +195,7 @@ struct ImportExportTests {
     try store.close()
   }
 
-  @Test("leave no priority behind of what has become empty")
+  @Test("leave no priority on a node that has become empty")
   func emptied() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -222,7 +222,7 @@ struct ImportExportTests {
   }
 
   @Test(
-    "leave the store as it was when the text cannot be imported",
+    "leave the store unchanged when the input is invalid",
     arguments: [
       #"{"a":1,"b":"#, #"{"a":1}x"#, #"{"a":1,"b":{"c/d":1}}"#, #"{"a":1,"b":{".sv":"timestamp"}}"#,
       #"{"a":1,"":2}"#, #"{"a":1,"b":{".priority":true,"c":1}}"#, #"{"a":1,"b":{".value":{}}}"#,
@@ -249,7 +249,7 @@ struct ImportExportTests {
     try store.close()
   }
 
-  @Test("add nothing but an object", arguments: ["[1]", "1", "null"])
+  @Test("merge nothing but an object", arguments: ["[1]", "1", "null"])
   func notAnObject(text: String) throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -263,7 +263,7 @@ struct ImportExportTests {
     try store.close()
   }
 
-  @Test("of an empty store are null")
+  @Test("yield and accept null for an empty store")
   func empty() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -279,7 +279,7 @@ struct ImportExportTests {
     #expect(try text(directory, .oneLine) == "null\n")
   }
 
-  @Test("break lines as people expect them")
+  @Test("write conventional line breaks and indentation")
   func layout() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -304,7 +304,7 @@ struct ImportExportTests {
     #expect(try self.text(directory, .lines) == lines)
   }
 
-  @Test("are of one moment while commits go on")
+  @Test("see one consistent snapshot while commits continue")
   func consistency() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SQLiteStorage
 
-@Suite("A first start that was interrupted")
+@Suite("An interrupted first start")
 struct InterruptedStartTests {
   /// The files after each operation of a first start: those of a killed process, and those on the
   /// disk after a power loss.
@@ -46,7 +46,7 @@ struct InterruptedStartTests {
     for name in files.keys { #expect(chmod("\(image.store)/\(name)", 0o600) == 0) }
   }
 
-  @Test("is repeated by the next start of a database, wherever it ended")
+  @Test("is repeated by the next start of a database, wherever it stopped")
   func store() throws {
     var model = StoreModel(seed: 1)
     let batch = model.nextBatch()
@@ -70,7 +70,7 @@ struct InterruptedStartTests {
     }
   }
 
-  @Test("is repeated by the next start of the accounts, wherever it ended")
+  @Test("is repeated by the next start of the account store, wherever it stopped")
   func accounts() throws {
     let images = try images { try SQLiteIdentityStore(directory: $0).close() }
     #expect(images.count > 10)

@@ -56,7 +56,7 @@ struct JSONTokenizerTests {
   }
 
   @Test(
-    "gives what the parser gives, however the text is cut",
+    "returns what the parser returns, however the text is split",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func values(seed: UInt64) throws {
@@ -96,7 +96,7 @@ struct JSONTokenizerTests {
   }
 
   @Test(
-    "agrees with the parser on random changes of a text",
+    "agrees with the parser on randomly mutated text",
     arguments: 1...3 as ClosedRange<UInt64>
   )
   func mutations(seed: UInt64) throws {
@@ -119,7 +119,7 @@ struct JSONTokenizerTests {
     }
   }
 
-  @Test("counts lines and bytes across the pieces")
+  @Test("counts lines and bytes across chunks")
   func places() {
     let text = "{\n  \"a\": 1,\n  \"b\": x\n}"
     var tokenizer = tokenizer(Array(text.utf8))
@@ -128,7 +128,7 @@ struct JSONTokenizerTests {
     #expect(error?.offset == text.utf8.count - 3)
   }
 
-  @Test("follows nesting as far as the parser", arguments: [127, 128, 129, 130, 10_000])
+  @Test("accepts nesting as deep as the parser does", arguments: [127, 128, 129, 130, 10_000])
   func depth(count: Int) {
     for inner in ["", "1"] {
       let text = String(repeating: "[", count: count) + inner + String(repeating: "]", count: count)

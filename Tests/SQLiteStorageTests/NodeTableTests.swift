@@ -56,7 +56,7 @@ struct NodeTableTests {
     try check([branch("a"), again], rows: 1)
   }
 
-  @Test("drops the priorities of all ancestors that have nothing left")
+  @Test("drops the priorities of all ancestors left empty")
   func ancestors() throws {
     let removal = [Change("a/b/x", to: .empty), Change("a/b/y", to: .empty)]
     let priority = [Change("a/.priority", to: .string("p"))]
@@ -65,7 +65,7 @@ struct NodeTableTests {
     try check([branch("a/b"), [Change("a/b/x/deep", to: .integer(1))], removal], rows: 0)
   }
 
-  @Test("changes and removes the priority of a node in several rows")
+  @Test("changes and removes the priority of a node stored in several rows")
   func priorities() throws {
     try check([branch("a"), [Change("a/.priority", to: .string("p"))]], rows: 3)
     try check([branch("a"), [Change("a/.priority", to: .empty)]], rows: 2)
@@ -73,7 +73,7 @@ struct NodeTableTests {
     try check([[Change("a/.priority", to: .integer(1))]], rows: 0)
   }
 
-  @Test("turns a leaf with a priority into children that keep it")
+  @Test("keeps a leaf's priority when the leaf gets children")
   func leaf() throws {
     let leaf = Change("a", to: .leaf(.integer(5), priority: Priority(.integer(2))))
     try check([[leaf, Change("a/x/y", to: .integer(1))]], rows: 1)
@@ -81,7 +81,7 @@ struct NodeTableTests {
     try check([[leaf, Change("a/x", to: .empty), Change("a/x/y", to: .empty)]], rows: 1)
   }
 
-  @Test("replaces everything below a path, the whole tree included")
+  @Test("replaces everything below a path, including the whole tree")
   func replacement() throws {
     try check([branch("a"), branch("a-b"), [Change("a", to: .integer(1))]], rows: 4)
     try check([branch("a"), branch("b"), [Change(.root, to: .integer(1))]], rows: 1)

@@ -35,7 +35,7 @@ struct SQLiteTreeStoreTests {
   }
 
   @Test(
-    "holds what was committed, through folding and reopening",
+    "keeps every commit across folds and reopening",
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func model(seed: UInt64) throws {
@@ -66,7 +66,7 @@ struct SQLiteTreeStoreTests {
     #expect(exactText(tree.root) == exactText(model.root))
   }
 
-  @Test("keeps what was quick to commit, and leaves alone what may take long")
+  @Test("commits small batches quickly and declines those that may take long")
   func quick() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -92,7 +92,7 @@ struct SQLiteTreeStoreTests {
     #expect(tree.rules == nil)
   }
 
-  @Test("no commit is expected to be quick while the log is folded")
+  @Test("declines quick commits while the log is being folded")
   func quickWhileFolding() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -121,7 +121,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("removes a subtree and nothing whose name only starts the same")
+  @Test("removes a subtree but no sibling with the same prefix")
   func neighbours() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -144,7 +144,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("folds in the background while commits go on, and keeps the write-ahead log short")
+  @Test("folds in the background during commits and keeps the write-ahead log short")
   func background() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -163,7 +163,7 @@ struct SQLiteTreeStoreTests {
     try reader.close()
   }
 
-  @Test("refuses commits that do not follow the last, and stores nothing of the batch")
+  @Test("refuses commits out of sequence and stores nothing of their batch")
   func gaps() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -180,7 +180,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("refuses what it could not give back, and stores nothing of the batch")
+  @Test("refuses data it could not return and stores nothing of the batch")
   func impossible() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -200,7 +200,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("holds a ledger entry exactly, without a commit too")
+  @Test("stores ledger entries exactly, even without a commit")
   func ledger() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -225,7 +225,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("takes over a ledger that was written before its entries had owners")
+  @Test("migrates a ledger from before entries had owners")
   func olderLedger() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
@@ -258,7 +258,7 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("holds what connections have scheduled, server values undecided, until it is withdrawn")
+  @Test("keeps onDisconnect writes with unresolved server values until they are withdrawn")
   func sessions() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -286,7 +286,7 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("takes over a store that was written before there were scheduled writes")
+  @Test("migrates a store from before onDisconnect writes existed")
   func olderVersion() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -315,7 +315,7 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("forgets clients after thirty days, at the opening")
+  @Test("drops clients unseen for thirty days when it opens")
   func ledgerAge() throws {
     let directory = try TemporaryDirectory()
     let day: Int64 = 86_400_000
@@ -331,7 +331,7 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("refuses a batch when there is no space, keeps what it has, and goes on afterwards")
+  @Test("refuses a batch when space runs out, keeps its data and continues afterwards")
   func full() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -354,7 +354,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("can be read without the lock while it is in use")
+  @Test("can be read without the lock while in use")
   func readOnly() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 3)
@@ -368,7 +368,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("does nothing more once it is closed")
+  @Test("refuses to load, commit or fold once closed")
   func closed() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

@@ -5,7 +5,7 @@ import SQLiteStorage
 import TestSupport
 import Testing
 
-@Suite("The stores of a directory")
+@Suite("A directory of stores")
 struct SQLiteTreeStoresTests {
   private let directory: TemporaryDirectory
   private let stores: SQLiteTreeStores
@@ -22,7 +22,7 @@ struct SQLiteTreeStoresTests {
     try store.close()
   }
 
-  @Test("has no database before one is made")
+  @Test("has no databases at first")
   func empty() throws {
     #expect(try stores.names().isEmpty)
     #expect(try stores.open("hearth") == nil)
@@ -30,7 +30,7 @@ struct SQLiteTreeStoresTests {
     #expect(!FileManager.default.fileExists(atPath: directory.file("data")))
   }
 
-  @Test("makes a database once, and names those that exist")
+  @Test("creates a database once and lists those that exist")
   func create() throws {
     for name in ["other", "hearth", "a-1"] {
       #expect(try stores.create(name))
@@ -39,7 +39,7 @@ struct SQLiteTreeStoresTests {
     #expect(try stores.names() == ["a-1", "hearth", "other"])
   }
 
-  @Test("keeps databases apart, the main one where it always was")
+  @Test("keeps databases apart, with the main one in its original place")
   func isolation() throws {
     _ = try stores.create("hearth")
     _ = try stores.create("other")
@@ -51,7 +51,7 @@ struct SQLiteTreeStoresTests {
     #expect(other.root == .integer(2))
   }
 
-  @Test("says of which store it reads, so that several can be read at once")
+  @Test("names the store in its load events, so that several can load at once")
   func events() throws {
     let events = Events()
     var options = StoreOptions()
@@ -68,7 +68,7 @@ struct SQLiteTreeStoresTests {
     try second.close()
   }
 
-  @Test("opens the others where one is damaged or in use")
+  @Test("opens the other databases when one is damaged or in use")
   func damage() throws {
     for name in ["broken", "busy", "fine"] { _ = try stores.create(name) }
     let file = stores.directory(of: "broken") + "/database.sqlite"
@@ -82,7 +82,7 @@ struct SQLiteTreeStoresTests {
     try busy.close()
   }
 
-  @Test("leaves out what was not made to the end, and what is no database")
+  @Test("omits unfinished drafts and directories without a database")
   func leftovers() throws {
     _ = try stores.create("other")
     for name in [".draft-1", "empty"] {
@@ -92,7 +92,7 @@ struct SQLiteTreeStoresTests {
     #expect(try stores.names() == ["other"])
   }
 
-  @Test("makes directories and files that only their owner may enter")
+  @Test("creates subdirectories accessible only to their owner")
   func permissions() throws {
     _ = try stores.create("other")
     for (path, mode) in [("databases", 0o700), ("databases/other", 0o700)] {

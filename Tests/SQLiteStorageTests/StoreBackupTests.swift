@@ -16,7 +16,7 @@ struct StoreBackupTests {
     return directory
   }
 
-  @Test("is a store with everything that was committed at one moment, while commits go on")
+  @Test("is a consistent snapshot of the store while commits continue")
   func online() throws {
     let directory = try TemporaryDirectory()
     var options = StoreOptions()
@@ -51,7 +51,7 @@ struct StoreBackupTests {
     try store.close()
   }
 
-  @Test("of a store at rest is the same store")
+  @Test("of an idle store equals the store")
   func atRest() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 2)
@@ -68,7 +68,7 @@ struct StoreBackupTests {
     )
   }
 
-  @Test("is refused of a store that is damaged, and of none")
+  @Test("of a damaged or missing store is refused")
   func damaged() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -90,7 +90,7 @@ struct StoreBackupTests {
     #expect(throws: StoreError.self) { try StoreFile(at: directory.path + "/none") }
   }
 
-  @Test("that is looked at tells every damage, and changes nothing")
+  @Test("reports all damage when checked, without changing anything")
   func check() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

@@ -26,7 +26,7 @@ struct StoreCrashTests {
   }
 
   @Test(
-    "has every acknowledged commit when the process was killed",
+    "has every acknowledged commit after the process is killed",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func kill(seed: UInt64) async throws {
@@ -65,7 +65,7 @@ struct StoreCrashTests {
     #expect(Set(tree.ledger.map(\.upTo)) == Set(model.ledger.values.map(\.upTo)))
   }
 
-  @Test("has every commit that was acknowledged when its files were copied")
+  @Test("has every commit acknowledged before its files were copied")
   func copies() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 5)
@@ -83,7 +83,7 @@ struct StoreCrashTests {
   }
 
   @Test(
-    "has whole batches up to some point when the end of the write-ahead log is torn off",
+    "has whole batches up to some point when the end of the write-ahead log is cut off",
     arguments: 1...3 as ClosedRange<UInt64>
   )
   func tornTail(seed: UInt64) throws {
@@ -118,7 +118,7 @@ struct StoreCrashTests {
     }
   }
 
-  @Test("reports damaged pages and never gives wrong data for them")
+  @Test("reports damaged pages and never returns wrong data for them")
   func damagedPages() throws {
     let (directory, model) = try largeStore(seed: 8)
     let bytes = try directory.databaseBytes()
@@ -138,7 +138,7 @@ struct StoreCrashTests {
     #expect(reports >= 10)
   }
 
-  @Test("never traps on changed bytes", arguments: 1...2 as ClosedRange<UInt64>)
+  @Test("never traps on corrupted bytes", arguments: 1...2 as ClosedRange<UInt64>)
   func changedBytes(seed: UInt64) throws {
     let (directory, _) = try largeStore(seed: seed)
     let bytes = try directory.databaseBytes()
@@ -159,7 +159,7 @@ struct StoreCrashTests {
     }
   }
 
-  @Test("reports a changed byte of a value and of a log row")
+  @Test("detects a changed byte in a value or a log row")
   func changedValue() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -192,7 +192,7 @@ struct StoreCrashTests {
     try store.close()
   }
 
-  @Test("reports a log row with more in it than its commits")
+  @Test("detects a log row with extra data after its commits")
   func longRow() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()

@@ -22,7 +22,7 @@ struct StoreFoldTests {
     return try StoreFile(at: path).read { try FoldTable($0, path: path).progress() }
   }
 
-  @Test("that was cut short anywhere is gone on with, by whoever opens the store")
+  @Test("is resumed when the store is next opened, wherever it was interrupted")
   func cutShort() throws {
     var steps: Set<Int> = []
     var isDone = false
@@ -69,7 +69,7 @@ struct StoreFoldTests {
     #expect(steps.count > 3, "folds are to be cut short at several places")
   }
 
-  @Test("goes on after a process that ended in the middle, before what was committed since")
+  @Test("resumes after its process ends midway, ahead of later commits")
   func commitsMeanwhile() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -107,7 +107,7 @@ struct StoreFoldTests {
     try store.close()
   }
 
-  @Test("that was cut short makes no change twice")
+  @Test("applies no change twice after an interruption")
   func changesOnce() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -136,7 +136,7 @@ struct StoreFoldTests {
     #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
-  @Test("writes the last change of a place only")
+  @Test("writes only the last change at each path")
   func coalescing() throws {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
@@ -159,7 +159,7 @@ struct StoreFoldTests {
     try store.close()
   }
 
-  @Test("has everything, also what was handed over long before it began")
+  @Test("is complete, including changes handed over long before it began")
   func handedOver() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -181,7 +181,7 @@ struct StoreFoldTests {
     #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
-  @Test("is known to stores from before folds could be cut short")
+  @Test("works with stores from before folds could be interrupted")
   func olderVersion() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 9)
@@ -219,7 +219,7 @@ struct StoreFoldTests {
     check(try StoreFile(at: image.store).load(), model)
   }
 
-  @Test("is tried at the opening, and when it failed, again after as many commits as ever")
+  @Test("is tried on opening and, if it fails, again after the usual number of commits")
   func retries() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
@@ -254,7 +254,7 @@ struct StoreFoldTests {
     #expect(reports.wait(timeout: .now()) == .success)
   }
 
-  @Test("reads in the log only what was there at the opening, since the rest is handed over")
+  @Test("reads only the log present on opening, since later changes are handed over")
   func reading() throws {
     let directory = try TemporaryDirectory()
     let path = directory.database
@@ -280,7 +280,7 @@ struct StoreFoldTests {
     #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
-  @Test("takes batches out of the log a few at a time, the oldest first")
+  @Test("removes batches from the log a few at a time, oldest first")
   func removal() throws {
     let directory = try TemporaryDirectory()
     let path = directory.database

@@ -24,7 +24,7 @@ struct StoreOpeningTests {
     #expect(throws: StoreError.self) { try SQLiteTreeStore(directory: directory, now: 0) }
   }
 
-  @Test("creates the directory and its files for the owner only")
+  @Test("creates a directory and files accessible only to their owner")
   func permissions() throws {
     let directory = try TemporaryDirectory()
     let nested = directory.path + "/x/y"
@@ -46,7 +46,7 @@ struct StoreOpeningTests {
     return (attributes[.posixPermissions] as? NSNumber)?.intValue
   }
 
-  @Test("takes a directory from others that they could enter, and says so")
+  @Test("makes a directory private if others can enter it, and reports that")
   func othersMayEnter() throws {
     let directory = try TemporaryDirectory()
     let messages = Messages()
@@ -61,7 +61,7 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test("is refused in a directory that others may enter and that has other things in it")
+  @Test("is refused if others can enter the directory and it contains other files")
   func sharedDirectory() throws {
     let directory = try TemporaryDirectory()
     #expect(mkdir(directory.store, 0o755) == 0 && chmod(directory.store, 0o755) == 0)
@@ -77,7 +77,7 @@ struct StoreOpeningTests {
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
   }
 
-  @Test("is refused while another server has the directory, naming its process")
+  @Test("is refused while another server holds the directory, and the error names its process")
   func locked() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -107,7 +107,7 @@ struct StoreOpeningTests {
     try queue.close()
   }
 
-  @Test("is refused when commits would not wait for the disk")
+  @Test("is refused if commits would not wait for the disk")
   func durabilityRefused() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/x.sqlite"
@@ -116,7 +116,7 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test("leaves a file alone that is no database", arguments: [10, 100, 5_000])
+  @Test("leaves a file that is not a database unchanged", arguments: [10, 100, 5_000])
   func garbage(size: Int) throws {
     let directory = try TemporaryDirectory()
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
@@ -130,7 +130,7 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test("takes an empty file for a new store")
+  @Test("treats an empty file as a new store")
   func emptyFile() throws {
     let directory = try TemporaryDirectory()
     try directory.writeDatabase([])
@@ -139,7 +139,7 @@ struct StoreOpeningTests {
     try store.close()
   }
 
-  @Test("leaves the database of another program alone", arguments: [0, 5])
+  @Test("leaves another program's database unchanged", arguments: [0, 5])
   func foreign(applicationID: Int) throws {
     let directory = try TemporaryDirectory()
     try directory.writeDatabase([])
@@ -156,7 +156,7 @@ struct StoreOpeningTests {
     #expect(try directory.databaseBytes() == bytes)
   }
 
-  @Test("leaves the store of a newer version alone")
+  @Test("leaves a store of a newer version unchanged")
   func newer() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
@@ -191,7 +191,7 @@ struct StoreOpeningTests {
     #expect(error(directory.store)?.kind == .notWritable)
   }
 
-  @Test("for reading only needs a database, and creates none")
+  @Test("fails without a database when read-only, and creates none")
   func readOnlyMissing() throws {
     let directory = try TemporaryDirectory()
     #expect(throws: StoreError.self) {
@@ -200,7 +200,7 @@ struct StoreOpeningTests {
     #expect(!FileManager.default.fileExists(atPath: directory.store))
   }
 
-  @Test("names the disk when it is full")
+  @Test("reports a full disk as such")
   func fullDisk() {
     let error = StoreError(DatabaseError(resultCode: .SQLITE_FULL), at: "/x")
     #expect(error.kind == .full)

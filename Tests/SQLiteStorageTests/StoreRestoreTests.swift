@@ -56,7 +56,7 @@ struct StoreRestoreTests {
   }
 
   @Test(
-    "works whatever is left of the database, and keeps that",
+    "works whatever is left of the database, and keeps what is left",
     arguments: [
       "everything", "no database", "no log", "no mark", "only the mark", "only the log",
       "a damaged database",
@@ -95,7 +95,7 @@ struct StoreRestoreTests {
     #expect(Self.companions.map { bytes(kept + $0) } == before)
   }
 
-  @Test("that is interrupted leaves nothing that a server would start on, and can be repeated")
+  @Test("leaves nothing a server would start on when interrupted, and can be repeated")
   func interrupted() throws {
     for step in 0...4 {
       let (directory, backup, saved) = try makeStore()
@@ -114,7 +114,7 @@ struct StoreRestoreTests {
     }
   }
 
-  @Test("changes nothing while a server runs, or when the file is not a whole backup")
+  @Test("changes nothing while a server runs or if the backup is damaged")
   func refused() throws {
     let (directory, backup, _) = try makeStore()
     let file = directory.database
@@ -146,7 +146,7 @@ struct StoreRestoreTests {
     #expect(!names.contains { $0.hasSuffix(".new") || $0.hasPrefix("replaced") }, "\(names)")
   }
 
-  @Test("through a symbolic link replaces the file that it leads to")
+  @Test("through a symbolic link replaces the link's target")
   func link() throws {
     let (directory, backup, saved) = try makeStore()
     let elsewhere = directory.path + "/elsewhere"

@@ -12,7 +12,7 @@ import Testing
 struct StoreRulesTests {
   private let source = "{ \"rules\": { \".read\": true } } // é 🐵\n"
 
-  @Test("are there again as they were set, and stay until others are")
+  @Test("survive a reopening and stay until they are replaced")
   func roundTrip() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -41,7 +41,7 @@ struct StoreRulesTests {
     try store.close()
   }
 
-  @Test("have a place in a store that was written before there were rules")
+  @Test("can be added to a store from before rules existed")
   func olderVersion() throws {
     let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 12)
@@ -76,7 +76,7 @@ struct StoreRulesTests {
     try again.close()
   }
 
-  @Test("are refused when a character of them has changed")
+  @Test("are refused if one of their characters has changed")
   func damaged() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

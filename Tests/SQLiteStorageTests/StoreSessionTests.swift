@@ -8,10 +8,10 @@ import TreeStorage
 
 @testable import SQLiteStorage
 
-@Suite("What connections have scheduled, in a store")
+@Suite("Stored onDisconnect writes")
 struct StoreSessionTests {
   @Test(
-    "tells whose it is",
+    "record the identity that scheduled them",
     arguments: [
       Identity.administrator, .anonymous, .user(.object(("uid", .string("é")), ("token", .null))),
     ]
@@ -25,7 +25,7 @@ struct StoreSessionTests {
     #expect(try StoreFile(at: directory.store).load().sessions == [session])
   }
 
-  @Test("changes write by write")
+  @Test("are updated one write at a time")
   func updates() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -62,7 +62,7 @@ struct StoreSessionTests {
     try reader.close()
   }
 
-  @Test("belongs to an administrator when it is from before there were identities")
+  @Test("belong to an administrator if they predate identities")
   func olderRow() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

@@ -2,7 +2,7 @@ import RealtimeCore
 import SecurityRules
 import Testing
 
-@Suite("Which rules are asked")
+@Suite("Rule lookup")
 struct AccessTests {
   private func reads(_ rules: String, _ path: Path, _ data: String = "null") throws -> Bool {
     try RuleSet(source: #"{"rules":\#(rules)}"#)
@@ -22,7 +22,7 @@ struct AccessTests {
       .canWrite(changes.map(\.0), auth: nil, now: 0, from: old, to: new).isAllowed
   }
 
-  @Test("Without any rule everything is denied")
+  @Test("Without rules everything is denied")
   func none() throws {
     #expect(try !reads("{}", "a"))
     #expect(try !writes("{}", [("a", "1")]))
@@ -30,7 +30,7 @@ struct AccessTests {
     #expect(try !reads(#"{"b":{".read":true}}"#, "a"))
   }
 
-  @Test("A grant above holds below, and a refusal below takes nothing back")
+  @Test("A grant above applies below and cannot be revoked there")
   func cascade() throws {
     let rules = #"{"a":{".read":true,".write":true,"b":{".read":false,".write":false}}}"#
     #expect(try reads(rules, "a/b/c"))
@@ -39,7 +39,7 @@ struct AccessTests {
     #expect(try !writes(rules, [(.root, "1")]))
   }
 
-  @Test("A grant below gives nothing above")
+  @Test("A grant below does not apply above")
   func noUpwardGrant() throws {
     let rules = #"{"a":{"b":{".read":true,".write":true}}}"#
     #expect(try !reads(rules, "a"))
@@ -48,14 +48,14 @@ struct AccessTests {
     #expect(try writes(rules, [("a/b", "1")]))
   }
 
-  @Test("The first of several rules on the way that is true is enough")
+  @Test("One true rule along the path is enough")
   func anyGrant() throws {
     let rules = #"{".read":false,"a":{".read":"data.val() == 9","b":{".read":true}}}"#
     #expect(try reads(rules, "a/b"))
     #expect(try !reads(rules, "a"))
   }
 
-  @Test("A wildcard takes every key that has no rules of its own")
+  @Test("A wildcard matches every key without rules of its own")
   func wildcards() throws {
     let rules = #"{"u":{"$id":{".read":"$id == 'x'","in":{"$k":{".read":"$id + $k == 'ab'"}}}}}"#
     #expect(try reads(rules, "u/x"))
@@ -64,7 +64,7 @@ struct AccessTests {
     #expect(try !reads(rules, "u/b/in/a"))
   }
 
-  @Test("A literal sibling hides the wildcard, whose rules are not merged in")
+  @Test("A literal key hides the wildcard, whose rules are not merged in")
   func literalPrecedence() throws {
     let rules = #"{"u":{"me":{"x":{}},"$id":{".read":true,".write":true,".validate":false}}}"#
     #expect(try !reads(rules, "u/me"))
@@ -76,7 +76,7 @@ struct AccessTests {
     #expect(try !writes(validated, [("u", #"{"me":1,"you":2}"#)]))
   }
 
-  @Test("A key is found among many names, and one that is missing is not taken for its neighbour")
+  @Test("A key is found among many, and a missing one is not mistaken for its neighbor")
   func manyNames() throws {
     let names = (0..<20).map { "k\(2 * $0)" }
     let literals = names.map { "\"\($0)\":{\".read\":\"data.val() == 1\"}" }
@@ -92,7 +92,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Rules see the location where they are written, not where the request goes")
+  @Test("Rules see the location where they are declared, not where the request goes")
   func ownLocation() throws {
     let rules = #"{"a":{".read":"data.child('open').val() == true"}}"#
     #expect(try reads(rules, "a/deep/er", #"{"a":{"open":true}}"#))
@@ -102,7 +102,7 @@ struct AccessTests {
     #expect(try !writes(write, [("a/z", "1")], #"{"a":{"y":1}}"#))
   }
 
-  @Test("Every validation on the way and below must hold")
+  @Test("Every .validate rule on the path and below must hold")
   func validation() throws {
     let rules = """
       {".write":true,"a":{".validate":"newData.hasChild('n')",
@@ -121,7 +121,7 @@ struct AccessTests {
     #expect(try writes(rules, [("b", "1")]))
   }
 
-  @Test("A validation is found below locations that have none")
+  @Test("A .validate rule is found below locations without one")
   func validationFurtherDown() throws {
     let named = #"{".write":true,"a":{"b":{"c":{".validate":false}}}}"#
     #expect(try !writes(named, [(.root, #"{"a":{"b":{"c":1}}}"#)]))
@@ -131,14 +131,14 @@ struct AccessTests {
     #expect(try writes(wildcard, [(.root, #"{"a":{"b":{"d":1}}}"#)]))
   }
 
-  @Test("Validation sees only what changes: data beside the written path are not asked")
+  @Test("Validation covers only the written path, not its siblings")
   func validationBeside() throws {
     let rules = #"{".write":true,"a":{"$k":{".validate":"newData.isString()"}}}"#
     #expect(try writes(rules, [("a/x", #""s""#)], #"{"a":{"old":5}}"#))
     #expect(try !writes(rules, [("a", #"{"x":"s","old":5}"#)], #"{"a":{"old":5}}"#))
   }
 
-  @Test("What is deleted is not validated, what remains above it is")
+  @Test("Deleted data is not validated, but what remains above it is")
   func deletion() throws {
     let rules = """
       {".write":true,"a":{".validate":"newData.hasChildren(['n'])","n":{".validate":false}}}
@@ -150,7 +150,7 @@ struct AccessTests {
     #expect(try !writes(#"{"a":{".write":"data.exists()"}}"#, [("a", "1")]))
   }
 
-  @Test("Several paths are one write: all see the same new data, and all must pass")
+  @Test("A multi-path write is checked as one: every path sees the same new data and must pass")
   func multiPath() throws {
     let rules = """
       {"a":{".write":"newData.parent().child('b').val() == newData.val()"},
@@ -167,7 +167,7 @@ struct AccessTests {
     #expect(try !writes(rules, [("a", "1"), ("b", "1"), ("c", "3")]))
   }
 
-  @Test("A priority is written by the rules of its node")
+  @Test("A priority is subject to the rules of its node")
   func priority() throws {
     let rules = #"{"a":{".write":"newData.getPriority() == 5",".validate":"newData.val() == 1"}}"#
     #expect(try writes(rules, [("a/.priority", "5")], #"{"a":1}"#))
@@ -177,14 +177,14 @@ struct AccessTests {
     #expect(try !writes(below, [("a/.priority", "5")], #"{"a":{"k":1}}"#))
   }
 
-  @Test("An error makes a rule false: it grants nothing, and as a validation refuses")
+  @Test("An error makes a rule false: it grants nothing and fails validation")
   func errors() throws {
     #expect(try !reads(#"{".read":"auth.x.length > 1 ? false : true"}"#, "a"))
     #expect(try !writes(#"{".write":true,".validate":"root.parent().exists()"}"#, [("a", "1")]))
     #expect(try reads(#"{".read":"auth.x.length > 1","a":{".read":true}}"#, "a"))
   }
 
-  @Test("The time is that of the request")
+  @Test("now is the time of the request")
   func now() throws {
     let rules = try RuleSet(source: #"{"rules":{".write":"newData.val() == now"}}"#)
     let time: Int64 = 1_700_000_000_123
@@ -196,7 +196,7 @@ struct AccessTests {
     #expect(!rules.canWrite([.root], auth: nil, now: time + 1, from: .empty, to: stamped).isAllowed)
   }
 
-  @Test("Keys that differ only in composition are different keys")
+  @Test("Keys that differ only in Unicode composition are distinct")
   func composition() throws {
     let rules = #"{"\u00e9":{".read":true},"$k":{".read":"$k == 'e\u0301'"}}"#
     #expect(try reads(rules, Path([ChildKey("\u{E9}")])))

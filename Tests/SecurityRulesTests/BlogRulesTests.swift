@@ -47,14 +47,17 @@ struct BlogRulesTests {
     return decision
   }
 
-  @Test("Writing", arguments: creating + editing + starring + commenting + addressing + meeting)
+  @Test(
+    "Each attempt to write is allowed or denied as expected",
+    arguments: creating + editing + starring + commenting + addressing + meeting
+  )
   func attempt(_ attempt: BlogAttempt) throws {
     let decision = try decision(attempt)
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
   }
 
   @Test(
-    "Writing among friends",
+    "Each attempt to write under the friends' rules is allowed or denied as expected",
     arguments: creating + friendlyStarring + commenting + addressing + meeting
   )
   func friendlyAttempt(_ attempt: BlogAttempt) throws {
@@ -62,7 +65,7 @@ struct BlogRulesTests {
     #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
   }
 
-  @Test("A post from before the rules can be starred, though it could not be written today")
+  @Test("A post from before the rules can be starred even if it could not be written today")
   func oldPost() throws {
     let old = Self.post.replacing(#""T""#, with: #""\u001b[2J""#)
     let starred = old.replacing(#"t":0"#, with: #"t":1,"stars":{"bob":true}"#)
@@ -77,7 +80,7 @@ struct BlogRulesTests {
     }
   }
 
-  @Test("A star that one copy lacks can be brought there alone")
+  @Test("A star missing from one copy can be added there alone")
   func drift() throws {
     let attempt = BlogAttempt(
       "star",
@@ -90,7 +93,7 @@ struct BlogRulesTests {
     #expect(try decision(attempt, world).isAllowed)
   }
 
-  @Test("Among friends, that a whole put drops the star of another is not seen")
+  @Test("The friends' rules miss a whole-post put that drops another user's star")
   func unseenLoss() throws {
     let two = Self.both.replacing(#""bob":true"#, with: #""dave":true"#)
     let lost = Self.both.replacing(#""carol":true"#, with: #""dave":true"#)
@@ -100,7 +103,7 @@ struct BlogRulesTests {
     #expect(try !decision(attempt, #"{"posts":{"s":\#(two)}}"#).isAllowed)
   }
 
-  @Test("Who is signed in reads the blog, others nothing", arguments: [shared, friendly])
+  @Test("Only signed-in users can read the blog", arguments: [shared, friendly])
   func reading(file: String) throws {
     let rules = try RuleSet.asset(file)
     let root = try Node(parsing: Self.world)
@@ -124,7 +127,7 @@ struct BlogRulesTests {
     }
   }
 
-  @Test("The lists by stars are indexed", arguments: [shared, friendly])
+  @Test("Posts are indexed by star count", arguments: [shared, friendly])
   func indexes(file: String) throws {
     let rules = try RuleSet.asset(file)
     #expect(rules.isIndexed("posts", by: .child("starCount")))

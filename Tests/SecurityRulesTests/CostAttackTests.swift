@@ -33,7 +33,7 @@ struct CostAttackTests {
   )
 
   @Test(
-    "What is done to a text counts as much as it takes",
+    "String operations cost steps in proportion to their work",
     arguments: [
       // The text is examined once, byte by byte.
       ("!newData.val().contains('zz')", plain, 10_000),
@@ -55,7 +55,7 @@ struct CostAttackTests {
     #expect(try outcome(rule, .string(text), steps: 2 * steps) == .satisfied)
   }
 
-  @Test("To find a place and to write a number take more than a step")
+  @Test("Resolving a path or formatting a number costs more than one step")
   func places() throws {
     let place = "!newData.child('a/b/c').exists()"
     #expect(try outcome(place, .integer(1), steps: 24) == Self.exhausted)
@@ -65,7 +65,7 @@ struct CostAttackTests {
     #expect(try outcome(number, .integer(1), steps: 150) == .satisfied)
   }
 
-  @Test("To go down to each of many places counts, and so does each value that is visited")
+  @Test("Descending to each of many paths costs steps, and so does each visited value")
   func manyPlaces() throws {
     let rules = try RuleSet(
       source: #"{"rules":{"a":{".write":true,"$k":{".validate":"newData.isNumber()"}}}}"#
@@ -89,7 +89,7 @@ struct CostAttackTests {
     }
   }
 
-  @Test("A request takes a few million steps at the most")
+  @Test("A request is limited to two million steps")
   func defaultSteps() {
     #expect(RulesLimits.steps <= 2_000_000)
   }

@@ -17,7 +17,7 @@ struct CostTests {
   }
 
   @Test(
-    "Patterns that ruin a backtracking matcher stay linear",
+    "Patterns that ruin a backtracking matcher run in linear time",
     arguments: [
       "^(a+)+$", "^(a*)*$", "^(a|a)*$", "^(a|aa)+$", "^(a|a?)+$", "(.*)(.*)(.*)(.*)x$",
       "^(([a-z])+.)+[A-Z]([a-z])+$", "^(\\\\w+\\\\s?)*$", "(a?){30}a{30}b",
@@ -47,7 +47,7 @@ struct CostTests {
     #expect(try !decision(rules, .string(text)).isAllowed)
   }
 
-  @Test("A text cannot be blown up by replacing")
+  @Test("Repeated replacing cannot blow up a string")
   func replacing() throws {
     let text = String(repeating: "a", count: 1_000_000)
     let grown = "newData.val()" + String(repeating: ".replace('a', newData.val())", count: 5)
@@ -56,7 +56,7 @@ struct CostTests {
     #expect(decision.explanation.decisive?.outcome == .failed(Self.exhausted, nil))
   }
 
-  @Test("Searching for a text is linear in both")
+  @Test("String search is linear in both strings")
   func searching() throws {
     let text = String(repeating: "a", count: 500_000)
     let needle = String(repeating: "a", count: 250_000) + "b"
@@ -68,7 +68,7 @@ struct CostTests {
   }
 
   @Test(
-    "Whatever takes time takes steps",
+    "Whatever takes time costs steps",
     arguments: [
       // A long path, as a constant and from the data.
       "root.child('\(longPath)').exists() || true", "root.child(\(text)).exists() || true",
@@ -91,7 +91,7 @@ struct CostTests {
     #expect(decision.explanation.decisive?.outcome == .failed(Self.exhausted, nil))
   }
 
-  @Test("A large write is walked only where there are rules")
+  @Test("A large write is traversed only where there are rules")
   func largeWrite() throws {
     let children = (0..<50_000).map { (key: ChildKey(String($0)), value: Node.integer(Int64($0))) }
     let value = Node(sortedChildren: children.sorted { $0.key < $1.key })
@@ -108,7 +108,7 @@ struct CostTests {
 
   private static let exhausted = "the rules take too many steps for this request"
 
-  @Test("No expression traps, and each has the result a second look gives", arguments: 0..<10)
+  @Test("No expression traps, and a second evaluation gives the same result", arguments: 0..<10)
   func randomExpressions(_ seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     var deployed = 0
@@ -132,7 +132,7 @@ struct CostTests {
     #expect(deployed > 0)
   }
 
-  @Test("No rule is given up before there are new data that holds for some", arguments: 0..<20)
+  @Test("No rule is ruled out early if some new data would satisfy it", arguments: 0..<20)
   func givenUpEarly(_ seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let probe = RuleProbe()
@@ -151,7 +151,7 @@ struct CostTests {
   }
 
   @Test(
-    "What is known without the new data decides without them",
+    "An expression is decided early where the new data cannot matter",
     arguments: [
       ("newData.exists() && false", false), ("false && newData.exists()", false),
       ("newData.exists() || false", true), ("!newData.exists()", true),
@@ -177,7 +177,7 @@ struct CostTests {
     )
   }
 
-  @Test("No sequence of words traps", arguments: 0..<10)
+  @Test("No sequence of tokens traps", arguments: 0..<10)
   func randomWords(_ seed: Int) {
     let words = [
       "auth", "data", "root", "newData", "$key", "query", ".", ".val()", ".child(", ")", "(", "[",
@@ -193,7 +193,7 @@ struct CostTests {
     }
   }
 
-  @Test("No change of a document traps", arguments: 0..<10)
+  @Test("No mutated document traps", arguments: 0..<10)
   func mutatedDocuments(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let source = Array(

@@ -13,7 +13,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("Comments and strings of several lines are permitted")
+  @Test("Comments and multi-line strings are allowed")
   func comments() throws {
     let rules = try RuleSet(
       source: """
@@ -28,7 +28,7 @@ struct DocumentTests {
     #expect(rules.canRead(.root, auth: nil, now: 0, root: .empty).isAllowed)
   }
 
-  @Test("A comma may follow the last member and the last element, but not stand alone")
+  @Test("Trailing commas are allowed, lone commas are not")
   func trailingCommas() throws {
     _ = try RuleSet(source: #"{"rules":{"a":{".indexOn":["x","y",],".read":true,},},}"#)
     for source in [#"{,}"#, #"{"rules":{,}}"#, #"{"rules":{".indexOn":[,]}}"#] {
@@ -36,7 +36,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("An expression may contain comments, which its texts and patterns cannot hide")
+  @Test("An expression may contain comments, and its strings and patterns are not taken for them")
   func commentsInExpressions() throws {
     let expressions = [
       "true // why", "// first\n true", "/* a */true/* b */", "true /* && false */ && true",
@@ -54,7 +54,7 @@ struct DocumentTests {
   }
 
   @Test(
-    "A mistake is told with its line and column",
+    "An error is reported with its line and column",
     arguments: [
       ("", 1, 1, "expected a value"),
       ("{", 1, 2, "expected a member name"),
@@ -116,7 +116,7 @@ struct DocumentTests {
     #expect(error.message.contains(message), "\(error.message)")
   }
 
-  @Test("Bytes that are no UTF-8 are told with their place")
+  @Test("Invalid UTF-8 is reported with its position")
   func encoding() {
     #expect(throws: RulesError.self) { try RuleSet(bytes: Array("{\n ".utf8) + [0xFF]) }
     do throws(RulesError) {
@@ -126,7 +126,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("Deep nesting is refused, not followed")
+  @Test("A deeply nested document is refused")
   func depth() {
     func document(_ depth: Int) -> String {
       #"{"rules":"# + String(repeating: #"{"a":"#, count: depth) + "{}"
@@ -138,7 +138,7 @@ struct DocumentTests {
   }
 
   @Test(
-    "An expression nested too deeply is refused",
+    "A deeply nested expression is refused",
     arguments: ["(", "!", "-", "true ? true : ", "root.child(", "auth[", "'x'.contains("]
   )
   func expressionDepth(_ opening: String) {
@@ -156,7 +156,7 @@ struct DocumentTests {
     #expect(error(#"{"rules":{".read":"\#(conditions)"}}"#) == nil)
   }
 
-  @Test("Long expressions and documents are refused")
+  @Test("Overlong expressions and documents are refused")
   func sizes() {
     let long = String(repeating: " ", count: RulesLimits.expressionLength) + "true"
     #expect(error(#"{"rules":{".read":"\#(long)"}}"#)?.message.contains("longer than") == true)

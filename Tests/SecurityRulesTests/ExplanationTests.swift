@@ -52,7 +52,7 @@ struct ExplanationTests {
     #expect(decision.explanation.evaluations.map(\.outcome) == [.refused, .satisfied])
   }
 
-  @Test("A refused request names the rule in the way and what it saw")
+  @Test("A refused request names the refusing rule and the values it saw")
   func refused() throws {
     let decision = write("posts/q/title", .integer(5), as: "alice")
     let rule = try #require(decision.explanation.decisive)
@@ -72,7 +72,7 @@ struct ExplanationTests {
     #expect(decision.explanation.decisive?.outcome == .refused)
   }
 
-  @Test("An error at run time is told with its place")
+  @Test("A runtime error is reported with its position")
   func failed() {
     let decision = write("posts/q/n", .integer(5), as: "alice")
     let message = "'>' compares two numbers or two strings, but these are a number and null"
@@ -82,7 +82,7 @@ struct ExplanationTests {
     )
   }
 
-  @Test("An error further up is not told of a rule that plainly refuses")
+  @Test("A plain refusal does not mention an error in a rule above it")
   func refusedAfterError() throws {
     let rules = try RuleSet(
       source: #"{"rules":{".read":"auth.x.length > 1","a":{".read":"data.val() == 1"}}}"#
@@ -92,7 +92,7 @@ struct ExplanationTests {
     #expect(decision.explanation.decisive?.outcome == .refused)
   }
 
-  @Test("Where no rule applies, none is named")
+  @Test("No rule is named where none applies")
   func noRule() {
     let decision = write("nowhere", .integer(5), as: "alice")
     #expect(!decision.isAllowed)
@@ -100,14 +100,14 @@ struct ExplanationTests {
     #expect(decision.explanation.description == "no rule grants this")
   }
 
-  @Test("An expression of several lines is told in one")
+  @Test("A multi-line expression is shown on one line")
   func lines() throws {
     let rules = try RuleSet(source: "{\"rules\":{\".read\":\"true\n  &&\r\n\tfalse\"}}")
     let explanation = rules.canRead(.root, auth: nil, now: 0, root: root).explanation
     #expect(explanation.description == ".read of / (line 1) at /: true && false → false")
   }
 
-  @Test("Each wildcard is told with the key that it stood for")
+  @Test("Each wildcard is shown with the key it matched")
   func wildcards() throws {
     let rules = try RuleSet(source: #"{"rules":{"$a":{"$b":{".read":"$a == $b"}}}}"#)
     let decision = rules.canRead("x/y", auth: nil, now: 0, root: root, explaining: true)

@@ -2,7 +2,7 @@ import RealtimeCore
 import SecurityRules
 import Testing
 
-@Suite("Decisions that last")
+@Suite("Lasting decisions")
 struct LastingTests {
   private func isLasting(_ outer: String, _ inner: String = "false") throws -> Bool {
     let rules = try RuleSet(
@@ -19,7 +19,7 @@ struct LastingTests {
   }
 
   @Test(
-    "What depends on who asks for what alone lasts",
+    "A decision that depends only on the user and the request lasts",
     arguments: [
       "true", "auth != null", "auth.uid === 'ann'", "query.limitToFirst == null",
       "auth.uid.matches(/^a/)", "auth['uid'].length == 3 ? true : false", "!(auth == null)",
@@ -31,7 +31,7 @@ struct LastingTests {
   }
 
   @Test(
-    "What depends on data or the time may end",
+    "A decision that depends on data or the time may change",
     arguments: [
       "now < 10", "root.child('a').exists()", "data.child('a/n').val() == 1",
       "auth != null && root.child('a').hasChild(auth.uid)", "'x'.length + now > 1 ? true : false",
@@ -43,7 +43,7 @@ struct LastingTests {
     #expect(try !isLasting("false", rule.replacing("data.child('a/n')", with: "data.child('n')")))
   }
 
-  @Test("The rule that grants counts, not those that were asked before or stand below")
+  @Test("Only the granting rule matters, not those evaluated before it or declared below it")
   func granting() throws {
     #expect(try isLasting("now > 10", "true"))
     #expect(try isLasting("true", "now < 10"))
@@ -54,7 +54,7 @@ struct LastingTests {
     #expect(!RuleSet.closed.canRead("a", auth: nil, now: 0, root: .empty).isLasting)
   }
 
-  @Test("A document is kept as it was written, and is JSON without its comments")
+  @Test("A document is kept as written and is JSON without its comments")
   func source() throws {
     let source =
       "{ // who\n \"rules\": { /* all */ \".read\": \"auth != null\n || true\", "
@@ -70,7 +70,7 @@ struct LastingTests {
     #expect(try RuleSet(source: rules.json.text).json == rules.json)
   }
 
-  @Test("Rules that stand for the lack of any have a source that means the same")
+  @Test("The built-in open and closed rules have an equivalent source")
   func builtIn() throws {
     for rules in [RuleSet.open, .closed] {
       #expect(!rules.isDocument)

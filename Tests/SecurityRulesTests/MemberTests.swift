@@ -5,7 +5,7 @@ import Testing
 @Suite("Members and methods of rules")
 struct MemberTests {
   @Test(
-    "Members of auth are null where missing, and have the type they have",
+    "Members of auth keep their type and are null where missing",
     arguments: [
       ("auth.uid == 'alice'", .yes), ("auth['uid'] == 'alice'", .yes),
       ("auth['u' + 'id'] == 'alice'", .yes), ("auth[$key] == null", .yes),
@@ -25,14 +25,17 @@ struct MemberTests {
     #expect(try RuleProbe().result(expression) == expected)
   }
 
-  @Test("Of two members of auth with one name the later counts", arguments: ["uid", "level"])
+  @Test(
+    "Of two auth members with the same name, the later one counts",
+    arguments: ["uid", "level"]
+  )
   func repeatedMember(_ name: String) throws {
     let probe = RuleProbe(auth: "{\"\(name)\":\"first\",\"x\":1,\"\(name)\":\"later\"}")
     #expect(try probe.result("auth.\(name) == 'later' && auth['\(name)'] == 'later'") == .yes)
   }
 
   @Test(
-    "The user's ID is a path like any other text",
+    "A user ID is a path like any other string",
     arguments: [
       ("n", "root.child(auth.uid).val() == 5", .yes), ("n", "root.hasChild(auth.uid)", .yes),
       ("m", "root.hasChild(auth.uid)", .no), ("o/b", "root.hasChild(auth.uid + '/c')", .yes),
@@ -49,13 +52,16 @@ struct MemberTests {
     #expect(try RuleProbe(auth: "{\"uid\":\"\(uid)\"}").result(expression) == expected)
   }
 
-  @Test("An ID of another kind is no path", arguments: ["5", "true", "{\"a\":1}"])
+  @Test(
+    "A user ID that is not a string cannot be used as a path",
+    arguments: ["5", "true", "{\"a\":1}"]
+  )
   func uidOfOtherKind(_ uid: String) throws {
     #expect(try RuleProbe(auth: "{\"uid\":\(uid)}").result("root.hasChild(auth.uid)") == .error)
   }
 
   @Test(
-    "Without a sign-in auth is null",
+    "auth is null without sign-in",
     arguments: [
       ("auth == null", .yes), ("auth.uid !== 'x'", .yes), ("auth.foo.bar == null", .yes),
       ("auth['x'] == null", .yes), ("auth.contains('75')", .error), ("auth.uid == $key", .no),
@@ -68,7 +74,7 @@ struct MemberTests {
   }
 
   @Test(
-    "Snapshots tell what is there",
+    "Snapshots reflect the data",
     arguments: [
       ("root.exists()", .yes), ("root.child('none').exists()", .no), ("data.exists()", .yes),
       ("root.child('n').val() == 5", .yes), ("root.child('o/b/c').val() == 2", .yes),
@@ -142,7 +148,7 @@ struct MemberTests {
   }
 
   @Test(
-    "Strings are taken by code units",
+    "Strings are treated as UTF-16 code units",
     arguments: [
       ("'abc'.length == 3", .yes), ("'\u{1F435}'.length == 2", .yes), ("''.length == 0", .yes),
       ("$key.length == 1", .yes), ("'abc'['length'] == 3", .yes), ("'abc'.contains('bc')", .yes),
@@ -188,7 +194,7 @@ struct MemberTests {
     #expect(try RuleProbe().result(expression) == .rejected)
   }
 
-  @Test("newData and query exist only where they have a meaning")
+  @Test("newData and query exist only in rules where they make sense")
   func names() throws {
     #expect(try RuleProbe(kind: .read).result("newData.exists()") == .rejected)
     #expect(try RuleProbe(kind: .write).result("query.orderByKey") == .rejected)

@@ -3,7 +3,7 @@ import SecurityRules
 import Testing
 
 /// Named children are looked up together in packed nodes, and one by one in others.
-@Suite("The children that rules name")
+@Suite("Children named in rules")
 struct NamedChildrenTests {
   private static let source = """
     {"rules": {"posts": {
@@ -40,7 +40,7 @@ struct NamedChildrenTests {
     return (post, post.children == nil ? post : post.setting("blob" as ChildKey, to: text))
   }
 
-  @Test("are the same whether packed or not")
+  @Test("evaluate the same whether packed or not")
   func packedOrNot() throws {
     let rules = try RuleSet(source: Self.source)
     let auth = JSONValue.object(("uid", .string("ann")))
@@ -62,7 +62,7 @@ struct NamedChildrenTests {
     #expect(outcomes[true, default: 0] > 10 && outcomes[false, default: 0] > 10)
   }
 
-  @Test("are looked up anew for each place of an update, in any order")
+  @Test("are looked up again for each path of an update, in any order")
   func severalPlaces() throws {
     let rules = try RuleSet(source: Self.source)
     let auth = JSONValue.object(("uid", .string("ann")))
@@ -86,7 +86,7 @@ struct NamedChildrenTests {
   }
 
   @Test(
-    "are asked for together with others, whose names are known only later",
+    "can be checked together with names known only at run time",
     arguments: [false, true]
   )
   func computed(isPacked: Bool) throws {
@@ -108,7 +108,7 @@ struct NamedChildrenTests {
     }
   }
 
-  @Test("may be many", arguments: [1, 15, 16, 17, 40])
+  @Test("can be numerous", arguments: [1, 15, 16, 17, 40])
   func many(count: Int) throws {
     let names = (0..<count).map { "name\($0)" }
     let rules = try RuleSet(

@@ -4,7 +4,7 @@ import Testing
 @Suite("Operators and literals of rules")
 struct OperatorTests {
   @Test(
-    "Arithmetic takes numbers only and gives NaN for a division by zero",
+    "Arithmetic takes only numbers, and division by zero gives NaN",
     arguments: [
       ("1 + 2 * 3 == 7", .yes), ("(1 + 2) * 3 == 9", .yes), ("7 - 2 - 1 == 4", .yes),
       ("8 / 4 / 2 == 1", .yes), ("7 % 4 == 3", .yes), ("-7 % 4 == -3", .yes),
@@ -43,7 +43,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "Equality never converts",
+    "Equality never converts types",
     arguments: [
       ("1 == 1.0", .yes), ("1 === 1", .yes), ("1 !== 2", .yes), ("1 != 1", .no),
       ("'a' == \"a\"", .yes), ("'one' == 1", .no), ("'1' != 1", .yes), ("true == true", .yes),
@@ -66,7 +66,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "Order is between two numbers or two strings",
+    "Ordering compares two numbers or two strings",
     arguments: [
       ("1 < 2", .yes), ("2 <= 2", .yes), ("2 > 2", .no), ("2 >= 3", .no), ("'a' < 'b'", .yes),
       ("'Z' < 'a'", .yes), ("'a' >= 'a'", .yes), ("'\u{1F435}' < '\u{E000}'", .yes),
@@ -82,7 +82,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "Logic is between booleans, and stops at the first operand that decides",
+    "Logical operators take booleans and short-circuit",
     arguments: [
       ("true && true", .yes), ("true && false", .no), ("false || true", .yes), ("!false", .yes),
       ("!!true", .yes), ("true || false && false", .yes), ("(true || false) && false", .no),
@@ -108,7 +108,7 @@ struct OperatorTests {
   }
 
   @Test(
-    "What is not part of the language is rejected",
+    "Anything outside the language is rejected",
     arguments: [
       "", " ", "x = 1", "data = true", "true;", "var x", "2 ** 3 == 8", "typeof auth == 'object'",
       "alert('x')", "auth()", "foo == null", "Math.max(1, 2) == 2", "true & true", "true | true",

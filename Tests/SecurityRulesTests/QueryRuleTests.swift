@@ -9,7 +9,7 @@ struct QueryRuleTests {
   }
 
   @Test(
-    "Without a query the order is by key and nothing is bound",
+    "Without a query the order is by key and there are no bounds",
     arguments: [
       ("query.orderByKey", .yes), ("query.orderByValue", .no), ("query.orderByPriority", .no),
       ("query.orderByChild == null", .yes), ("query.startAt == null", .yes),
@@ -23,7 +23,7 @@ struct QueryRuleTests {
   }
 
   @Test(
-    "Only the known members exist, and a query is no value",
+    "Only the known members exist, and query itself is not a value",
     arguments: [
       "query.foo == 1", "query == null", "query.orderByKey()", "query.exists()", "query[$key] == 1",
       "query.limitToFirst", "query.orderByChild", "query + 1 == 1",
@@ -33,7 +33,7 @@ struct QueryRuleTests {
     #expect(try result(expression, .all) == .rejected)
   }
 
-  @Test("Order and limits are told")
+  @Test("Rules see the order and the limits")
   func orderAndLimits() throws {
     let first = Query(limit: Query.Limit(100, side: .first))
     #expect(try result("query.orderByKey && query.limitToFirst <= 100", first) == .yes)
@@ -45,7 +45,7 @@ struct QueryRuleTests {
     #expect(try result("query.orderByValue", Query(index: .value)) == .yes)
   }
 
-  @Test("Bounds are told, and a range of one value is that value")
+  @Test("Rules see the bounds, and a range of one value as that value")
   func bounds() throws {
     let owned = Query(
       index: .child("owner"),

@@ -48,14 +48,14 @@ struct QuickstartRulesTests {
     }
   }
 
-  @Test("Only oneself reads a profile")
+  @Test("Users can read only their own profile")
   func profiles() throws {
     #expect(try !mayRead(nil, "users/alice"))
     #expect(try !mayRead("bob", "users/alice"))
     #expect(try mayRead("alice", "users/alice"))
   }
 
-  @Test("The owner creates a post in both places, also on an empty database")
+  @Test("The owner can create a post in both places, even in an empty database")
   func create() throws {
     for world in [Self.world, "null"] {
       #expect(
@@ -69,13 +69,13 @@ struct QuickstartRulesTests {
     }
   }
 
-  @Test("Another creates no post as the owner")
+  @Test("Another user cannot create a post as the owner")
   func forge() throws {
     #expect(try !mayWrite("bob", ("posts/n", Self.post), ("user-posts/alice/n", Self.post)))
     #expect(try !mayWrite("bob", ("posts/n", Self.post)))
   }
 
-  @Test("A whole-post transaction stars a post that nobody starred")
+  @Test("A whole-post transaction can star a post without stars")
   func firstStar() throws {
     let starred = Self.starred.replacing("carol", with: "bob")
     #expect(try mayWrite("bob", ("posts/p", starred)))
@@ -87,24 +87,26 @@ struct QuickstartRulesTests {
     #expect(try !mayWrite("bob", ("user-posts/alice/p", starred)))
   }
 
-  @Test("A whole-post transaction on a post that another starred is denied")
+  @Test("A whole-post transaction on a post that another user starred is denied")
   func secondStar() throws {
     let both = Self.starred.replacing(#""carol":true"#, with: #""bob":true,"carol":true"#)
       .replacing(#""starCount":1"#, with: #""starCount":2"#)
     #expect(try !mayWrite("bob", ("posts/s", both)))
   }
 
-  @Test("A star and its count as single values are allowed")
+  @Test("Writing a star and its count as single values is allowed")
   func starAlone() throws {
     #expect(try mayWrite("bob", ("posts/s/stars/bob", "true"), ("posts/s/starCount", "2")))
   }
 
-  @Test("A star for someone else is denied")
+  @Test("Starring for someone else is denied")
   func starForAnother() throws {
     #expect(try !mayWrite("bob", ("posts/p/stars/dave", "true")))
   }
 
-  @Test("The defects of the sample are there: others' stars, counts, posts and comments")
+  @Test(
+    "The sample's defects are present: others' stars, counts, posts and comments can be changed"
+  )
   func defects() throws {
     #expect(try mayWrite("bob", ("posts/s/stars/carol", "null")))
     #expect(try mayWrite("bob", ("posts/p/starCount", "9999")))
@@ -118,12 +120,12 @@ struct QuickstartRulesTests {
     #expect(try mayWrite("bob", ("posts/p/userIDsStarredBy/dave", "true")))
   }
 
-  @Test("Presence is denied: it would need its own rule")
+  @Test("Presence is denied, as it would need its own rule")
   func presence() throws {
     #expect(try !mayWrite("bob", ("status/bob", "true")))
   }
 
-  @Test("Without a sign-in nothing is written")
+  @Test("Nothing can be written without sign-in")
   func anonymous() throws {
     #expect(try !mayWrite(nil, ("posts/p/title", #""x""#)))
     #expect(try !mayWrite(nil, ("post-comments/p/n", #"{"text":"hi"}"#)))

@@ -11,7 +11,7 @@ struct RegexTests {
   }
 
   @Test(
-    "One character is found wherever it is, and what is like it is not",
+    "A control character is found anywhere, and similar characters are not",
     arguments: ["\u{0}", "\u{1F}", "\u{7F}", "\u{80}", "\u{9F}"]
   )
   func controls(_ character: String) throws {
@@ -34,7 +34,7 @@ struct RegexTests {
   }
 
   @Test(
-    "The subset matches as a search",
+    "The supported subset matches as a search",
     arguments: [
       ("/b/", "abc", true), ("/^b/", "abc", false), ("/^abc$/", "abc", true),
       ("/^ab$/", "abc", false), ("/c$/", "abc", true), ("/b$/", "abc", false), ("/^/", "", true),
@@ -87,7 +87,7 @@ struct RegexTests {
   }
 
   @Test(
-    "What is outside the subset is rejected",
+    "Syntax outside the subset is rejected",
     arguments: [
       "/(^foo$|bar)/", "/a^b/", "/a$b/", "/(a$)/", "/(^a)/", "/a|^b/", "/a$|b/", "/^(foo|)$/",
       "/(|foo)/", "/()/", "/a||b/", "/|a/", "/a|/", "//", "/a**/", "/a*?/", "/a+?/", "/a??/",
@@ -102,7 +102,7 @@ struct RegexTests {
     #expect(try RuleProbe().result("'x'.matches(\(pattern))") == .rejected)
   }
 
-  @Test("A matcher agrees with one that tries everything, on small patterns")
+  @Test("The matcher agrees with a reference matcher on small patterns")
   func agreesWithOracle() throws {
     let atoms = ["a", "b", ".", "[ab]", "[^a]", "(a|b)", "(ab)", "(a*b)"]
     let suffixes = ["", "*", "+", "?", "{2}", "{1,2}"]
@@ -124,7 +124,7 @@ struct RegexTests {
     }
   }
 
-  @Test("Nested groups have a limit")
+  @Test("The nesting of groups is limited")
   func depth() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
@@ -135,7 +135,7 @@ struct RegexTests {
     )
   }
 
-  @Test("Repetitions of nothing compile at once")
+  @Test("Repeated empty patterns compile at once")
   func emptyRepetition() throws {
     var pattern = "a{0}"
     for _ in 0..<20 { pattern = "(\(pattern)){1000}" }

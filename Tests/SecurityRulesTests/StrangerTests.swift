@@ -2,14 +2,14 @@ import SecurityRules
 import TestSupport
 import Testing
 
-@Suite("Who has not signed in")
+@Suite("An unauthenticated client")
 struct StrangerTests {
   private func mayWrite(_ rule: String) throws -> Bool {
     try RuleSet(source: #"{"rules":{"a":{"$k":{".write":"\#(rule)"}}}}"#).mayLetNobodyWrite
   }
 
   @Test(
-    "can write nothing where every rule wants to know who it is",
+    "cannot write where every rule requires sign-in",
     arguments: [
       "auth != null", "auth !== null && newData.exists()", "auth.uid === $k", "auth.uid == 'x'",
       "newData.exists() && auth.uid == $k", "false", "auth != null ? newData.exists() : false",
@@ -22,7 +22,7 @@ struct StrangerTests {
   }
 
   @Test(
-    "may be able to write where a rule can hold without",
+    "may be able to write where a rule can hold without sign-in",
     arguments: [
       "true", "auth == null", "newData.exists()", "auth != null || !data.exists()", "now > 5",
       "auth.uid == root.child('owner').val()", "auth != null ? false : data.exists()",
@@ -33,7 +33,7 @@ struct StrangerTests {
     #expect(try mayWrite(rule))
   }
 
-  @Test("can write nothing by the lack of rules, and by those of the blog")
+  @Test("cannot write without rules or under the blog's rules")
   func documents() throws {
     #expect(!RuleSet.closed.mayLetNobodyWrite)
     #expect(RuleSet.open.mayLetNobodyWrite)

@@ -5,7 +5,7 @@ import Testing
 /// Unchanged leaves are not checked where their rule certainly holds.
 ///
 /// An explained request checks everything, and must have the same outcome.
-@Suite("Rules of data that are as before")
+@Suite("Rules for unchanged data")
 struct UnchangedDataTests {
   private static let conditions = [
     "newData.val() === data.val()", "newData.isString()", "newData.isNumber()",
@@ -23,7 +23,7 @@ struct UnchangedDataTests {
     "null", "1", "2", "0.5", "true", "false", #""x""#, #""y""#, #"{"c":1}"#,
   ]
 
-  @Test("come to the same whether or not they are evaluated", arguments: ["&&", "||"])
+  @Test("give the same result whether or not they are evaluated", arguments: ["&&", "||"])
   func explained(connection: String) throws {
     var outcomes: [Bool: Int] = [:]
     for (index, first) in Self.conditions.enumerated() {

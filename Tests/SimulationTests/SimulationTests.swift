@@ -4,7 +4,7 @@ import RealtimeHub
 import TestSupport
 import Testing
 
-@Suite("The clients and the server, in a simulated network")
+@Suite("Simulation of clients and server")
 struct SimulationTests {
   private static let environment = ProcessInfo.processInfo.environment
 
@@ -30,7 +30,7 @@ struct SimulationTests {
   /// The command that runs the seeds named by SIMULATION_SEED or counted by SIMULATION_SEEDS.
   private static let command = "swift test --filter SimulationTests.promises"
 
-  @Test("A bug put in on purpose is found", arguments: Fault.allCases)
+  @Test("A deliberate bug is found", arguments: Fault.allCases)
   func faults(fault: Fault) {
     var found = 0
     for seed: UInt64 in 1...12 {
@@ -41,7 +41,7 @@ struct SimulationTests {
   }
 
   @Test(
-    "Ten minutes without a server end in the same views, and every write of theirs arrives once"
+    "After ten minutes without a server, the views agree and every write arrives once"
   )
   func outage() {
     for seed: UInt64 in 1...8 {
@@ -53,7 +53,7 @@ struct SimulationTests {
     }
   }
 
-  @Test("A seed names one run")
+  @Test("A seed reproduces its run exactly")
   func repeats() {
     var first = Simulation(seed: 7)
     var second = Simulation(seed: 7)
@@ -62,7 +62,7 @@ struct SimulationTests {
     #expect(first.store.commits == second.store.commits)
   }
 
-  @Test("Runs reach the situations that they are made for")
+  @Test("The runs reach the situations they are made for")
   func coverage() {
     var marks: [String: Int] = [:]
     for seed: UInt64 in 1...60 {
@@ -83,9 +83,9 @@ struct SimulationTests {
 }
 
 /// A minimized case that the simulation found.
-@Suite("A batch that fails after its client has gone")
+@Suite("A batch that fails after its client disconnects")
 struct FailedBatchTests {
-  @Test("A write that is sent again on another connection is not answered as if it were stored")
+  @Test("A write resent on another connection is not answered as stored")
   func repeatedWrite() throws {
     var hub = TreeHub(stored: StoredTree(root: .empty))
     let key = WriteKey(client: "c", number: 1)

@@ -6,7 +6,7 @@ import Testing
 ///
 /// Swift takes `error as NSError` for a pattern that always matches. On Linux that is only true of
 /// errors that are `NSError`s; any other one leads to undefined behavior.
-@Suite("Patterns of errors", .timeLimit(.minutes(1)))
+@Suite("Error handling patterns", .timeLimit(.minutes(1)))
 struct ErrorPatternTests {
   /// What the calls of the library throw.
   enum Failure: CaseIterable {
@@ -106,7 +106,7 @@ struct ErrorPatternTests {
   }
 
   @Test(
-    "Every failure of a call is an error with the original's domain",
+    "Every failing call throws an error with Firebase's domain",
     arguments: Failure.allCases
   )
   func patterns(failure: Failure) async {
@@ -119,7 +119,7 @@ struct ErrorPatternTests {
     #expect(await named(failure).hasPrefix(failure.isOfAccounts ? "accounts" : "database"))
   }
 
-  @Test("The number of a failed sign-in leads to its code, in each of the original's ways")
+  @Test("A failed sign-in's error number converts to its code in every Firebase form")
   func authCodes() async {
     guard let error = await caught(.signIn) else { return #expect(Bool(false), "nothing thrown") }
     #expect(AuthErrorCode(rawValue: error.code) == .networkError)
@@ -133,7 +133,7 @@ struct ErrorPatternTests {
     }
   }
 
-  @Test("Signing out, which never fails, needs no branch of its own")
+  @Test("Sign-out, which never fails, needs no catch branch of its own")
   func signOut() async {
     await #expect(processExitsWith: .success) {
       do {
@@ -145,7 +145,7 @@ struct ErrorPatternTests {
     }
   }
 
-  @Test("A completion block casts its error")
+  @Test("A completion block can cast its error")
   func completion() async {
     let code = await withCheckedContinuation { (continuation: CheckedContinuation<Int?, Never>) in
       Task {

@@ -10,9 +10,9 @@ import Testing
 ///
 /// The code finds its databases by name, so each test needs its own process. These files are
 /// compiled twice: in Swift 5 mode (`Swift5ClientTests`) and in Swift 6 mode.
-@Suite("Code written for the original", .timeLimit(.minutes(2)))
+@Suite("Code written for Firebase", .timeLimit(.minutes(2)))
 struct PortedCodeTests {
-  @Test("A class of the main actor observes, writes, stars, reads and removes")
+  @Test("A main-actor class observes, writes, stars, reads and removes")
   func posts() async {
     await #expect(processExitsWith: .success) {
       try await withServer { port in
@@ -54,7 +54,7 @@ struct PortedCodeTests {
     }
   }
 
-  @Test("An app goes on without a connection, and gives up what was not sent")
+  @Test("An app continues offline and cancels unsent writes")
   func offline() async {
     await #expect(processExitsWith: .success) {
       try await withServer { port in
@@ -82,7 +82,7 @@ struct PortedCodeTests {
     }
   }
 
-  @Test("People sign in, and are told in the words of the program what went wrong")
+  @Test("Users sign in and see the app's own error messages")
   func signIn() async {
     await #expect(processExitsWith: .success) {
       try await withServer { port in
@@ -109,7 +109,7 @@ struct PortedCodeTests {
     }
   }
 
-  @Test("Configuring takes the project of the file in the working directory, or none without one")
+  @Test("configure() uses the project file in the working directory, if there is one")
   func configureFromFile() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
@@ -140,7 +140,7 @@ struct PortedCodeTests {
     }
   }
 
-  @Test("The default app has the database of its project, and other apps have others")
+  @Test("The default app uses its project's database, and other apps use theirs")
   func apps() async {
     await #expect(processExitsWith: .success) {
       let options = FirebaseOptions(googleAppID: "1:2:ios:3", gcmSenderID: "2")

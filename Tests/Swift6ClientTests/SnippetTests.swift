@@ -8,7 +8,7 @@ import FirebaseSharedSwift
 import Testing
 
 /// Names and forms that guides and published programs use; most of it only has to compile.
-@Suite("Names of the original", .timeLimit(.minutes(1)))
+@Suite("Firebase names", .timeLimit(.minutes(1)))
 struct SnippetTests {
   private func place() throws -> DatabaseReference {
     try Database(url: "http://127.0.0.1:1?ns=n").reference(withPath: "users")
@@ -96,7 +96,7 @@ struct SnippetTests {
     print(written, committed, snapshot)
   }
 
-  @Test("Snapshots are compared and kept in sets, by location and data")
+  @Test("Snapshots are equatable and hashable by location and data")
   func snapshots() throws {
     let data = ["a": ["b": 1], "c": ["b": 1]] as [String: Any]
     let database = try Database(url: "http://127.0.0.1:1?ns=n")
@@ -125,7 +125,7 @@ struct SnippetTests {
 
   private final class Box: @unchecked Sendable { var snapshot: DataSnapshot? }
 
-  @Test("A query describes itself by its path and what it selects")
+  @Test("A query's description contains its path and its parameters")
   func queries() throws {
     let query = try place().queryOrdered(byChild: "age").queryLimited(toLast: 2)
     #expect(query.description == "\(query)")
@@ -136,7 +136,7 @@ struct SnippetTests {
     #expect(ref.description == "http://127.0.0.1:1/users")
   }
 
-  @Test("The strategies of coding have the original's nested names, and blobs are refused")
+  @Test("Coding strategies have Firebase's nested names, and blobs are rejected")
   func strategies() throws {
     let encoder = Database.Encoder()
     let dates: Database.Encoder.DateEncodingStrategy = .millisecondsSince1970
@@ -161,7 +161,7 @@ struct SnippetTests {
     #expect(try decoder.decode(Data.self, from: "x") == Data([7]))
   }
 
-  @Test("The codes of sign-in failures are those of the original, with its numbers")
+  @Test("Sign-in error codes have Firebase's names and numbers")
   func codes() {
     let codes: [(AuthErrorCode, Int)] = [
       (.accountExistsWithDifferentCredential, 17_012), (.invalidRecipientEmail, 17_033),
@@ -176,7 +176,7 @@ struct SnippetTests {
     #expect("\(DatabaseError.Kind.tooBig)" == "too_big")
   }
 
-  @Test("The level of the log is set for all apps")
+  @Test("The log level applies to all apps")
   func logger() async {
     await #expect(processExitsWith: .success) {
       #expect(FirebaseConfiguration.shared.loggerLevel() == .notice)

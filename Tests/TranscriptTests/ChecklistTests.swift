@@ -2,7 +2,7 @@ import Testing
 
 /// The checklist for servers at the end of the protocol's description, with the scenes that prove
 /// each line.
-@Suite("The checklist for servers")
+@Suite("The server checklist")
 struct ChecklistTests {
   struct Entry: Sendable, CustomTestStringConvertible {
     let line: String
@@ -95,7 +95,7 @@ struct ChecklistTests {
     ),
   ]
 
-  @Test("is proved line by line", arguments: entries)
+  @Test("is proven line by line", arguments: entries)
   func line(entry: Entry) {
     #expect(!entry.scenes.isEmpty)
     for (file, title) in entry.scenes {
@@ -104,7 +104,7 @@ struct ChecklistTests {
     }
   }
 
-  @Test("has scenes to look at in every file")
+  @Test("has at least eight scenes in every file")
   func files() {
     for file in [
       "connection", "messages", "queries", "values", "endings", "rest", "streams", "auth",

@@ -34,7 +34,7 @@ struct BinaryCodingTests {
   }
 
   @Test(
-    "holds whole numbers of every size",
+    "encodes integers of every size",
     arguments: [0, 1, -1, 63, 64, -64, -65, .max, .min] as [Int64]
   )
   func integers(value: Int64) throws {
@@ -45,7 +45,7 @@ struct BinaryCodingTests {
     #expect(reader.isAtEnd)
   }
 
-  @Test("shows every changed bit")
+  @Test("detects every flipped bit")
   func checksum() throws {
     var model = StoreModel(seed: 2)
     let bytes = try encoded(model.nextBatch().commits)
@@ -58,7 +58,7 @@ struct BinaryCodingTests {
     }
   }
 
-  @Test("is never a trap to read, whatever the bytes", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test("never traps while decoding, whatever the bytes", arguments: 1...3 as ClosedRange<UInt64>)
   func randomBytes(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var model = StoreModel(seed: seed)
@@ -83,7 +83,7 @@ struct BinaryCodingTests {
     }
   }
 
-  @Test("refuses nesting without end")
+  @Test("refuses endless nesting")
   func depth() {
     let level: [UInt8] = [NodeTag.children.rawValue, 1, 1, UInt8(ascii: "a")]
     #expect(throws: BinaryReader.Failure.self) {
@@ -106,7 +106,7 @@ struct BinaryCodingTests {
     return writer.bytes
   }
 
-  @Test("of a row gives the same node, packed or not", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test("of a row yields the same node, packed or not", arguments: 1...3 as ClosedRange<UInt64>)
   func rows(seed: UInt64) throws {
     var model = StoreModel(seed: seed)
     var sizes = (packed: 0, others: 0)
@@ -123,7 +123,7 @@ struct BinaryCodingTests {
     #expect(sizes.packed > 50 && sizes.others > 50)
   }
 
-  @Test("of a row keeps what cannot be packed")
+  @Test("of a row preserves what cannot be packed")
   func unpackedRows() throws {
     func children(_ count: Int, of leaf: (Int) -> Node) -> Node {
       Node(sortedChildren: (0..<count).map { (ChildKey(String($0)), leaf($0)) })
@@ -146,7 +146,7 @@ struct BinaryCodingTests {
     }
   }
 
-  @Test("of a row that ends too early, is out of order or no UTF-8 is refused")
+  @Test("of a row is refused if truncated, out of order or not UTF-8")
   func damagedRows() throws {
     let node = Node(sortedChildren: [
       (ChildKey("a"), .string("text")),

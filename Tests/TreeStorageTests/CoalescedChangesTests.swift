@@ -26,7 +26,10 @@ struct CoalescedChangesTests {
     #expect(exactText(apply(fewer, to: root)) == exactText(apply(changes, to: root)))
   }
 
-  @Test("Any changes have the same effect on any tree", arguments: 1...300 as ClosedRange<UInt64>)
+  @Test(
+    "Coalesced changes have the same effect on any tree",
+    arguments: 1...300 as ClosedRange<UInt64>
+  )
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var model = StoreModel(seed: seed)
@@ -39,13 +42,13 @@ struct CoalescedChangesTests {
     #expect(exactText(apply(fewer, to: root)) == exactText(model.root))
   }
 
-  @Test("Of data at one place the last are left")
+  @Test("Only the last change at each path is kept")
   func samePlace() {
     let changes = (1...100).map { Change(Path(wire: "posts/\($0 % 5)"), to: .integer($0)) }
     check(changes, keep: 5)
   }
 
-  @Test("Data below others become part of them, and data above others take their place")
+  @Test("A change merges into an earlier one above it and replaces earlier ones below it")
   func nested() {
     let whole = Node.empty.setting(Path("x"), to: .integer(1))
     check(
@@ -62,7 +65,7 @@ struct CoalescedChangesTests {
     )
   }
 
-  @Test("What is removed and written again loses the priorities above it")
+  @Test("Removing and rewriting a node drops the priorities above it")
   func priorities() {
     let root = Node.empty.setting(Path("a/x"), to: .integer(1)).setting(
       Path("a/.priority"),
@@ -75,7 +78,7 @@ struct CoalescedChangesTests {
     #expect(apply(coalesced(changes), to: root)[Path("a")].priority == nil)
   }
 
-  @Test("Changes that may be made in any order are in the order of their paths")
+  @Test("Independent changes are sorted by path")
   func order() {
     let names = ["c", "a", "b", "10", "9"]
     let paths = coalesced(names.map { Change(Path(wire: "posts/\($0)"), to: .integer(1)) }).map(

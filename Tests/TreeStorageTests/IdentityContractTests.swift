@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Behaviour that all stores of accounts share, whatever they store them in.
-@Suite("The contract of a store of accounts", .timeLimit(.minutes(2)))
+@Suite("The account store contract", .timeLimit(.minutes(2)))
 struct IdentityContractTests {
   enum Storage: CaseIterable {
     case memory
@@ -62,7 +62,7 @@ struct IdentityContractTests {
 
   /// Makes the same changes to a store and to one in memory, and compares their content.
   @Test(
-    "It knows what the one in memory knows",
+    "A store agrees with the one in memory",
     arguments: Storage.durable,
     Thoroughness.seeds(30)
   )
@@ -128,7 +128,7 @@ struct IdentityContractTests {
   }
 
   @Test(
-    "Two accounts of a database never have one address, and none of the changes is made",
+    "Two accounts of a database cannot share an address; the whole set of changes is refused",
     arguments: Storage.durable
   )
   func uniqueEmail(storage: Storage) throws {
@@ -150,7 +150,7 @@ struct IdentityContractTests {
   }
 
   @Test(
-    "A session keeps its last tokens, and an account its last sessions",
+    "A session keeps only its last tokens, and an account its last sessions",
     arguments: Storage.allCases
   )
   func bounds(storage: Storage) throws {
@@ -176,7 +176,7 @@ struct IdentityContractTests {
   }
 
   @Test(
-    "Everything about an account comes back after the store was closed",
+    "Everything about an account survives a reopening of the store",
     arguments: Storage.durable
   )
   func account(storage: Storage) throws {
@@ -208,7 +208,7 @@ struct IdentityContractTests {
     try second.close()
   }
 
-  @Test("What has no use any more is tidied away", arguments: Storage.allCases)
+  @Test("Expired entries are removed", arguments: Storage.allCases)
   func tidying(storage: Storage) throws {
     let directory = try TemporaryDirectory()
     let store = try storage.store(in: directory)
@@ -238,7 +238,7 @@ struct IdentityContractTests {
     try store.close()
   }
 
-  @Test("A session that is used is kept for longer", arguments: Storage.allCases)
+  @Test("Using a session keeps it longer", arguments: Storage.allCases)
   func use(storage: Storage) throws {
     let directory = try TemporaryDirectory()
     let store = try storage.store(in: directory)
@@ -254,7 +254,7 @@ struct IdentityContractTests {
   }
 
   @Test(
-    "The codes of an account go with it",
+    "Deleting an account deletes its codes",
     arguments: [IdentityChange.delete(uid: "u", database: "hearth"), .clear(database: "hearth")],
     Storage.allCases
   )
@@ -279,7 +279,7 @@ struct IdentityContractTests {
     try store.close()
   }
 
-  @Test("Everything can be moved into another store", arguments: Storage.durable, Storage.durable)
+  @Test("Everything can be moved to another store", arguments: Storage.durable, Storage.durable)
   func moving(from source: Storage, to target: Storage) throws {
     let directories = (try TemporaryDirectory(), try TemporaryDirectory())
     let old = try source.place(in: directories.0)()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TreeStorage
 
-@Suite("Changes above rows")
+@Suite("Rows overlaid with changes")
 struct RowOverlayTests {
   /// Rows in memory, ordered by path.
   struct Table: RowTable {
@@ -60,7 +60,7 @@ struct RowOverlayTests {
   }
 
   @Test(
-    "give the rows of the changed tree, in their order",
+    "equal the rows of the changed tree, in order",
     arguments: Thoroughness.seeds(300)
   )
   func random(seed: UInt64) throws {

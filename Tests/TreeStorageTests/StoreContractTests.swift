@@ -13,7 +13,7 @@ import Testing
 /// Behaviour that all storages share, whatever they store the data in.
 ///
 /// A new storage becomes a case of ``Storage``, and has to pass all of these tests.
-@Suite("The contract of a storage", .timeLimit(.minutes(2)))
+@Suite("The storage contract", .timeLimit(.minutes(2)))
 struct StoreContractTests {
   enum Storage: CaseIterable {
     case memory
@@ -70,7 +70,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("A store has what was committed, also when it is opened again", arguments: Storage.allCases)
+  @Test("A store keeps its commits, even across a reopening", arguments: Storage.allCases)
   func commits(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     var store = try open(stores)
@@ -86,7 +86,7 @@ struct StoreContractTests {
   }
 
   @Test(
-    "Ledger entries are replaced, and forgotten by a negative number",
+    "Ledger entries are replaced, and removed by a negative number",
     arguments: Storage.allCases
   )
   func ledger(storage: Storage) throws {
@@ -109,7 +109,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("Scheduled writes stay until their session ends, undecided", arguments: Storage.allCases)
+  @Test("onDisconnect writes stay unresolved until their session ends", arguments: Storage.allCases)
   func sessions(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     let store = try open(stores)
@@ -135,7 +135,7 @@ struct StoreContractTests {
     try again.close()
   }
 
-  @Test("The rules are those that were set last", arguments: Storage.allCases)
+  @Test("The rules are the ones set last", arguments: Storage.allCases)
   func rules(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     let store = try open(stores)
@@ -150,7 +150,7 @@ struct StoreContractTests {
     try again.close()
   }
 
-  @Test("Databases have names and nothing in common", arguments: Storage.allCases)
+  @Test("Databases have names and share nothing", arguments: Storage.allCases)
   func databases(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     #expect(try stores.names() == [])
@@ -173,7 +173,7 @@ struct StoreContractTests {
     }
   }
 
-  @Test("A batch that does not follow the last is refused as a whole", arguments: Storage.durable)
+  @Test("A batch out of sequence is refused entirely", arguments: Storage.durable)
   func gaps(storage: Storage) throws {
     let store = try open(storage.stores(in: directory))
     for revisions in [[2], [0], [1, 3], [1, 1]] as [[Int64]] {
@@ -189,7 +189,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("One server at a time has a database", arguments: Storage.durable)
+  @Test("Only one server at a time can open a database", arguments: Storage.durable)
   func lock(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     let store = try open(stores)
@@ -217,7 +217,10 @@ struct StoreContractTests {
     return try database.importTree(&json, mode: mode, patience: .zero)
   }
 
-  @Test("Tools read what was committed, beside the server and after it", arguments: Storage.durable)
+  @Test(
+    "Tools read committed data while the server runs and afterwards",
+    arguments: Storage.durable
+  )
   func reading(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")
@@ -239,7 +242,10 @@ struct StoreContractTests {
     #expect(try database.check().faults == [])
   }
 
-  @Test("The history has every commit once, after any that it reaches", arguments: Storage.durable)
+  @Test(
+    "The history yields every commit once, from any starting point it reaches",
+    arguments: Storage.durable
+  )
   func history(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")
@@ -262,7 +268,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("A backup has everything, and the server goes on", arguments: Storage.durable)
+  @Test("A backup is complete, and the server continues", arguments: Storage.durable)
   func backup(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")
@@ -280,7 +286,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("Everything of one storage can be moved into another", arguments: Storage.durable)
+  @Test("A whole database can be moved to another storage", arguments: Storage.durable)
   func restoring(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     var model = StoreModel(seed: 19)
@@ -310,7 +316,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("An import is one commit, and nothing when it fails", arguments: Storage.durable)
+  @Test("An import is one commit, or none if it fails", arguments: Storage.durable)
   func imports(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")
@@ -328,7 +334,7 @@ struct StoreContractTests {
     try store.close()
   }
 
-  @Test("There is no loss to accept where nothing is missing", arguments: Storage.durable)
+  @Test("Accepting a loss does nothing when nothing is missing", arguments: Storage.durable)
   func loss(storage: Storage) throws {
     let databases = try storage.databases(in: directory)
     let database = databases.database("test")

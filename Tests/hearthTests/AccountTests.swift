@@ -38,7 +38,7 @@ extension EndToEnd {
       #expect(outcome.output == "signed in as \(name)\n")
     }
 
-    @Test("Two people post, star and comment as themselves, and nobody without an account does")
+    @Test("Two users post, star and comment as themselves, and nobody can without an account")
     func commands() throws {
       let sandbox = try Sandbox()
       let (server, url) = try serve(sandbox)
@@ -76,7 +76,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("Who signs in again is who they were, and a wrong password is refused")
+    @Test("Signing in again restores the same user, and a wrong password is rejected")
     func signIn() throws {
       let sandbox = try Sandbox()
       let (server, url) = try serve(sandbox)
@@ -102,7 +102,7 @@ extension EndToEnd {
       #expect(mode.map { $0 & 0o777 } == 0o600)
     }
 
-    @Test("Who has forgotten the password sets another with a code, once")
+    @Test("A forgotten password can be reset once with a code")
     func resetPassword() throws {
       let sandbox = try Sandbox()
       let (server, url) = try serve(sandbox)
@@ -173,7 +173,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "Two terminals sign up on the screen, switch accounts, post, star and comment",
+      "Two users sign up on screen, switch accounts, post, star and comment",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func screens() throws {

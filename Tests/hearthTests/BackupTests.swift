@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  @Suite("Backup, export and import of the local database", .timeLimit(.minutes(5)))
+  @Suite("Backup, export and import", .timeLimit(.minutes(5)))
   struct BackupTests {
     /// Writes a file with many posts of a few hundred bytes.
     private func writePosts(_ count: Int, to path: String, title: String = "t") throws {
@@ -47,7 +47,7 @@ extension EndToEnd {
       return peak
     }
 
-    @Test("A backup that is taken during traffic is whole, and can be gone back to")
+    @Test("A backup taken under load is consistent and can be restored")
     func online() throws {
       let sandbox = try Sandbox()
       let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
@@ -87,7 +87,7 @@ extension EndToEnd {
       #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
     }
 
-    @Test("A backup goes where it destroys nothing")
+    @Test("A backup never overwrites other files")
     func places() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("backup", sandbox.directory + "/none").status != 0)
@@ -109,7 +109,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("backup", "x", "--ephemeral").status == 2)
     }
 
-    @Test("An export to a file is what stdout gets, and appears as a whole")
+    @Test("An export to a file equals that to stdout and appears atomically")
     func export() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("export").output == "null\n")
@@ -128,7 +128,7 @@ extension EndToEnd {
       #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
     }
 
-    @Test("An import that is killed changes nothing, and one that is not takes everything in")
+    @Test("A killed import changes nothing, and a complete one imports everything")
     func killedImport() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
@@ -153,7 +153,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
-    @Test("A long import goes through the running server, which serves others meanwhile")
+    @Test("A long import runs through the server, which keeps serving other clients")
     func shared() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve()
@@ -180,7 +180,7 @@ extension EndToEnd {
       #expect(root.count == 1)
     }
 
-    @Test("What data cannot be is refused with its place, with a server as without one")
+    @Test("Invalid data is rejected with its position, with and without a server")
     func refusals() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("import", "-", input: #"{"posts":{"old":1}}"#)
@@ -214,7 +214,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Import and export need no more memory for a longer file")
+    @Test("Import and export use constant memory")
     func memory() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/posts.json"
@@ -235,7 +235,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("fsck names the place of a damage, and a server does not start on it")
+    @Test("fsck names the damaged path, and a server does not open the damaged file")
     func damage() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)

@@ -16,7 +16,7 @@ extension EndToEnd {
       #expect(outcome.errors.contains(text), "\(outcome.errors)", sourceLocation: sourceLocation)
     }
 
-    @Test("An unknown id is not found")
+    @Test("An unknown ID is not found")
     func unknownID() throws {
       let sandbox = try Sandbox()
       for command in ["show", "star", "unstar", "delete"] {
@@ -32,7 +32,7 @@ extension EndToEnd {
       expect(try sandbox.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }
 
-    @Test("Malformed JSON is refused with its place")
+    @Test("Malformed JSON is rejected with its position")
     func malformedJSON() throws {
       let sandbox = try Sandbox()
       expect(try sandbox.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
@@ -63,7 +63,7 @@ extension EndToEnd {
       expect(try sandbox.hearth("set", "/x", "{\"a.b\":1}"), status: 2, says: "'.'")
     }
 
-    @Test("Empty texts and names are refused")
+    @Test("Empty or overlong texts and empty names are rejected")
     func emptyTexts() throws {
       let sandbox = try Sandbox()
       let sentence = "neither title nor body can be empty"
@@ -93,7 +93,7 @@ extension EndToEnd {
       expect(try sandbox.hearth("list", "--user", "a\u{202E}b"), status: 2, says: "U+202E")
     }
 
-    @Test("A file that is no database is refused and left as it is")
+    @Test("A file that is not a database is rejected and left unchanged")
     func notADatabase() throws {
       let sandbox = try Sandbox()
       let directory = sandbox.directory + "/broken"
@@ -109,7 +109,7 @@ extension EndToEnd {
       #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
     }
 
-    @Test("A data directory that cannot be written is named")
+    @Test("An unwritable data directory is named")
     func unwritable() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/file"
@@ -122,7 +122,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("A socket held by something else is told apart from a server")
+    @Test("A file or socket of another program is not mistaken for a server")
     func foreignSocket() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/plain"
@@ -137,7 +137,7 @@ extension EndToEnd {
       expect(outcome, status: 5, says: "not a database server")
     }
 
-    @Test("A second server on the same data is refused by name")
+    @Test("A second server on the same data is refused and names the first")
     func secondServer() throws {
       let sandbox = try Sandbox()
       // This server stays: one started by a command may have ended before the second one checks.
@@ -148,7 +148,7 @@ extension EndToEnd {
       expect(second, status: 1, says: "\(first)")
     }
 
-    @Test("A terminal that is none is refused with advice")
+    @Test("A missing or unsuitable terminal is rejected with advice")
     func noTerminal() throws {
       let sandbox = try Sandbox()
       expect(try sandbox.hearth(), status: 2, says: "hearth list recent")
@@ -161,7 +161,7 @@ extension EndToEnd {
       #expect(try sandbox.serverProcess() == nil)
     }
 
-    @Test("Nothing of the command line steers the terminal that shows what is wrong with it")
+    @Test("Error messages escape control characters of the command line")
     func steering() throws {
       let sandbox = try Sandbox()
       let evil = "\u{1B}[2Jx\u{7}\u{9B}31m\u{202E}y\nError: z"
@@ -181,7 +181,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Options before a command are its own, or it is said whose they are")
+    @Test("Options before a command belong to it, or the error names their command")
     func leadingOptions() throws {
       let sandbox = try Sandbox()
       let directory = sandbox.directory + "/elsewhere"
@@ -230,7 +230,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What was mistyped is named together with what was meant, in one line",
+      "A typo is reported in one line with a suggestion",
       arguments: [
         (["lst"], "there is no command \"lst\"; did you mean \"hearth list\"?"),
         (["--user", "ann", "pst"], "there is no command \"pst\"; did you mean \"hearth post\"?"),
@@ -253,7 +253,7 @@ extension EndToEnd {
       #expect(outcome.output.isEmpty)
     }
 
-    @Test("When the reader of a pipe has gone, a command ends quietly and by the signal")
+    @Test("A command whose pipe is closed ends silently with SIGPIPE")
     func brokenPipe() throws {
       let sandbox = try Sandbox()
       // More than a pipe's buffer: not all of it can be written before the reader has exited.

@@ -125,7 +125,7 @@ struct ClusterProcessTests {
     return ContinuousClock.now - start
   }
 
-  @Test("A leader is killed: its clients find the next one, and their writes arrive once")
+  @Test("After a leader is killed, clients find the next one, and their writes arrive once")
   func killed() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(3, at: try postgres.makeDatabase())
@@ -150,7 +150,7 @@ struct ClusterProcessTests {
     await database.close()
   }
 
-  @Test("A leader is frozen: another takes over, and when it wakes it says and stores nothing")
+  @Test("After a leader is frozen, another takes over, and the woken one sends and stores nothing")
   func frozen() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(2, at: try postgres.makeDatabase())
@@ -189,7 +189,7 @@ struct ClusterProcessTests {
     await database.close()
   }
 
-  @Test("A leader is cut off from PostgreSQL: it lets its clients go, and another takes over")
+  @Test("A leader cut off from PostgreSQL releases its clients, and another takes over")
   func cutOff() async throws {
     let postgres = try PostgresServer.shared.get()
     let url = try postgres.makeDatabase()
@@ -318,7 +318,7 @@ struct ClusterProcessTests {
     #expect(cluster2.output.contains("timeline 1"))
   }
 
-  @Test("A leader is cut off from its clients only: another server asks it for the database")
+  @Test("A leader unreachable to its clients hands the database over to another server")
   func unreachable() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(0, at: try postgres.makeDatabase())
@@ -340,7 +340,7 @@ struct ClusterProcessTests {
     await database.close()
   }
 
-  @Test("PostgreSQL is restarted: nothing is lost or written twice, and everybody goes on")
+  @Test("A restart of PostgreSQL loses or duplicates no write, and clients continue")
   func restarted() async throws {
     let postgres = try PostgresServer()
     let cluster = try Cluster(2, at: try postgres.makeDatabase())
@@ -358,7 +358,7 @@ struct ClusterProcessTests {
     postgres.stop()
   }
 
-  @Test("The primary dies and the standby takes its place")
+  @Test("After the primary crashes, the servers continue on the promoted standby")
   func failedOver() async throws {
     let primary = try PostgresServer(settings: ["synchronous_standby_names=*"])
     _ = try primary.sql(
@@ -384,7 +384,7 @@ struct ClusterProcessTests {
     standby.stop()
   }
 
-  @Test("What an asynchronous failover has lost is told, and no longer shown")
+  @Test("Data lost in an asynchronous failover is reported and no longer shown")
   func loss() throws {
     let primary = try PostgresServer()
     let standby = try PostgresServer(standbyOf: primary)
@@ -420,7 +420,7 @@ struct ClusterProcessTests {
     standby.stop()
   }
 
-  @Test("Told to stop, a leader hands over first; told to move, it does so too")
+  @Test("A stopping leader hands over first, and so does one told to move")
   func handedOver() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(2, at: try postgres.makeDatabase())

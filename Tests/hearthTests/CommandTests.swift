@@ -5,7 +5,7 @@ extension EndToEnd {
   /// The program without a screen.
   @Suite("Commands")
   struct CommandTests {
-    @Test("A post goes from writing to listing, showing, commenting, starring and deleting")
+    @Test("A post can be written, listed, shown, commented on, starred and deleted")
     func roundTrip() throws {
       let sandbox = try Sandbox()
       let written = try sandbox.hearth(
@@ -138,7 +138,7 @@ extension EndToEnd {
       #expect(outcome.status == 2 && outcome.errors.contains("only an account"))
     }
 
-    @Test("Top lists have the most stars first")
+    @Test("Top lists are sorted by stars, most first")
     func topOrder() throws {
       let sandbox = try Sandbox()
       var ids: [String] = []
@@ -155,7 +155,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Any JSON can be set, read, watched and exported as it was")
+    @Test("JSON round-trips through set, get, watch, export and import")
     func data() throws {
       let sandbox = try Sandbox()
       #expect(
@@ -179,7 +179,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "The sample blog imports, checks without a fault, and prints nothing that steers a terminal"
+      "The sample blog imports, passes fsck and prints no control characters"
     )
     func sample() throws {
       let sandbox = try Sandbox()
@@ -201,7 +201,7 @@ extension EndToEnd {
       #expect(Array(dangerous) == [])
     }
 
-    @Test("fsck finds a count that is wrong and copies that differ")
+    @Test("fsck finds wrong counts and differing copies")
     func faults() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("import", Sandbox.package + "/assets/sample/blog.json")
@@ -215,7 +215,7 @@ extension EndToEnd {
       #expect(check.output.contains("differs from /posts/\(id) in starCount"))
     }
 
-    @Test("An ephemeral database is shared while it is used, and keeps nothing on disk")
+    @Test("An ephemeral database is shared while in use and leaves nothing on disk")
     func ephemeral() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("post", "--title", "T", "--body", "B", "--ephemeral").status == 0)
@@ -228,7 +228,7 @@ extension EndToEnd {
       try sandbox.hearth("stop", "--ephemeral")
     }
 
-    @Test("The server leaves some seconds after the last one has gone")
+    @Test("The server exits some seconds after the last client disconnects")
     func serverLeaves() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("list")

@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// What the Tab key does in the three shells.
-  @Suite("Completions in shells", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Shell completions", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct CompletionTests {
     /// A shell, and the command that starts it with our completions.
     enum Shell: String, CaseIterable {

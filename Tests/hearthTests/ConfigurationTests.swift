@@ -11,7 +11,7 @@ extension EndToEnd {
       try text.write(toFile: folder + "/config.toml", atomically: true, encoding: .utf8)
     }
 
-    @Test("What holds is printed with where it comes from; a wrong line stops nothing")
+    @Test("--print-config shows each value with its origin and reports invalid lines")
     func printing() throws {
       let sandbox = try Sandbox()
       try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n", sandbox)
@@ -27,7 +27,7 @@ extension EndToEnd {
       #expect(debug.output.contains("theme: light (config.toml:1)"))
     }
 
-    @Test("A file that is named is there and can be read; what is unknown in it is told")
+    @Test("A named file must be readable, and its unknown entries are reported")
     func named() throws {
       let sandbox = try Sandbox()
       for path in ["/no/such/file", sandbox.directory] {
@@ -59,7 +59,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("--print-config").errors.contains("Is a directory"))
     }
 
-    @Test("Days and times are those of the user's time zone")
+    @Test("Times are shown in the user's time zone")
     func timeZone() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth(
@@ -82,7 +82,7 @@ extension EndToEnd {
       try pane.waitFor("the local time") { screen in times.contains { screen.contains($0) } }
     }
 
-    @Test("A change of the file is seen while the program runs, and a bad one keeps the old values")
+    @Test("A changed file is reloaded at runtime, and an invalid one keeps the old values")
     func liveReload() throws {
       let sandbox = try Sandbox()
       try write("ascii = false\n", sandbox)
@@ -98,7 +98,7 @@ extension EndToEnd {
       try alice.waitFor("New post")
     }
 
-    @Test("kill -9 in the middle of a word loses nothing that had reached the disk")
+    @Test("kill -9 in the middle of a word loses no saved text")
     func killed() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -118,7 +118,7 @@ extension EndToEnd {
       try again.waitFor("word and mo")
     }
 
-    @Test("Another editor has the terminal, and gives text and terminal back")
+    @Test("The external editor gets the terminal and returns the text")
     func editor() throws {
       let sandbox = try Sandbox()
       let script = sandbox.directory + "/my editor"
@@ -140,7 +140,7 @@ extension EndToEnd {
       #expect(post["body"] as? String == "Two\nlines")
     }
 
-    @Test("An editor that fails changes nothing")
+    @Test("A failed editor changes nothing")
     func failingEditor() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -153,7 +153,7 @@ extension EndToEnd {
       try alice.waitFor("Draft")
     }
 
-    @Test("Line mode prints a line for each event and takes commands")
+    @Test("Line mode prints a line for each event and accepts commands")
     func plain() throws {
       let sandbox = try Sandbox()
       let outcome = try sandbox.hearth("--plain", "--user", "alice", input: "help\nquit\n")
@@ -182,7 +182,7 @@ extension EndToEnd {
       try alice.waitFor("1 star for News.")
     }
 
-    @Test("Two terminals of one person keep their drafts apart")
+    @Test("Two terminals of one user keep separate drafts")
     func twoTerminals() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -204,7 +204,7 @@ extension EndToEnd {
       try third.waitFor("2 drafts")
     }
 
-    @Test("A link goes to the browser as one word, whatever a shell would make of it")
+    @Test("A link is passed to the browser as one argument, without shell expansion")
     func links() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/opened"

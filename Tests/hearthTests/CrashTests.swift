@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-  @Suite("A server that is killed", .timeLimit(.minutes(5)))
+  @Suite("Killed server", .timeLimit(.minutes(5)))
   struct CrashTests {
     enum Disk: CaseIterable, CustomTestStringConvertible {
       /// The program itself uses it.
@@ -140,7 +140,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "has all that it acknowledged, nothing half and nothing twice, time after time",
+      "keeps every acknowledged write exactly once, over many crashes",
       arguments: Disk.allCases
     )
     func rounds(disk: Disk) throws {

@@ -70,7 +70,7 @@ extension EndToEnd {
       return status
     }
 
-    @Test("Terminals show what others do, figures move, and a key ends it")
+    @Test("The terminals show each other's actions, the figures update, and a key ends the demo")
     func watching() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -98,7 +98,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "It ends by itself; whatever ends it leaves nothing behind",
+      "The demo leaves nothing behind, whether it ends by itself or by a signal",
       arguments: [0, SIGTERM, SIGKILL]
     )
     func ending(signal: Int32) throws {
@@ -114,7 +114,7 @@ extension EndToEnd {
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
-    @Test("Each scene shows what it is about, on one screen too, and all goes well")
+    @Test("Every scene succeeds on a single screen")
     func scenes() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -131,7 +131,7 @@ extension EndToEnd {
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
-    @Test("A database elsewhere gets all the posts, and its server is left alone")
+    @Test("The demo runs against a remote database and leaves its server running")
     func elsewhere() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve(

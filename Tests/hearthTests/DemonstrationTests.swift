@@ -4,14 +4,14 @@ import Testing
 extension EndToEnd {
   /// The scripts of assets/demos, each of which shows a promise of the program and fails if it is
   /// broken.
-  @Suite("Demonstrations")
+  @Suite("Demo scripts")
   struct DemonstrationTests {
     private static let folder = Sandbox.package + "/assets/demos"
     private static let names =
       ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
       .filter { $0.hasSuffix(".txt") }.sorted()
 
-    @Test("Each runs to its end", arguments: names)
+    @Test("Each script runs to its end", arguments: names)
     func runs(name: String) throws {
       let sandbox = try Sandbox()
       let script = try String(contentsOfFile: Self.folder + "/" + name, encoding: .utf8)
@@ -24,7 +24,7 @@ extension EndToEnd {
       #expect(outcome.status == 0)
     }
 
-    @Test("A hundred runs of one script show the same, byte for byte")
+    @Test("A hundred runs of one script give identical screens")
     func hundredRuns() throws {
       let sandbox = try Sandbox()
       let script = """
@@ -59,7 +59,7 @@ extension EndToEnd {
       #expect(screens.first?.contains("★    1") == true)
     }
 
-    @Test("A script that is shown on a terminal does the same, and q ends it")
+    @Test("A script shown on a terminal runs to its end, and q stops it")
     func shown() throws {
       let sandbox = try Sandbox()
       let file = Self.folder + "/comments.txt"

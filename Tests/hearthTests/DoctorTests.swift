@@ -24,7 +24,7 @@ extension EndToEnd {
       return (outcome.status, found)
     }
 
-    @Test("Where nothing is wrong, it says so, starts nothing and creates nothing")
+    @Test("Without problems, doctor reports none, starts no server and creates no files")
     func allIsWell() throws {
       let sandbox = try Sandbox()
       let (status, found) = try findings(sandbox)
@@ -36,7 +36,7 @@ extension EndToEnd {
       #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/data/hearth"))
     }
 
-    @Test("Without a home directory it names the variable and the option")
+    @Test("Without a home directory, doctor names the variable and the option")
     func noHome() throws {
       let sandbox = try Sandbox()
       let (status, found) = try findings(
@@ -50,7 +50,7 @@ extension EndToEnd {
       #expect(found["home"]?.text.contains("--data-dir") == true)
     }
 
-    @Test("A locale without UTF-8 is a warning")
+    @Test("doctor warns about a locale without UTF-8")
     func noUnicode() throws {
       let sandbox = try Sandbox()
       let (status, found) = try findings(sandbox, [], ["LANG": "C", "LC_ALL": "C"])
@@ -59,7 +59,7 @@ extension EndToEnd {
       #expect(found["text"]?.text.contains("LANG=C.UTF-8") == true)
     }
 
-    @Test("Directories that are files, or that others may enter, are told apart")
+    @Test("doctor distinguishes a data path that is a file from one open to other users")
     func directories() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/file"
@@ -77,7 +77,7 @@ extension EndToEnd {
       #expect(open["data"]?.text.contains("chmod 700") == true)
     }
 
-    @Test("A socket path that is a file, and a mistake in the configuration, are found")
+    @Test("doctor finds a socket path that is a file and a configuration error")
     func socketAndConfiguration() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/file"
@@ -99,7 +99,7 @@ extension EndToEnd {
       #expect(found["configuration"]?.text.contains("config.toml:1") == true)
     }
 
-    @Test("A port that is taken and a server that runs are seen")
+    @Test("doctor detects a port in use and a running server")
     func portAndServer() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("post", "--title", "Tea", "--body", "Come over")
@@ -113,7 +113,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A database elsewhere that cannot be reached, hangs or is no URL is told of with its cause"
+      "doctor names the cause when a database is unreachable, hangs or has an invalid URL"
     )
     func database() throws {
       let sandbox = try Sandbox()

@@ -9,13 +9,13 @@ extension EndToEnd {
   /// The commands that README and the pages of `assets/docs` tell people to type.
   @Suite("Documentation")
   struct DocumentationTests {
-    @Test("The pages are found, and have commands")
+    @Test("The pages are found and contain commands")
     func pagesAreFound() {
       #expect(DocumentationPage.all.count >= 12)
       #expect(DocumentationPage.all.flatMap(\.commands).count >= 50)
     }
 
-    @Test("Each page begins with whom it is for")
+    @Test("Each page starts with its audience")
     func pagesSayForWhom() {
       for page in DocumentationPage.all where page.name != "README.md" {
         let lines = page.text.split(separator: "\n", maxSplits: 2)
@@ -24,7 +24,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Every page is named in README, every link leads to a file, and README is short")
+    @Test("README links every page and is short, and every link points to a file")
     func links() throws {
       let readme = try #require(DocumentationPage.all.first { $0.name == "README.md" })
       #expect(readme.text.split { $0.isWhitespace }.count <= 1_010)
@@ -42,7 +42,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Each command exists and takes the options it is shown with")
+    @Test("Every documented command and option exists")
     func commandsExist() throws {
       let sandbox = try Sandbox()
       var helps: [[String]: String] = [:]
@@ -97,7 +97,7 @@ extension EndToEnd {
     ]
 
     @Test(
-      "What the pages show can be typed, each from top to bottom",
+      "The commands of each page run from top to bottom",
       arguments: DocumentationPage.all.filter { !$0.runnableBlocks.isEmpty }
     )
     func commandsRun(page: DocumentationPage) throws {

@@ -24,7 +24,7 @@ extension EndToEnd {
       try server.request("GET", "\(path).json?ns=examples").body
     }
 
-    @Test("People in a chat read each other, and are gone when their terminals are")
+    @Test("Chat users read each other's messages and disappear when their programs end")
     func chat() throws {
       defer { server.process.terminate() }
       let ann = try open("Chat", "Ann")
@@ -43,7 +43,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A script that awaits each write at its top level has written all of it when it ends",
+      "A script that awaits each write at top level has stored everything when it ends",
       arguments: ["Swift5Script", "Swift6Script"]
     )
     func script(program: String) throws {
@@ -77,7 +77,7 @@ extension EndToEnd {
       #expect(rest == expected)
     }
 
-    @Test("Guests sign, are counted, and see each other")
+    @Test("Guest book entries are counted and shown to other guests")
     func guestBook() throws {
       defer { server.process.terminate() }
       let ann = try open("GuestBook", "Ann", "Hello")
@@ -89,7 +89,7 @@ extension EndToEnd {
       #expect(try stored("/guest-book/entries").matches(of: /"date":\d+/).count == 2)
     }
 
-    @Test("Errands that are written while there is no server are sent by a later run, once")
+    @Test("Errands written offline are sent exactly once by a later run")
     func errands() throws {
       server.process.terminate()
       let directory = sandbox.directory + "/errands"

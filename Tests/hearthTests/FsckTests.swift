@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
   /// What "hearth fsck" reports and repairs in a blog that other programs have damaged.
-  @Suite("fsck of a damaged blog", .timeLimit(.minutes(5)))
+  @Suite("fsck", .timeLimit(.minutes(5)))
   struct FsckTests {
     /// A blog with one post, written and then damaged with the program.
     private func damagedPlace() throws -> (sandbox: Sandbox, post: String) {
@@ -19,7 +19,7 @@ extension EndToEnd {
       return (sandbox, post)
     }
 
-    @Test("Without --repair it says what is to be done and changes nothing")
+    @Test("Without --repair, fsck lists the fixes and changes nothing")
     func dryRun() throws {
       let (sandbox, post) = try damagedPlace()
       let before = try sandbox.hearth("export").output
@@ -43,7 +43,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("export").output == before)
     }
 
-    @Test("With --repair it puts things right, with a server and without, and then finds nothing")
+    @Test("With --repair, fsck fixes all faults, with and without a server")
     func repair() throws {
       for isServed in [true, false] {
         let (sandbox, post) = try damagedPlace()
@@ -65,7 +65,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("What needs a person is left, and is said in the status")
+    @Test("fsck leaves faults that need manual repair and reports them in its exit status")
     func person() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/posts/-p", "{\"title\": \"whose\", \"starCount\": 3}")
@@ -88,7 +88,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A database that lacks something is not opened, until that is accepted",
+      "A database with missing data is not opened until the loss is accepted",
       arguments: ["a bit of the log", "the log", "the database"]
     )
     func loss(of what: String) throws {
@@ -129,7 +129,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck", "--accept-loss").status != 0)
     }
 
-    @Test("Only the blog can be repaired")
+    @Test("fsck repairs only the blog")
     func refused() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("fsck", "--repair", sandbox.directory).status == 2)

@@ -86,7 +86,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "No byte of a text reaches the terminal as a control, and every cell is where it is meant",
+      "Hostile text emits no control characters and keeps every cell in place",
       arguments: ["xterm-256color", "tmux-256color"]
     )
     func screens(kind: String) throws {
@@ -115,7 +115,7 @@ extension EndToEnd {
       try check(session, "an event", "\r")
     }
 
-    @Test("What is pasted into any field is shown, and does nothing")
+    @Test("Text pasted into any field is shown and has no other effect")
     func fields() throws {
       let session = try open()
       try session.wait(for: "online")
@@ -138,7 +138,7 @@ extension EndToEnd {
       #expect(session.terminal.strings == [])
     }
 
-    @Test("A notification is one string without controls")
+    @Test("A notification is one string without control characters")
     func notification() throws {
       let session = try open()
       try session.wait(for: "online")
@@ -163,7 +163,7 @@ extension EndToEnd {
       String(decoding: session.output, as: UTF8.self).replacingOccurrences(of: "\r", with: "")
     }
 
-    @Test("Plain lines have no controls at all")
+    @Test("Line mode prints no control characters")
     func plain() throws {
       let session = try open("--plain")
       try session.wait(for: "all posts") { _ in

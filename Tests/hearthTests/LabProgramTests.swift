@@ -3,10 +3,10 @@ import Testing
 
 extension EndToEnd {
   /// `hearth swarm` and `hearth demo`, which `hearth-lab` implements.
-  @Suite("The lab's program")
+  @Suite("Lab program")
   struct LabProgramTests {
     @Test(
-      "Where the program is missing, its commands say how to get it",
+      "Without the program, its commands say how to build it",
       arguments: ["swarm", "demo"]
     )
     func missing(command: String) throws {
@@ -23,7 +23,7 @@ extension EndToEnd {
       #expect(help.output.contains("USAGE: hearth \(command)"))
     }
 
-    @Test("Options are read as those of any other command")
+    @Test("Options are parsed as in any other command")
     func options() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("swarm", "--users", "many").status == 2)
@@ -33,7 +33,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("demo", "--panes", "1").errors.contains("--panes is a number"))
     }
 
-    @Test("The help names every fault there is")
+    @Test("The help names every fault")
     func faults() throws {
       let sandbox = try Sandbox()
       let help = try sandbox.hearth("swarm", "--help").output.split(whereSeparator: \.isWhitespace)

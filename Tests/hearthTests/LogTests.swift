@@ -14,7 +14,7 @@ extension EndToEnd {
       try #require(FileManager.default.attributesOfItem(atPath: file)[.size] as? Int)
     }
 
-    @Test("A running server begins a new file when one is full, and keeps three; no line is torn")
+    @Test("A running server rotates a full log, keeps three old files and tears no line")
     func server() throws {
       let sandbox = try Sandbox()
       let log = sandbox.directory + "/logs/server.log"
@@ -53,7 +53,7 @@ extension EndToEnd {
       #expect(times == times.sorted())
     }
 
-    @Test("Terminals that write to one log begin a new file together, and lose nothing of the last")
+    @Test("Terminals that share a log rotate it together without losing lines")
     func terminals() throws {
       let sandbox = try Sandbox()
       let log = sandbox.directory + "/logs/own.log"
@@ -86,7 +86,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "No password, no token and no text is in any log, however much is logged",
+      "Logs contain no passwords, tokens or texts at any level",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func secrets() throws {

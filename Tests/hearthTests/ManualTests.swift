@@ -15,7 +15,7 @@ extension EndToEnd {
       (["completion", "fish"], "completions/hearth.fish"),
     ]
 
-    @Test("What is in assets is what the program prints", arguments: files)
+    @Test("The generated assets match the program's output", arguments: files)
     func fresh(arguments: [String], path: String) throws {
       let sandbox = try Sandbox()
       let printed = try sandbox.run(arguments, environment: sandbox.environment)
@@ -30,7 +30,7 @@ extension EndToEnd {
       #expect(printed.output == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
     }
 
-    @Test("No option of any command is missing in the manual")
+    @Test("The manual covers every command and option")
     func complete() throws {
       let sandbox = try Sandbox()
       let help = try sandbox.hearth("--help").output
@@ -52,7 +52,10 @@ extension EndToEnd {
       }
     }
 
-    @Test("man can read every page", .enabled(if: access("/usr/bin/groff", X_OK) == 0))
+    @Test(
+      "man formats every page without warnings",
+      .enabled(if: access("/usr/bin/groff", X_OK) == 0)
+    )
     func groff() throws {
       for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
         let process = Process()
@@ -70,7 +73,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "mandoc has nothing to say about a page",
+      "mandoc finds nothing to report in any page",
       .enabled(if: access("/usr/bin/mandoc", X_OK) == 0)
     )
     func mandoc() throws {
@@ -86,7 +89,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("One command installs everything, and nothing outside of its prefix")
+    @Test("One command installs everything under its prefix")
     func installation() throws {
       let sandbox = try Sandbox()
       let process = Process()

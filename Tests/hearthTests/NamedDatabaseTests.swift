@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// `--ns` of the commands that manage databases.
-  @Suite("A database with a name", .timeLimit(.minutes(5)))
+  @Suite("Named database", .timeLimit(.minutes(5)))
   struct NamedDatabaseTests {
     /// A data directory with the blog's database and another one, optionally with a server.
     private func sandbox(isServed: Bool) throws -> (sandbox: Sandbox, server: Spawned?) {
@@ -18,7 +18,7 @@ extension EndToEnd {
       return (sandbox, server)
     }
 
-    @Test("is imported into, exported, copied and checked", arguments: [false, true])
+    @Test("can be imported, exported, backed up and checked", arguments: [false, true])
     func maintenance(isServed: Bool) throws {
       let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.terminate() }
@@ -45,7 +45,7 @@ extension EndToEnd {
       #expect((try sandbox.serverProcess() != nil) == isServed)
     }
 
-    @Test("that is not there is told, with those that are", arguments: [false, true])
+    @Test("is reported if missing, with the existing names", arguments: [false, true])
     func unknown(isServed: Bool) throws {
       let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.terminate() }
@@ -70,7 +70,7 @@ extension EndToEnd {
       #expect(try empty.hearth("export", "--ns", "team").errors.contains("none yet"))
     }
 
-    @Test("belongs to a data directory: a URL names its own, and what keeps nothing has none")
+    @Test("cannot be chosen with a URL, an ephemeral database or a given file")
     func elsewhere() throws {
       let sandbox = try Sandbox()
       for other in [["--ephemeral"], ["--database", "http://127.0.0.1:9?ns=x"]] {
@@ -83,7 +83,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck", sandbox.directory, "--ns", "team").status == 2)
     }
 
-    @Test("is checked with all others when none is named, and one that is damaged hides none")
+    @Test("is checked along with all others by default, even if one is damaged")
     func allAreChecked() throws {
       let (sandbox, _) = try sandbox(isServed: false)
       #expect(try sandbox.hearth("databases", "create", "second").status == 0)

@@ -14,7 +14,7 @@ extension EndToEnd {
   struct NetworkTests {
     private static let rules = Sandbox.package + "/assets/rules/blog.json"
 
-    @Test("People post, star and comment over a cable that is cut, slow, lossy and one-way")
+    @Test("Users post, star and comment over a network that is cut, slow, lossy and one-way")
     func wholeWay() throws {
       let sandbox = try Sandbox()
       let cable = try Cable(sandbox)

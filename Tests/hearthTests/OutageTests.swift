@@ -15,7 +15,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "While the server is down some seconds no terminal ends; then all show what a new one does"
+      "Terminals survive an outage of some seconds and then match a new one"
     )
     func views() throws {
       let sandbox = try Sandbox()
@@ -94,7 +94,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A server that hangs is told of within seconds, counted, offline after ten, and back at once"
+      "A hanging server is reported in seconds, offline after ten and online again at once"
     )
     func hung() throws {
       let sandbox = try Sandbox()
@@ -127,7 +127,7 @@ extension EndToEnd {
       for pane in [alice, carol] { try pane.waitFor("● online", within: 60) }
     }
 
-    @Test(":net off cuts one terminal off, and :net on brings it what it missed")
+    @Test(":net off disconnects one terminal, and :net on delivers what it missed")
     func network() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -144,7 +144,7 @@ extension EndToEnd {
       try alice.waitFor("online")
     }
 
-    @Test("A comment on my post notifies by OSC 9, and many at once notify once")
+    @Test("A comment on the user's own post notifies by OSC 9, and a burst notifies once")
     func notifications() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

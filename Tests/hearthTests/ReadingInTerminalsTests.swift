@@ -5,7 +5,7 @@ extension EndToEnd {
   /// What readers see of each other, and what a terminal stores for the next one.
   @Suite("Reading in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct ReadingInTerminalsTests {
-    @Test("Who is here is seen, and who was killed is removed by the server")
+    @Test("Online users are shown, and the server removes a killed one")
     func presence() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -23,7 +23,7 @@ extension EndToEnd {
       try alice.waitFor("alice only") { $0.contains("alice  ") && !$0.contains("bob") }
     }
 
-    @Test("What is read in one terminal is read in the other")
+    @Test("A post read in one terminal is read in the other")
     func readState() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -42,7 +42,7 @@ extension EndToEnd {
       try second.waitFor("no dot") { $0.contains("Older") && !$0.contains("•Older") }
     }
 
-    @Test("A post that is written without a server, in a program that is left, is stored once")
+    @Test("A post written offline in a program that then quits is stored exactly once")
     func offlineStart() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

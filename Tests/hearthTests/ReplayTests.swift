@@ -37,7 +37,7 @@ extension EndToEnd {
       return (file, try String(contentsOfFile: dump, encoding: .utf8))
     }
 
-    @Test("A recorded script is replayed to the screens it had, the same every time")
+    @Test("A recorded script replays to the same screens every time")
     func golden() throws {
       let sandbox = try Sandbox()
       let (file, screen) = try record(in: sandbox)
@@ -50,7 +50,7 @@ extension EndToEnd {
       #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test("What kill -9 has cut off is replayed; other files are named with what is wrong")
+    @Test("A recording truncated by kill -9 is replayed, and invalid files are reported")
     func damaged() throws {
       let sandbox = try Sandbox()
       let (file, _) = try record(in: sandbox)
@@ -72,7 +72,7 @@ extension EndToEnd {
       #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
     }
 
-    @Test("The recording of the assets replays with one command")
+    @Test("The bundled recording replays with one command")
     func asset() throws {
       let sandbox = try Sandbox()
       let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
@@ -90,7 +90,7 @@ extension EndToEnd {
   /// Recordings in real terminals.
   @Suite("Recordings in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct ReplayInTerminalsTests {
-    @Test("A film played in a terminal ends with the screen that the recorded one showed")
+    @Test("An asciicast played in a terminal ends with the recorded screen")
     func cast() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -141,7 +141,7 @@ extension EndToEnd {
         .joined(separator: "\n")
     }
 
-    @Test("In the app, keys step forward and back, and the scrubber says who did what")
+    @Test("Keys step forward and back, and the timeline says who did what")
     func stepping() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -162,7 +162,7 @@ extension EndToEnd {
       try waitUntil("the replay has ended") { try !pane.isOpen }
     }
 
-    @Test("A sign-in leaves neither password nor token in the recording")
+    @Test("A recording of a sign-in contains neither password nor token")
     func secrets() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

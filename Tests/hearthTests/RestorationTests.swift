@@ -3,10 +3,10 @@ import Testing
 
 extension EndToEnd {
   /// The terminal is restored, however the program ends.
-  @Suite("Restoration", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Terminal restoration", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct RestorationTests {
     @Test(
-      "The terminal's settings and screen are restored",
+      "Settings and screen are restored, whatever ends the program",
       arguments: ["q", "TERM", "USR1", "SEGV"]
     )
     func restored(way: String) throws {
@@ -36,7 +36,7 @@ extension EndToEnd {
       try pane.waitFor("\nsame")
     }
 
-    @Test("^Z suspends and fg goes on where it was")
+    @Test("^Z suspends, and fg resumes")
     func suspended() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -53,7 +53,7 @@ extension EndToEnd {
       try pane.waitFor("the shell is back") { !$0.contains("No posts yet") }
     }
 
-    @Test("Any size works, and a small one recovers")
+    @Test("Any size works, and the screen recovers after a small one")
     func resizes() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -69,7 +69,7 @@ extension EndToEnd {
       try pane.waitFor("No posts yet")
     }
 
-    @Test("Without UTF-8 everything is ASCII, and NO_COLOR leaves colours out")
+    @Test("Without UTF-8 everything is ASCII, and NO_COLOR turns colours off")
     func plainTerminals() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

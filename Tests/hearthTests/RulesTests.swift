@@ -31,7 +31,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "Those in assets are well-formed",
+      "The bundled rules are well-formed",
       arguments: ["blog.json", "blog-transactions.json", "quickstart.json"]
     )
     func assets(name: String) throws {
@@ -41,7 +41,7 @@ extension EndToEnd {
       #expect(outcome.status == 0 && outcome.output.isEmpty && outcome.errors.isEmpty)
     }
 
-    @Test("A mistake is told with file, line and column")
+    @Test("An error is reported with file, line and column")
     func mistake() throws {
       let (sandbox, file, _) = try makePlace()
       let wrong = Self.rules.replacing("auth.token", with: "auth..token")
@@ -54,7 +54,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("Who may do what, and which rule says so")
+    @Test("rules explain reports the decision and the deciding rule")
     func explanation() throws {
       let (sandbox, file, data) = try makePlace()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
@@ -88,7 +88,7 @@ extension EndToEnd {
       #expect(json.output.contains(#""allowed":false"#), "\(json.output)")
     }
 
-    @Test("What is selected counts as well")
+    @Test("rules explain takes the query into account")
     func selection() throws {
       let (sandbox, file, _) = try makePlace()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
@@ -112,7 +112,7 @@ extension EndToEnd {
       #expect(try explain("--write", "/posts", "1", "--query", "orderBy=1").status == 2)
     }
 
-    @Test("Those of the blog are asked where no others are named")
+    @Test("rules explain uses the blog's rules by default")
     func blog() throws {
       let sandbox = try Sandbox()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
@@ -124,7 +124,7 @@ extension EndToEnd {
       #expect(denied.output.contains("/posts/$"), "\(denied.output)")
     }
 
-    @Test("Who asks may be all that rules see of a user")
+    @Test("rules explain accepts a user with token claims")
     func claims() throws {
       let (sandbox, file, _) = try makePlace()
       func explain(_ user: String) throws -> Sandbox.Outcome {

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
   /// Whole screens through ncurses, on four kinds of terminals.
-  @Suite("Screens on terminals of four kinds")
+  @Suite("Screen attributes")
   struct ScreenAttributeTests {
     /// Each ^L makes ncurses redraw everything, which captures the previous screen.
     private static let script = """
@@ -50,7 +50,7 @@ extension EndToEnd {
     ]
 
     @Test(
-      "The attributes of every cell are as they are kept in Goldens",
+      "The attributes of every cell match their goldens on four types of terminal",
       arguments: ["vt220", "xterm", "xterm-256color", "xterm-direct"]
     )
     func attributes(kind: String) throws {

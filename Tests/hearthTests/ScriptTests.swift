@@ -11,7 +11,7 @@ extension EndToEnd {
       return try sandbox.hearth("--script", file)
     }
 
-    @Test("The demonstration of assets runs, and shows the same every time")
+    @Test("The bundled demo script shows the same screen every time")
     func demonstration() throws {
       let demo = try String(
         contentsOfFile: Sandbox.package + "/assets/demos/first-steps.txt",
@@ -33,7 +33,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "The inspector shows frames, listeners, writes and transactions, also of before it was opened",
+      "The inspector shows frames, listeners, writes and transactions from before it opened",
       arguments: ["key F12\nkey Esc\n", ""]
     )
     func inspector(first: String) throws {
@@ -75,7 +75,7 @@ extension EndToEnd {
       return lines.filter { $0.contains("\"wire\"") }.map(String.init)
     }
 
-    @Test("A closed inspector is told of nothing; opened again it catches up and goes on")
+    @Test("A closed inspector receives nothing, and a reopened one catches up and continues")
     func closedInspector() throws {
       let closing = """
         size 120x40
@@ -103,7 +103,7 @@ extension EndToEnd {
       #expect(try #require(missed) < #require(live))
     }
 
-    @Test("Listeners and writes are counted right, however much happens while nobody looks")
+    @Test("Listeners and writes are counted correctly while the inspector is closed")
     func missedEvents() throws {
       let looks = ["key F12\nexpect Inspector\nkey Esc\n", ""]
       let counts = try looks.map { look -> Substring? in
@@ -137,7 +137,7 @@ extension EndToEnd {
       #expect(going[0] == going[1])
     }
 
-    @Test("A step that fails is named with its line, and the exit status says so")
+    @Test("A failed step is reported with its line and the exit status")
     func failing() throws {
       let sandbox = try Sandbox()
       let outcome = try run("# x\nwait-for No posts yet\nexpect Goodbye\n", in: sandbox)

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
   /// `hearth serve` as an operator uses it.
-  @Suite("Serving")
+  @Suite("hearth serve")
   struct ServeTests {
     private func write(_ text: String, to file: String, in sandbox: Sandbox) throws -> String {
       let path = sandbox.directory + "/" + file
@@ -12,7 +12,7 @@ extension EndToEnd {
       return path
     }
 
-    @Test("A port without rules allows nothing, which the server says")
+    @Test("A port without rules denies everything, and the server says so")
     func locked() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--port", "0")
@@ -27,7 +27,7 @@ extension EndToEnd {
       #expect(try server.text().contains("the port refuses everything"))
     }
 
-    @Test("Rules come from a file, which SIGHUP reads again; a mistake leaves the old ones")
+    @Test("SIGHUP reloads the rules file, and an invalid file keeps the old rules")
     func rules() throws {
       let sandbox = try Sandbox()
       let file = try write(#"{"rules":{".read":true}}"#, to: "rules.json", in: sandbox)
@@ -46,7 +46,9 @@ extension EndToEnd {
       #expect(try server.request("PUT", "/x.json", "2").status == 200)
     }
 
-    @Test("With threads for connections, what one client writes others read, and it stops as usual")
+    @Test(
+      "With connection threads, clients read each other's writes, and the server stops normally"
+    )
     func threads() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--emulator", "--port", "0", "--threads", "2")
@@ -62,7 +64,7 @@ extension EndToEnd {
       #expect(process.wait() == 0)
     }
 
-    @Test("What cannot be used is told, with status 2, before anything is served")
+    @Test("Invalid options are rejected with status 2 before the server starts")
     func usage() throws {
       let sandbox = try Sandbox()
       let bad = try write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json", in: sandbox)
@@ -82,7 +84,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("The emulator warns, keeps nothing, leaves the local socket alone, and believes everyone")
+    @Test("The emulator warns, stores nothing, opens no local socket and trusts every token")
     func emulator() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--emulator", "--port", "0")
@@ -101,7 +103,7 @@ extension EndToEnd {
       #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/data/hearth"))
     }
 
-    @Test("A log of objects can be read line by line, the numbers among them, and no data")
+    @Test("The JSON log has one object per line, includes metrics and contains no data")
     func log() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve(
@@ -131,13 +133,13 @@ extension EndToEnd {
       #expect((metrics["metrics"] as? [String: Any])?["databases"] is [String: Any])
     }
 
-    @Test("It stops at SIGTERM also in the moment in which it gets ready")
+    @Test("The server stops on SIGTERM, even at the moment it becomes ready")
     func stopsAtOnce() throws {
       let home = try TemporaryDirectory()
       for _ in 0..<20 { #expect(try EmulatorProcess(home: home.path).stop() == 0) }
     }
 
-    @Test("It stops at SIGTERM with status 0 when the last write is stored")
+    @Test("The server stops on SIGTERM with status 0 after storing the last write")
     func stop() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve()
@@ -147,7 +149,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
-    @Test("Databases are listed and made by who may write to the directory")
+    @Test("hearth databases lists and creates databases")
     func databases() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("databases", "list").output.isEmpty)
@@ -169,7 +171,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("The service file and the example use only options that there are")
+    @Test("The service file and the example use only existing options")
     func serviceFile() throws {
       let sandbox = try Sandbox()
       let help = try sandbox.hearth("serve", "--help").output

@@ -4,11 +4,11 @@ import Testing
 
 extension EndToEnd {
   /// Interactions between users, and what their terminals can do, on real terminals.
-  @Suite("Social in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Social features in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct SocialInTerminalsTests {
     private static let program = Sandbox.program
 
-    @Test("A notice leads to the comment, an answer to whom it answers, and show tells both")
+    @Test("A notice opens its comment, a reply names its addressee, and show prints both")
     func answers() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -60,7 +60,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("A tag and those one follows are lists of their own, live")
+    @Test("A tag and the followed users each have a live list")
     func lists() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -83,7 +83,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("What is not sent is a list, and one goes on with it")
+    @Test("Drafts are listed and can be continued")
     func drafts() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -106,7 +106,7 @@ extension EndToEnd {
       try ann.waitFor("Half a sentence, and its end")
     }
 
-    @Test("Links of a post are links of the terminal, and lead where the screen says")
+    @Test("Links in a post are terminal hyperlinks with the displayed target")
     func links() throws {
       let sandbox = try Sandbox()
       let body = "See [bank.example](https://evil.example/x) and https://me@a.example/y."
@@ -136,7 +136,7 @@ extension EndToEnd {
       #expect(try session.waitForEnd() == 0)
     }
 
-    @Test("A terminal is asked once how it draws families, and shows them so from then on")
+    @Test("A terminal is queried once about joined emoji, and the answer is kept")
     func families() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("post", "--title", "We 👨‍👩‍👧 and 👋🏽", "--body", "b", "--user", "bob")

@@ -3,9 +3,9 @@ import Testing
 
 extension EndToEnd {
   /// A requested star is set exactly once, whichever process ends before that.
-  @Suite("Stars that are kept", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Star durability", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct StarDurabilityTests {
-    @Test("A star of a terminal that is killed before the server has it is sent by the next one")
+    @Test("A star of a terminal killed before delivery is sent by the next terminal")
     func killedTerminal() throws {
       let sandbox = try Sandbox()
       let written = try sandbox.hearth("post", "--user", "bob", "--title", "t", "--body", "b")
@@ -30,7 +30,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
-    @Test("One user in many places at once counts as one")
+    @Test("One user starring from many processes counts once")
     func oneUser() throws {
       let sandbox = try Sandbox()
       let id = try #require(
@@ -55,7 +55,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").output == "1 post, 0 comments, 1 star: no fault\n")
     }
 
-    @Test("Both ways to write a star count alike", arguments: ["increment", "transaction"])
+    @Test("Both star strategies count alike", arguments: ["increment", "transaction"])
     func strategies(strategy: String) throws {
       let sandbox = try Sandbox()
       // A post as older versions and other programs have written it: without counts or a copy.

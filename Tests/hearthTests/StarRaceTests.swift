@@ -5,7 +5,7 @@ extension EndToEnd {
   /// Many processes concurrently on one post.
   @Suite("Star race")
   struct StarRaceTests {
-    @Test("20 processes star and unstar one post 50 times each, and the count is exact")
+    @Test("20 processes toggle a star 50 times each, and the count is exact")
     func exactCount() throws {
       let sandbox = try Sandbox()
       let id = try sandbox.hearth("post", "--title", "Race", "--body", "Go", "--user", "owner")
@@ -37,7 +37,7 @@ extension EndToEnd {
       #expect(check.output == "1 post, 0 comments, 10 stars: no fault\n")
     }
 
-    @Test("Acknowledged posts outlive a server that is killed again and again")
+    @Test("Acknowledged posts survive repeated server kills")
     func killedServer() throws {
       let sandbox = try Sandbox()
       var written: [String] = []
@@ -62,7 +62,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
     }
 
-    @Test("Posts that are written while the server is killed are stored once, whoever acknowledges")
+    @Test("Posts written while the server is killed are stored exactly once")
     func killedWhileWriting() throws {
       let sandbox = try Sandbox()
       var acknowledged: [String] = []

@@ -3,14 +3,14 @@ import Testing
 
 extension EndToEnd {
   /// How `hearth serve` ends, and what does not make it end.
-  @Suite("The end of a server", .timeLimit(.minutes(5)))
+  @Suite("Server shutdown and limits", .timeLimit(.minutes(5)))
   struct StoppingTests {
     /// A connection that never answers a goodbye, for which a stopping server waits a while.
     private func silentClient(_ server: ServerProcess) throws -> WireClient {
       try #require(WireClient(socket: server.socket))
     }
 
-    @Test("comes at once with a second signal, with the documented status, and loses nothing")
+    @Test("A second signal stops the server at once with status 143 and no data loss")
     func secondSignal() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("serve", "--help").output.contains("status 143"))
@@ -25,7 +25,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
-    @Test("comes in good order with one signal, though a client does not answer")
+    @Test("One signal stops the server gracefully, even if a client does not respond")
     func firstSignal() throws {
       for signal in [SIGTERM, SIGINT] {
         let sandbox = try Sandbox()
@@ -39,7 +39,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("is possible, and is told, when something has removed its socket")
+    @Test("A server whose socket was removed is still found and can be stopped")
     func lostSocket() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)
@@ -58,7 +58,7 @@ extension EndToEnd {
       #expect(try sandbox.serverProcess() == nil)
     }
 
-    @Test("does not need a short path: a socket whose own would be too long has one")
+    @Test("A socket path that would be too long is replaced by a short one")
     func longPath() throws {
       let sandbox = try Sandbox()
       let data = sandbox.directory + "/" + String(repeating: "long/", count: 30) + "data"
@@ -77,7 +77,7 @@ extension EndToEnd {
       #expect(named.errors.contains("longer than 107 bytes; choose another with --socket"))
     }
 
-    @Test("does not come with more connections than the system allows: those beyond are refused")
+    @Test("Connections beyond the file limit are refused, and the server keeps running")
     func fileLimit() throws {
       let sandbox = try Sandbox()
       // 64 connections that are only refused and 128 files are reserved.
@@ -103,7 +103,7 @@ extension EndToEnd {
       server.process.terminate()
     }
 
-    @Test("and the start tell how long a large database takes to be read")
+    @Test("The server logs how long a large database takes to load")
     func opening() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/large.json"

@@ -10,7 +10,7 @@ import Testing
   .timeLimit(.minutes(3))
 )
 struct StoreCommandTests {
-  @Test("A blog is imported, checked, exported, backed up and moved, and stays the same")
+  @Test("A blog survives import, fsck, export, backup and migration unchanged")
   func wholeWay() throws {
     let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
@@ -34,7 +34,7 @@ struct StoreCommandTests {
     #expect(cluster.status == 0, "\(cluster.errors)")
   }
 
-  @Test("fsck finds a count that is not that of its stars, and leaves the repair to a server")
+  @Test("fsck finds a wrong star count but leaves the repair to a server")
   func promises() throws {
     let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
@@ -51,7 +51,7 @@ struct StoreCommandTests {
     #expect(repair.errors.contains("through one of its servers"))
   }
 
-  @Test("Accounts and keys are changed where --store says, and nowhere else")
+  @Test("Accounts and keys are changed only in the given store")
   func accounts() throws {
     let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
@@ -78,7 +78,7 @@ struct StoreCommandTests {
     #expect(try sandbox.hearth("users", "list").output == "", "the local accounts are untouched")
   }
 
-  @Test("A server that other machines reach needs a name of its own to share a PostgreSQL")
+  @Test("A server reachable from other machines must advertise an address")
   func nameless() throws {
     let outcome = try Sandbox().hearth(
       "serve",
@@ -93,7 +93,7 @@ struct StoreCommandTests {
     #expect(outcome.status == 2 && outcome.errors.contains("--advertise"), "\(outcome.errors)")
   }
 
-  @Test("A server does not take the name of another that runs")
+  @Test("A server does not take the address of another running one")
   func sameName() throws {
     let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
@@ -110,7 +110,7 @@ struct StoreCommandTests {
   }
 
   @Test(
-    "An option that a command does not use beside --store is refused, and nothing is done",
+    "An option that does not apply with --store is rejected before anything is done",
     arguments: [
       ["users", "list"], ["users", "rotate-key"], ["users", "disable", "x"], ["export"], ["fsck"],
       ["backup", "copy.sqlite"], ["import", "/dev/null"], ["databases"],

@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// What commands do when their streams are closed, full or somebody else's.
-  @Suite("Streams")
+  @Suite("Standard streams")
   struct StreamTests {
     /// Runs a shell command in which $HEARTH is the program.
     private func shell(_ command: String, in sandbox: Sandbox) throws -> Sandbox.Outcome {
@@ -12,7 +12,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A post whose id cannot be printed is written, and the message has its id",
+      "If the ID cannot be printed, the post is written and the error names the ID",
       arguments: [">/dev/full", ">&-"]
     )
     func unprinted(redirection: String) throws {
@@ -28,7 +28,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What succeeds ends with 0, whatever becomes of its messages",
+      "A command that succeeds exits with 0 even if its messages cannot be written",
       arguments: [">&-", ">/dev/full"]
     )
     func withoutErrors(redirection: String) throws {
@@ -41,7 +41,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").status == 0)
     }
 
-    @Test("Descriptors that are closed at the start become no files of ours")
+    @Test("Closed standard descriptors are not reused for other files")
     func closedDescriptors() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/x.json"

@@ -98,7 +98,7 @@ extension EndToEnd {
       return texts
     }
 
-    @Test("Six users with accounts keep every promise, and nothing stays of them, nor gets out")
+    @Test("A swarm of six accounts keeps every promise, leaves no data and leaks no secrets")
     func accounts() throws {
       let guarded = try Guarded("--token-seconds", "12")
       defer { guarded.server.process.terminate() }
@@ -162,7 +162,7 @@ extension EndToEnd {
       #expect(!Secret.hasToken(log))
     }
 
-    @Test("A swarm that is interrupted deletes its accounts and what it has written")
+    @Test("An interrupted swarm deletes its accounts and data")
     func interrupted() throws {
       let guarded = try Guarded()
       defer { guarded.server.process.terminate() }
@@ -181,7 +181,7 @@ extension EndToEnd {
       #expect(!names.contains { $0.hasPrefix("hearth-swarm-") })
     }
 
-    @Test("A key that is wrong or missing, and a server that lets nobody sign up, are told")
+    @Test("A wrong or missing key and a server without sign-up are reported")
     func refused() throws {
       let guarded = try Guarded("--no-sign-up")
       defer { guarded.server.process.terminate() }
@@ -211,7 +211,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A way in without a database to get into is refused",
+      "Access options without --database are rejected",
       arguments: [["--admin-key-file", "k"], ["--ca-file", "c"], ["--api-key", "k"], ["--keep"]]
     )
     func pointless(arguments: [String]) throws {

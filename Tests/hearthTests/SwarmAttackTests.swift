@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
   /// Faulty servers, which a swarm must detect, and a correct one, at which it must find nothing.
-  @Suite("Swarm at servers that are wrong")
+  @Suite("Swarm against faulty servers")
   struct SwarmAttackTests {
     /// The seeds for each server; `SWARM_MISTAKE_SEEDS` sets their number for longer runs.
     private static let seeds: ClosedRange<Int> = {
@@ -29,7 +29,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "Each mistake of a server is found, by its name, with every seed",
+      "Each server fault is found under its promise with every seed",
       arguments: mistakes,
       Array(seeds)
     )
@@ -50,7 +50,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("One lost message of five hundred is found", arguments: Array(seeds))
+    @Test("One lost message in five hundred is found", arguments: Array(seeds))
     func findsFew(seed: Int) throws {
       let run = try SwarmProcess(
         [
@@ -64,7 +64,7 @@ extension EndToEnd {
       #expect(SwarmProcess.violated(report).contains("G11"), "seed \(seed): \(run.text)")
     }
 
-    @Test("At an emulator whose rules allow everything all holds", arguments: Array(seeds))
+    @Test("Every promise holds on an emulator with open rules", arguments: Array(seeds))
     func emulator(seed: Int) throws {
       let sandbox = try Sandbox()
       let server = try ServerProcess(sandbox, ["--emulator", "--port", "0"])

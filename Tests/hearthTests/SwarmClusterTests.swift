@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
   /// Users of several servers that share a PostgreSQL, while their leaders are killed and frozen.
-  @Suite("Swarm of several servers", .enabled(if: PostgresServer.isInstalled))
+  @Suite("Swarm on several servers", .enabled(if: PostgresServer.isInstalled))
   struct SwarmClusterTests {
     /// One seed, in half a minute; `CLUSTER_SWARM_SEEDS` sets how many there are.
     private static let seeds: ClosedRange<Int> = {
@@ -14,7 +14,10 @@ extension EndToEnd {
       return 1...max(1, wanted ?? (Thoroughness.isFull ? 5 : 1))
     }()
 
-    @Test("Every promise is kept across leaders, and one that wakes says nothing", arguments: seeds)
+    @Test(
+      "Every promise holds across failovers, and a woken leader sends nothing",
+      arguments: seeds
+    )
     func failovers(seed: Int) throws {
       let run = try SwarmProcess([
         "--servers", "3", "--users", "4", "--users-per-process", "2", "--seconds", "16", "--rate",
@@ -33,7 +36,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What several servers cannot do, and one alone cannot, is refused with a reason",
+      "Options that do not fit the number of servers are rejected with a reason",
       arguments: [
         ["--servers", "0"], ["--servers", "3", "--database", "http://127.0.0.1:1?ns=x"],
         ["--servers", "3", "--faults", "disk-full"], ["--faults", "freeze"],

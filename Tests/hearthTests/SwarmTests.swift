@@ -76,7 +76,7 @@ extension EndToEnd {
       "drop,delay,partition,pause,duplicate,server-kill,slow,clock,disk-full,rules,hostile"
 
     @Test(
-      "12 users and 3 terminals go through all faults, and every promise is kept",
+      "Every promise holds for 12 users and 3 terminals under all faults",
       .enabled(if: Tmux.isInstalled),
       arguments: batches
     )
@@ -108,7 +108,7 @@ extension EndToEnd {
       #expect(missed == [])
     }
 
-    @Test("Memory and descriptors of the server and its clients stay where they are")
+    @Test("Memory and descriptors of the server and its clients stay flat")
     func soak() throws {
       let run = try SwarmProcess([
         "--soak", "--users", "6", "--users-per-process", "2", "--seconds", "10", "--rate", "60",
@@ -130,7 +130,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What the published samples do is found out",
+      "The races of the published samples are found",
       arguments: ["sample", "naive"]
     )
     func samples(strategy: String) throws {
@@ -155,7 +155,7 @@ extension EndToEnd {
     ]
 
     @Test(
-      "Every mistake that is made on purpose is found, by its name",
+      "Every injected bug is found under its promise",
       arguments: stride(from: 0, to: bugs.count, by: 4).map { bugs[$0..<min($0 + 4, bugs.count)] }
     )
     func findsBugs(bugs: ArraySlice<(String, String)>) throws {
@@ -173,7 +173,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("A run in which too little was done does not pass")
+    @Test("A run that does too little does not pass")
     func tooLittle() throws {
       let run = try SwarmProcess([
         "--users", "1", "--seconds", "0.3", "--rate", "50", "--posts", "1", "--mix", "trespass=1",
@@ -186,7 +186,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A swarm at a database that is there already harms its own clients, and leaves nothing there"
+      "A swarm on an existing database harms only its own clients and leaves no data"
     )
     func otherDatabase() throws {
       let sandbox = try Sandbox()
@@ -210,7 +210,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What cannot be is refused with a reason",
+      "Invalid options are rejected with a reason",
       arguments: [
         ["--users", "0"], ["--faults", "earthquake"], ["--stars", "none"], ["--mix", "dance=1"],
         ["--rate", "0"], ["--inject-bug", "typo"],

@@ -5,9 +5,9 @@ import Testing
 
 extension EndToEnd {
   /// What real terminals do to a program: endless resizing, suspensions in between, many at once.
-  @Suite("Terminals under stress")
+  @Suite("Terminal stress")
   struct TerminalStressTests {
-    @Test("10,000 sizes in a row, and then the screen is what it was")
+    @Test("The screen is unchanged after 10,000 resizes")
     func resizeStorm() throws {
       let sandbox = try Sandbox()
       for number in 1...30 {
@@ -41,7 +41,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "^Z while a post is edited, and fg: the form is there with its text",
+      "^Z and fg while editing a post keep the form and its text",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func suspendedWhileEditing() throws {
@@ -72,7 +72,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "What only the start needed does not stay in memory",
+      "Memory used only during startup is released",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func memory() throws {
@@ -94,7 +94,7 @@ extension EndToEnd {
       try pane.waitFor("Title")
     }
 
-    @Test("A terminal starts while others take and leave their places beside it")
+    @Test("A terminal starts while others claim and release their slots")
     func startsBesideOthers() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("--plain")
@@ -111,7 +111,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "Eight terminals of one blog show the same in the end",
+      "Eight terminals of one blog converge to the same screen",
       .enabled(if: Tmux.isInstalled, "tmux is not installed")
     )
     func eightTerminals() throws {

@@ -5,7 +5,7 @@ extension EndToEnd {
   /// Two users, two terminals, one blog: everything through keys and screens.
   @Suite("Two terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
   struct TwoTerminalsTests {
-    @Test("A post, stars and comments cross over, also when the server is killed in between")
+    @Test("Posts, stars and comments reach the other terminal, even if the server is killed")
     func wholeWay() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -58,7 +58,7 @@ extension EndToEnd {
       #expect(texts == ["I am here.", "Still with me?", "Always.", "Good night."])
     }
 
-    @Test("What is written while the server is gone arrives once and in order when it is back")
+    @Test("Offline writes arrive exactly once and in order when the server is back")
     func offline() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -114,7 +114,7 @@ extension EndToEnd {
       #expect(try alice.screen().contains("Old 2"))
     }
 
-    @Test("A hostile post changes nothing outside its place on the screen")
+    @Test("A hostile post changes nothing outside its area of the screen")
     func hostilePost() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

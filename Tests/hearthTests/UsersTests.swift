@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// `hearth users`, as used by an administrator.
-  @Suite("Accounts", .timeLimit(.minutes(5)))
+  @Suite("User administration", .timeLimit(.minutes(5)))
   struct UsersTests {
     private static let email = "ada@example.com"
 
@@ -23,7 +23,10 @@ extension EndToEnd {
       return "ok"
     }
 
-    @Test("are made, listed, disabled, enabled and deleted", arguments: [false, true])
+    @Test(
+      "Accounts can be created, listed, disabled, enabled and deleted",
+      arguments: [false, true]
+    )
     func life(isServed: Bool) throws {
       let (sandbox, server) = try sandbox(isServed: isServed)
       defer { server?.process.terminate() }
@@ -61,7 +64,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("users", "delete", uid).status == 3)
     }
 
-    @Test("keep what was done without a server when one starts")
+    @Test("Accounts created without a server are available when one starts")
     func kept() throws {
       let (sandbox, _) = try sandbox(isServed: false)
       let added = try sandbox.hearth(
@@ -77,7 +80,7 @@ extension EndToEnd {
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
-    @Test("get a new password by a code that an administrator hands over")
+    @Test("A user can reset the password with a code from an administrator")
     func reset() throws {
       let (sandbox, server) = try sandbox(isServed: true)
       let running = try #require(server)
@@ -102,7 +105,7 @@ extension EndToEnd {
       #expect(try !sandbox.hearth("users").output.contains("asked for"))
     }
 
-    @Test("are signed in for as long as the server was told, and keys are rotated meanwhile")
+    @Test("The server limits the token lifetime, and sign-in works after key rotation")
     func options() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--port", "0", "--token-seconds", "7", "--no-sign-up")
@@ -123,7 +126,7 @@ extension EndToEnd {
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
-    @Test("and their keys are in files that only their owner may read")
+    @Test("Account and key files are private to their owner")
     func modes() throws {
       let (sandbox, server) = try sandbox(isServed: true)
       server?.process.terminate()
@@ -141,7 +144,7 @@ extension EndToEnd {
       #expect(refused.errors.contains("keys.json to sign in as anyone"))
     }
 
-    @Test("take no password from the command line, and none that is too short")
+    @Test("A password is never a command-line argument, and a short one is rejected")
     func passwords() throws {
       let (sandbox, _) = try sandbox(isServed: false)
       #expect(try sandbox.hearth("users", "add", Self.email, "secret").status == 2)
@@ -164,7 +167,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("users", "--ns", "missing").status == 3)
     }
 
-    @Test("take a password at the terminal without showing it", .enabled(if: Tmux.isInstalled))
+    @Test("A password is prompted for without echo", .enabled(if: Tmux.isInstalled))
     func prompt() throws {
       let (sandbox, _) = try sandbox(isServed: false)
       let tmux = Tmux(sandbox)
@@ -181,7 +184,7 @@ extension EndToEnd {
       #expect(try !pane.screen().contains("horse"))
     }
 
-    @Test("are administered over the port with the key of a file that is private")
+    @Test("Accounts can be administered over the port with a private key file")
     func keyFile() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/key"

@@ -3,7 +3,10 @@ import Testing
 
 extension EndToEnd {
   /// How users find something in a terminal, and how they get back.
-  @Suite("Ways in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite(
+    "Palette, settings and search in terminals",
+    .enabled(if: Tmux.isInstalled, "tmux is not installed")
+  )
   struct WaysInTerminalsTests {
     private static let program = Sandbox.program
 
@@ -14,7 +17,7 @@ extension EndToEnd {
       return Array(lines[(index + 1)...])
     }
 
-    @Test("In the palette an exact name comes first, Enter does it, and Esc goes back")
+    @Test("The palette lists an exact name first; Enter runs it, and Esc goes back")
     func palette() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -37,7 +40,7 @@ extension EndToEnd {
       try ann.waitFor("New post")
     }
 
-    @Test("A setting explains itself; arrows try it out, Esc takes that back and Enter keeps it")
+    @Test("A setting is explained; arrows try a value, Esc reverts it and Enter saves it")
     func settings() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -70,7 +73,7 @@ extension EndToEnd {
       #expect(try String(contentsOfFile: file, encoding: .utf8).contains("normal") == false)
     }
 
-    @Test("Enter searches what is not loaded, Esc stops it, and the next search knows of how many")
+    @Test("Enter searches unloaded posts, Esc stops it, and the next search knows the total")
     func search() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
@@ -128,7 +131,7 @@ extension EndToEnd {
       try ann.waitFor("All 400 were searched. Esc shows them.", within: 60)
     }
 
-    @Test("A post that is deleted while it is edited opens as a draft on c, where one stands")
+    @Test("c opens the edit of a deleted post as a draft")
     func deletedWhileEdited() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)

@@ -49,7 +49,7 @@ struct WithoutLibpqTests {
     try MachineWithoutLibpq.run([Sandbox.program] + words, at: sandbox)
   }
 
-  @Test("--store names the package that is missing")
+  @Test("--store names the missing package")
   func named() throws {
     let sandbox = try Sandbox()
     let store = "postgres://hearth@127.0.0.1:1/hearth"
@@ -64,7 +64,7 @@ struct WithoutLibpqTests {
     }
   }
 
-  @Test("everything else works")
+  @Test("All other commands work")
   func others() throws {
     let sandbox = try Sandbox()
     let posted = try hearth(sandbox, "post", "--title", "Tea", "--body", "Come over")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("Files of assets that are made of tables")
+@Suite("Generated assets")
 struct AssetTests {
   private static let assets = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -22,7 +22,7 @@ struct AssetTests {
     #expect(text == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
   }
 
-  @Test("Each built-in theme is a file, which reads back as the same", arguments: Theme.builtIn)
+  @Test("Each built-in theme round-trips through its file", arguments: Theme.builtIn)
   func themes(theme: Theme) throws {
     let text = ThemeText.text(of: theme)
     try check(text, "themes/\(theme.name).toml")
@@ -33,21 +33,21 @@ struct AssetTests {
     for role in Theme.Role.allCases { #expect(read[role] == theme[role]) }
   }
 
-  @Test("The manual pages of keys and of the configuration are as the tables say")
+  @Test("The manual pages match the tables of keys, settings and script steps")
   func manual() throws {
     try check(ManualPages.keys, "man/hearth-keys.7")
     try check(ManualPages.configuration, "man/hearth-config.5")
     try check(ManualPages.script, "man/hearth-script.5")
   }
 
-  @Test("The example of a configuration is what holds without one")
+  @Test("The example configuration contains the defaults")
   func example() throws {
     let text = ConfigurationText.text(of: Configuration())
     try check(text, "config/config.toml")
     #expect(ConfigurationReader(text: text, source: "c").result.problems == [])
   }
 
-  @Test("No action, setting, command or part of a theme is missing in the manual")
+  @Test("The manual covers every action, setting, command and theme role")
   func complete() {
     let keys = ManualPages.keys
     for action in KeyTable.standard.actions {
@@ -61,7 +61,7 @@ struct AssetTests {
     for role in Theme.Role.allCases { #expect(configuration.contains(Roff.escaped(role.rawValue))) }
   }
 
-  @Test("Text cannot become a command of the formatter")
+  @Test("Text is escaped and never becomes a roff request")
   func escaping() {
     #expect(Roff.escaped(".TH \\fB-x") == "\\&.TH \\efB\\-x")
     #expect(Roff.escaped("^A 'x'") == "\\(haA \\(aqx\\(aq")

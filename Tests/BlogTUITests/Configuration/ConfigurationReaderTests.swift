@@ -8,7 +8,7 @@ struct ConfigurationReaderTests {
     ConfigurationReader(text: text, source: "config.toml").result
   }
 
-  @Test("Settings and keys are read, with the lines they stand on")
+  @Test("Settings and keys are read with their line numbers")
   func reading() {
     let configuration = read(
       """
@@ -38,7 +38,7 @@ struct ConfigurationReaderTests {
     )
   }
 
-  @Test("A wrong value has no effect and is named with its line; the rest holds")
+  @Test("An invalid value is reported with its line and ignored; the rest applies")
   func wrongValues() {
     let configuration = read(
       """
@@ -59,7 +59,7 @@ struct ConfigurationReaderTests {
   }
 
   @Test(
-    "A line that is no TOML is left out, and never stops what follows",
+    "An invalid TOML line is skipped, and the following lines still apply",
     arguments: [
       "theme = ", "= 1", "theme light", "[keys", "a = 'x", "bell = fals", "\u{0}",
       "theme = \"x\\q\"",
@@ -72,14 +72,14 @@ struct ConfigurationReaderTests {
     #expect(configuration.problems.contains { $0.line == 2 })
   }
 
-  @Test("A key that is given twice counts once, and the second line is named")
+  @Test("A duplicate key is reported with its line, and the first value applies")
   func duplicates() {
     let configuration = read("theme = \"light\"\ntheme = \"mono\"\n")
     #expect(configuration.settings.word(.theme) == "light")
     #expect(configuration.problems.map(\.line) == [2])
   }
 
-  @Test("Options win over variables, and variables over the file")
+  @Test("Options override environment variables, which override the file")
   func order() {
     var reader = ConfigurationReader(text: "theme = \"light\"\nbell = false", source: "c")
     reader.read(environment: ["HEARTH_THEME": "mono", "HEARTH_ASCII": "yes", "HEARTH_BELL": "?"])
@@ -91,7 +91,7 @@ struct ConfigurationReaderTests {
     #expect(configuration.problems.map(\.source) == ["$HEARTH_BELL"])
   }
 
-  @Test("A terminal that says it is light gets the light theme, unless one was chosen")
+  @Test("A light terminal gets the light theme unless another one is configured")
   func lightTerminal() {
     var reader = ConfigurationReader(text: nil, source: "c")
     reader.read(environment: ["COLORFGBG": "0;15"])
@@ -101,7 +101,7 @@ struct ConfigurationReaderTests {
     #expect(reader.result.settings.word(.theme) == "mono")
   }
 
-  @Test("A theme of one's own can be chosen, and its wrong lines are named")
+  @Test("A custom theme can be chosen, and its invalid lines are reported")
   func themes() {
     let file = ConfigurationReader.ThemeFile(
       name: "mine",
@@ -115,7 +115,7 @@ struct ConfigurationReaderTests {
     #expect(configuration.problems.map(\.line) == [2, 3])
   }
 
-  @Test("What is printed reads back as the same")
+  @Test("A printed configuration reads back unchanged")
   func printing() {
     let before = read("theme = \"light\"\nmouse = false\n[keys.list]\n\"g x\" = \"star\"\n")
     let after = read(ConfigurationText.text(of: before))
@@ -125,7 +125,7 @@ struct ConfigurationReaderTests {
     #expect(ConfigurationText.text(of: before).contains("mouse = false  # config.toml:2"))
   }
 
-  @Test("A value is kept without touching anything else")
+  @Test("Saving a value leaves the rest of the file unchanged")
   func keeping() {
     let text = "# mine\ntheme = \"light\" # for the day\n\n[keys.list]\ntheme = \"star\"\n"
     let kept = ConfigurationText.setting(.theme, to: .word("mono"), in: text)

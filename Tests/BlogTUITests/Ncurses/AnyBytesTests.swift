@@ -23,7 +23,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "Any bytes are read to their end in a bounded number of steps",
+    "Random input is consumed in a bounded number of calls",
     arguments: [UInt64(1), 2, 3]
   )
   func anyBytes(seed: UInt64) throws {

@@ -30,7 +30,7 @@ extension NcursesTerminalTests {
     """
 
   @Test(
-    "Styles reach terminals of four kinds as they are kept in Goldens",
+    "Styles match their goldens on four types of terminal",
     arguments: ["vt220", "xterm", "xterm-256color", "hearth-direct"]
   )
   func attributes(type: String) throws {

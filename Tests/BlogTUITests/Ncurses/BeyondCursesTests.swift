@@ -79,7 +79,7 @@ extension NcursesTerminalTests {
     return screen
   }
 
-  @Test("A link leads where it says, from its first cell to its last, until it goes")
+  @Test("A link covers exactly its cells and follows changes of its address")
   func links() throws {
     let (one, two) = ("https://a.example/1", "https://b.example/2;x")
     try withPicture { picture in
@@ -99,7 +99,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("Links can be turned off, and a terminal that is not known to open them gets none")
+  @Test("Links can be turned off and are not sent to terminals without known support")
   func linksTurnedOff() throws {
     let screen = page("here", [(0...3, "https://a.example/")])
     try withPicture { picture in
@@ -126,7 +126,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "What is no address is no link",
+    "An invalid address produces no link",
     arguments: [
       "", "https://a/\u{1B}\\x", "https://a/\u{7}", "https://a/ b", "https://é/", "\u{9C}",
     ]
@@ -140,7 +140,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "Whatever changes on the screen, links and emoji are where they belong",
+    "Links and emoji stay in place under random screen changes",
     arguments: 0..<6 as Range<UInt64>
   )
   func anyChange(seed: UInt64) throws {
@@ -183,7 +183,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("A terminal that joins emoji is asked once, and then draws families in two cells")
+  @Test("A terminal that joins emoji is queried once and then draws families in two cells")
   func joinedEmoji() throws {
     let screen = page("a👨‍👩‍👧b👋🏽c❤️d", [])
     try withPicture { picture in
@@ -202,7 +202,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("A terminal that measures otherwise, or not at all, gets what it can show")
+  @Test("A terminal that does not join emoji gets separate characters")
   func separateEmoji() throws {
     let screen = page("a👨‍👩‍👧b", [])
     try withPicture(joinsEmoji: false) { picture in
@@ -229,7 +229,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "Terminals that open links are known by what they say of themselves",
+    "Terminals that support links are recognized by their environment",
     arguments: [
       ("xterm-256color", [:], false), ("xterm-256color", ["VTE_VERSION": "7200"], true),
       ("xterm-256color", ["VTE_VERSION": "4801"], false), ("xterm-kitty", [:], true),

@@ -5,7 +5,7 @@ import Testing
 @Suite("Clipboard")
 struct ClipboardTests {
   @Test(
-    "Text is encoded as base 64",
+    "Text is encoded as Base64",
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy"),
       ("é★", "w6nimIU="),
@@ -16,7 +16,7 @@ struct ClipboardTests {
     #expect(String(decoding: encoded, as: UTF8.self) == expected)
   }
 
-  @Test("The sequence only writes, and is wrapped for screen")
+  @Test("The sequence only sets the clipboard and is wrapped inside screen")
   func sequence() throws {
     let plain = try #require(Clipboard.sequence("foo", isInScreen: false))
     #expect(String(decoding: plain, as: UTF8.self) == "\u{1B}]52;c;Zm9v\u{7}")
@@ -24,7 +24,7 @@ struct ClipboardTests {
     #expect(String(decoding: wrapped, as: UTF8.self) == "\u{1B}P\u{1B}]52;c;Zm9v\u{7}\u{1B}\\")
   }
 
-  @Test("What terminals would cut is not sent at all")
+  @Test("Text that terminals would truncate is not sent")
   func limit() {
     let text = String(repeating: "x", count: Clipboard.limit + 1)
     #expect(Clipboard.sequence(text, isInScreen: false) == nil)

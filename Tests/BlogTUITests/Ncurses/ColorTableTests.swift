@@ -4,14 +4,14 @@ import Testing
 
 @Suite("ColorTable")
 struct ColorTableTests {
-  @Test("Without colours everything is the terminal's own")
+  @Test("Without colours every colour is the terminal's default")
   func none() {
     for color in [Color.standard, .red, .white, .indexed(200)] {
       #expect(ColorTable.number(of: color, count: 0) == -1)
     }
   }
 
-  @Test("With 256 colours an index is itself")
+  @Test("With 256 colours an index maps to itself")
   func many() {
     for index in UInt8.min...UInt8.max {
       #expect(ColorTable.number(of: .indexed(index), count: 256) == Int32(index))
@@ -20,7 +20,7 @@ struct ColorTableTests {
     #expect(ColorTable.number(of: .standard, count: 256) == -1)
   }
 
-  @Test("With eight colours an index becomes the nearest of them")
+  @Test("With eight colours an index maps to the nearest one")
   func few() {
     #expect(ColorTable.number(of: .indexed(196), count: 8) == 1)
     #expect(ColorTable.number(of: .indexed(46), count: 8) == 2)
@@ -32,7 +32,7 @@ struct ColorTableTests {
     }
   }
 
-  @Test("Red, green and blue become the nearest that there is")
+  @Test("RGB values map to the nearest available colour")
   func components() {
     #expect(ColorTable.number(of: .rgb(255, 0, 0), count: 0) == -1)
     #expect(ColorTable.number(of: .rgb(255, 0, 0), count: 8) == 1)

@@ -24,7 +24,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "A frame is written as a whole, not once for each row",
+    "A frame is sent in one write call",
     arguments: ["xterm-256color", "screen-256color", "xterm", "vt220", "linux", "vt100"]
   )
   func oneWrite(type: String) throws {
@@ -53,7 +53,7 @@ extension NcursesTerminalTests {
     return try #require(line.flatMap { Int($0.dropFirst(7)) })
   }
 
-  @Test("A frame is whole although keys wait to be read")
+  @Test("A frame is complete even if keys are waiting")
   func typeahead() throws {
     let pseudo = try PseudoTerminal(width: 80, height: 24)
     let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
@@ -66,7 +66,7 @@ extension NcursesTerminalTests {
     #expect(words >= 24 * (80 / 6))
   }
 
-  @Test("Opening shows nothing but a screen to draw on", arguments: ["xterm-256color", "tmux"])
+  @Test("Opening only enters the alternate screen", arguments: ["xterm-256color", "tmux"])
   func openingIsUnseen(type: String) throws {
     let pseudo = try PseudoTerminal(type: type)
     let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
@@ -81,7 +81,7 @@ extension NcursesTerminalTests {
     #expect(pseudo.written().contains("\u{1B}[H\u{1B}["))
   }
 
-  @Test("What a terminal needs once reaches it", arguments: ["vt220", "linux", "vt100"])
+  @Test("The terminal's initialization string is sent", arguments: ["vt220", "linux", "vt100"])
   func preparation(type: String) throws {
     let pseudo = try PseudoTerminal(type: type)
     let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
@@ -89,7 +89,7 @@ extension NcursesTerminalTests {
     #expect(pseudo.written().contains("\u{1B})0"))
   }
 
-  @Test("After another program had the terminal, keys arrive and frames are one write again")
+  @Test("After a suspension, keys arrive and frames are single writes again")
   func resuming() throws {
     let pseudo = try PseudoTerminal()
     let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)

@@ -8,7 +8,7 @@ import Testing
 extension NcursesTerminalTests {
   private static let kinds = ["vt220", "xterm", "xterm-256color", "hearth-direct"]
 
-  @Test("Every screen has the attributes that are kept in Goldens, on terminals of four kinds")
+  @Test("The attributes of every screen match their goldens on four types of terminal")
   func keptScreens() throws {
     let directory = try TemporaryDirectory()
     try Self.describeDirect(in: directory)

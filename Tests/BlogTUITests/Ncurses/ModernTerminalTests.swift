@@ -18,7 +18,7 @@ extension NcursesTerminalTests {
     try body(pseudo, terminal)
   }
 
-  @Test("A terminal that can show whole frames at once is asked to, and only then")
+  @Test("Synchronized output is used only after the terminal reports support")
   func synchronizedOutput() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
       #expect(pseudo.written().contains("\u{1B}[?2026$p"))
@@ -41,7 +41,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("A terminal that knows no such thing is not asked", arguments: ["vt220", "linux"])
+  @Test("Simple terminals are not queried for synchronized output", arguments: ["vt220", "linux"])
   func noQueries(type: String) throws {
     try withTerminal(type) { pseudo, _ in
       #expect(!pseudo.written().contains("2026$p"))
@@ -49,7 +49,7 @@ extension NcursesTerminalTests {
   }
 
   @Test(
-    "Clicks beyond column 223 arrive, also where terminfo knows only old reports",
+    "Clicks beyond column 223 arrive even if terminfo only describes old reports",
     arguments: ["xterm-256color", "tmux-256color", "screen-256color"]
   )
   func wideClicks(type: String) throws {
@@ -67,7 +67,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("The mouse can be given back to the terminal and taken again")
+  @Test("Mouse reporting can be switched off and on")
   func mouseToggle() throws {
     try withTerminal("tmux-256color") { pseudo, terminal in
       _ = pseudo.written()
@@ -79,7 +79,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("Text for the clipboard goes to the terminal")
+  @Test("Copied text is sent to the terminal's clipboard")
   func copying() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
       _ = pseudo.written()
@@ -88,7 +88,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("A paste of keys is one paste, whatever is in it")
+  @Test("A bracketed paste is one event, whatever it contains")
   func hostilePaste() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
       pseudo.type("\u{1B}[200~qdd:q!\u{1B}[<0;1;1M\u{1B}[201~")
@@ -107,7 +107,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test("A thousand sizes in a row leave a terminal that still draws what it should")
+  @Test("Drawing works after a thousand resizes")
   func resizeStorm() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
       var size = Size(width: 40, height: 10)

@@ -23,7 +23,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("What is no terminal, or none that can show screens, is refused with a reason")
+  @Test("A non-terminal or unsuitable terminal is rejected with a reason")
   func refusals() throws {
     let pseudo = try PseudoTerminal()
     let tty = pseudo.device.input
@@ -46,7 +46,7 @@ struct NcursesTerminalTests {
     #expect(pseudo.written() == "")
   }
 
-  @Test("Only what changed is written")
+  @Test("Only changed cells are written")
   func rendering() throws {
     try withTerminal { pseudo, terminal in
       var screen = Screen(size: terminal.size)
@@ -82,7 +82,7 @@ struct NcursesTerminalTests {
   }
 
   @Test(
-    "Keys arrive in whatever form terminals send them",
+    "Every encoding of a key is recognized",
     arguments: [
       ("j", [.character("j")]), ("\r", [.enter]), ("\u{0C}", [.control("l")]),
       ("\u{1B}OA", [.up]), ("\u{1B}[A", [.up]), ("\u{1B}[6~", [.pageDown]),
@@ -101,7 +101,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("Wheel and clicks arrive in order even if they come at once")
+  @Test("Simultaneous wheel and click events arrive in order")
   func mouse() throws {
     try withTerminal { pseudo, terminal in
       pseudo.type("\u{1B}[<0;7;3M\u{1B}[<0;7;3m\u{1B}[<65;1;1M")
@@ -123,7 +123,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("A new size of the window is reported once and then used")
+  @Test("A new window size is reported once and then used")
   func resizing() throws {
     try withTerminal { pseudo, terminal in
       #expect(terminal.size == Size(width: 40, height: 10))
@@ -140,7 +140,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("Requests to leave become events", arguments: [SIGTERM, SIGHUP, SIGINT])
+  @Test("Termination signals become events", arguments: [SIGTERM, SIGHUP, SIGINT])
   func leaving(signal: Int32) throws {
     try withTerminal { _, terminal in
       raise(signal)
@@ -148,7 +148,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("A terminal that is gone is reported once, and waiting does not spin")
+  @Test("A hang-up is reported once, and waiting does not spin")
   func hangUp() throws {
     try withTerminal { pseudo, terminal in
       pseudo.hangUp()
@@ -158,7 +158,7 @@ struct NcursesTerminalTests {
     }
   }
 
-  @Test("Closing gives back modes, screen, paste, mouse and signals")
+  @Test("Closing restores modes, screen, paste, mouse and signals")
   func closing() throws {
     let pseudo = try PseudoTerminal()
     let modes = pseudo.modes
@@ -184,7 +184,7 @@ struct NcursesTerminalTests {
     #expect(same)
   }
 
-  @Test("Another program can have the terminal for a while")
+  @Test("Another program can use the terminal temporarily")
   func suspending() throws {
     let pseudo = try PseudoTerminal()
     let modes = pseudo.modes

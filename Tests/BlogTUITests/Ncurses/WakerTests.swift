@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Waker")
 struct WakerTests {
-  @Test("Any number of calls are one wake, and none is lost")
+  @Test("Any number of calls cause one wake-up, and none is lost")
   func wake() throws {
     let waker = try Waker()
     #expect(!waker.drain())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The width table and the C library")
+@Suite("Width table")
 struct WidthTableTests {
   /// The version of the C library from which the table was generated.
   private static let tableVersion = "glibc 2.36"
@@ -34,12 +34,12 @@ struct WidthTableTests {
     }
   }
 
-  @Test("The table agrees on every character of the first two planes")
+  @Test("The table agrees with the C library on the first two planes")
   func firstPlanes() {
     #expect(differences(in: 0x20...0x1FFFF) == [])
   }
 
-  @Test("The table agrees on every character of the other planes")
+  @Test("The table agrees with the C library on the other planes")
   func otherPlanes() {
     #expect(differences(in: 0x20000...0x10FFFF) == [])
   }

@@ -10,12 +10,12 @@ struct CellTests {
     return Array(screen.row(0))
   }
 
-  @Test("On ASCII terminals a cell shows as many characters as it covers cells")
+  @Test("The ASCII form of a cell is as wide as the cell")
   func ascii() {
     #expect(cells("a漢é★").map(\.asciiText) == ["a", "??", "", "?", "*"])
   }
 
-  @Test("Cells whose width is in dispute are those with marks, pictures and complex scripts")
+  @Test("Combining marks, emoji and complex scripts have disputed widths")
   func disputed() {
     #expect(cells("a漢é★─").allSatisfy { !$0.mayBeMisplaced })
     for text in ["e\u{301}", "👍", "न", "ש"] as [SafeText] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("CharacterRepertoire")
 struct CharacterRepertoireTests {
-  @Test("Text for ASCII has the same lines and the same widths", arguments: HostileText.corpus)
+  @Test("Transliterated text keeps its lines and widths", arguments: HostileText.corpus)
   func sameShape(input: String) {
     let text = SafeText(untrusted: input, mode: .multiLine)
     let ascii = text.transliterated(to: .ascii)
@@ -13,13 +13,13 @@ struct CharacterRepertoireTests {
     #expect(text.transliterated(to: .unicode) == text)
   }
 
-  @Test("Letters lose their accents, signs find a likeness, the rest is a question mark")
+  @Test("Letters lose accents, symbols are approximated, and the rest becomes a question mark")
   func forms() {
     let text = SafeText(untrusted: "e\u{301} “x” … 漢 ★ \u{1B}")
     #expect(text.transliterated(to: .ascii).string == "e \"x\" ~ ?? * ?")
   }
 
-  @Test("The signs of the ASCII set are ASCII, and both sets have the same widths of lines")
+  @Test("The ASCII glyph set is pure ASCII, and both sets have equal widths")
   func glyphs() {
     for glyphs in [GlyphSet.ascii, .unicode] {
       let signs = [

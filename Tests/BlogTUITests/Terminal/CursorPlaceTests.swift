@@ -2,9 +2,9 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("The cursor of a text goes where a click is")
+@Suite("Cursor placement by click")
 struct CursorPlaceTests {
-  @Test("In a line, also when it is scrolled, and with characters of two cells")
+  @Test("A click places the cursor in a line, even if it is scrolled or has wide characters")
   func line() {
     var field = TextField(text: "漢字 and so on")
     field.resize(to: Size(width: 40, height: 1))
@@ -20,7 +20,7 @@ struct CursorPlaceTests {
     #expect(field.cursorColumn == 0)
   }
 
-  @Test("In a text with wrapped lines, beside a line and below the last")
+  @Test("A click places the cursor in wrapped text, beside a line and below the last one")
   func area() {
     var area = TextArea(text: "one two three\n\nfour")
     area.resize(to: Size(width: 8, height: 10))

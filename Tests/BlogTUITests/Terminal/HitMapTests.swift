@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HitMap")
 struct HitMapTests {
-  @Test("What was drawn last is what a click means, with the cell inside of it")
+  @Test("A click hits the topmost target and reports the offset inside it")
   func last() {
     var map = HitMap<String>()
     map.add("list", at: Rect(row: 0, column: 0, width: 10, height: 10))
@@ -16,7 +16,7 @@ struct HitMapTests {
     #expect(map.hit(at: Position(row: 10, column: 3)) == nil)
   }
 
-  @Test("What is covered is not hit")
+  @Test("A covered target is not hit")
   func covered() {
     var map = HitMap<String>()
     map.add("list", at: Rect(row: 0, column: 0, width: 10, height: 10))

@@ -79,7 +79,7 @@ struct InputParserTests {
     return parser.take(Self.bytes(text)) + parser.timeOut()
   }
 
-  @Test("The sequences of real terminals are the keys that they spell, and nothing else is a key")
+  @Test("Sequences of real terminals become their keys, and nothing else is a key")
   func terminals() {
     for line in Self.table.split(separator: "\n") {
       let parts = line.split(separator: " |", omittingEmptySubsequences: false)
@@ -92,14 +92,14 @@ struct InputParserTests {
     }
   }
 
-  @Test("Replies that the program asks for are told apart from keys")
+  @Test("Terminal replies are distinguished from keys")
   func replies() {
     #expect(keys("␛[?2026;2$y") == [.canSynchronize(true)])
     #expect(keys("␛[?2026;0$y") == [.canSynchronize(false)])
     #expect(keys("␛[2;3R␛[12;34R") == [.cursor(row: 2, column: 3), .cursor(row: 12, column: 34)])
   }
 
-  @Test("The mouse is understood in every encoding, and other buttons are nothing")
+  @Test("Every mouse encoding is parsed, and other buttons are ignored")
   func mouse() {
     func event(_ kind: MouseEvent.Kind, _ column: Int, _ row: Int) -> InputEvent {
       .key(.mouse(MouseEvent(kind: kind, position: Position(row: row, column: column))))
@@ -123,7 +123,7 @@ struct InputParserTests {
     )
   }
 
-  @Test("A paste has no time limit, and its marks may come in pieces")
+  @Test("A paste has no time limit, and its markers may arrive in pieces")
   func paste() {
     var parser = InputParser()
     var events: [InputEvent] = []
@@ -136,7 +136,7 @@ struct InputParserTests {
     #expect(keys("␛[201~x") == [.key(.character("x"))])
   }
 
-  @Test("Malformed and cut characters vanish, and harm no key after them")
+  @Test("Malformed and truncated characters are dropped without affecting later keys")
   func malformed() {
     var parser = InputParser()
     #expect(parser.take([0xE6, 0xBC, 0x1B, 0x5B, 0x41]) == [.key(.up)])
@@ -152,7 +152,7 @@ struct InputParserTests {
     )
   }
 
-  @Test("Without UTF-8, what is no ASCII is told and not guessed")
+  @Test("Without UTF-8, non-ASCII input is reported as unreadable")
   func notUTF8() {
     var parser = InputParser(isUTF8: false)
     #expect(parser.take([0xC3, 0x9B, 0x41]) == [.unreadable, .unreadable, .key(.character("A"))])
@@ -160,7 +160,7 @@ struct InputParserTests {
     #expect(parser.take(paste) == [.unreadable, .key(.paste("a"))])
   }
 
-  @Test("Sequences without an end are bounded")
+  @Test("Unterminated sequences are bounded")
   func endless() {
     var parser = InputParser()
     let digits = [UInt8](repeating: UInt8(ascii: "1"), count: InputParser.sequenceLimit)
@@ -171,7 +171,7 @@ struct InputParserTests {
     #expect(parser.take(Array("\u{1B}]".utf8) + long + [0x07, 0x61]) == [.key(.character("a"))])
   }
 
-  @Test("The description of the terminal's type adds its keys")
+  @Test("The terminal description adds its keys")
   func described() {
     let bytes = { (text: String) in Array(text.utf8) }
     var parser = InputParser(described: [bytes("\u{1B}[M"): .function(1), bytes("\u{1B}A"): .up])

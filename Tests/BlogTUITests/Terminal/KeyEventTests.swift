@@ -13,14 +13,14 @@ struct KeyEventTests {
     (.up, "Up"), (.delete, "Del"), (.backspace, "Backspace"), (.character("F"), "F"),
   ]
 
-  @Test("Keys have the names of the help screen, and the names mean the keys", arguments: keys)
+  @Test("Keys round-trip through their names", arguments: keys)
   func names(key: KeyEvent, name: String) {
     #expect(key.description == name)
     #expect(KeyEvent(description: name) == key)
   }
 
   @Test(
-    "Names of no key are refused",
+    "Invalid key names are rejected",
     arguments: ["", "  ", "\t", "^1", "F0", "F99", "Alt-", "Hm"]
   )
   func noNames(name: String) {
@@ -28,7 +28,7 @@ struct KeyEventTests {
     #expect(KeySequence(description: name) == nil)
   }
 
-  @Test("Sequences are one to four keys with blanks between them")
+  @Test("A sequence is one to four keys separated by spaces")
   func sequences() {
     #expect(KeySequence(description: "g g") == KeySequence(.character("g"), .character("g")))
     #expect(("^X Enter" as KeySequence).description == "^X Enter")

@@ -17,7 +17,7 @@ struct KeyMapTests {
     ])
   }
 
-  @Test("A key does what the first context that knows it says")
+  @Test("A key runs the action of the first context that binds it")
   func contexts() {
     var map = makeMap()
     #expect(map.match(.character("j"), in: [.list, .global]) == .action(.down))
@@ -34,7 +34,7 @@ struct KeyMapTests {
     #expect(map.pendingKeys.isEmpty)
   }
 
-  @Test("A sequence that nobody knows does nothing, and the table begins anew")
+  @Test("An unknown sequence does nothing and resets the match")
   func unknownSequences() {
     var map = makeMap()
     #expect(map.match(.character("g"), in: [.list]) == .pending)
@@ -45,7 +45,7 @@ struct KeyMapTests {
     #expect(map.match(.character("j"), in: [.list]) == .action(.down))
   }
 
-  @Test("A sequence of four keys waits for each of them, however long that takes")
+  @Test("A sequence of four keys waits for each key without a timeout")
   func longSequences() {
     var map = KeyMap([
       KeyBinding(["g a b c"], action: Action.top, in: [Context.list], help: "First"),
@@ -67,7 +67,7 @@ struct KeyMapTests {
     #expect(map.pendingKeys.isEmpty)
   }
 
-  @Test("The help of a context is its rows in the order of the table")
+  @Test("The help of a context lists its bindings in table order")
   func help() {
     let map = makeMap()
     #expect(map.bindings(in: .list).map(\.help.string) == ["Next", "First", "Open"])
@@ -76,7 +76,7 @@ struct KeyMapTests {
     #expect(map.key(for: .quit, in: .post) == nil)
   }
 
-  @Test("Rows that contradict each other are found")
+  @Test("Conflicting bindings are found")
   func conflicts() {
     #expect(makeMap().conflicts(in: .list).isEmpty)
     let map = KeyMap([

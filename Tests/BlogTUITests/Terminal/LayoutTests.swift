@@ -5,20 +5,20 @@ import Testing
 
 @Suite("Layout and Rect")
 struct LayoutTests {
-  @Test("Flexible parts share what fixed parts leave")
+  @Test("Flexible parts share the space that fixed parts leave")
   func lengths() {
     #expect(Layout.lengths([.fixed(2), .flexible(1), .fixed(1)], total: 10) == [2, 7, 1])
     #expect(Layout.lengths([.flexible(1), .flexible(2)], total: 9) == [3, 6])
     #expect(Layout.lengths([.flexible(1), .flexible(1)], total: 5) == [2, 3])
   }
 
-  @Test("Fixed parts shrink from the last on when there is no room")
+  @Test("Fixed parts shrink from the last one when space runs out")
   func noRoom() {
     #expect(Layout.lengths([.fixed(2), .fixed(3), .flexible(1)], total: 4) == [2, 2, 0])
     #expect(Layout.lengths([.fixed(-2), .flexible(-1)], total: -4) == [0, 0])
   }
 
-  @Test("Rows and columns touch each other and cover the rectangle")
+  @Test("Rows and columns tile the rectangle")
   func rectangles() {
     let rect = Rect(row: 1, column: 2, width: 10, height: 5)
     let rows = Layout.rows([.fixed(1), .flexible(1)], in: rect)
@@ -29,7 +29,7 @@ struct LayoutTests {
     #expect(columns[1] == Rect(row: 1, column: 9, width: 3, height: 5))
   }
 
-  @Test("The parts never take more than there is", arguments: 0..<20 as Range<UInt64>)
+  @Test("Parts never exceed the available space", arguments: 0..<20 as Range<UInt64>)
   func neverMore(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     let parts = (0..<Int.random(in: 0...6, using: &generator)).map { _ in

@@ -30,7 +30,7 @@ struct ListViewTests {
     #expect(list.handle(.character("x")) == .ignored)
   }
 
-  @Test("Rows that come above do not move what the user reads")
+  @Test("Rows inserted above do not move the view")
   func insertionsAbove() {
     var list = makeList(20, height: 5)
     list.select(7)
@@ -41,7 +41,7 @@ struct ListViewTests {
     #expect(list.top == 6)
   }
 
-  @Test("When the selected row goes, the next one is selected, else the previous one")
+  @Test("When the selected row is removed, the next or else the previous one is selected")
   func removals() {
     var list = makeList(5, height: 5)
     list.select(2)
@@ -56,7 +56,7 @@ struct ListViewTests {
   }
 
   @Test(
-    "Rows of several lines are drawn whole or cut at the edge, with the cursor on the selection"
+    "Multi-line rows are drawn or clipped at the edge, with the cursor on the selection"
   )
   func drawing() {
     var list = ListView(ids: ["a", "b", "c"], rowHeight: 2)
@@ -72,7 +72,7 @@ struct ListViewTests {
     #expect(list.id(at: Position(row: 4, column: 2), in: screen.bounds) == nil)
   }
 
-  @Test("A row that begins a section has a line above it, unless it is the first in view")
+  @Test("A row that starts a section has a line above it unless it is the first in view")
   func sections() {
     var list = ListView<String>()
     var screen = Screen(size: Size(width: 6, height: 5))
@@ -99,7 +99,7 @@ struct ListViewTests {
   }
 
   @Test(
-    "With sections, what is in view fits, fills the screen and contains the selection",
+    "With sections, the visible rows fit, fill the view and include the selection",
     arguments: 0..<12 as Range<UInt64>
   )
   func randomSections(seed: UInt64) {
@@ -142,7 +142,7 @@ struct ListViewTests {
     }
   }
 
-  @Test("The selection survives any change that leaves its row", arguments: 0..<12 as Range<UInt64>)
+  @Test("The selection survives any change that keeps its row", arguments: 0..<12 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var list = ListView<Int>(rowHeight: Int.random(in: -1...3, using: &generator))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("PasteBuffer")
 struct PasteBufferTests {
-  @Test("A paste keeps its characters as they come")
+  @Test("A paste keeps its characters in order")
   func text() {
     var buffer = PasteBuffer()
     for scalar: Unicode.Scalar in ["a", "漢", "\r"] { buffer.append(scalar) }

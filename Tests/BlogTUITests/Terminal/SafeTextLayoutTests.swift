@@ -9,40 +9,40 @@ struct SafeTextLayoutTests {
     SafeText(untrusted: text, mode: .multiLine).wrapped(width: width).map(\.string)
   }
 
-  @Test("Words move to the next line as a whole")
+  @Test("Whole words wrap to the next line")
   func words() {
     #expect(wrap("the quick brown fox", 10) == ["the quick", "brown fox"])
     #expect(wrap("the quick brown fox", 9) == ["the quick", "brown fox"])
     #expect(wrap("the quick brown fox", 8) == ["the", "quick", "brown", "fox"])
   }
 
-  @Test("Words longer than a line are cut")
+  @Test("Words longer than a line are split")
   func longWords() {
     #expect(wrap("abcdefgh", 3) == ["abc", "def", "gh"])
     #expect(wrap("ab cdefgh i", 4) == ["ab", "cdef", "gh i"])
   }
 
-  @Test("Ideographs may be parted anywhere and never straddle an edge")
+  @Test("Ideographs may break anywhere and never straddle an edge")
   func ideographs() {
     #expect(wrap("漢字漢字", 5) == ["漢字", "漢字"])
     #expect(wrap("ab漢字", 5) == ["ab漢", "字"])
     #expect(wrap("漢a", 1) == ["□", "a"])
   }
 
-  @Test("Line breaks and empty lines of the text stay")
+  @Test("Line breaks and empty lines are preserved")
   func lineBreaks() {
     #expect(wrap("a\n\nb c\n", 2) == ["a", "", "b", "c", ""])
     #expect(wrap("", 5) == [""])
     #expect(wrap("abc", 0) == [])
   }
 
-  @Test("Blanks at the start of a line stay, those at a break go")
+  @Test("Leading spaces are kept, and spaces at a wrap are dropped")
   func blanks() {
     #expect(wrap("  ab cd", 5) == ["  ab", "cd"])
     #expect(wrap("ab     cd", 4) == ["ab", "cd"])
   }
 
-  @Test("Truncating keeps short text and ends longer text with the ellipsis")
+  @Test("Truncating keeps short text and ends longer text with an ellipsis")
   func truncating() {
     #expect(SafeText(untrusted: "abc").truncated(to: 3).string == "abc")
     #expect(SafeText(untrusted: "abcd").truncated(to: 3).string == "ab…")
@@ -53,7 +53,7 @@ struct SafeTextLayoutTests {
     #expect(SafeText(untrusted: "abcd").truncated(to: -1).string == "")
   }
 
-  @Test("Padding fills the field on the chosen side")
+  @Test("Padding aligns text within its field")
   func padding() {
     #expect(SafeText(untrusted: "漢").padded(to: 4).string == "漢  ")
     #expect(SafeText(untrusted: "ab").padded(to: 4, aligned: .trailing).string == "  ab")
@@ -61,7 +61,7 @@ struct SafeTextLayoutTests {
     #expect(SafeText(untrusted: "abcdef").fitted(to: 4).string == "abc…")
   }
 
-  @Test("Wrapped lines fit and lose nothing but blanks", arguments: 0..<6 as Range<UInt64>)
+  @Test("Wrapped lines fit and lose only spaces", arguments: 0..<6 as Range<UInt64>)
   func wrappingLosesNothing(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for _ in 0..<100 {
@@ -81,7 +81,10 @@ struct SafeTextLayoutTests {
     }
   }
 
-  @Test("Truncated and fitted text has the width it was asked for", arguments: HostileText.corpus)
+  @Test(
+    "Truncated, fitted and wrapped text respects the requested width",
+    arguments: HostileText.corpus
+  )
   func widths(input: String) {
     let text = SafeText(untrusted: input, mode: .multiLine)
     for width in 0...6 {

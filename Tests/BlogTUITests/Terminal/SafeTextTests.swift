@@ -9,13 +9,13 @@ struct SafeTextTests {
     SafeText(untrusted: text, mode: .multiLine).string
   }
 
-  @Test("Controls of ASCII are shown as pictures of one cell")
+  @Test("ASCII control characters become control pictures of one cell")
   func controls() {
     #expect(line("\u{1B}[31m") == "␛[31m")
     #expect(line("\u{00}\u{07}\u{08}\u{7F}") == "␀␇␈␡")
   }
 
-  @Test("Controls of eight bits are shown in their form of seven bits")
+  @Test("C1 controls are shown in their 7-bit form")
   func eightBitControls() {
     #expect(line("\u{9B}31m") == "␛[31m")
     #expect(line("\u{9D}0") == "␛]0")
@@ -28,18 +28,18 @@ struct SafeTextTests {
     #expect(SafeText(untrusted: "a\nb\n", mode: .multiLine).lines.map(\.string) == ["a", "b", ""])
   }
 
-  @Test("Line breaks become a visible sign in single lines")
+  @Test("Line breaks become a visible symbol in single lines")
   func lineBreaksInLines() {
     #expect(line("a\rb\r\nc\nd") == "a⏎b⏎c⏎d")
   }
 
-  @Test("Tabs reach the next stop in bodies and are one blank in single lines")
+  @Test("Tabs advance to the next stop in bodies and become one space in single lines")
   func tabs() {
     #expect(body("a\tb\n\tc") == "a   b\n    c")
     #expect(line("a\tb") == "a b")
   }
 
-  @Test("Bidirectional controls are spelled out in single lines and left out in bodies")
+  @Test("Bidirectional controls are spelled out in single lines and dropped in bodies")
   func bidirectionalControls() {
     #expect(line("\u{202E}x\u{202C}") == "⟨RLO⟩x⟨PDF⟩")
     #expect(line("\u{061C}\u{200E}\u{200F}") == "⟨ALM⟩⟨LRM⟩⟨RLM⟩")
@@ -48,12 +48,12 @@ struct SafeTextTests {
     #expect(body("\u{202E}x\u{202C}\u{2066}y\u{200F}") == "xy")
   }
 
-  @Test("Letters of scripts written from right to left stay")
+  @Test("Right-to-left letters are preserved")
   func rightToLeftLetters() {
     #expect(line("שלום مرحبا") == "שלום مرحبا")
   }
 
-  @Test("Invisible characters, joiners and variation selectors are left out")
+  @Test("Invisible characters, joiners and variation selectors are dropped")
   func invisible() {
     #expect(line("a\u{200B}b\u{200C}c\u{FEFF}d\u{AD}e\u{3164}f\u{E0041}") == "abcdef")
     #expect(line("a\u{FE0F}b\u{200D}c") == "abc")
@@ -61,21 +61,21 @@ struct SafeTextTests {
     #expect(line("x\u{FFF9}y\u{1D173}") == "xy")
   }
 
-  @Test("At most four marks stay with their base")
+  @Test("At most four combining marks stay on a base character")
   func marks() {
     let text = SafeText(untrusted: "a" + String(repeating: "\u{301}", count: 9) + "b")
     #expect(text.clusters.map { $0.text.unicodeScalars.count } == [5, 1])
     #expect(text.width == 2)
   }
 
-  @Test("A mark without a base gets a circle to stand on")
+  @Test("A combining mark without a base gets a dotted circle")
   func markWithoutBase() {
     #expect(line("\u{301}x") == "\u{25CC}\u{301}x")
     #expect(body("a\n\u{301}") == "a\n\u{25CC}\u{301}")
   }
 
   @Test(
-    "Emoji that belong together are one cluster of two cells",
+    "An emoji sequence is one cluster of two cells",
     arguments: [
       ("👍🏽", "👍"), ("❤\u{FE0F}", "❤ "), ("👨\u{200D}👩\u{200D}👧\u{200D}👦", "👨"),
       ("🏳\u{FE0F}\u{200D}🌈", "🏳 "), ("👩🏽\u{200D}❤\u{FE0F}\u{200D}💋\u{200D}👩🏿", "👩"),
@@ -91,7 +91,7 @@ struct SafeTextTests {
     #expect(SafeText(untrusted: "a\(text)b").string == "a\(text)b")
   }
 
-  @Test("What does not belong together is not joined, however many joiners are between")
+  @Test("Invalid emoji sequences are not joined, however many joiners they contain")
   func notJoined() {
     #expect(line("🏽") == "🏽")
     #expect(line("👍🏽🏿") == "👍🏽")
@@ -105,13 +105,13 @@ struct SafeTextTests {
     #expect(text.string.last == "…")
   }
 
-  @Test("Characters of unknown width become a box, and those that are none a question mark")
+  @Test("Characters of unknown width become a box, and noncharacters become U+FFFD")
   func unknown() {
     #expect(line("\u{1FABF}") == "□")
     #expect(line(HostileText.noncharacters) == "\u{FFFD}\u{FFFD}\u{FFFD}")
   }
 
-  @Test("Text beyond the limit is cut and ends in an ellipsis")
+  @Test("Text beyond the limit is truncated with an ellipsis")
   func limit() {
     let text = SafeText(untrusted: "abcdef", limit: 4)
     #expect(text.string == "abc…")
@@ -121,14 +121,14 @@ struct SafeTextTests {
     #expect(long.clusters.count == SafeText.bodyLimit)
   }
 
-  @Test("Literals are text of the program and may have several lines")
+  @Test("Literals are trusted and may have several lines")
   func literals() {
     let text: SafeText = "one\ntwo"
     #expect(text.lines.map(\.string) == ["one", "two"])
     #expect(SafeText(-42).string == "-42")
   }
 
-  @Test("Appending keeps the places of line breaks")
+  @Test("Appending preserves line breaks")
   func appending() {
     let left = SafeText(untrusted: "a\n", mode: .multiLine)
     let right = SafeText(untrusted: "b\nc", mode: .multiLine)

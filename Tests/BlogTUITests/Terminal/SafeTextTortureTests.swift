@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("SafeText under attack")
+@Suite("SafeText hostile input")
 struct SafeTextTortureTests {
   private static let modes: [SafeText.Mode] = [.singleLine, .multiLine]
 
@@ -45,7 +45,7 @@ struct SafeTextTortureTests {
     }
   }
 
-  @Test("The corpus leaves nothing harmful, widths add up, and a second pass changes nothing")
+  @Test("The hostile corpus becomes harmless with correct widths, and a second pass is a no-op")
   func corpus() {
     for input in HostileText.corpus {
       check(input)
@@ -55,7 +55,7 @@ struct SafeTextTortureTests {
     check(HostileText.corpus.joined(), limit: 30)
   }
 
-  @Test("Random strings leave nothing harmful either", arguments: 0..<8 as Range<UInt64>)
+  @Test("Random strings become harmless", arguments: 0..<8 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     for round in 0..<150 {
@@ -65,7 +65,7 @@ struct SafeTextTortureTests {
     }
   }
 
-  @Test("Every scalar there is comes out harmless")
+  @Test("Every Unicode scalar becomes harmless")
   func everyScalar() {
     for value in UInt32(0)...0x10FFFF {
       guard let scalar = Unicode.Scalar(value) else { continue }
@@ -83,7 +83,7 @@ struct SafeTextTortureTests {
     }
   }
 
-  @Test("Any number of invisible characters leaves nothing")
+  @Test("Any number of invisible characters is dropped")
   func hiddenText() {
     let text = SafeText(untrusted: String(repeating: "\u{200B}", count: 100_000) + "x")
     #expect(text.string == "x")

@@ -9,7 +9,7 @@ struct ScalarAssemblerTests {
     return bytes.compactMap { assembler.append($0) }
   }
 
-  @Test("Every character comes out as it went in")
+  @Test("Every Unicode scalar round-trips")
   func everyCharacter() {
     var assembler = ScalarAssembler(isUTF8: true)
     for value in UInt32(0)...0x10FFFF {
@@ -22,7 +22,7 @@ struct ScalarAssemblerTests {
     }
   }
 
-  @Test("Malformed bytes vanish and harm no character after them")
+  @Test("Malformed bytes are dropped without affecting later characters")
   func malformed() {
     #expect(assemble([0x80, 0x61]) == ["a"])
     #expect(assemble([0xE6, 0xBC, 0x61]) == ["a"])
@@ -34,7 +34,7 @@ struct ScalarAssemblerTests {
     #expect(assemble([0xFF, 0xFE, 0x61]) == ["a"])
   }
 
-  @Test("Without UTF-8 only ASCII is understood")
+  @Test("Without UTF-8 only ASCII is decoded")
   func asciiOnly() {
     #expect(assemble([0xE6, 0xBC, 0xA2, 0x61], isUTF8: false) == ["a"])
   }

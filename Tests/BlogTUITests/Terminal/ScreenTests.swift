@@ -9,7 +9,7 @@ struct ScreenTests {
     Screen(size: Size(width: width, height: height))
   }
 
-  @Test("Text is drawn where it is put, and the number of its cells is returned")
+  @Test("Text is drawn at its position, and the number of cells is returned")
   func put() {
     var screen = screen(8, 2)
     #expect(screen.put("a漢b", at: Position(row: 1, column: 2)) == 4)
@@ -17,7 +17,7 @@ struct ScreenTests {
     #expect(screen.text(trimsTrailingBlanks: false) == "        \n  a漢b  ")
   }
 
-  @Test("Text is clipped at both edges of the clip")
+  @Test("Text is clipped at both edges of the clip rectangle")
   func clipping() {
     var screen = screen(8, 1)
     let clip = Rect(row: 0, column: 2, width: 3, height: 1)
@@ -49,7 +49,7 @@ struct ScreenTests {
     #expect(screen.text(trimsTrailingBlanks: false) == " y  ")
   }
 
-  @Test("Text in a rectangle is cut with the ellipsis and aligned")
+  @Test("Text in a rectangle is truncated with an ellipsis and aligned")
   func inRect() {
     var screen = screen(6, 3)
     screen.put("abcdefgh", in: Rect(row: 0, column: 0, width: 6, height: 1))
@@ -58,7 +58,7 @@ struct ScreenTests {
     #expect(screen.text() == "abcde…\n    ab\n")
   }
 
-  @Test("A box has corners, a title and an inside", arguments: [GlyphSet.unicode, .ascii])
+  @Test("A box has corners, a title and an inner rectangle", arguments: [GlyphSet.unicode, .ascii])
   func box(glyphs: GlyphSet) {
     var screen = screen(9, 3)
     let inside = screen.box(in: screen.bounds, glyphs: glyphs, title: "Hi")
@@ -82,7 +82,7 @@ struct ScreenTests {
     #expect(screen[Position(row: 1, column: 1)] == nil)
   }
 
-  @Test("A screen that did not change has no differences")
+  @Test("An unchanged screen has no differences")
   func sameScreen() {
     var screen = screen(10, 3)
     screen.put("abc", at: Position(row: 1, column: 1))
@@ -100,13 +100,13 @@ struct ScreenTests {
     #expect(changes.map(\.cells.count) == [2, 2])
   }
 
-  @Test("A screen of another size is drawn as a whole")
+  @Test("A screen of another size is redrawn completely")
   func otherSize() {
     #expect(screen(3, 2).diff(from: screen(2, 2)).map(\.cells.count) == [3, 3])
     #expect(screen(0, 2).diff(from: screen(2, 2)).isEmpty)
   }
 
-  @Test("Applying the differences to the old screen makes the new one", arguments: 0..<40)
+  @Test("Applying the differences to the old screen gives the new one", arguments: 0..<40)
   func differencesAreComplete(seed: Int) {
     var generator = SplitMix64(seed: UInt64(seed))
     let size = Size(

@@ -11,7 +11,7 @@ struct ScrollViewTests {
     return view
   }
 
-  @Test("Keys scroll, and never beyond the ends")
+  @Test("Keys scroll, but never beyond the ends")
   func keys() {
     var view = makeView(10, height: 4)
     #expect(view.handle(.up) == .moved)
@@ -28,7 +28,7 @@ struct ScrollViewTests {
     #expect(view.handle(.character("x")) == .ignored)
   }
 
-  @Test("A line is brought into view with as little scrolling as possible")
+  @Test("A line is revealed with minimal scrolling")
   func reveal() {
     var view = makeView(10, height: 4)
     view.reveal(5)
@@ -39,7 +39,7 @@ struct ScrollViewTests {
     #expect(view.top == 1)
   }
 
-  @Test("The lines in view are drawn, and fewer lines pull the view back")
+  @Test("The visible lines are drawn, and fewer lines scroll the view back")
   func drawing() {
     var view = makeView(10, height: 2)
     view.scroll(to: 99)
@@ -50,7 +50,7 @@ struct ScrollViewTests {
     #expect(view.top == 0)
   }
 
-  @Test("No key at any size breaks the view", arguments: 0..<6 as Range<UInt64>)
+  @Test("Random keys at any size keep the view valid", arguments: 0..<6 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var view = ScrollView()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("A style")
+@Suite("Style")
 struct StyleTests {
   private static let colors: [Color] = [
     .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white, .indexed(0),
@@ -11,7 +11,7 @@ struct StyleTests {
     .rgb(255, 255, 255),
   ]
 
-  @Test("has the colours and attributes that it was made of, and no two are the same")
+  @Test("has its given colours and attributes, and distinct styles differ")
   func parts() {
     var all: Set<Style> = []
     for foreground in Self.colors {
@@ -33,7 +33,7 @@ struct StyleTests {
     #expect(all.count == Self.colors.count * Self.colors.count * 16)
   }
 
-  @Test("can be changed part by part", arguments: colors)
+  @Test("allows each part to be changed separately", arguments: colors)
   func change(color: Color) {
     var style = Style(foreground: .rgb(9, 8, 7), background: .indexed(200), attributes: .bold)
     style.foreground = color
@@ -44,7 +44,7 @@ struct StyleTests {
     #expect(style == Style(foreground: color, background: color, attributes: [.dim, .reverse]))
   }
 
-  @Test("is written with the names of its parts, and read again", arguments: colors)
+  @Test("round-trips through JSON with named parts", arguments: colors)
   func coding(color: Color) throws {
     let style = Style(foreground: color, background: .cyan, attributes: .underline)
     let data = try JSONEncoder().encode(style)
@@ -53,7 +53,7 @@ struct StyleTests {
     #expect(Set(object.keys) == ["foreground", "background", "attributes"])
   }
 
-  @Test("leaves a cell no gaps: three words")
+  @Test("lets a cell fit in 24 bytes")
   func layout() {
     #expect(MemoryLayout<Cell>.stride == 24)
   }

@@ -17,7 +17,7 @@ struct TextAreaTests {
     return screen
   }
 
-  @Test("Enter parts a line, and Backspace and Delete join lines")
+  @Test("Enter splits a line, and Backspace and Delete join lines")
   func lines() {
     var area = makeArea("ab")
     _ = area.handle(.left)
@@ -33,7 +33,7 @@ struct TextAreaTests {
     #expect(area.count == 2)
   }
 
-  @Test("Text is wrapped between words, and the cursor is where the next character goes")
+  @Test("Text wraps between words, and the cursor marks the insertion point")
   func wrapping() {
     let area = makeArea("the quick brown", width: 10)
     let screen = draw(area, width: 10)
@@ -41,7 +41,7 @@ struct TextAreaTests {
     #expect(screen.cursor == Position(row: 1, column: 5))
   }
 
-  @Test("Up and down move by rows of the screen and remember the column")
+  @Test("Up and Down move by screen rows and remember the column")
   func vertically() {
     var area = makeArea("abcdef\nx\nabcdef")
     _ = area.handle(.up)
@@ -66,7 +66,7 @@ struct TextAreaTests {
     #expect(draw(area, height: 2).text() == "1\n2")
   }
 
-  @Test("What was deleted comes back where the cursor is")
+  @Test("Yank inserts deleted text at the cursor")
   func yanking() {
     var area = makeArea("one\ntwo")
     _ = area.handle(.control("u"))
@@ -82,7 +82,7 @@ struct TextAreaTests {
     #expect(joined.text == "a\nb")
   }
 
-  @Test("A paste keeps its lines, loses controls, and is cut at the limit")
+  @Test("A paste keeps its lines, drops controls and is truncated at the limit")
   func pasting() {
     var area = makeArea("<>")
     _ = area.handle(.left)
@@ -95,7 +95,7 @@ struct TextAreaTests {
     #expect(limited.handle(.enter) == .moved)
   }
 
-  @Test("A paste of a hundred thousand characters arrives whole", .timeLimit(.minutes(1)))
+  @Test("A paste of 100,000 characters is kept whole", .timeLimit(.minutes(1)))
   func longPaste() {
     var area = TextArea(limit: .max)
     area.resize(to: Size(width: 80, height: 24))
@@ -147,7 +147,7 @@ struct TextAreaTests {
     }
   }
 
-  @Test("Editing does what it does to a plain string", arguments: 0..<20 as Range<UInt64>)
+  @Test("Editing matches a plain string under random keys", arguments: 0..<20 as Range<UInt64>)
   func model(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     let keys: [KeyEvent] = [
@@ -169,7 +169,7 @@ struct TextAreaTests {
     }
   }
 
-  @Test("No key at any size breaks the editor, and the cursor is in view", arguments: 0..<16)
+  @Test("Random keys at any size keep the editor valid and the cursor in view", arguments: 0..<16)
   func random(seed: Int) {
     var generator = SplitMix64(seed: UInt64(seed))
     var area = TextArea(limit: Int.random(in: -1...300, using: &generator))

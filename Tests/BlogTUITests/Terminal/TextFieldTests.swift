@@ -12,7 +12,7 @@ struct TextFieldTests {
     return field
   }
 
-  @Test("Characters go where the cursor is")
+  @Test("Characters are inserted at the cursor")
   func typing() {
     let field = type(
       [.left, .character("X"), .home, .character("Y"), .end, .character("Z")],
@@ -22,7 +22,7 @@ struct TextFieldTests {
     #expect(field.cursor == 5)
   }
 
-  @Test("Backspace and Delete remove whole characters as the user sees them")
+  @Test("Backspace and Delete remove whole grapheme clusters")
   func deleting() {
     #expect(type([.backspace], into: "a👨‍👩‍👧").text == "a")
     #expect(type([.home, .delete], into: "e\u{301}x").text == "x")
@@ -30,7 +30,7 @@ struct TextFieldTests {
     #expect(type([.delete], into: "x").text == "x")
   }
 
-  @Test("An accent that is typed after its letter joins it")
+  @Test("An accent typed after its letter combines with it")
   func joining() {
     let field = type([.character("e"), .character("\u{301}"), .character("x")])
     #expect(field.cursor == 2)
@@ -38,7 +38,7 @@ struct TextFieldTests {
     #expect(field.text == "e\u{301}x")
   }
 
-  @Test("Readline's keys delete words and halves of the line, and put them back")
+  @Test("Readline keys delete words and parts of the line and yank them back")
   func readline() {
     #expect(type([.control("w")], into: "one two-three").text == "one ")
     #expect(type([.alt(.backspace)], into: "one two-three").text == "one two-")
@@ -52,7 +52,7 @@ struct TextFieldTests {
     #expect(type([.control("e"), .control("b"), .control("d")], into: "ab").text == "a")
   }
 
-  @Test("Enter submits, and keys without a meaning are left to others")
+  @Test("Enter submits, and unhandled keys are ignored")
   func outcomes() {
     var field = TextField(text: "a")
     #expect(field.handle(.enter) == .submitted)
@@ -63,7 +63,7 @@ struct TextFieldTests {
     #expect(field.handle(.control("r")) == .ignored)
   }
 
-  @Test("Pasted text loses controls and line breaks, and is cut at the limit")
+  @Test("Pasted text drops controls and line breaks and is truncated at the limit")
   func pasting() {
     #expect(type([.paste("a\u{1B}[31m\r\nb\tc\u{202E}")]).text == "a[31m b    c")
     var field = TextField(limit: 3)
@@ -72,7 +72,7 @@ struct TextFieldTests {
     #expect(field.handle(.character("x")) == .moved)
   }
 
-  @Test("A text wider than the field is scrolled so that the cursor is in view")
+  @Test("Text wider than the field scrolls to keep the cursor in view")
   func scrolling() {
     var field = TextField(text: "abc漢字")
     var screen = Screen(size: Size(width: 5, height: 1))
@@ -86,7 +86,7 @@ struct TextFieldTests {
     #expect(screen.cursor == Position(row: 0, column: 0))
   }
 
-  @Test("An empty field shows what belongs there")
+  @Test("An empty field shows its placeholder")
   func placeholder() {
     var screen = Screen(size: Size(width: 8, height: 1))
     TextField().draw(on: &screen, in: screen.bounds, placeholder: "Title", isFocused: false)
@@ -94,7 +94,7 @@ struct TextFieldTests {
     #expect(screen.cursor == nil)
   }
 
-  @Test("No key at any width breaks the field", arguments: 0..<12 as Range<UInt64>)
+  @Test("Random keys at any width keep the field valid", arguments: 0..<12 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var field = TextField(limit: Int.random(in: -1...80, using: &generator))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("TextWidth")
 struct TextWidthTests {
-  @Test("ASCII letters take one cell and controls have no width")
+  @Test("Printable ASCII takes one cell, and controls have no width")
   func ascii() {
     for value in UInt8.min...0x7F {
       let expected = (0x20..<0x7F).contains(value) ? 1 : nil
@@ -13,7 +13,7 @@ struct TextWidthTests {
   }
 
   @Test(
-    "Strings take the cells that the C library counts once what is invisible is gone",
+    "A string is as wide as its visible characters",
     arguments: [
       ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한글", 4), ("１", 2), ("👍", 2), ("👍🏽", 2),
       ("👨‍👩‍👧", 2), ("❤️", 2), ("🇩🇪", 2), ("\u{200B}", 0), ("\u{1FABF}", 1), ("☆★…█", 4),
@@ -23,7 +23,7 @@ struct TextWidthTests {
     #expect(TextWidth.width(of: text) == width)
   }
 
-  @Test("The ranges of every table ascend and do not overlap")
+  @Test("The ranges of every table are sorted and do not overlap")
   func rangesAscend() {
     for table in [
       TextWidth.zeroWidthRanges, TextWidth.wideRanges, TextWidth.unknownRanges,

@@ -9,7 +9,7 @@ struct UndoTests {
     for character in text { _ = area.handle(.character(character)) }
   }
 
-  @Test("A word comes and goes as one, with the blank before it")
+  @Test("A word is undone and redone as one step, with the space before it")
   func words() {
     var area = TextArea()
     type("one two three", into: &area)
@@ -24,7 +24,7 @@ struct UndoTests {
     #expect(area.handle(.alt(.character("_"))) == .moved)
   }
 
-  @Test("What was deleted or pasted comes back whole")
+  @Test("A deletion or paste is undone as one step")
   func wholes() {
     var area = TextArea(text: "first line")
     _ = area.handle(.paste("\npasted\ntext"))
@@ -37,7 +37,7 @@ struct UndoTests {
     #expect(area.handle(.control("_")) == .moved)
   }
 
-  @Test("A cursor that moved ends a step, and a new step ends what can be done again")
+  @Test("Moving the cursor ends a step, and a new step clears the redo history")
   func steps() {
     var field = TextField()
     for key: KeyEvent in [.character("a"), .left, .character("b")] { _ = field.handle(key) }
@@ -50,7 +50,7 @@ struct UndoTests {
   }
 
   @Test(
-    "Undoing everything gives the text of the start, redoing it that of the end",
+    "Undoing everything restores the first text, and redoing everything the last",
     arguments: 0..<16 as Range<UInt64>
   )
   func thereAndBack(seed: UInt64) {

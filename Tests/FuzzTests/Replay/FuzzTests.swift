@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite("What strangers write")
+@Suite("Untrusted input")
 struct FuzzTests {
-  @Test("is read as it should be in every example", arguments: FuzzTarget.allCases)
+  @Test("is parsed correctly for every example in the corpus", arguments: FuzzTarget.allCases)
   func corpus(target: FuzzTarget) throws {
     let corpus = try Corpus(target)
     #expect(corpus.examples.count >= 4)
@@ -16,7 +16,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("is read as it should be when it is almost an example", arguments: FuzzTarget.allCases)
+  @Test("is parsed correctly after random mutations", arguments: FuzzTarget.allCases)
   func mutations(target: FuzzTarget) throws {
     let examples = try Corpus(target).examples.map(\.bytes)
     for seed in Thoroughness.seeds(3) {

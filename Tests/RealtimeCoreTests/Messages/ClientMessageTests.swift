@@ -28,7 +28,10 @@ struct ClientMessageTests {
     "1", "0", "123456789012345678", "1234567890123456789", "-1", "01", "1.5", "",
   ]
 
-  @Test("reads a write in the usual order as it reads one in any other", arguments: bodies)
+  @Test(
+    "parses a write the same whether its members are in the usual order or another",
+    arguments: bodies
+  )
   func usualOrder(_ body: String) {
     for number in Self.numbers {
       let text = #"{"t":"d","d":{"r":\#(number),"a":"p","b":{\#(body)}}}"#
@@ -96,7 +99,7 @@ struct ClientMessageTests {
     .unknown(action: "zz"),
   ]
 
-  @Test("of every kind of request survives a round trip", arguments: requests)
+  @Test("round-trips every kind of request", arguments: requests)
   func roundTrip(request: ClientRequest) throws {
     let message = ClientMessage.request(id: 42, request)
     let copy = try ClientMessage(decoding: message.encoded())
@@ -104,12 +107,12 @@ struct ClientMessageTests {
     #expect(copy.encoded() == message.encoded())
   }
 
-  @Test("of control survives a round trip", arguments: [.ping, .control("n")] as [ClientMessage])
+  @Test("round-trips control messages", arguments: [.ping, .control("n")] as [ClientMessage])
   func control(message: ClientMessage) throws {
     #expect(try ClientMessage(decoding: message.encoded()) == message)
   }
 
-  @Test("is written as official clients write it")
+  @Test("is encoded as official clients encode it")
   func spelling() {
     #expect(text(.ping) == #"{"t":"c","d":{"t":"p","d":{}}}"#)
     #expect(
@@ -136,7 +139,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "accepts both spellings of giving up an App Check token",
+    "accepts both spellings of the App Check sign-out action",
     arguments: ["unappeck", "unappcheck"]
   )
   func appCheck(action: String) throws {
@@ -159,7 +162,7 @@ struct ClientMessageTests {
   }
 
   @Test(
-    "that is malformed is refused, with the number of the request where it has one",
+    "is rejected when malformed, with its request number if it has one",
     arguments: [
       ("", nil), ("x", nil), ("null", nil), ("[]", nil), ("{}", nil), (#"{"t":"d"}"#, nil),
       (#"{"t":"c"}"#, nil), (#"{"t":"c","d":{"t":"p","d":{}}}{}"#, nil),
@@ -198,7 +201,7 @@ struct ClientMessageTests {
     #expect(error?.reason.isEmpty == false)
   }
 
-  @Test("is followed as deep as the limit, and no deeper")
+  @Test("is parsed down to the depth limit and no deeper")
   func depth() throws {
     func text(_ depth: Int) -> [UInt8] {
       let data = String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
@@ -216,7 +219,7 @@ struct ClientMessageTests {
     #expect(changes.count == 4)
   }
 
-  @Test("never traps on a good message with a few bytes changed")
+  @Test("never traps on a valid message with a few bytes changed")
   func mutation() {
     var random = SplitMix64(seed: 6)
     for round in 0..<6_000 {

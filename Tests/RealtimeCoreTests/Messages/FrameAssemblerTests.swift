@@ -9,7 +9,7 @@ struct FrameAssemblerTests {
   }
 
   @Test(
-    "cuts messages by UTF-16 units",
+    "splits messages by UTF-16 units",
     arguments: [
       (16_384, [16_384]), (16_385, [1, 16_384, 1]), (32_768, [1, 16_384, 16_384]),
       (32_769, [1, 16_384, 16_384, 1]), (5, [5]), (0, [0]),
@@ -22,13 +22,13 @@ struct FrameAssemblerTests {
     if frames.count > 1 { #expect(frames[0] == Array(String(frames.count - 1).utf8)) }
   }
 
-  @Test("does not cut a message that is long in bytes only")
+  @Test("does not split a message that is long only in bytes")
   func bytes() {
     let message = Array(String(repeating: "日", count: 16_384).utf8)
     #expect(FrameAssembler.frames(of: message) == [message])
   }
 
-  @Test("never cuts within a character", arguments: ["🐵", "x🐵", "日", "é", "aé日🐵"])
+  @Test("never splits a character", arguments: ["🐵", "x🐵", "日", "é", "aé日🐵"])
   func characters(pattern: String) {
     let message = Array(String(repeating: pattern, count: 9_000).utf8)
     let frames = FrameAssembler.frames(of: message)
@@ -40,7 +40,7 @@ struct FrameAssemblerTests {
   }
 
   @Test(
-    "puts together what was cut, in any size of pieces",
+    "reassembles messages from pieces of any size",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func roundTrip(seed: UInt64) throws {
@@ -64,7 +64,7 @@ struct FrameAssemblerTests {
     }
   }
 
-  @Test("accepts pieces cut within a character by the other end, or empty ones")
+  @Test("accepts empty pieces and pieces split within a character")
   func foreignPieces() throws {
     let message = Array("{\"a\":\"🐵🐵\"}".utf8)
     for cut in 0...message.count {
@@ -75,7 +75,7 @@ struct FrameAssemblerTests {
     }
   }
 
-  @Test("accepts a message that is announced as one piece, or not at all")
+  @Test("accepts a message announced as one piece or not announced")
   func single() throws {
     var assembler = FrameAssembler()
     #expect(try assembler.receive(Array("1".utf8)) == nil)
@@ -83,7 +83,7 @@ struct FrameAssemblerTests {
     #expect(try assembler.receive(Array("{}".utf8)) == Array("{}".utf8))
   }
 
-  @Test("swallows the sign of life")
+  @Test("discards keepalive frames")
   func keepAlive() throws {
     var assembler = FrameAssembler()
     #expect(try assembler.receive(Array("0".utf8)) == nil)
@@ -91,7 +91,7 @@ struct FrameAssemblerTests {
     #expect(try assembler.receive(Array("{}".utf8)) == Array("{}".utf8))
   }
 
-  @Test("takes digits for a piece while it assembles")
+  @Test("treats digits as a piece while assembling")
   func digits() throws {
     var assembler = FrameAssembler()
     _ = try assembler.receive(Array("2".utf8))
@@ -99,7 +99,7 @@ struct FrameAssemblerTests {
     #expect(try assembler.receive(Array("5".utf8)) == Array("15".utf8))
   }
 
-  @Test("refuses more pieces or bytes than the limits")
+  @Test("rejects more pieces or bytes than allowed")
   func limits() throws {
     var assembler = FrameAssembler(segmentLimit: 3, byteLimit: 10)
     #expect(throws: MessageError.self) { _ = try assembler.receive(Array("4".utf8)) }
@@ -115,7 +115,7 @@ struct FrameAssemblerTests {
     #expect(try assembler.receive(Array("{12345678}".utf8))?.count == 10)
   }
 
-  @Test("takes six digits for a number of pieces, and seven for a message")
+  @Test("reads six digits as a piece count and seven as a message")
   func longNumbers() throws {
     var assembler = FrameAssembler(segmentLimit: 999_999)
     #expect(try assembler.receive(Array("1000000".utf8)) == Array("1000000".utf8))
@@ -136,14 +136,14 @@ struct WriteKeyTests {
   }
 
   @Test(
-    "is refused in other forms",
+    "is rejected in any other form",
     arguments: ["", "c", ":1", "c:", "c:x", "c:-1", "c:1:2", "c: 1"]
   )
   func refusal(text: String) {
     #expect(WriteKey(wire: text) == nil)
   }
 
-  @Test("has a client of at most 64 bytes")
+  @Test("limits the client ID to 64 bytes")
   func length() {
     #expect(WriteKey(wire: String(repeating: "c", count: 64) + ":1") != nil)
     #expect(WriteKey(wire: String(repeating: "c", count: 65) + ":1") == nil)

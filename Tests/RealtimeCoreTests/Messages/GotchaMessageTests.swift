@@ -17,7 +17,7 @@ struct GotchaMessageTests {
   }
 
   @Test(
-    "19. A message is cut by UTF-16 units, after a frame with the number of pieces",
+    "19. A message is split by UTF-16 units after a frame with the number of pieces",
     arguments: [
       (16_384, [16_384]), (16_385, [1, 16_384, 1]), (32_768, [1, 16_384, 16_384]),
       (32_769, [1, 16_384, 16_384, 1]),
@@ -28,7 +28,7 @@ struct GotchaMessageTests {
     #expect(FrameAssembler.frames(of: message).map(\.count) == frames)
   }
 
-  @Test("19. Characters of two units count twice, and none is cut in two")
+  @Test("19. Characters of two units count twice and are never split")
   func wideCharacters() throws {
     let value = Node.string(String(repeating: "🐵", count: 9_000))
     let message = ServerMessage.push(.data(path: "x", value, tag: nil)).encoded()
@@ -38,7 +38,7 @@ struct GotchaMessageTests {
     #expect(frames.dropFirst().allSatisfy { String(validating: $0, as: UTF8.self) != nil })
   }
 
-  @Test("19. Pieces, a single announced piece, a bare message and a sign of life are told apart")
+  @Test("19. Pieces, an announced single piece, a bare message and a keepalive are distinguished")
   func assembling() throws {
     var assembler = FrameAssembler()
     func receive(_ text: String) throws -> String? {
@@ -54,7 +54,7 @@ struct GotchaMessageTests {
     #expect(try receive("{}") == "{}")
   }
 
-  @Test("20. A greeting has the time, the version as text, the host with its port and the session")
+  @Test("20. A greeting contains the time, the version as a string, host and port, and the session")
   func hello() {
     let hello = ServerHello(timestamp: 1_700_000_000_000, host: "localhost:9000", session: "s1")
     #expect(
@@ -63,7 +63,7 @@ struct GotchaMessageTests {
     )
   }
 
-  @Test("21. A pong has data and a removal has null, as clients ignore what has neither")
+  @Test("21. A pong contains data and a removal null, because clients ignore messages without")
   func data() {
     #expect(text(.pong) == #"{"t":"c","d":{"t":"o","d":{}}}"#)
     #expect(
@@ -74,7 +74,7 @@ struct GotchaMessageTests {
   }
 
   @Test(
-    "22. Slashes at the ends and between count for nothing, and no escape is undone",
+    "22. Extra slashes are ignored and escapes are not decoded",
     arguments: [
       ("/a b/ü", ["a b", "ü"]), ("a b/ü", ["a b", "ü"]), ("", []), ("/", []),
       ("/a//b/", ["a", "b"]), ("/%41/b%2Fc", ["%41", "b%2Fc"]),
@@ -85,7 +85,7 @@ struct GotchaMessageTests {
     #expect(get == .get(path: Path(keys), query: .all))
   }
 
-  @Test("24. A token is taken by either action, for an administrator with whom to act as")
+  @Test("24. Both auth actions accept a token, and an administrator's may impersonate a user")
   func credentials() throws {
     #expect(
       try request(#""a":"auth","b":{"cred":"a.b.c"}"#)
@@ -114,14 +114,14 @@ struct GotchaMessageTests {
   }
 
   @Test(
-    "24. A token of another kind is given up by either spelling",
+    "24. Both spellings of the App Check sign-out are accepted",
     arguments: ["unappeck", "unappcheck"]
   )
   func appCheck(action: String) throws {
     #expect(try request(#""a":"\#(action)","b":{}"#) == .appCheck(nil))
   }
 
-  @Test("13. The places of an update may be paths, but none may lie in another")
+  @Test("13. The keys of an update may be paths, but none may contain another")
   func updatePlaces() throws {
     func changes(_ json: String) throws -> [Path] {
       try Change.changes(json: JSONParser.parse(json)).map(\.path)
@@ -136,7 +136,7 @@ struct GotchaMessageTests {
     #expect(throws: NodeError.self) { try changes(#"{"a/b":1,"/a//b":2}"#) }
   }
 
-  @Test("F. Statuses are written in lower case")
+  @Test("F. Statuses are lowercase")
   func statuses() {
     let denied = ServerMessage.response(
       id: 1,

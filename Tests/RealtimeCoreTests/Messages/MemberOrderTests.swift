@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The kind of data is clear only once the action and the path are known, which may come after it.
-@Suite("The members of a message")
+@Suite("Message members")
 struct MemberOrderTests {
   private static let clientFrames =
     WorkedSessionTests.clientFrames + [
@@ -14,7 +14,7 @@ struct MemberOrderTests {
     ]
 
   @Test(
-    "mean the same in any order, the last of two with one name",
+    "mean the same in any order; the last duplicate counts",
     arguments: clientFrames,
     0..<20 as Range<UInt64>
   )
@@ -25,7 +25,7 @@ struct MemberOrderTests {
   }
 
   @Test(
-    "mean the same in any order when a server sends them",
+    "mean the same in any order in server messages",
     arguments: WorkedSessionTests.serverFrames,
     0..<20 as Range<UInt64>
   )
@@ -35,7 +35,7 @@ struct MemberOrderTests {
     #expect(try ServerMessage(decoding: Array(shuffled.utf8)) == message, "\(shuffled)")
   }
 
-  @Test("of a body are forgotten when another body follows")
+  @Test("are discarded with their body when another body follows")
   func secondBody() throws {
     let text = #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","t":5},"b":{"p":"/a","h":""}}}"#
     let listen = ListenRequest(path: "a")
@@ -43,7 +43,7 @@ struct MemberOrderTests {
   }
 
   @Test(
-    "that are no data get an answer, wherever the data stand",
+    "cause an error for the request if the data is invalid, wherever the data appears",
     arguments: [
       #""a":"p","b":{"p":"/a","d":{"x/y":{".priority":[]}}}"#,
       #""b":{"d":{".priority":[]},"p":"/a"},"a":"p""#,

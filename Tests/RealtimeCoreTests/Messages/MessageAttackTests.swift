@@ -3,10 +3,10 @@ import Testing
 
 /// Request members of the wrong type, which would change the meaning of a request if they were
 /// treated as missing.
-@Suite("ClientMessage: members of another kind")
+@Suite("ClientMessage members of the wrong type")
 struct MessageAttackTests {
   @Test(
-    "are an error of the request",
+    "are reported as an error for their request",
     arguments: [
       ("p", #""p":"/a","d":1,"h":7"#), ("p", #""p":"/a","d":1,"h":null"#),
       ("p", #""p":"/a","d":1,"h":["x"]"#), ("m", #""p":"/a","d":{"b":1},"h":{}"#),

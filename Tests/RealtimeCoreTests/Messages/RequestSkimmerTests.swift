@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@Suite("A request that is too long to be kept")
+@Suite("RequestSkimmer")
 struct RequestSkimmerTests {
   private func number(_ text: String, by size: Int = .max) -> Int64? {
     var skimmer = RequestSkimmer()
@@ -14,7 +14,7 @@ struct RequestSkimmerTests {
   }
 
   @Test(
-    "tells its number, in whatever order and form its members come",
+    "finds the request number for any order and form of members",
     arguments: [
       (#"{"t":"d","d":{"r":5,"a":"p","b":{"p":"/x","d":"y"}}}"#, 5),
       (#"{"t":"d","d":{"a":"p","b":{"p":"/r","d":{"r":7,"d":[8]}},"r":12}}"#, 12),
@@ -28,7 +28,7 @@ struct RequestSkimmerTests {
   }
 
   @Test(
-    "has none where it says so, or says nothing that could be one",
+    "finds no number where there is no valid one",
     arguments: [
       "", "0", "{", #"{"t":"c","d":{"t":"p","d":{}}}"#, #"{"r":5}"#, #"{"d":[{"r":5}]}"#,
       #"{"d":{"r":"5"}}"#, #"{"d":{"r":-5}}"#, #"{"d":{"r":5.5}}"#, #"{"d":{"r":1e3}}"#,

@@ -44,14 +44,14 @@ struct ServerMessageTests {
     .push(.unknown(action: "zz")),
   ]
 
-  @Test("of every kind survives a round trip", arguments: messages)
+  @Test("round-trips every kind of message", arguments: messages)
   func roundTrip(message: ServerMessage) throws {
     let copy = try ServerMessage(decoding: message.encoded())
     #expect(copy == message)
     #expect(copy.encoded() == message.encoded())
   }
 
-  @Test("writes data of an answer in export form")
+  @Test("encodes the data of a response in export format")
   func nodeAnswer() throws {
     let node = try Node(json: JSONParser.parse(#"{"a":{".value":1,".priority":2},"0":3}"#))
     let message = ServerMessage.response(id: 1, .init(.ok, payload: .node(node)))
@@ -68,7 +68,7 @@ struct ServerMessageTests {
     #expect(try Node(json: json) == node)
   }
 
-  @Test("always has the members that official clients insist on")
+  @Test("always has the members that official clients require")
   func members() {
     #expect(text(.pong) == #"{"t":"c","d":{"t":"o","d":{}}}"#)
     #expect(
@@ -88,14 +88,14 @@ struct ServerMessageTests {
     )
   }
 
-  @Test("ignores extensions it does not know")
+  @Test("ignores unknown extensions")
   func extensions() throws {
     let text = #"{"t":"c","d":{"t":"h","d":{"ts":1,"v":"5","h":"h","s":"s","x":["once","zz",5]}}}"#
     #expect(try ServerMessage(decoding: Array(text.utf8)) == Self.messages[1])
   }
 
   @Test(
-    "that is malformed is refused",
+    "is rejected when malformed",
     arguments: [
       "", "{}", #"{"t":"c","d":{"t":"o"}}"#, #"{"t":"c","d":{}}"#, #"{"t":"c"}"#,
       #"{"t":"c","d":{"t":"h","d":{}}}"#, #"{"t":"d","d":{"r":1}}"#,
@@ -109,7 +109,7 @@ struct ServerMessageTests {
     #expect(throws: MessageError.self) { try ServerMessage(decoding: Array(text.utf8)) }
   }
 
-  @Test("with the number of a request is its answer, whatever else it has")
+  @Test("is a response if it has a request number, whatever else it contains")
   func answerWithAction() throws {
     let text = #"{"t":"d","d":{"r":1,"a":"m","b":{"s":"ok","p":"x","d":{"y":5}}}}"#
     #expect(
@@ -118,7 +118,7 @@ struct ServerMessageTests {
     )
   }
 
-  @Test("ends the listens that it names, and the default one when it names none")
+  @Test("revokes the listens it names, or the default listen if it names none")
   func revoked() throws {
     for (members, queries) in [("", nil), (#","q":[]"#, []), (#","q":[{}]"#, [Query.all])] {
       let text = #"{"t":"d","d":{"a":"c","b":{"p":"x"\#(members)}}}"#
@@ -129,14 +129,14 @@ struct ServerMessageTests {
     }
   }
 
-  @Test("reads a fatal error")
+  @Test("parses a fatal error")
   func fatal() throws {
     #expect(
       try ServerMessage(decoding: Array(#"{"t":"d","d":{"error":"no"}}"#.utf8)) == .error("no")
     )
   }
 
-  @Test("never traps on a good message with a few bytes changed")
+  @Test("never traps on a valid message with a few bytes changed")
   func mutation() {
     var random = SplitMix64(seed: 9)
     for round in 0..<6_000 {

@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@Suite("The worked session of the protocol")
+@Suite("The protocol's example session")
 struct WorkedSessionTests {
   static let clientFrames = [
     #"{"t":"d","d":{"r":1,"a":"s","b":{"c":{"sdk.js.9-5-0":1}}}}"#,
@@ -33,7 +33,7 @@ struct WorkedSessionTests {
     #"{"t":"c","d":{"t":"o","d":{}}}"#,
   ]
 
-  @Test("is read from a client and written again the same", arguments: clientFrames)
+  @Test("round-trips the client's messages exactly", arguments: clientFrames)
   func client(frame: String) throws {
     let message = try ClientMessage(decoding: Array(frame.utf8))
     let written = message.encoded()
@@ -42,7 +42,7 @@ struct WorkedSessionTests {
   }
 
   @Test(
-    "is read from a server and written again the same, but for the order of children",
+    "round-trips the server's messages, except for the order of children",
     arguments: serverFrames
   )
   func server(frame: String) throws {
@@ -52,7 +52,7 @@ struct WorkedSessionTests {
     #expect(try JSONParser.parse(written).canonicalText == JSONParser.parse(frame).canonicalText)
   }
 
-  @Test("has the requests that it says")
+  @Test("contains the documented requests")
   func content() throws {
     #expect(
       try ClientMessage(decoding: Array(Self.clientFrames[5].utf8))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-@Suite("The store in a SQLite file, on a disk that fails", .timeLimit(.minutes(1)))
+@Suite("SQLiteOfflineStore on a faulty disk", .timeLimit(.minutes(1)))
 struct FaultyDiskTests {
   private func file(in directory: TemporaryDirectory) -> OfflineFile {
     OfflineFile(directory: directory.file("d"), identity: "http://h:1?ns=n")
@@ -63,7 +63,7 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "A failure whose outcome is unknown is reported once, and the file is left alone from then on",
+    "A failure with unknown outcome is reported once, and the file is not touched again",
     arguments: [DiskFault.Kind.sync, .write]
   )
   func failure(kind: DiskFault.Kind) async throws {
@@ -92,7 +92,7 @@ struct FaultyDiskTests {
   }
 
   @Test(
-    "Writes that were flushed are there when the power goes, also after the disk has failed",
+    "Flushed writes survive a power loss, even after a disk failure",
     arguments: powerLossSeeds(1...16)
   )
   func powerLoss(seed: UInt64) async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-@Suite("The store in a SQLite file", .timeLimit(.minutes(1)))
+@Suite("SQLiteOfflineStore", .timeLimit(.minutes(1)))
 struct SQLiteOfflineStoreTests {
   private let directory: TemporaryDirectory
   private let file: OfflineFile
@@ -42,7 +42,7 @@ struct SQLiteOfflineStoreTests {
     }
   }
 
-  @Test("A closed store is free even while a child process has inherited its files")
+  @Test("A closed store is unlocked even if a child process has inherited its files")
   func inheritedLock() throws {
     let (store, _) = try open()
     // Between `fork` and `exec`, a child process has copies of all descriptors.
@@ -63,7 +63,7 @@ struct SQLiteOfflineStoreTests {
 
   // MARK: Content
 
-  @Test("Everything is there again after closing and opening, and nothing in a new file")
+  @Test("A reopened store has all its data, and a new one is empty")
   func reopening() throws {
     let (store, state) = try open()
     #expect(state == OfflineState())
@@ -96,7 +96,7 @@ struct SQLiteOfflineStoreTests {
     second.close()
   }
 
-  @Test("Random changes read back as from a dictionary, with restarts", arguments: 0..<20)
+  @Test("The store matches a dictionary through random changes and restarts", arguments: 0..<20)
   func model(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     var model = OfflineModel()
@@ -149,7 +149,7 @@ struct SQLiteOfflineStoreTests {
     return random.once(in: 4) ? node.withPriority(.string("p")) : node
   }
 
-  @Test("Every kind of data is read back exactly")
+  @Test("Every kind of data round-trips exactly")
   func exactness() throws {
     let store = try open().store
     let timestamp = Node.leaf(.deferred(.timestamp), priority: Priority(.deferred(.timestamp)))
@@ -167,7 +167,7 @@ struct SQLiteOfflineStoreTests {
     #expect(kept == values.map { WriteOperation.set($0) })
   }
 
-  @Test("Many small changes are folded, so that the file does not grow with them")
+  @Test("Many small changes are compacted, so the file does not grow with them")
   func folding() throws {
     let store = try open().store
     let big = Node.string(String(repeating: "x", count: 2_000))
@@ -181,7 +181,7 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
-  @Test("What is forgotten gives its place in the file back")
+  @Test("Deleted data frees its space in the file")
   func shrinking() throws {
     let store = try open().store
     let big = Node.string(String(repeating: "x", count: 3_000_000))
@@ -201,7 +201,7 @@ struct SQLiteOfflineStoreTests {
   // MARK: Crashes
 
   @Test(
-    "A copy of the file at any moment holds what some number of calls has left, never half of one"
+    "A copy of the file at any moment contains whole calls only, never part of one"
   )
   func crash() throws {
     var random = SplitMix64(seed: 1)
@@ -235,7 +235,7 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
-  @Test("What was flushed has been waited for by the disk, and what was not is at least written")
+  @Test("A flush waits for the disk, and unflushed changes are at least written")
   func durability() async throws {
     let store = try open().store
     store.perform([.saveWrite(write(1))])
@@ -248,7 +248,7 @@ struct SQLiteOfflineStoreTests {
 
   // MARK: Trouble
 
-  @Test("A second store of the file is refused, and the file is free when the first is closed")
+  @Test("A second store on the same file is refused until the first is closed")
   func inUse() throws {
     let store = try open().store
     let error = #expect(throws: OfflineStoreError.self) { try open() }
@@ -259,7 +259,7 @@ struct SQLiteOfflineStoreTests {
   }
 
   @Test(
-    "A damaged file is renamed and reported, and an empty one takes its place",
+    "A damaged file is renamed, reported and replaced by an empty one",
     arguments: 0..<3
   )
   func damage(kind: Int) throws {
@@ -286,7 +286,7 @@ struct SQLiteOfflineStoreTests {
     #expect(try open().state.writes == [write(1)])
   }
 
-  @Test("Text in the tables that no store has written is damage, too")
+  @Test("Invalid rows also count as damage")
   func strangeRow() throws {
     try open().store.close()
     let queue = try DatabaseQueue(path: file.path)
@@ -300,7 +300,7 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
-  @Test("A database of another program is left alone")
+  @Test("Another program's database is not touched")
   func foreign() throws {
     try file.create()
     let queue = try DatabaseQueue(path: file.path)
@@ -314,7 +314,7 @@ struct SQLiteOfflineStoreTests {
     #expect(count == 1)
   }
 
-  @Test("Where no file can be made, that is said")
+  @Test("A file that cannot be created is reported")
   func noPlace() throws {
     try Data().write(to: URL(fileURLWithPath: directory.file("d")))
     let error = #expect(throws: OfflineStoreError.self) { try open() }
@@ -322,7 +322,7 @@ struct SQLiteOfflineStoreTests {
     #expect(error?.description.contains(directory.file("d")) == true)
   }
 
-  @Test("A full disk is reported once, and what waits is written when there is space again")
+  @Test("A full disk is reported once, and pending changes are written once space is free")
   func full() async throws {
     let store = try open().store
     store.limitPages(20)
@@ -342,7 +342,7 @@ struct SQLiteOfflineStoreTests {
     #expect(try open().state.writes == [write(1), write(2), write(3)])
   }
 
-  @Test("A store that is closed has nothing and keeps nothing")
+  @Test("A closed store returns nothing and stores nothing")
   func closed() async throws {
     let store = try open().store
     store.perform([.replace(query: 1, .integer(1))])
@@ -357,7 +357,7 @@ struct SQLiteOfflineStoreTests {
 
   // MARK: Files
 
-  @Test("Directory and file are for their owner only")
+  @Test("The directory and the files are accessible to their owner only")
   func permissions() throws {
     let store = try open().store
     store.perform([.saveWrite(write(1))])
@@ -372,7 +372,7 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
-  @Test("Each server and name has a file of its own, with a name that any file system takes")
+  @Test("Each server and namespace has its own file with a portable name")
   func names() {
     let identities = [
       "http://h:1?ns=a", "http://h:1?ns=A", "http://h:1?ns=a/b", "http://h:1?ns=a-b",
@@ -387,7 +387,7 @@ struct SQLiteOfflineStoreTests {
     }
   }
 
-  @Test("The place of files follows the environment")
+  @Test("The file location follows the environment")
   func places() {
     let state = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "/s", "HOME": "/h"])
     #expect(state == "/s/realtime-database")

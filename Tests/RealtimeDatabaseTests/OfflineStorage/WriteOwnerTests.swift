@@ -6,7 +6,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-@Suite("Whose the writes in a store are", .timeLimit(.minutes(1)))
+@Suite("Owners of stored writes", .timeLimit(.minutes(1)))
 struct WriteOwnerTests {
   private let directory: TemporaryDirectory
   private let file: OfflineFile
@@ -27,7 +27,7 @@ struct WriteOwnerTests {
     )
   }
 
-  @Test("Who made a write is kept with it")
+  @Test("A write is stored with its owner")
   func owners() throws {
     let told = Told()
     let (store, _) = try SQLiteOfflineStore.open(file, observers: told.observers)
@@ -38,7 +38,7 @@ struct WriteOwnerTests {
     second.close()
   }
 
-  @Test("A file from before writes had owners is read, and its writes are nobody's")
+  @Test("Writes in a file from before owners existed are read without an owner")
   func earlierVersion() throws {
     let told = Told()
     let (store, _) = try SQLiteOfflineStore.open(file, observers: told.observers)

@@ -39,7 +39,7 @@ struct AccountStoreFailureTests {
   }
 
   @Test(
-    "A change that cannot be stored has failed, or its outcome is unknown and the server is told",
+    "A change that cannot be stored fails; an unknown outcome is also reported to the server",
     arguments: [
       (.full, "INTERNAL_ERROR"),
       (
@@ -75,7 +75,7 @@ struct AccountStoreFailureTests {
     #expect(losses.withLockedValue { $0 } == (kind == .full ? 0 : 1))
   }
 
-  @Test("A server whose accounts may be stored or not ends, and answers nobody")
+  @Test("A server with an account change of unknown outcome stops without answering")
   func end() async throws {
     let server = try await DatabaseServer.start(options(.failed))
     let http = try await HTTPProbe(server.address)
@@ -97,7 +97,7 @@ struct AccountStoreFailureTests {
     #expect(error?.kind == .storeFailed)
   }
 
-  @Test("A server whose accounts have no room goes on")
+  @Test("A server whose account store is full keeps running")
   func full() async throws {
     let server = try await DatabaseServer.start(options(.full))
     let http = try await HTTPProbe(server.address)

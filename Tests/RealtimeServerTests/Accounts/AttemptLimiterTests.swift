@@ -4,7 +4,7 @@ import Testing
 
 @Suite("AttemptLimiter")
 struct AttemptLimiterTests {
-  @Test("Attempts are used up under each name alone, and come back with time")
+  @Test("Each name has its own attempts, which are restored over time")
   func limit() {
     let limiter = Subject(limit: 2, pause: 1_000)
     #expect(limiter.take("a", at: 0))
@@ -16,7 +16,7 @@ struct AttemptLimiterTests {
     #expect(limiter.take("a", at: 2_000))
   }
 
-  @Test("What is given back or reset can be used again")
+  @Test("Returned or reset attempts can be used again")
   func giveBack() {
     let limiter = Subject(limit: 1, pause: 1_000)
     #expect(limiter.take("a", at: 0))
@@ -27,7 +27,7 @@ struct AttemptLimiterTests {
     #expect(!limiter.take("a", at: 0))
   }
 
-  @Test("A clock that is set back gives nothing, and locks nobody out for longer")
+  @Test("A clock that is set back neither grants attempts nor prolongs a lockout")
   func clockSetBack() {
     let limiter = Subject(limit: 1, pause: 1_000)
     #expect(limiter.take("a", at: 1_000_000))
@@ -35,7 +35,7 @@ struct AttemptLimiterTests {
     #expect(limiter.take("a", at: 1_001_000))
   }
 
-  @Test("Many names do not make those forgotten who have used up theirs")
+  @Test("A flood of other names does not clear one that has used up its attempts")
   func manyNames() {
     let limiter = Subject(limit: 2, pause: 1_000_000)
     #expect(limiter.take("guesser", at: 0))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Base64URL")
 struct Base64URLTests {
-  @Test("What is encoded comes back, whatever the length")
+  @Test("Encoded bytes decode to the original at every length")
   func roundTrip() {
     var random = SplitMix64(seed: 1)
     for length in 0..<70 {
@@ -14,14 +14,14 @@ struct Base64URLTests {
   }
 
   @Test(
-    "Text that no bytes are encoded to is refused",
+    "Text that is not a valid encoding is refused",
     arguments: ["A", "AB=", "AA==", "A+/A", "A A", "AB", "AAB", "Ä"]
   )
   func refused(text: String) {
     #expect(Base64URL.decode(text) == nil)
   }
 
-  @Test("The alphabet is that of URLs")
+  @Test("The alphabet is URL-safe")
   func alphabet() {
     #expect(Base64URL.encode([0xFB, 0xFF]) == "-_8")
   }

@@ -4,7 +4,7 @@ import Testing
 @Suite("EmailAddress")
 struct EmailAddressTests {
   @Test(
-    "An address is taken in small letters",
+    "An address is converted to lowercase",
     arguments: [
       ("ada@example.com", "ada@example.com"), ("Ada.L+x@Example.COM", "ada.l+x@example.com"),
       ("a@localhost", "a@localhost"), ("a@xn--bcher-kva.example", "a@xn--bcher-kva.example"),
@@ -15,7 +15,7 @@ struct EmailAddressTests {
   }
 
   @Test(
-    "What is no address, or could be taken for another one, is refused",
+    "An invalid or confusable address is refused",
     arguments: [
       "", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b c", ".a@b", "a.@b", "a..b@c", "a@.b", "a@b.",
       "a@-b", "a@b-", "a@b..c", "a@b_c", "\"a\"@b", "a@[127.0.0.1]", "a\u{0}@b", "a@b\r\nBcc: c",
@@ -29,7 +29,7 @@ struct EmailAddressTests {
     #expect(EmailAddress(text) == nil)
   }
 
-  @Test("An address may be as long as the standard has it, and no longer")
+  @Test("An address may be as long as the standard allows, and no longer")
   func lengths() {
     let local = String(repeating: "a", count: 64)
     let label = String(repeating: "b", count: 63)

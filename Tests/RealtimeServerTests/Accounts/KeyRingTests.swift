@@ -7,7 +7,7 @@ import Testing
 struct KeyRingTests {
   private static let random = [UInt8](0..<48)
 
-  @Test("The keys come back as they were, and sign alike")
+  @Test("Decoded keys equal the originals and sign alike")
   func json() throws {
     var ring = KeyRing(random: Self.random, now: 1)
     let signature = try #require(ring.current.signature(of: [1, 2, 3]))
@@ -21,7 +21,7 @@ struct KeyRingTests {
     #expect(read[old]?.isSigned([1, 2], by: signature) == false)
   }
 
-  @Test("A key that signs no more is kept until its tokens are dead")
+  @Test("A retired key is kept until its tokens have expired")
   func afterlife() {
     var ring = KeyRing(random: Self.random, now: 0)
     let first = ring.current.id
@@ -32,7 +32,7 @@ struct KeyRingTests {
     #expect(ring[first] == nil)
   }
 
-  @Test("A damaged key is not read")
+  @Test("A damaged key is refused")
   func damaged() {
     let ring = KeyRing(random: Self.random, now: 0)
     let text = ring.json.text
@@ -41,7 +41,7 @@ struct KeyRingTests {
     #expect((try? JSONParser.parse(other)).flatMap { KeyRing(json: $0) } == nil)
   }
 
-  @Test("The successor of a refresh token is one, and only who has the secret finds it")
+  @Test("A refresh token has one successor, which only the holder of the secret can derive")
   func refreshTokens() throws {
     let token = RefreshToken([UInt8](repeating: 3, count: RefreshToken.byteCount))
     let next = token.successor(Array(0..<32))

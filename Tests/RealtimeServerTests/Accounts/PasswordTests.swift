@@ -5,7 +5,7 @@ import Testing
 struct PasswordTests {
   private static let salt = [UInt8](repeating: 7, count: PasswordHash.saltBytes)
 
-  @Test("A hash knows its password, and no other")
+  @Test("A hash matches its password and no other")
   func matches() throws {
     let hash = try #require(
       PasswordHash(of: Password("correct horse"), salt: Self.salt, cost: .token)
@@ -16,7 +16,7 @@ struct PasswordTests {
     }
   }
 
-  @Test("The text of a hash has everything, and comes back")
+  @Test("A hash is completely restored from its text")
   func text() throws {
     let cost = try #require(PasswordCost(roundsLog2: 5, blockSize: 2, parallelism: 3))
     let hash = try #require(PasswordHash(of: Password("secret"), salt: Self.salt, cost: cost))
@@ -26,7 +26,7 @@ struct PasswordTests {
     #expect(read.matches(try Password("secret")) == true)
   }
 
-  @Test("The digest is that of scrypt as others compute it")
+  @Test("The digest matches that of other scrypt implementations")
   func vector() throws {
     // The vectors of RFC 7914 use other salt lengths; this one is from another implementation.
     let cost = try #require(PasswordCost(roundsLog2: 10, blockSize: 8, parallelism: 1))
@@ -37,7 +37,7 @@ struct PasswordTests {
   }
 
   @Test(
-    "What is no hash of ours is not read",
+    "A malformed hash is refused",
     arguments: [
       "", "secret", "$scrypt$", "$bcrypt$ln=5,r=2,p=3$BwcHBwcHBwcHBwcHBwcHBw$AAAA",
       "$scrypt$ln=40,r=8,p=1$BwcHBwcHBwcHBwcHBwcHBw$" + String(repeating: "A", count: 43),
@@ -49,7 +49,7 @@ struct PasswordTests {
     #expect(PasswordHash(text) == nil)
   }
 
-  @Test("An é is an é, however the keyboard sends it")
+  @Test("A password matches in composed and decomposed Unicode form")
   func normalisation() throws {
     let hash = try #require(
       PasswordHash(of: Password("caf\u{E9}s!"), salt: Self.salt, cost: .token)
@@ -58,7 +58,7 @@ struct PasswordTests {
     #expect(hash.matches(try Password("cafes!")) == false)
   }
 
-  @Test("A new password has six characters or more, and 4096 bytes or less")
+  @Test("A new password has at least 6 characters and at most 4,096 bytes")
   func rules() throws {
     #expect(throws: Password.Weakness.short) { try Password(new: "12345") }
     _ = try Password(new: "123456")
@@ -68,7 +68,7 @@ struct PasswordTests {
     }
   }
 
-  @Test("Neither a password nor an administrator's key shows itself")
+  @Test("Passwords and administrator keys never appear when printed")
   func hidden() throws {
     let secret = String(repeating: "s3cret", count: 6)
     let key = try #require(AdministratorKey(secret))
@@ -80,7 +80,7 @@ struct PasswordTests {
     #expect(!dumped.contains("s3cret") && !dumped.contains("115"))
   }
 
-  @Test("An administrator's key is itself, and not a part of itself")
+  @Test("An administrator key matches only as a whole")
   func administratorKey() throws {
     #expect(AdministratorKey(String(repeating: "a", count: 31)) == nil)
     #expect(AdministratorKey(String(repeating: "a b", count: 32)) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeServer
 
-@Suite("Attempts that wait")
+@Suite("Waiting sign-in attempts")
 struct WaitingAttemptsTests {
   /// The number of delays until an attempt goes on.
   private func delays(until id: Int?, at account: String, in waiting: inout WaitingAttempts) -> Int?
@@ -67,7 +67,7 @@ struct WaitingAttemptsTests {
     #expect(waiting.enter("ann", from: "cafe") != nil)
   }
 
-  @Test("All addresses together guess no faster than eight of them")
+  @Test("The total guessing rate is bounded, however many addresses take part")
   func rate() {
     var waiting = WaitingAttempts()
     for number in 0..<2_000 { _ = waiting.enter("ann", from: "\(number % 200)") }

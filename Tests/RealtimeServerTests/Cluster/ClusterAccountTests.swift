@@ -4,7 +4,7 @@ import RealtimeHub
 import RealtimeServer
 import Testing
 
-@Suite("The accounts of several servers", .timeLimit(.minutes(1)))
+@Suite("Accounts in a cluster", .timeLimit(.minutes(1)))
 struct ClusterAccountTests {
   private static let rules = DatabaseServer.Rules.source(
     #"{"rules":{".read":"auth != null",".write":"auth != null"}}"#
@@ -46,7 +46,10 @@ struct ClusterAccountTests {
     return status
   }
 
-  @Test("An account made at one counts at all, until it is deleted at any", arguments: 0..<2)
+  @Test(
+    "An account created on one server is valid on all until any of them deletes it",
+    arguments: 0..<2
+  )
   func deletion(index: Int) async throws {
     let servers = try await start()
     let made = try await servers[index].signUp()
@@ -59,7 +62,7 @@ struct ClusterAccountTests {
     for server in servers { await server.server.stop() }
   }
 
-  @Test("A key that one has made counts at the others")
+  @Test("A key created on one server is accepted by the others")
   func rotation() async throws {
     let servers = try await start()
     #expect(try await servers[0].signUp().status == 200)

@@ -5,7 +5,7 @@ import RealtimeServer
 import TestSupport
 import Testing
 
-@Suite("Several servers and one storage, in virtual time")
+@Suite("Cluster simulation")
 struct ClusterSimulationTests {
   private static let environment = ProcessInfo.processInfo.environment
 
@@ -30,7 +30,7 @@ struct ClusterSimulationTests {
     return found.withLockedValue { $0.sorted { $0.seed < $1.seed } }
   }
 
-  @Test("One leads at a time, nothing is lost, and everybody is served")
+  @Test("One server leads at a time, nothing is lost and every client is served")
   func promises() {
     for (seed, promise, text) in Self.problems(Self.seeds) {
       Issue.record(
@@ -40,7 +40,7 @@ struct ClusterSimulationTests {
   }
 
   @Test(
-    "A mistake put in on purpose is found, by the promise that it breaks",
+    "A deliberate bug is caught by the promise it breaks",
     arguments: ClusterMistake.allCases
   )
   func mistakes(mistake: ClusterMistake) {
@@ -56,7 +56,7 @@ struct ClusterSimulationTests {
     #expect(others.isEmpty, "\(mistake)")
   }
 
-  @Test("The runs meet everything that can happen")
+  @Test("The runs cover every kind of event")
   func coverage() {
     var marks: [String: Int] = [:]
     for seed: UInt64 in 1...12 {

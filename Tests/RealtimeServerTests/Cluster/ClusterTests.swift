@@ -6,9 +6,9 @@ import RealtimeTransport
 import Testing
 import TransportTestSupport
 
-@Suite("Several servers with one storage", .timeLimit(.minutes(2)))
+@Suite("A cluster with shared storage", .timeLimit(.minutes(2)))
 struct ClusterTests {
-  @Test("send requests on to the leader, with method, body and parameters kept")
+  @Test("A follower redirects requests to the leader, with method, body and parameters preserved")
   func redirect() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
@@ -38,7 +38,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("tell a client where to connect, and the leader tells its own name")
+  @Test("A follower tells a client the leader's address, and the leader greets it")
   func reset() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
@@ -50,7 +50,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("share databases out")
+  @Test("Databases are spread across the servers")
   func shares() async throws {
     // The choice depends on the ports of the servers, which differ between runs. With 36 databases,
     // a server is left without one in about one run in a million.
@@ -62,7 +62,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("hand over when one ends: nothing is lost, and what was scheduled happens once")
+  @Test("A stopping leader hands over: nothing is lost, and onDisconnect writes apply once")
   func ending() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
@@ -81,7 +81,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("hand over when they are asked to")
+  @Test("A leader hands over on request")
   func moving() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
@@ -99,7 +99,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("One that is cut off from the storage lets its clients go, and another takes over")
+  @Test("A leader cut off from the storage disconnects its clients, and another takes over")
   func cutOff() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
@@ -118,7 +118,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("answer probes without a key: alive always, ready while the storage answers")
+  @Test("Health probes need no key: always alive, ready only while the storage responds")
   func probes() async throws {
     let cluster = try await TestCluster(1)
     let member = try #require(cluster.members.first)
@@ -134,7 +134,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("Clocks that are days apart change nothing: leases, handing over and tickets")
+  @Test("Clocks that are days apart affect neither leases, handovers nor tickets")
   func clocksApart() async throws {
     let cluster = try await TestCluster(0)
     for days in [0, 40, 3] { try await cluster.add(ahead: .seconds(days * 86_400)) }
@@ -164,7 +164,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("A write that fails without a word ends nothing but the lease")
+  @Test("A write of unknown outcome costs only the lease")
   func unknownOutcome() async throws {
     let cluster = try await TestCluster(1)
     let (leader, _) = try await cluster.leader()
@@ -182,7 +182,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("One that was frozen beyond its lease neither answers nor commits when it wakes")
+  @Test("A leader frozen beyond its lease neither answers nor commits when it resumes")
   func frozen() async throws {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()

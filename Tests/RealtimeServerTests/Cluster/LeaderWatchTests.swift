@@ -1,7 +1,7 @@
 import RealtimeServer
 import Testing
 
-@Suite("A leader that its clients do not reach")
+@Suite("A leader that clients cannot reach")
 struct LeaderWatchTests {
   private let leader = ClusterServer(id: ServerID("l"), host: "s-1")
 
@@ -39,7 +39,7 @@ struct LeaderWatchTests {
   }
 
   @Test(
-    "is asked to hand over once it has been out of reach for five seconds, and again in a minute"
+    "is asked to hand over after five seconds out of reach, and again a minute later"
   )
   func asks() {
     var watch = LeaderWatch()
@@ -49,7 +49,7 @@ struct LeaderWatchTests {
     #expect(lost.asked == [8, 68])
   }
 
-  @Test("is left alone when it is reached now and then, or was never reached")
+  @Test("is left alone if it is reached now and then or was never reached")
   func leaves() {
     var never = LeaderWatch()
     #expect(run(100, watch: &never, isReached: false).asked == [])
@@ -61,7 +61,7 @@ struct LeaderWatchTests {
     }
   }
 
-  @Test("is not asked once it does not lead any more, as one that has died")
+  @Test("is not asked once it no longer leads")
   func dead() {
     var watch = LeaderWatch()
     _ = run(3, watch: &watch, isReached: true)
@@ -69,7 +69,7 @@ struct LeaderWatchTests {
     #expect(run(1, from: 23, watch: &watch, isReached: false).asked == [23])
   }
 
-  @Test("is not watched while nobody is sent there")
+  @Test("is not watched while no clients are redirected to it")
   func rests() {
     var watch = LeaderWatch()
     #expect(watch.handle(.time, at: .seconds(1)) == [])

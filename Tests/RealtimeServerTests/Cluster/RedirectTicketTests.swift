@@ -5,7 +5,7 @@ import Testing
 
 @testable import RealtimeServer
 
-@Suite("A token that cannot go along with a redirect", .timeLimit(.minutes(1)))
+@Suite("Redirect tickets", .timeLimit(.minutes(1)))
 struct RedirectTicketTests {
   private static let key = String(repeating: "k", count: 32)
   private static let rules = DatabaseServer.Rules.source(
@@ -100,7 +100,7 @@ struct RedirectTicketTests {
     throw StoreError(.failed, description: "nobody leads")
   }
 
-  @Test("becomes a ticket in the address, by which the leader knows user and administrator, once")
+  @Test("A token becomes a single-use ticket in the URL that identifies the user or administrator")
   func once() async throws {
     let pair = try await start()
     let user = try await pair.other.signUp()
@@ -124,7 +124,7 @@ struct RedirectTicketTests {
     await pair.stop()
   }
 
-  @Test("is checked before it is passed on; one that is in the address stays there")
+  @Test("A token is verified before the redirect; one already in the URL stays there")
   func checked() async throws {
     let pair = try await start()
     let false1 = ["Authorization: Bearer \(Self.key.dropLast())x"]
@@ -136,7 +136,7 @@ struct RedirectTicketTests {
     await pair.stop()
   }
 
-  @Test("counts for its request only: no other path, method, parameter or database")
+  @Test("A ticket is valid only for its method, path, parameters and database")
   func bound() async throws {
     let pair = try await start()
     let target = try await pair.target("GET", "/a.json?print=pretty", token: Self.key)
@@ -156,7 +156,7 @@ struct RedirectTicketTests {
     await pair.stop()
   }
 
-  @Test("is refused when it is forged, has expired, or is for another server")
+  @Test("A ticket that is forged, expired or for another server is refused")
   func refused() async throws {
     let pair = try await start()
     let target = "/a.json?ns=hearth"
@@ -181,7 +181,7 @@ struct RedirectTicketTests {
     await pair.stop()
   }
 
-  @Test("does not outlive its user")
+  @Test("A ticket is refused once its user is deleted")
   func deleted() async throws {
     let pair = try await start()
     let user = try await pair.other.signUp()
@@ -192,7 +192,7 @@ struct RedirectTicketTests {
     await pair.stop()
   }
 
-  @Test("A server that does not lead any more sends the request on once more, with a new ticket")
+  @Test("A server that no longer leads redirects again with a new ticket")
   func passedOn() async throws {
     let pair = try await start()
     let first = try await pair.target("GET", "/a.json", token: Self.key)

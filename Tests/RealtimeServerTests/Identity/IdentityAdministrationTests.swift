@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("What administrators do with accounts", .timeLimit(.minutes(2)))
+@Suite("Account administration", .timeLimit(.minutes(2)))
 struct IdentityAdministrationTests {
   private static let key = "an-administrators-key-of-40-characters!!"
   private static let accounts = "/v1/projects/hearth/accounts"
@@ -29,7 +29,7 @@ struct IdentityAdministrationTests {
     )
   }
 
-  @Test("Users, strangers and wrong keys administer nothing")
+  @Test("Users, unauthenticated clients and wrong keys cannot administer anything")
   func refused() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -52,7 +52,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("The key makes whoever shows it an administrator of the database too")
+  @Test("The administrator key also grants access to the database")
   func keyOfDatabase() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -62,7 +62,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("The socket administers without a key")
+  @Test("The socket needs no key to administer accounts")
   func socket() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -78,7 +78,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("An administrator makes, finds, changes and deletes accounts")
+  @Test("An administrator can create, find, change and delete accounts")
   func lifeOfAnAccount() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -101,7 +101,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("Accounts are listed by pages, each once")
+  @Test("Accounts are listed in pages, each exactly once")
   func pages() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -123,7 +123,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("A disabled user is told at once, and is let in neither by token nor by password")
+  @Test("A disabled user is notified at once and can use neither token nor password")
   func disable() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -150,7 +150,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("A code sets a new password once, and ends what was signed in before")
+  @Test("A reset code sets a new password once and ends earlier sessions")
   func reset() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -173,7 +173,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("A code is worth nothing after an hour, for another purpose, and for another address")
+  @Test("A code is invalid after an hour, for another purpose or for another address")
   func staleCodes() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -195,7 +195,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("A rotated key signs the next tokens, while the last ones count")
+  @Test("A rotated key signs new tokens, while earlier tokens stay valid")
   func rotateKey() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory)
@@ -215,7 +215,7 @@ struct IdentityAdministrationTests {
     await server.server.stop()
   }
 
-  @Test("A short key of administrators does not start a server")
+  @Test("A server with a short administrator key refuses to start")
   func shortKey() async throws {
     var options = DatabaseServer.Options(port: 0)
     options.identities.administratorKey = "short"

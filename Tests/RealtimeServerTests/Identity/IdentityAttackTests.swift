@@ -3,7 +3,7 @@ import Testing
 
 @testable import RealtimeServer
 
-@Suite("Attacks on the identities of a server", .timeLimit(.minutes(3)))
+@Suite("Attacks on a server's accounts", .timeLimit(.minutes(3)))
 struct IdentityAttackTests {
   /// A token derived from a valid one, and the expected reason for its refusal.
   struct Forgery: Sendable, CustomTestStringConvertible {
@@ -142,7 +142,7 @@ struct IdentityAttackTests {
     await server.server.stop()
   }
 
-  @Test("A token of another server is refused, also under the same name of a database")
+  @Test("A token from another server is refused, even for a database of the same name")
   func otherServer() async throws {
     let first = try await IdentityServer.start()
     let second = try await IdentityServer.start()
@@ -153,7 +153,7 @@ struct IdentityAttackTests {
     await second.server.stop()
   }
 
-  @Test("A token of one database opens no other one of the same server")
+  @Test("A token for one database opens no other on the same server")
   func otherDatabase() async throws {
     let stores = MemoryTreeStores()
     _ = stores.create("other")
@@ -170,7 +170,7 @@ struct IdentityAttackTests {
     await server.server.stop()
   }
 
-  @Test("Nobody writes as somebody else")
+  @Test("A user cannot write as another user")
   func otherUser() async throws {
     let rules = #"{"rules":{"users":{"$uid":{".write":"auth.uid === $uid"}}}}"#
     let server = try await IdentityServer.start(rules: .source(rules))
@@ -190,7 +190,7 @@ struct IdentityAttackTests {
     await server.server.stop()
   }
 
-  @Test("A custom token of other keys, servers, databases and times is refused")
+  @Test("A custom token for another key, server, database or time is refused")
   func customTokens() async throws {
     let store = MemoryIdentityStore()
     let server = try await IdentityServer.start(store: store)

@@ -2,11 +2,11 @@ import RealtimeCore
 import RealtimeServer
 import Testing
 
-@Suite("The auth emulator's forms", .timeLimit(.minutes(2)))
+@Suite("The auth emulator", .timeLimit(.minutes(2)))
 struct IdentityEmulatorTests {
   private static let owner = ["Authorization: Bearer owner"]
 
-  @Test("Tokens carry no signature, and open the database")
+  @Test("Tokens are unsigned and open the database")
   func tokens() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     let made = try await server.signUp()
@@ -22,7 +22,7 @@ struct IdentityEmulatorTests {
     await server.server.stop()
   }
 
-  @Test("Tokens do not end by time")
+  @Test("Tokens do not expire")
   func noExpiry() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     let token = try await server.signUp()["idToken"]
@@ -37,7 +37,7 @@ struct IdentityEmulatorTests {
     await server.server.stop()
   }
 
-  @Test("What is wrong with a sign-in is told")
+  @Test("Sign-in errors name the cause")
   func codes() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     _ = try await server.signUp()
@@ -53,7 +53,7 @@ struct IdentityEmulatorTests {
     await server.server.stop()
   }
 
-  @Test("A request without a key is refused as the service does")
+  @Test("A request without an API key is refused as by the hosted service")
   func missingKey() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     let answer = try await server.request("POST", "/v1/accounts:signUp", "{}")
@@ -63,7 +63,7 @@ struct IdentityEmulatorTests {
   }
 
   @Test(
-    "A custom token is believed, signed or not",
+    "A custom token is accepted, signed or not",
     arguments: [#"{"uid":"u1","claims":{"level":3}}"#, nil]
   )
   func customTokens(text: String?) async throws {
@@ -80,7 +80,7 @@ struct IdentityEmulatorTests {
     await server.server.stop()
   }
 
-  @Test("Codes are shown instead of sent")
+  @Test("Codes are listed instead of sent")
   func mails() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     let made = try await server.signUp()
@@ -97,7 +97,7 @@ struct IdentityEmulatorTests {
     await server.server.stop()
   }
 
-  @Test("The owner administers the accounts of any project, and clears them")
+  @Test("The owner can manage and clear the accounts of any project")
   func owner() async throws {
     let server = try await IdentityServer.start(isEmulator: true)
     let base = "/identitytoolkit.googleapis.com/v1/projects/demo-x/accounts"

@@ -6,7 +6,7 @@ import RealtimeTransport
 import TestSupport
 import Testing
 
-@Suite("What the identity endpoints refuse", .timeLimit(.minutes(3)))
+@Suite("Limits of the identity endpoints", .timeLimit(.minutes(3)))
 struct IdentityLimitTests {
   @Test("An address that guesses at many accounts is slowed down; the right password still works")
   func guessingAccounts() async throws {
@@ -33,7 +33,7 @@ struct IdentityLimitTests {
     await server.server.stop()
   }
 
-  @Test("Who finds no place in the queue for passwords is told to come back")
+  @Test("A sign-in that finds the password queue full gets a 503")
   func queue() async throws {
     let server = try await IdentityServer.start {
       $0.passwordThreads = 1
@@ -51,7 +51,7 @@ struct IdentityLimitTests {
     await server.server.stop()
   }
 
-  @Test("An address that nobody has costs as much work as a wrong password")
+  @Test("An unknown email address costs as much work as a wrong password")
   func equalTime() async throws {
     let server = try await IdentityServer.start {
       $0.passwordCost = PasswordCost(roundsLog2: 14, blockSize: 8, parallelism: 1) ?? .token
@@ -169,7 +169,7 @@ struct IdentityLimitTests {
     ),
   ]
 
-  @Test("A malformed request is refused with its code", arguments: malformed)
+  @Test("A malformed request is refused with its error code", arguments: malformed)
   func refused(request: Malformed) async throws {
     let server = try await IdentityServer.start()
     let answer = try await server.request(
@@ -188,7 +188,7 @@ struct IdentityLimitTests {
   }
 
   @Test(
-    "A token request without what it needs is refused with its code",
+    "An invalid token request is refused with its error code",
     arguments: [
       ("", "MISSING_GRANT_TYPE"), ("grant_type=password", "INVALID_GRANT_TYPE"),
       ("grant_type=refresh_token", "MISSING_REFRESH_TOKEN"),
@@ -214,7 +214,7 @@ struct IdentityLimitTests {
     await server.server.stop()
   }
 
-  @Test("Other methods and other origins get no further")
+  @Test("Other methods and origins are refused")
   func methodsAndOrigins() async throws {
     let server = try await IdentityServer.start()
     let read = try await server.request("GET", "/v1/accounts:signUp")
@@ -228,7 +228,7 @@ struct IdentityLimitTests {
     await server.server.stop()
   }
 
-  @Test("Neither passwords nor tokens nor codes nor addresses get into the log")
+  @Test("Passwords, tokens, codes and addresses never appear in the log")
   func log() async throws {
     let lines = NIOLockedValueBox<[String]>([])
     let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }

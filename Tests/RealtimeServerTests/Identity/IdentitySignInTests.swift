@@ -2,9 +2,9 @@ import RealtimeCore
 import RealtimeServer
 import Testing
 
-@Suite("Signing up and in at a server", .timeLimit(.minutes(2)))
+@Suite("Sign-up and sign-in", .timeLimit(.minutes(2)))
 struct IdentitySignInTests {
-  @Test("An address and a password make an account that can sign in")
+  @Test("An address and a password create an account that can sign in")
   func signUp() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -22,7 +22,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("Without an address the account is anonymous, whatever form the path has")
+  @Test("Without an address the account is anonymous, on either path")
   func anonymous() async throws {
     let server = try await IdentityServer.start()
     for path in ["/v1/accounts:signUp", "/identitytoolkit.googleapis.com/v1/accounts:signUp?key=x"]
@@ -37,7 +37,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("An account shows itself to its owner, without the password")
+  @Test("An account is shown to its owner without the password")
   func lookUp() async throws {
     let server = try await IdentityServer.start()
     let token = try await server.signUp()["idToken"]
@@ -52,7 +52,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("A name to show is changed without new tokens, and goes into the next ones")
+  @Test("A changed display name appears only in the next tokens")
   func displayName() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -76,7 +76,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("Another password brings new tokens, and ends everything that was signed in before")
+  @Test("A new password brings new tokens and ends all earlier sessions")
   func changePassword() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -97,7 +97,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("An anonymous account takes an address and a password, and stays the same account")
+  @Test("An anonymous account keeps its identity when it gets an address and a password")
   func link() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.post("signUp")
@@ -116,7 +116,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("A deleted account is gone, and its tokens with it")
+  @Test("A deleted account is gone, and so are its tokens")
   func delete() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -129,7 +129,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("Who signed in long ago changes neither the password nor deletes the account")
+  @Test("Changing the password or deleting the account requires a recent sign-in")
   func recentSignIn() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -145,7 +145,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("A custom token makes an account, and its claims stay with the session")
+  @Test("A custom token creates an account, and its claims stay with the session")
   func customToken() async throws {
     let store = MemoryIdentityStore()
     let server = try await IdentityServer.start(store: store)
@@ -164,7 +164,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("A token goes on with a session by a form and by JSON, in both forms of the path")
+  @Test("A refresh token works as a form and as JSON, on either path")
   func refresh() async throws {
     let server = try await IdentityServer.start()
     let made = try await server.signUp()
@@ -184,7 +184,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("Nobody signs up where only administrators make accounts")
+  @Test("Sign-up is refused where only administrators create accounts")
   func closedSignUp() async throws {
     let server = try await IdentityServer.start { $0.allowsSignUp = false }
     #expect(try await server.signUp().code == "ADMIN_ONLY_OPERATION")
@@ -192,7 +192,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("A reset is answered alike whether the address has an account or not")
+  @Test("A password reset is answered alike whether or not the account exists")
   func reset() async throws {
     let server = try await IdentityServer.start()
     _ = try await server.signUp()
@@ -213,7 +213,7 @@ struct IdentitySignInTests {
     await server.server.stop()
   }
 
-  @Test("Accounts belong to one database: another one has its own under the same address")
+  @Test("Accounts belong to one database; another can have its own under the same address")
   func databases() async throws {
     let stores = MemoryTreeStores()
     _ = stores.create("other")

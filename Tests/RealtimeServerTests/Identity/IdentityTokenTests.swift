@@ -5,7 +5,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("Tokens of a server", .timeLimit(.minutes(2)))
+@Suite("Tokens from a server", .timeLimit(.minutes(2)))
 struct IdentityTokenTests {
   private static let ownRules = #"""
     {"rules":{"users":{"$uid":{".read":"auth.uid === $uid",".write":"auth.uid === $uid"}},
@@ -23,7 +23,7 @@ struct IdentityTokenTests {
     return try await client.next()
   }
 
-  @Test("A token opens a WebSocket to its user, and the answer says who that is and until when")
+  @Test("A token authenticates a WebSocket, and the response names the user and the expiry")
   func webSocket() async throws {
     let server = try await IdentityServer.start(rules: .source(Self.ownRules))
     let made = try await server.signUp()
@@ -43,7 +43,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("REST takes a token as auth, as access_token and as a bearer, for the user and no more")
+  @Test("REST accepts a token as auth, access_token or bearer, for its user only")
   func rest() async throws {
     let server = try await IdentityServer.start(rules: .source(Self.ownRules))
     let made = try await server.signUp()
@@ -59,7 +59,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("A connection hears when its token ends, and goes on with the next one")
+  @Test("A connection is notified when its token expires and continues with the next one")
   func expiry() async throws {
     let server = try await IdentityServer.start(rules: .source(Self.ownRules)) {
       $0.tokenLifetime = 2
@@ -78,7 +78,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("Each use of a refresh token brings another one; the same use brings the same again")
+  @Test("Each use of a refresh token returns a successor; the same use returns the same one")
   func rotation() async throws {
     let server = try await IdentityServer.start()
     let first = try await server.signUp()["refreshToken"]
@@ -90,7 +90,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("A client that never got the answer goes on even a day later")
+  @Test("A client that never got the response can refresh even a day later")
   func lostAnswer() async throws {
     let server = try await IdentityServer.start()
     let first = try await server.signUp()["refreshToken"]
@@ -100,7 +100,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("A refresh token that is replayed later ends the session of everyone who has it")
+  @Test("A refresh token replayed later ends the session for everyone who has it")
   func replay() async throws {
     let server = try await IdentityServer.start()
     let stolen = try await server.signUp()["refreshToken"]
@@ -113,7 +113,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("Tokens go on to count when the key is rotated, and new ones are signed with the new key")
+  @Test("Tokens stay valid after a key rotation, and new ones are signed with the new key")
   func keyRotation() async throws {
     let store = MemoryIdentityStore()
     let server = try await IdentityServer.start(store: store, at: 1_700_000_000_000)
@@ -131,7 +131,7 @@ struct IdentityTokenTests {
     await server.server.stop()
   }
 
-  @Test("Accounts, sessions and keys outlive the server")
+  @Test("Accounts, sessions and keys survive a server restart")
   func restart() async throws {
     let store = MemoryIdentityStore()
     let first = try await IdentityServer.start(store: store)

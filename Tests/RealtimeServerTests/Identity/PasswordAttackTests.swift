@@ -6,7 +6,7 @@ import Testing
 struct PasswordAttackTests {
   private let wrong = "INVALID_LOGIN_CREDENTIALS"
 
-  @Test("does not lock the owner out, but makes every further guess wait")
+  @Test("does not lock the owner out but delays every further guess")
   func lockout() async throws {
     let delay = 150
     let server = try await IdentityServer.start { $0.accountDelay = Int64(delay) }
@@ -26,7 +26,7 @@ struct PasswordAttackTests {
     await server.server.stop()
   }
 
-  @Test("does not lock the owner out with many guesses at once, and does not tell of an account")
+  @Test("in parallel neither locks the owner out nor reveals whether an account exists")
   func parallelGuesses() async throws {
     let server = try await IdentityServer.start {
       $0.attemptsPerAccount = 2

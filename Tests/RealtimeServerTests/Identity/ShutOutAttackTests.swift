@@ -6,7 +6,7 @@ import Testing
 import TransportTestSupport
 
 /// What users leave behind when they are shut out.
-@Suite("Writes that a user has scheduled who is shut out", .timeLimit(.minutes(1)))
+@Suite("onDisconnect writes of a revoked user", .timeLimit(.minutes(1)))
 struct ShutOutAttackTests {
   private static let key = "an-administrators-key-of-40-characters!!"
 
@@ -48,7 +48,7 @@ struct ShutOutAttackTests {
   }
 
   @Test(
-    "are not done, neither at the end of the connection nor by a server that comes after a crash",
+    "are not applied, neither on disconnect nor by the next server after a crash",
     arguments: [#","disableUser":true"#, nil]
   )
   func shutOut(disabling: String?) async throws {

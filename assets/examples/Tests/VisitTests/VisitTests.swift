@@ -6,7 +6,7 @@ import Testing
 /// leaves there no other test finds.
 @Suite("Visits")
 struct VisitTests {
-  @Test("Each of a hundred visits at once is counted")
+  @Test("A hundred concurrent visits are all counted")
   func counting() async throws {
     let server = try await DatabaseServer.start(.emulator(port: 0))
     let url = try #require(server.urls.first)
@@ -21,7 +21,7 @@ struct VisitTests {
     await server.stop()
   }
 
-  @Test("What the rules forbid is refused")
+  @Test("A write that the rules forbid is denied")
   func rules() async throws {
     let server = try await DatabaseServer.start(.emulator(port: 0))
     try await server.setRules(#"{"rules": {"visits": {".read": true, ".write": false}}}"#)
