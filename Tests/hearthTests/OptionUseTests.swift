@@ -154,9 +154,9 @@ struct OptionUseTests {
     let sandbox = try Sandbox()
     let post = try sandbox.hearth("post", "--title", "Title", "--body", "B").lines[0]
     let files = FileManager.default
-    files.createFile(atPath: sandbox.directory + "/file", contents: nil)
-    files.createFile(atPath: sandbox.directory + "/run/hearth/ephemeral.sock", contents: nil)
-    files.createFile(atPath: sandbox.directory + "/import.json", contents: Data("{}".utf8))
+    _ = files.createFile(atPath: sandbox.directory + "/file", contents: nil)
+    _ = files.createFile(atPath: sandbox.directory + "/run/hearth/ephemeral.sock", contents: nil)
+    _ = files.createFile(atPath: sandbox.directory + "/import.json", contents: Data("{}".utf8))
     try files.createDirectory(
       atPath: sandbox.directory + "/.config/hearth",
       withIntermediateDirectories: true
