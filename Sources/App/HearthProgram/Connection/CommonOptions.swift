@@ -304,3 +304,15 @@ extension StarMethod {
 
   private static func isLocal(_ url: String) -> Bool { url.hasPrefix("unix:") }
 }
+
+extension CommandFailure {
+  /// The message and the exit status for any error; a refusal says what whoever asked can do.
+  init(_ error: any Error, of asker: CommonOptions?) {
+    guard let denied = error as? DatabaseError, denied.kind == .permissionDenied, let asker else {
+      self.init(error)
+      return
+    }
+    let text = asker.refusal(denied)
+    self.init(.notPermitted, description: text.prefix(1).lowercased() + text.dropFirst())
+  }
+}

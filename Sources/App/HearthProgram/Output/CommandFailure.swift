@@ -61,16 +61,6 @@ extension CommandFailure {
     }
   }
 
-  /// The message and the exit status for any error; a refusal says what whoever asked can do.
-  init(_ error: any Error, of asker: CommonOptions?) {
-    guard let denied = error as? DatabaseError, denied.kind == .permissionDenied, let asker else {
-      self.init(error)
-      return
-    }
-    let text = asker.refusal(denied)
-    self.init(.notPermitted, description: text.prefix(1).lowercased() + text.dropFirst())
-  }
-
   /// A sentence of a screen in the style of commands: without capital letter and period.
   private static func clause(_ sentence: String) -> String {
     let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
