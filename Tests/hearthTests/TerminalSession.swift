@@ -35,7 +35,8 @@ final class TerminalSession {
     controller = ends.controller
     defer { close(ends.terminal) }
     name = try String(cString: #require(ttyname(ends.terminal)))
-    _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+    // A server that the program starts must not keep the terminal open.
+    for end in [ends.controller, ends.terminal] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     if sendsUTF8 {
       var modes = termios()
       tcgetattr(controller, &modes)
