@@ -41,6 +41,21 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").status == 0)
     }
 
+    @Test("A server in the background keeps no file of the shell that started it")
+    func inheritedDescriptors() throws {
+      let sandbox = try Sandbox()
+      let file = sandbox.directory + "/kept"
+      #expect(try shell("$HEARTH list 9>\(file)", in: sandbox).status == 0)
+      let server = try #require(try sandbox.serverProcess())
+      let folder = "/proc/\(server)/fd"
+      for descriptor in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let target = try? FileManager.default.destinationOfSymbolicLink(
+          atPath: "\(folder)/\(descriptor)"
+        )
+        #expect(target != file, "descriptor \(descriptor)")
+      }
+    }
+
     @Test("Closed standard descriptors are not reused for other files")
     func closedDescriptors() throws {
       let sandbox = try Sandbox()

@@ -184,6 +184,12 @@ package struct LocalServer: Sendable {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw failure(errno) }
     defer { close(ends[1]) }
+    // The server outlives this process: what it inherited, such as the terminal, would stay open.
+    let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    for descriptor in (descriptors ?? []).compactMap({ Int32($0) }) where descriptor > STDERR_FILENO
+    {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
