@@ -106,13 +106,7 @@ extension Databases {
     func run() throws {
       let store = try storage.cluster(options)
       let view = try store.view()
-      guard let server = view.servers.first(where: { $0.host == host }) else {
-        let hosts = view.servers.map(\.host).joined(separator: ", ")
-        throw CommandFailure(
-          .notFound,
-          description: "no server is at \"\(host)\" now; there are servers at: \(hosts)"
-        )
-      }
+      let server = try Databases.server(at: host, in: view)
       guard let lease = view.leases.first(where: { $0.database == name }) else {
         throw CommandFailure(.notFound, description: "no server leads a database \"\(name)\" now")
       }
@@ -122,6 +116,21 @@ extension Databases {
 }
 
 extension Databases {
+  /// The server at a host.
+  ///
+  /// - Throws: ``CommandFailure`` that names the hosts of the servers there are.
+  fileprivate static func server(
+    at host: String,
+    in view: ClusterView
+  ) throws(CommandFailure) -> ClusterServer {
+    if let server = view.servers.first(where: { $0.host == host }) { return server }
+    let hosts = view.servers.map(\.host).joined(separator: ", ")
+    throw CommandFailure(
+      .notFound,
+      description: "no server is at \"\(host)\" now; there are servers at: \(hosts)"
+    )
+  }
+
   /// Asks the leader of a database to hand it over, and waits until it has.
   fileprivate static func move(
     _ lease: Lease,
@@ -203,9 +212,7 @@ extension Databases {
     func run() throws {
       let store = try storage.cluster(options)
       let view = try store.view()
-      guard let server = view.servers.first(where: { $0.host == host }) else {
-        throw CommandFailure(.notFound, description: "no server is at \"\(host)\" now")
-      }
+      let server = try Databases.server(at: host, in: view)
       let others = view.servers.filter { $0.id != server.id }
       guard !others.isEmpty else {
         throw CommandFailure(.conflict, description: "there is no other server to hand over to")
