@@ -25,9 +25,11 @@ struct HostTests {
   }
 
   /// The address of the proxy and, as the second host, of the server itself.
+  ///
+  /// A host has a minute: that a test is done in half of it proves that nothing waited for the first.
   private var address: PostgresAddress {
     let hosts = "127.0.0.1:\(proxy.port),127.0.0.1:\(server.port)"
-    return PostgresAddress("postgres://hearth@\(hosts)/\(name)")
+    return PostgresAddress("postgres://hearth@\(hosts)/\(name)?connect_timeout=60")
   }
 
   @Test(
@@ -40,7 +42,7 @@ struct HostTests {
     for _ in 1...2 {
       let start = ContinuousClock.now
       let connection = try PostgresConnection(to: address)
-      #expect(ContinuousClock.now - start < .seconds(2.5), "a host has three seconds")
+      #expect(ContinuousClock.now - start < .seconds(30), "a host has a minute")
       connection.close()
     }
     #expect(address.lastHost.number == 1)
@@ -56,11 +58,13 @@ struct HostTests {
     #expect(error?.description.contains("port 2") == true)
   }
 
-  @Test("A silent connection delays a commit by about a second")
+  @Test("A commit does not wait for a silent connection until its own time limit")
   func silentConnection() throws {
-    let stores = PostgresTreeStores(at: address)
+    var options = PostgresStoreOptions()
+    options.commitLimit = .seconds(120)
+    let stores = PostgresTreeStores(at: address, options: options)
     _ = try stores.create("test")
-    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
+    let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(600)))
     func commit(_ revision: Int64) throws {
       let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
       try store.commit(
@@ -71,7 +75,7 @@ struct HostTests {
     proxy.set(.silent)
     let start = ContinuousClock.now
     try commit(2)
-    #expect(ContinuousClock.now - start < .seconds(6), "a commit has ten seconds")
+    #expect(ContinuousClock.now - start < .seconds(60), "a commit has two minutes")
     try commit(3)
     #expect(try store.load().revision == 3)
     try store.close()
