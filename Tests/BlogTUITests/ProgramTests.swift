@@ -299,13 +299,26 @@ struct ProgramTests {
     #expect(program.model.composer == nil && program.model.unsentDrafts.isEmpty)
   }
 
-  @Test("Input outside the locale's character set rings the bell and is explained")
-  func unreadableInput() {
-    let terminal = ScriptedTerminal([[.unreadable]])
-    let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
-    #expect(program.run() == .hangUp)
-    #expect(program.model.message?.text.string.contains("the locale is not UTF-8") == true)
-    #expect(terminal.calls.contains("bell"))
+  @Test(
+    "Unreadable input rings the bell in every field, and is explained while one types on",
+    arguments: UnreadableInput.allCases
+  )
+  func unreadableInput(_ input: UnreadableInput) {
+    // A new post, a comment, a search and the command line.
+    for opening in ["c", "\nc", "/", ":"] {
+      let terminal = ScriptedTerminal([
+        [.woken], keys(opening), [.unreadable(input), .key(.paste("x"))], keys("yz"),
+        [.key(.backspace)],
+      ])
+      let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
+      terminal.whenWaiting = { count in
+        let message = program.model.message
+        if count == 4 || count == 5 { #expect(message == .unreadable(input), "\(opening)") }
+        if count == 6 { #expect(message == nil, "\(opening)") }
+      }
+      #expect(program.run() == .hangUp)
+      #expect(terminal.calls.count { $0 == "bell" } == 1)
+    }
   }
 
   @Test("A started comment is also saved, with its post")

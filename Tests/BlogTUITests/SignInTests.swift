@@ -42,6 +42,19 @@ struct SignInTests {
     #expect(text.contains("•••••••"))
   }
 
+  @Test("Unreadable input is explained while one types on")
+  func unreadableInput() {
+    var signIn = signIn()
+    form(.signIn, &signIn)
+    _ = signIn.update(.unreadable(.notUTF8))
+    type("ann@example.org", into: &signIn)
+    _ = signIn.update(.key(.paste("x")))
+    #expect(signIn.form?.text(.email) == "ann@example.orgx")
+    #expect(signIn.view().text().contains("What is not UTF-8 cannot be read"))
+    _ = signIn.update(.key(.tab))
+    #expect(signIn.message == nil)
+  }
+
   @Test("The cursor in a hidden password moves as in visible text")
   func cursor() {
     var signIn = signIn()

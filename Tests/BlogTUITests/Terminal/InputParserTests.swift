@@ -136,14 +136,26 @@ struct InputParserTests {
     #expect(keys("␛[201~x") == [.key(.character("x"))])
   }
 
-  @Test("Malformed and truncated characters are dropped without affecting later keys")
+  @Test("Malformed and truncated characters are reported without affecting later keys")
   func malformed() {
+    let lost = InputEvent.unreadable(.notUTF8)
+    let a = InputEvent.key(.character("a"))
     var parser = InputParser()
-    #expect(parser.take([0xE6, 0xBC, 0x1B, 0x5B, 0x41]) == [.key(.up)])
-    #expect(parser.take([0x1B, 0xE6, 0xBC, 0x61]) == [.key(.escape), .key(.character("a"))])
-    #expect(parser.take([0xC0, 0x80, 0xFF, 0x9B, 0x41]) == [.key(.character("A"))])
+    #expect(parser.take([0xE6, 0xBC, 0x1B, 0x5B, 0x41]) == [lost, .key(.up)])
+    #expect(parser.take([0x1B, 0xE6, 0xBC, 0x61]) == [.key(.escape), lost, a])
+    #expect(parser.take([0xC0, 0x80, 0xFF, 0x9B, 0x61]) == [lost, lost, lost, lost, a])
+    // The letters of Latin-1, alone, before ASCII and before each other.
     #expect(parser.take([0xE6]) == [] && parser.patience != nil)
-    #expect(parser.timeOut() == [] && parser.patience == nil)
+    #expect(parser.timeOut() == [lost] && parser.patience == nil)
+    #expect(parser.take([0xFC, 0x62, 0xE9, 0xE8, 0x61]).count == 5)
+    #expect(parser.take([0xE9, 0x0D]) == [lost, .key(.enter)])
+    // Overlong forms, surrogates and values that are too large.
+    #expect(parser.take([0xE0, 0x80, 0xAF, 0x61]) == [lost, a])
+    #expect(parser.take([0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80, 0x61]) == [lost, lost, a])
+    #expect(parser.take([0xF4, 0x90, 0x80, 0x80, 0x61]) == [lost, a])
+    // No text is missing where a sequence is unknown.
+    #expect(parser.take(Array("\u{1B}]0;".utf8) + [0xE9, 0xFF, 0x07, 0x61]) == [a])
+    #expect(parser.take([0xC2, 0x85, 0x61]) == [a])
     // Controls of one character, which a terminal may use instead of two.
     #expect(
       parser.take(Array("\u{9B}A\u{8F}P\u{9D}0;x\u{9C}\u{85}q".utf8)).compactMap(Self.name) == [
@@ -152,12 +164,40 @@ struct InputParserTests {
     )
   }
 
+  @Test("A paste keeps what is UTF-8, and marks the place of what is not")
+  func malformedPaste() {
+    let pastes: [([UInt8], String)] = [
+      ([0x61, 0xE9, 0x62], "a\u{FFFD}b"),
+      ([0x61, 0xE9], "a\u{FFFD}"),
+      ([0xE6, 0xBC], "\u{FFFD}"),
+      ([0xFC, 0xC3, 0xBC, 0xFF], "\u{FFFD}ü\u{FFFD}"),
+      ([0xED, 0xA0, 0x80, 0x1B, 0x5B, 0x32, 0x62], "\u{FFFD}\u{1B}[2b"),
+      ([0xE9, 0x1B, 0x5B, 0x41, 0x0D], "\u{FFFD}\u{1B}[A\r"),
+      ([0xC0, 0xAF], "\u{FFFD}\u{FFFD}"),
+    ]
+    let (start, end) = (Array("\u{1B}[200~".utf8), Array("\u{1B}[201~".utf8))
+    for (bytes, text) in pastes {
+      let expected: [InputEvent] = [
+        .unreadable(.notUTF8), .key(.paste(text)), .key(.character("q")),
+      ]
+      var whole = InputParser()
+      #expect(whole.take(start + bytes + end + [0x71]) == expected)
+      var single = InputParser()
+      var events: [InputEvent] = []
+      for byte in start + bytes + end + [0x71] { events += single.take([byte]) }
+      #expect(events == expected)
+      // The next paste begins anew.
+      #expect(whole.take(start + [0x61] + end) == [.key(.paste("a"))])
+    }
+  }
+
   @Test("Without UTF-8, non-ASCII input is reported as unreadable")
   func notUTF8() {
     var parser = InputParser(isUTF8: false)
-    #expect(parser.take([0xC3, 0x9B, 0x41]) == [.unreadable, .unreadable, .key(.character("A"))])
+    let lost = InputEvent.unreadable(.notASCII)
+    #expect(parser.take([0xC3, 0x9B, 0x41]) == [lost, lost, .key(.character("A"))])
     let paste = Array("\u{1B}[200~aü\u{1B}[201~".utf8)
-    #expect(parser.take(paste) == [.unreadable, .key(.paste("a"))])
+    #expect(parser.take(paste) == [lost, .key(.paste("a\u{FFFD}\u{FFFD}"))])
   }
 
   @Test("Unterminated sequences are bounded")

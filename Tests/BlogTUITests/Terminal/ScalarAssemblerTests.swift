@@ -6,7 +6,10 @@ import Testing
 struct ScalarAssemblerTests {
   private func assemble(_ bytes: [UInt8], isUTF8: Bool = true) -> [Unicode.Scalar] {
     var assembler = ScalarAssembler(isUTF8: isUTF8)
-    return bytes.compactMap { assembler.append($0) }
+    return bytes.flatMap { byte in
+      let step = assembler.append(byte)
+      return [step.isMalformed ? "\u{FFFD}" : nil, step.scalar].compactMap(\.self)
+    }
   }
 
   @Test("Every Unicode scalar round-trips")
@@ -16,26 +19,42 @@ struct ScalarAssemblerTests {
       guard let scalar = Unicode.Scalar(value) else { continue }
       var result: [Unicode.Scalar] = []
       for byte in UTF8.encode(scalar) ?? .init() {
-        if let next = assembler.append(byte) { result.append(next) }
+        let step = assembler.append(byte)
+        if step.isMalformed { Issue.record("malformed: \(value)") }
+        if let next = step.scalar { result.append(next) }
       }
       if result != [scalar] { Issue.record("lost: \(value)") }
     }
   }
 
-  @Test("Malformed bytes are dropped without affecting later characters")
+  @Test("Malformed bytes are reported without affecting later characters")
   func malformed() {
-    #expect(assemble([0x80, 0x61]) == ["a"])
-    #expect(assemble([0xE6, 0xBC, 0x61]) == ["a"])
-    #expect(assemble([0xE6, 0xE6, 0xBC, 0xA2]) == ["漢"])
-    #expect(assemble([0xC0, 0x80, 0x61]) == ["a"])
-    #expect(assemble([0xE0, 0x80, 0x80, 0x61]) == ["a"])
-    #expect(assemble([0xED, 0xA0, 0x80, 0x61]) == ["a"])
-    #expect(assemble([0xF4, 0x90, 0x80, 0x80, 0x61]) == ["a"])
-    #expect(assemble([0xFF, 0xFE, 0x61]) == ["a"])
+    let lost: Unicode.Scalar = "\u{FFFD}"
+    #expect(assemble([0x80, 0x61]) == [lost, "a"])
+    #expect(assemble([0xE6, 0xBC, 0x61]) == [lost, "a"])
+    #expect(assemble([0xE6, 0xE6, 0xBC, 0xA2]) == [lost, "漢"])
+    #expect(assemble([0xC0, 0x80, 0x61]) == [lost, lost, "a"])
+    #expect(assemble([0xE0, 0x80, 0x80, 0x61]) == [lost, "a"])
+    #expect(assemble([0xED, 0xA0, 0x80, 0x61]) == [lost, "a"])
+    #expect(assemble([0xF4, 0x90, 0x80, 0x80, 0x61]) == [lost, "a"])
+    #expect(assemble([0xFF, 0xFE, 0x61]) == [lost, lost, "a"])
+  }
+
+  @Test("A string is well-formed for the assembler exactly if it is for the standard library")
+  func everyPair() {
+    let bytes = (0x00...0xFF).map { UInt8($0) }
+    for first in bytes {
+      for second in bytes {
+        let pair = [first, second, 0x61]
+        let isValid = String(validating: pair, as: UTF8.self) != nil
+        if assemble(pair).contains("\u{FFFD}") == isValid { Issue.record("\(pair)") }
+      }
+    }
   }
 
   @Test("Without UTF-8 only ASCII is decoded")
   func asciiOnly() {
-    #expect(assemble([0xE6, 0xBC, 0xA2, 0x61], isUTF8: false) == ["a"])
+    let lost: Unicode.Scalar = "\u{FFFD}"
+    #expect(assemble([0xE6, 0xBC, 0xA2, 0x61], isUTF8: false) == [lost, lost, lost, "a"])
   }
 }

@@ -7,6 +7,8 @@ enum KeyCheck {
     case scalar(Unicode.Scalar)
     /// A sequence, without its escape.
     case sequence([UInt8])
+    /// Bytes that are no character.
+    case malformed
   }
 
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
@@ -51,7 +53,8 @@ enum KeyCheck {
         return scalar.value < 0x20 || scalar.value == 0x7F
       }
       return character == Character(scalar)
-    case (.scalar, _): return false
+    case (.malformed, .unreadable(let reason)): return reason == .notUTF8
+    case (.scalar, _), (.malformed, _): return false
     case (.sequence(let bytes), .key(let key)), (.sequence(let bytes), .escaped(let key)):
       let text = String(decoding: bytes, as: UTF8.self)
       switch key {
@@ -102,6 +105,7 @@ enum KeyCheck {
         var decoder = Unicode.UTF8()
         var iterator = bytes[index...].makeIterator()
         guard case .scalarValue(let scalar) = decoder.decode(&iterator) else {
+          parts.append(.malformed)
           index += 1
           continue
         }
@@ -120,6 +124,10 @@ enum KeyCheck {
         while let next = byte(index), (0x30...0x3B).contains(next) { index += 1 }
         if let next = byte(index), next == 0x20 || (0x40...0x7E).contains(next) { index += 1 }
       default: return skipString()
+      }
+      // Like an escape before it, what a paste lacks is told before the paste.
+      if String(validating: bytes[start..<index], as: UTF8.self) == nil {
+        parts.append(.malformed)
       }
       parts.append(.sequence([kind] + bytes[min(start + 2, bytes.count)..<min(index, bytes.count)]))
     }

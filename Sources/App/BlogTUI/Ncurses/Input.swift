@@ -128,7 +128,8 @@ extension NcursesTerminal {
       case .cursor(let row, let column):
         guard let answer = EmojiMeasure.answer(row: row, column: column) else { break }
         wasMeasured(answer.number, isRight: answer.isRight)
-      case .unreadable: if events.last != .unreadable { events.append(.unreadable) }
+      case .unreadable(let input):
+        if events.last != .unreadable(input) { events.append(.unreadable(input)) }
       }
     }
   }

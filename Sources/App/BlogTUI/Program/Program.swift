@@ -117,9 +117,9 @@ package final class Program<Terminal: TerminalDevice> {
     case .escaped(let key):
       let keys = model.binds(.alt(key)) ? [.alt(key)] : [.escape, key]
       for key in keys where ending == nil { handle(.key(key)) }
-    case .unreadable:
+    case .unreadable(let input):
       if model.settings.isOn(.bell) { terminal.bell() }
-      send(.failed(Message.unreadableInput.text.string))
+      send(.failed(Message.unreadable(input).text.string))
     case .resumed:
       send(.resumed)
     case .woken:

@@ -55,7 +55,9 @@ package final class SignInProgram<Terminal: TerminalDevice> {
     case .escaped(let key):
       let keys = signIn.form != nil && EditCommand(.alt(key)) != nil ? [.alt(key)] : [.escape, key]
       for key in keys { send(.key(key)) }
-    case .unreadable: terminal.bell()
+    case .unreadable(let input):
+      terminal.bell()
+      send(.unreadable(input))
     case .resumed: redraw()
     case .woken: break
     case .hangUp: ending = .left(.hangUp)

@@ -2,6 +2,8 @@
 package enum SignInEvent: Sendable {
   /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
+  /// Something was typed or pasted that cannot be read.
+  case unreadable(UnreadableInput)
   /// A request failed, for the given reason.
   case failed(String)
   /// The server has sent a code; without mail, an administrator provides it.
@@ -187,6 +189,7 @@ extension SignIn {
   package mutating func update(_ event: SignInEvent) -> [SignInEffect] {
     switch event {
     case .key(let key): return handle(key)
+    case .unreadable(let input): message = .unreadable(input)
     case .failed(let reason):
       activity = nil
       form?.clearSecrets()
@@ -224,7 +227,8 @@ extension SignIn {
     if key == .control("c") { return [.quit] }
     // While a request is in progress, the user can only leave.
     guard activity == nil else { return [] }
-    message = nil
+    let keepsMessage = form != nil && message?.outlasts(key) == true
+    if !keepsMessage { message = nil }
     return form == nil ? handleInList(key) : handleInForm(key)
   }
 

@@ -13,11 +13,6 @@ package struct Message: Hashable, Sendable {
   /// What it says.
   package let text: SafeText
 
-  /// What is said about input that the locale has no character for; it stays while one types on.
-  static let unreadableInput = failure(
-    "Only ASCII can be typed: the locale is not UTF-8. Set LC_ALL to C.UTF-8 and start hearth again."
-  )
-
   /// Makes a message for something good to know.
   static func note(_ text: String) -> Message {
     Message(kind: .note, text: SafeText(untrusted: text))
@@ -26,6 +21,28 @@ package struct Message: Hashable, Sendable {
   /// Makes a message for something that went wrong.
   static func failure(_ text: String) -> Message {
     Message(kind: .failure, text: SafeText(untrusted: text, limit: 1_200))
+  }
+
+  /// Makes the message about something that was typed or pasted and cannot be read.
+  static func unreadable(_ input: UnreadableInput) -> Message {
+    switch input {
+    case .notASCII:
+      failure(
+        "Only ASCII can be typed: the locale is not UTF-8. "
+          + "Set LC_ALL to C.UTF-8 and start hearth again."
+      )
+    case .notUTF8:
+      failure(
+        "What is not UTF-8 cannot be read; in a paste, \u{FFFD} stands for it. "
+          + "Set your terminal's encoding to UTF-8."
+      )
+    }
+  }
+
+  /// Whether it stays while one types on, since the text lacks what it is about.
+  func outlasts(_ key: KeyEvent) -> Bool {
+    guard case .insert? = EditCommand(key) else { return false }
+    return UnreadableInput.allCases.contains { self == .unreadable($0) }
   }
 }
 

@@ -191,10 +191,8 @@ extension Model {
       return handleBlindly(key, in: context)
     }
     if case .mouse(let event) = key { return handle(event) }
-    switch key {
-    case .character where context.isTyping && session.message == .unreadableInput: break
-    default: session.message = nil
-    }
+    let keepsMessage = context.isTyping && session.message?.outlasts(key) == true
+    if !keepsMessage { session.message = nil }
     switch session.keys.match(key, in: [context]) {
     case .action(let action): return perform(action, in: context)
     case .pending: return []

@@ -8,8 +8,8 @@ package enum InputEvent: Hashable, Sendable {
   case canSynchronize(Bool)
   /// The reply about the position of the cursor, counted from 1.
   case cursor(row: Int, column: Int)
-  /// A byte beyond ASCII that no character can be made of, since the locale is not UTF-8.
-  case unreadable
+  /// Bytes that no character can be made of.
+  case unreadable(UnreadableInput)
 }
 
 /// Splits the bytes of a terminal by the grammar of ECMA-48, and names the keys among them.
@@ -57,7 +57,6 @@ package struct InputParser: Sendable {
 
   /// The keys that the description of this type of terminal names, by their sequences.
   private let described: [[UInt8]: KeyEvent]
-  private let isUTF8: Bool
   private let escapeDelay: Duration
   private var state = State.ground
   /// Whether an escape came right before what is being read.
@@ -82,7 +81,6 @@ package struct InputParser: Sendable {
     described: [[UInt8]: KeyEvent] = [:],
     escapeDelay: Duration = .milliseconds(25)
   ) {
-    self.isUTF8 = isUTF8
     self.described = described
     self.escapeDelay = escapeDelay
     assembler = ScalarAssembler(isUTF8: isUTF8)
@@ -151,8 +149,11 @@ package struct InputParser: Sendable {
   }
 
   /// Drops an unfinished sequence, except an escape before it, which is a key by itself.
+  ///
+  /// A character that is cut off was meant to be text, and is reported.
   private mutating func giveUp(_ events: inout [InputEvent]) {
     if isEscaped { events.append(.key(.escape)) }
+    if assembler.isIncomplete { events.append(.unreadable(assembler.problem)) }
     isEscaped = false
     state = .ground
     bytes = []
@@ -185,14 +186,12 @@ extension InputParser {
       state = .escape
       return
     }
-    guard isUTF8 || byte < 0x80 else {
+    let step = assembler.append(byte)
+    if step.isMalformed {
       giveUp(&events)
-      return events.append(.unreadable)
+      events.append(.unreadable(assembler.problem))
     }
-    guard let scalar = assembler.append(byte) else {
-      if !assembler.isIncomplete { giveUp(&events) }
-      return
-    }
+    guard let scalar = step.scalar else { return }
     if (0x80...0x9F).contains(scalar.value) {
       begin(with: UInt8(scalar.value - 0x40), isTwoBytes: false, &events)
     } else if let key = TerminalKeys.key(of: scalar) {
@@ -347,7 +346,9 @@ extension InputParser {
   ) {
     if byte == Self.pasteEnd[mark] {
       guard mark + 1 == Self.pasteEnd.count else { return state = .paste(mark: mark + 1) }
-      if paste.hasUnreadable { events.append(.unreadable) }
+      if assembler.isIncomplete { paste.appendUnreadable() }
+      assembler.reset()
+      if paste.hasUnreadable { events.append(.unreadable(assembler.problem)) }
       events.append(.key(.paste(paste.text)))
       paste = PasteBuffer()
       return giveUp(&events)
@@ -358,8 +359,9 @@ extension InputParser {
   }
 
   private mutating func addPasted(_ byte: UInt8) {
-    if !isUTF8, byte >= 0x80 { paste.hasUnreadable = true }
-    if let scalar = assembler.append(byte) { paste.append(scalar) }
+    let step = assembler.append(byte)
+    if step.isMalformed { paste.appendUnreadable() }
+    if let scalar = step.scalar { paste.append(scalar) }
   }
 }
 
@@ -370,8 +372,8 @@ struct PasteBuffer: Sendable {
 
   /// The text so far.
   private(set) var text = ""
-  /// Whether bytes were dropped since the locale is not UTF-8.
-  var hasUnreadable = false
+  /// Whether it had bytes that no character can be made of.
+  private(set) var hasUnreadable = false
   private var count = 0
 
   /// Adds one character.
@@ -380,10 +382,24 @@ struct PasteBuffer: Sendable {
     text.unicodeScalars.append(scalar)
     count += 1
   }
+
+  /// Marks where bytes are missing that no character can be made of.
+  mutating func appendUnreadable() {
+    hasUnreadable = true
+    append("\u{FFFD}")
+  }
 }
 
 /// Assembles characters from bytes that arrive one by one.
 struct ScalarAssembler: Sendable {
+  /// What a byte completes.
+  struct Step: Hashable, Sendable {
+    /// Whether it ends bytes that are no character.
+    var isMalformed = false
+    /// The character, if any, after those bytes.
+    var scalar: Unicode.Scalar?
+  }
+
   private let isUTF8: Bool
   private var value: UInt32 = 0
   private var missing = 0
@@ -402,25 +418,31 @@ struct ScalarAssembler: Sendable {
     missing = 0
   }
 
-  /// Takes a byte and returns the character that it completes, if any; drops malformed bytes.
-  mutating func append(_ byte: UInt8) -> Unicode.Scalar? {
-    if byte < 0x80 {
+  /// Why bytes are malformed.
+  var problem: UnreadableInput { isUTF8 ? .notUTF8 : .notASCII }
+
+  /// Takes a byte and returns what it completes.
+  mutating func append(_ byte: UInt8) -> Step {
+    var step = Step()
+    if missing > 0, byte & 0xC0 != 0x80 {
       missing = 0
-      return Unicode.Scalar(byte)
+      step.isMalformed = true
     }
-    guard isUTF8 else { return nil }
     switch byte {
+    case 0x00...0x7F: step.scalar = Unicode.Scalar(byte)
+    case _ where !isUTF8: step.isMalformed = true
     case 0xC2...0xDF: begin(byte & 0x1F, missing: 1, least: 0x80)
     case 0xE0...0xEF: begin(byte & 0x0F, missing: 2, least: 0x800)
     case 0xF0...0xF4: begin(byte & 0x07, missing: 3, least: 0x10000)
     case 0x80...0xBF where missing > 0:
       value = value << 6 | UInt32(byte & 0x3F)
       missing -= 1
-      if missing == 0 && value >= least { return Unicode.Scalar(value) }
-    default:
-      missing = 0
+      guard missing == 0 else { break }
+      step.scalar = value >= least ? Unicode.Scalar(value) : nil
+      step.isMalformed = step.scalar == nil
+    default: step.isMalformed = true
     }
-    return nil
+    return step
   }
 
   private mutating func begin(_ bits: UInt8, missing: Int, least: UInt32) {

@@ -69,14 +69,22 @@ package struct MouseEvent: Hashable, Sendable, Codable {
   }
 }
 
+/// Why something that was typed or pasted cannot be read.
+package enum UnreadableInput: Hashable, Sendable, CaseIterable {
+  /// It is beyond ASCII, and the locale is not UTF-8.
+  case notASCII
+  /// It is not UTF-8, but the locale is.
+  case notUTF8
+}
+
 /// What a terminal reports: keys, and whether the program still owns the terminal.
 package enum TerminalEvent: Hashable, Sendable {
   /// A key, a paste, the mouse or a new size.
   case key(KeyEvent)
   /// Escape with a key right behind it: Alt with that key where this is bound, or else both keys.
   case escaped(KeyEvent)
-  /// Something was typed or pasted that the locale has no character for.
-  case unreadable
+  /// Something was typed or pasted that cannot be read; what can be read of a paste follows.
+  case unreadable(UnreadableInput)
   /// The process was stopped and continues; everything has to be drawn again.
   case resumed
   /// Another thread called the waker, because it has left work for the program.
