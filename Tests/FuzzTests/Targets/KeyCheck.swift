@@ -125,11 +125,10 @@ enum KeyCheck {
         if let next = byte(index), next == 0x20 || (0x40...0x7E).contains(next) { index += 1 }
       default: return skipString()
       }
-      // Like an escape before it, what a paste lacks is told before the paste.
-      if String(validating: bytes[start..<index], as: UTF8.self) == nil {
-        parts.append(.malformed)
-      }
-      parts.append(.sequence([kind] + bytes[min(start + 2, bytes.count)..<min(index, bytes.count)]))
+      let part = bytes[start..<min(index, bytes.count)]
+      // What a paste lacks is told before the paste.
+      if String(validating: part, as: UTF8.self) == nil { parts.append(.malformed) }
+      parts.append(.sequence([kind] + part.dropFirst(2)))
     }
 
     private mutating func skipControl() {
