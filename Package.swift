@@ -109,10 +109,14 @@ let package = Package(
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
   traits: [
-    .default(enabledTraits: ["OfflineStorage"]),
+    .default(enabledTraits: ["OfflineStorage", "TLS"]),
     .trait(
       name: "OfflineStorage",
       description: "RealtimeDatabase can keep data and pending writes on the disk, with SQLite."
+    ),
+    .trait(
+      name: "TLS",
+      description: "Clients reach https URLs, and servers have certificates, with BoringSSL."
     ),
   ],
   dependencies: [
@@ -139,7 +143,7 @@ let package = Package(
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-        product("NIOSSL", "swift-nio-ssl"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
@@ -333,13 +337,13 @@ let package = Package(
     // One script in two modes of Swift, which the tests of `hearth` run; they are no products.
     .executableTarget(
       name: "Swift5Script",
-      dependencies: ["RealtimeDatabase"],
+      dependencies: ["RealtimeAuth", "RealtimeDatabase"],
       path: "Tests/Swift5Script",
       swiftSettings: [.swiftLanguageMode(.v5)]
     ),
     .executableTarget(
       name: "Swift6Script",
-      dependencies: ["RealtimeDatabase"],
+      dependencies: ["RealtimeAuth", "RealtimeDatabase"],
       path: "Tests/Swift6Script",
       swiftSettings: [.swiftLanguageMode(.v6)]
     ),

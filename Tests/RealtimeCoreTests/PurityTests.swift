@@ -19,7 +19,7 @@ struct PurityTests {
     "CPostgres": ["Server/PostgresStorage/Connection/"],
     "TOMLKit": ["App/BlogTUI/Configuration/"],
     "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/SQLiteStorage/"],
-    "NIOSSL": ["Core/RealtimeTransport/"],
+    "NIOSSL": ["Core/RealtimeTransport/TLS/"],
     "Crypto": ["Server/RealtimeServer/Accounts/"],
     "ArgumentParser": ["App/HearthProgram/", "Lab/Benchmarks/", "Lab/hearth-lab/"],
   ]

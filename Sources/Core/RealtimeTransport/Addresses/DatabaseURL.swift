@@ -83,6 +83,11 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     } else {
       isSecure = scheme.map { $0 == .https } ?? !authority.isLoopback
     }
+    #if !TLS
+    guard !isSecure else {
+      throw DatabaseURLError(description: "\"\(text)\" needs TLS, but \(TLSFailure.leftOut)")
+    }
+    #endif
     return DatabaseURL(
       target: ConnectionTarget(
         host: authority.host,
@@ -196,9 +201,11 @@ extension Substring {
 package struct DatabaseURLError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason, and the expected form.
   package let description: String
+}
 
+extension DatabaseURLError {
   init(_ url: String, reason: String) {
-    description = "\"\(url)\" is not a database URL: \(reason)"
+    self.init(description: "\"\(url)\" is not a database URL: \(reason)")
   }
 }
 

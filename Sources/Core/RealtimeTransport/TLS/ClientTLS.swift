@@ -1,4 +1,4 @@
-private import Glibc
+#if TLS
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
@@ -87,18 +87,6 @@ struct ClientTLS: Sendable {
   }
 }
 
-/// The authorities that a client trusts.
-package enum TrustRoots: Hashable, Sendable {
-  /// The authorities that the system trusts.
-  case system
-  /// Only the authorities in a PEM file.
-  ///
-  /// The system's authorities are excluded on purpose: a client that names the authority of a
-  /// private server does not want any other authority to vouch for it. To trust both, concatenate
-  /// the files.
-  case file(String)
-}
-
 /// A server name in a certificate; its first label may be a wildcard.
 struct CertificateName {
   private let text: String
@@ -118,69 +106,4 @@ struct CertificateName {
     return host[dot...] == text.dropFirst()
   }
 }
-
-extension ConnectionTarget {
-  /// Connects, using TLS if the target requires it.
-  ///
-  /// - Parameters:
-  ///   - eventLoop: The event loop of the channel.
-  ///   - trust: The trusted authorities.
-  ///   - timeout: The connection timeout for each address of the host.
-  ///   - initialize: Adds the protocol handlers before the channel connects.
-  /// - Returns: The channel. The TLS handshake may still be in progress; its errors reach the
-  ///   handlers as ``TLSFailure``.
-  func connect(
-    on eventLoop: any EventLoop,
-    trust: TrustRoots,
-    timeout: TimeAmount,
-    initialize: @escaping @Sendable (any Channel) throws -> Void
-  ) -> EventLoopFuture<any Channel> {
-    guard isSecure, case .tcp(let host, _) = endpoint else {
-      return dial(
-        bootstrap(on: eventLoop, timeout: timeout, initialize: initialize),
-        on: eventLoop
-      )
-    }
-    return ClientTLS.make(trusting: trust, on: eventLoop).flatMap { tls in
-      dial(
-        bootstrap(on: eventLoop, timeout: timeout) { channel in
-          try tls.secure(channel, to: host)
-          try initialize(channel)
-        },
-        on: eventLoop
-      )
-    }
-  }
-
-  private func dial(
-    _ bootstrap: ClientBootstrap,
-    on eventLoop: any EventLoop
-  ) -> EventLoopFuture<any Channel> {
-    switch detour ?? endpoint {
-    case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
-    case .tcp(let host, let port):
-      bootstrap
-        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelOption(.tcpOption(Self.userTimeout), value: Self.patience)
-        .resolver(turns > 0 ? TurningResolver(turns: turns, eventLoop: eventLoop) : nil)
-        .connect(host: host, port: port)
-    }
-  }
-
-  /// The Linux option for how long sent data may stay unacknowledged, in milliseconds.
-  private static let userTimeout = NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)
-  /// Long enough for a short network outage, and far less than TCP's default of about 15 minutes.
-  private static let patience: ChannelOptions.Types.SocketOption.Value = 30_000
-
-  private func bootstrap(
-    on eventLoop: any EventLoop,
-    timeout: TimeAmount,
-    initialize: @escaping @Sendable (any Channel) throws -> Void
-  ) -> ClientBootstrap {
-    ClientBootstrap(group: eventLoop)
-      .connectTimeout(timeout)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
-      }
-  }
-}
+#endif

@@ -1,42 +1,7 @@
+#if TLS
 private import Glibc
 internal import NIOCore
 internal import NIOSSL
-
-/// Why TLS cannot be established, or why the other end cannot be trusted.
-package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of failure.
-  package enum Kind: Hashable, Sendable {
-    /// The certificate is not signed by a trusted authority.
-    case unknownAuthority
-    /// The certificate is for another name.
-    case wrongName
-    /// The certificate is no longer valid.
-    case expired
-    /// The certificate is not valid yet.
-    case notYetValid
-    /// The other end does not speak TLS.
-    case notTLS
-    /// The connection ended during the handshake.
-    case interrupted
-    /// The connection ended without a TLS close notification.
-    case truncated
-    /// The trusted authorities cannot be loaded.
-    case unusableTrustRoots
-    /// The two ends have no common parameters, or one violated the protocol.
-    case failed
-  }
-
-  /// The kind of failure.
-  package let kind: Kind
-  /// The reason, worded to follow the name of the server and a colon.
-  package let description: String
-
-  /// Makes a failure.
-  package init(_ kind: Kind, description: String) {
-    self.kind = kind
-    self.description = description
-  }
-}
 
 /// Translates TLS errors for the handlers that follow it in the pipeline.
 final class TLSWatch: ChannelInboundHandler {
@@ -144,3 +109,4 @@ final class TLSWatch: ChannelInboundHandler {
     return "\(parts.tm_year + 1_900)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
   }
 }
+#endif

@@ -1,3 +1,4 @@
+#if TLS
 private import Glibc
 internal import NIOCore
 internal import NIOSSL
@@ -50,12 +51,6 @@ package struct ServerCertificate: Sendable {
     let watch = TLSWatch(host: "this client", certificate: { nil })
     try channel.pipeline.syncOperations.addHandlers(handler, watch)
   }
-}
-
-/// Why a certificate or its key cannot be used.
-package struct ServerCertificateError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file and the reason.
-  package let description: String
 }
 
 /// A PEM file with certificates or a private key.
@@ -130,3 +125,4 @@ struct PEMFile {
 struct PEMFileError: Error, CustomStringConvertible {
   let description: String
 }
+#endif

@@ -1,0 +1,11 @@
+/// The authorities that a client trusts.
+package enum TrustRoots: Hashable, Sendable {
+  /// The authorities that the system trusts.
+  case system
+  /// Only the authorities in a PEM file.
+  ///
+  /// The system's authorities are excluded on purpose: a client that names the authority of a
+  /// private server does not want any other authority to vouch for it. To trust both, concatenate
+  /// the files.
+  case file(String)
+}

@@ -1,0 +1,43 @@
+#if !TLS
+internal import NIOCore
+
+// What stands for TLS in a program that was built without it: nobody can make a value of these types.
+
+extension TLSFailure {
+  /// The failure of everything that needs TLS.
+  static let leftOut = TLSFailure(
+    .failed,
+    description: "this program was built without TLS, a trait of RealtimeDatabase's package"
+  )
+}
+
+/// The TLS configuration of a client, which does not exist.
+enum ClientTLS {
+  static func make(
+    trusting roots: TrustRoots,
+    on eventLoop: any EventLoop
+  ) -> EventLoopFuture<ClientTLS> {
+    eventLoop.makeFailedFuture(TLSFailure.leftOut)
+  }
+
+  func secure(_ channel: any Channel, to host: String) throws { switch self {} }
+}
+
+/// A server's certificate, which cannot be loaded.
+package enum ServerCertificate: Sendable {
+  /// Refuses every certificate.
+  ///
+  /// - Parameters:
+  ///   - chain: A PEM file with the server's certificate.
+  ///   - key: A PEM file with the private key.
+  /// - Throws: ``ServerCertificateError``, which names what is missing.
+  package init(chain: String, key: String) throws(ServerCertificateError) {
+    throw ServerCertificateError(description: TLSFailure.leftOut.description)
+  }
+
+  /// The expiry of the certificate, in seconds since 1970.
+  package var expiry: Int64 { switch self {} }
+
+  func secure(_ channel: any Channel) throws { switch self {} }
+}
+#endif
