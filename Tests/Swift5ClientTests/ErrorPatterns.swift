@@ -1,0 +1,1 @@
+../Swift6Script/ErrorPatterns.swift
