@@ -86,6 +86,7 @@ struct AuthTests {
 
   // MARK: Errors
 
+  // Differs: The texts of errors
   @Test(
     "Server error codes map to Firebase error codes",
     arguments: [

@@ -144,6 +144,7 @@ struct CredentialFileTests {
     }
   }
 
+  // Differs: `Auth` keeps credentials
   @Test("Sign-out in one program signs out the others at their next refresh")
   func signedOutElsewhere() async throws {
     try await Scene.run { scene in

@@ -38,6 +38,7 @@ struct DatabaseUserTests {
     }
   }
 
+  // Differs: The databases and the `Auth`
   @Test("A database finds the Auth instance for its URL automatically")
   func automatic() async throws {
     try await Scene.run { scene in

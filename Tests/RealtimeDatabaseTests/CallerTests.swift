@@ -17,6 +17,7 @@ struct CallerTests {
     String(repeating: "k", count: 800), Array(repeating: "d", count: 40).joined(separator: "/"),
   ]
 
+  // Differs: Control characters in keys
   @Test("An invalid external path throws an error with a reason", arguments: Self.invalid)
   func invalidPath(path: String) throws {
     let root = try root()
@@ -79,6 +80,7 @@ struct CallerTests {
     #expect(!Database.isValidKey("a/b") && !Database.isValidKey("") && Database.isValidKey("%2E"))
   }
 
+  // Differs: Mistakes in the program
   @Test("A programmer error traps, and the message names the throwing alternative")
   func messages() async throws {
     let child = await #expect(
@@ -109,6 +111,7 @@ struct CallerTests {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }
 
+  // Differs: ``Database/useEmulator
   @Test("Persistence can be configured until the first reference; its size is validated at once")
   func persistence() async {
     await #expect(processExitsWith: .success) {
@@ -137,6 +140,7 @@ struct CallerTests {
     }
   }
 
+  // Differs: Writes below `.info`
   @Test("Every write below .info fails with the same error, and no transaction block runs")
   func info() async throws {
     try await Station.run { station in

@@ -73,6 +73,7 @@ struct CodableTests {
     }
   }
 
+  // Differs: `EncodingError` and `DecodingError`
   @Test("Empty data decodes as nil for an optional type and throws for any other")
   func noData() async throws {
     try await Station.run { station in

@@ -280,6 +280,7 @@ struct DecoderTests {
     }
   }
 
+  // Differs: ``Database/Decoder`` makes an array
   @Test("Children whose keys are indices are an array where the type says so, with nil in gaps")
   func sparse() throws {
     let decoder = Database.Decoder()

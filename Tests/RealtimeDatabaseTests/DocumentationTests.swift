@@ -55,6 +55,32 @@ struct DocumentationTests {
     }
   }
 
+  /// Tests name what they prove about a difference in a comment: `Differs:` and how the page begins it.
+  @Test("The page of differences has each one that a test names, and a test names each of them")
+  func differences() throws {
+    let page = Self.folder.appending(path: "RealtimeDatabase.docc/Differences.md")
+    let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+      .filter { $0.hasPrefix("| ") && $0.split(separator: "|").count == 3 }
+      .map { $0.dropFirst(2) }
+      .filter { !$0.hasPrefix("What |") && !$0.hasPrefix("---") }
+    let repository = Self.folder.appending(path: "../../..").standardized
+    let tests = repository.appending(path: "Tests").path
+    let files = try FileManager.default.subpathsOfDirectory(atPath: tests)
+      .filter { $0.hasSuffix(".swift") }.map { "\(tests)/\($0)" }
+    let script = repository.appending(path: "assets/scripts/test-consumers").path
+    var unnamed = Set(rows)
+    for file in files + [script] {
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      for match in text.matches(of: /(?m)^ *(?:\/\/|#) Differs: (.+)$/) {
+        let named = rows.filter { $0.hasPrefix(match.1) }
+        #expect(named.count == 1, "\(file) names \(match.1)")
+        unnamed.subtract(named)
+      }
+    }
+    #expect(rows.count > 40)
+    #expect(unnamed.isEmpty)
+  }
+
   /// Whether a documentation comment precedes a line, ignoring attributes in between.
   private func isDocumented(_ lines: [Substring], before number: Int) -> Bool {
     var index = number - 1

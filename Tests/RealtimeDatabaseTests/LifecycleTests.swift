@@ -113,6 +113,7 @@ struct LifecycleTests {
     }
   }
 
+  // Differs: A database made by
   @Test("The connection ends when the last reference is dropped")
   func lastReference() async throws {
     let server = try await StubServer(.accepts)
@@ -156,6 +157,7 @@ struct LifecycleTests {
     #expect(error?.path == "/a")
   }
 
+  // Differs: A read fails at once after
   @Test("A read fails at once after goOffline if nothing is cached")
   func offlineRead() async throws {
     var options = DatabaseOptions()
@@ -179,6 +181,7 @@ struct LifecycleTests {
     #expect(options.readConnectionDeadline == nil)
   }
 
+  // Differs: An awaited write fails with
   @Test("An awaited write or transaction that cannot reach the server fails at its deadline")
   func writeDeadline() async throws {
     var options = DatabaseOptions()
@@ -197,6 +200,7 @@ struct LifecycleTests {
     #expect(event?.kind == .timedOut)
   }
 
+  // Differs: A cancelled task gets
   @Test("An awaited write throws when its task is canceled, and stays queued")
   func cancelledWrite() async throws {
     try await Station.run { station in

@@ -6,6 +6,7 @@ import Testing
 
 @Suite("Code from the guide to lists", .timeLimit(.minutes(1)))
 struct ListTests {
+  // Differs: Keys of ``DatabaseReference/childByAutoId
   @Test("What was added without a connection keeps its order when the clock is set back")
   func clockSetBack() async throws {
     try await Station.run { station in
@@ -150,6 +151,7 @@ struct ListTests {
     }
   }
 
+  // Differs: A single observer of several
   @Test("A limitToLast observer sees the oldest child leave when a new one arrives")
   func limits() async throws {
     try await Station.run { station in

@@ -30,6 +30,7 @@ struct OriginalTests {
     #expect(ref.description == "http://localhost:9000/x")
   }
 
+  // Differs: `database(url:)` distinguishes
   @Test("All URLs of a database return the same instance")
   func oneInstance() {
     let database = Database.database(url: "http://localhost:9000?ns=one")
@@ -56,6 +57,7 @@ struct OriginalTests {
     #expect(database.reference(fromURL: "http://127.0.0.1:9000/a/b?ns=shop") == place)
   }
 
+  // Differs: ``Database/reference(fromURL:)`` traps
   @Test(
     "A URL of another database, or with characters invalid in keys, is a programmer error",
     arguments: [
@@ -136,6 +138,7 @@ struct OriginalTests {
     }
   }
 
+  // Differs: The block of a transaction is
   @Test(
     "Callbacks of a main-actor class run on the main queue and may use the class"
   )
@@ -154,6 +157,7 @@ struct OriginalTests {
     }
   }
 
+  // Differs: ``Database/callbackQueue`` may be set
   @Test("Callbacks run on another queue if one is set")
   func otherQueue() async throws {
     try await Station.run { station in

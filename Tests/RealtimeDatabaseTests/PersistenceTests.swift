@@ -167,6 +167,7 @@ struct PersistenceTests {
     }
   }
 
+  // Differs: If the acknowledgement of a write
   @Test("A write whose acknowledgment was lost with its process is not applied again")
   func lostAcknowledgement() async throws {
     try await Station.run { station in
@@ -294,6 +295,7 @@ struct PersistenceTests {
 
   // MARK: Trouble
 
+  // Differs: Only one process uses
   @Test("A second database on the same file works without persistence and reports it")
   func inUse() async throws {
     try await Station.run { station in
@@ -322,6 +324,7 @@ struct PersistenceTests {
     }
   }
 
+  // Differs: A damaged file is renamed
   @Test("A damaged file is set aside and reported, and the database continues with an empty one")
   func damaged() async throws {
     try await Station.run { station in

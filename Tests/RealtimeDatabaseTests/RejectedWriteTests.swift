@@ -55,6 +55,7 @@ struct RejectedWriteTests {
     try await server.stop()
   }
 
+  // Differs: If a connected server does not
   @Test("A read without a response from the server fails at its deadline")
   func silence() async throws {
     let server = try await StubServer(.isSilent)

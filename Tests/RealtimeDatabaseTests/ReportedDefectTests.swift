@@ -10,6 +10,7 @@ import Testing
 /// client.
 @Suite("Reported bugs: the client", .timeLimit(.minutes(1)))
 struct ReportedDefectTests {
+  // Differs: The main queue is served
   @Test("A finished script exits even if its database is connected and observed")
   func scriptExits() async {
     await #expect(processExitsWith: .success) {
@@ -82,6 +83,7 @@ struct ReportedDefectTests {
     }
   }
 
+  // Differs: Transactions commit on every
   @Test("A transaction commits on a double that others hash differently")
   func doubles() async throws {
     try await Station.run { station in

@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Async sequences", .timeLimit(.minutes(1)))
 struct SequenceTests {
+  // Differs: ``DatabaseQuery/snapshots`` keeps only
   @Test("A slow loop over snapshots gets the latest state")
   func snapshots() async throws {
     try await Station.run { station in

@@ -35,6 +35,8 @@ struct StrictValueTests {
     }
   }
 
+  // Differs: Data that cannot be stored
+  // Differs: Children beside `.value`
   @Test("A value with any unsupported part is rejected, and the existing data stays")
   func values() async throws {
     try await Station.run { station in

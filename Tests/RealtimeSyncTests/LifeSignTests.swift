@@ -114,6 +114,7 @@ struct LifeSignTests {
     #expect(driver.core.silentSince == end + 5_000)
   }
 
+  // Differs: A server that stops answering
   @Test("A probe reveals within three seconds that an idle server hangs")
   func probe() {
     var driver = connected()

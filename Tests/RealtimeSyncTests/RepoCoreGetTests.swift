@@ -102,6 +102,7 @@ struct RepoCoreGetTests {
     #expect(driver.engine.requests.isEmpty)
   }
 
+  // Differs: A read that the server denies
   @Test("A read returns stored data if the server is unavailable, but not if it denies the read")
   func failures() throws {
     for (status, expected) in [
@@ -126,6 +127,7 @@ struct RepoCoreGetTests {
     #expect(driver.reads == [#"{"a":7,"b":2} cached pending"#])
   }
 
+  // Differs: The result of a single read
   @Test("Reads from the store do not affect listeners of other queries at the location")
   func undisturbed() throws {
     var driver = try restarted()

@@ -25,6 +25,7 @@ struct RepoCoreIdentityTests {
     if let request { driver.answer(request.id, status) }
   }
 
+  // Differs: A pending write is sent only
   @Test("A signed-out user's write is not sent as the next user; it waits for its own")
   func heldWrites() throws {
     var driver = connected()
@@ -84,6 +85,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions == ["write 1 write_canceled"])
   }
 
+  // Differs: When the user changes
   @Test("Signing out ends unsent transactions")
   func transactions() {
     var driver = connected()
@@ -156,6 +158,7 @@ struct RepoCoreIdentityTests {
     #expect(driver.completions == ["cancelled \(listener.number) permission_denied"])
   }
 
+  // Differs: A token that expires
   @Test("A rejected token cancels no listener, even if the server revokes the listen first")
   func refusedToken() throws {
     var driver = connected()

@@ -447,6 +447,7 @@ struct RepoCoreOfflineTests {
     #expect(Set(driver.store.model.queries.values.map(\.path.description)) == ["/q0", "/q1"])
   }
 
+  // Differs: Data that is kept synced
   @Test("Data kept synced is not pruned by the next process, but by the one after")
   func keptSynced() throws {
     var driver = OfflineDriver()

@@ -119,6 +119,7 @@ struct RepoCoreSessionTests {
     #expect(driver.listens == ["q /x/y "])
   }
 
+  // Differs: If the server revokes one query
   @Test("A revoked listen ends like a denied one")
   func revoked() throws {
     var driver = CoreDriver()

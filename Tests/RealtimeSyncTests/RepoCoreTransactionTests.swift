@@ -234,6 +234,7 @@ struct RepoCoreTransactionTests {
     #expect(driver.completions.isEmpty)
   }
 
+  // Differs: If the connection is lost after
   @Test("With the write-once extension a sent transaction is resent with its key")
   func writeOnce() throws {
     var driver = try counter([.writeOnce])

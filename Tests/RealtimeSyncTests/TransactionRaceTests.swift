@@ -23,6 +23,7 @@ struct TransactionRaceTests {
 
   // MARK: Tries and pauses
 
+  // Differs: A transaction is tried 25
   @Test("The first retry is immediate; later ones back off exponentially with jitter")
   func pauses() throws {
     var driver = try counter {

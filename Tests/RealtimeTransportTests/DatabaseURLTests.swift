@@ -3,6 +3,7 @@ import Testing
 
 @Suite("DatabaseURL")
 struct DatabaseURLTests {
+  // Differs: A URL without a scheme
   @Test(
     "specifies host, port, namespace and encryption",
     arguments: [
@@ -21,6 +22,7 @@ struct DatabaseURLTests {
       ("http://127.0.0.1:9000?ns=demo", "127.0.0.1", 9_000, false, "demo"),
       ("http://[::1]:9000?ns=demo", "::1", 9_000, false, "demo"),
       ("https://a.firebaseio.com?ns=b", "a.firebaseio.com", 443, true, "b"),
+      ("example.test:9000?ns=b", "example.test", 9_000, true, "b"),
       ("ws://example.test:81?ns=b", "example.test", 81, false, "b"),
     ] as [(String, String, Int, Bool, String)]
   )

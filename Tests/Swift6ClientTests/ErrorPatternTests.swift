@@ -7,6 +7,8 @@ import Testing
 /// `ExampleTests` looks at the same patterns in programs, which `.ci/run` also optimizes.
 @Suite("Error handling patterns", .timeLimit(.minutes(1)))
 struct ErrorPatternTests {
+  // Differs: `error as? AuthErrorCode` is nil
+  // Differs: A read that cannot reach the server fails with
   @Test("Each pattern sees the domain and the number of each error", arguments: Failure.allCases)
   func patterns(failure: Failure) async {
     #expect(Set(await failure.seen()) == [failure.expected])

@@ -109,6 +109,8 @@ struct PortedCodeTests {
     }
   }
 
+  // Differs: ``Database/database()`` works before
+  // Differs: Without a project
   @Test("configure() uses the project file in the working directory, if there is one")
   func configureFromFile() async throws {
     await #expect(processExitsWith: .success) {
@@ -140,6 +142,7 @@ struct PortedCodeTests {
     }
   }
 
+  // Differs: Of `FirebaseOptions`
   @Test("The default app uses its project's database, and other apps use theirs")
   func apps() async {
     await #expect(processExitsWith: .success) {

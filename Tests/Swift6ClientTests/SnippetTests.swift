@@ -96,6 +96,7 @@ struct SnippetTests {
     print(written, committed, snapshot)
   }
 
+  // Differs: Two snapshots of one location
   @Test("Snapshots are equatable and hashable by location and data")
   func snapshots() throws {
     let data = ["a": ["b": 1], "c": ["b": 1]] as [String: Any]
@@ -136,6 +137,7 @@ struct SnippetTests {
     #expect(ref.description == "http://127.0.0.1:1/users")
   }
 
+  // Differs: ``Database/Encoder`` refuses bytes
   @Test("Coding strategies have Firebase's nested names, and blobs are rejected")
   func strategies() throws {
     let encoder = Database.Encoder()

@@ -45,6 +45,7 @@ extension EndToEnd {
       #expect(try stored("/chat/people").contains("Ann"))
     }
 
+    // Differs: At the top level of a script
     @Test(
       "A script that awaits each write has stored everything at its end, and every error is caught",
       arguments: ["Swift5Script", "Swift6Script"]

@@ -387,6 +387,7 @@ struct SQLiteOfflineStoreTests {
     }
   }
 
+  // Differs: The file is in
   @Test("The file location follows the environment")
   func places() {
     let state = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "/s", "HOME": "/h"])
