@@ -22,23 +22,36 @@ package final class PostgresProxy: Sendable {
     var count = 0
     /// Connections with lower numbers are silent, whatever the weather is.
     var firstAudible = 0
+    /// The connections through which one of the watched texts was sent.
+    var watched: Set<Int> = []
+    /// Whether the watched connections are silent, whatever the weather is.
+    var areWatchedSilent = false
+    /// How long data is on its way, in microseconds.
+    var delay: UInt32 = 0
     var target: Int
   }
 
   /// The port of 127.0.0.1 that programs connect to.
   package let port: Int
   private let listener: Int32
+  private let texts: [Data]
   private let state: NIOLockedValueBox<State>
 
   /// Creates a proxy for a PostgreSQL server.
   ///
+  /// - Parameters:
+  ///   - server: The server.
+  ///   - texts: Texts; connections through which one is sent can be silenced apart from others.
   /// - Throws: ``PostgresServer/Failure`` when no port is available.
-  package convenience init(to server: PostgresServer) throws { try self.init(to: server.port) }
+  package convenience init(to server: PostgresServer, watching texts: [String] = []) throws {
+    try self.init(to: server.port, watching: texts)
+  }
 
   /// Creates a proxy for a port of 127.0.0.1, which ``aim(at:)`` may set later.
   ///
   /// - Throws: ``PostgresServer/Failure`` when no port is available.
-  package init(to target: Int = 0) throws {
+  package init(to target: Int = 0, watching texts: [String] = []) throws {
+    self.texts = texts.map { Data($0.utf8) }
     state = NIOLockedValueBox(State(target: target))
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = Self.address(port: 0)
@@ -92,11 +105,22 @@ package final class PostgresProxy: Sendable {
   /// Silences the connections that exist, without an error; later ones work.
   package func silenceConnections() { state.withLockedValue { $0.firstAudible = $0.count } }
 
+  /// Silences the connections through which a watched text was or will be sent, or ends that.
+  package func silenceWatched(_ isSilent: Bool) {
+    state.withLockedValue { $0.areWatchedSilent = isSilent }
+  }
+
+  /// Delays data in each direction, by half of what a request and its answer take longer.
+  package func delay(by microseconds: UInt32) {
+    state.withLockedValue { $0.delay = microseconds }
+  }
+
   private var weather: Weather { state.withLockedValue { $0.weather } }
 
   private func isSilent(_ connection: Int) -> Bool {
     state.withLockedValue { state in
       if case .silent = state.weather { return true }
+      if state.areWatchedSilent, state.watched.contains(connection) { return true }
       return connection < state.firstAudible
     }
   }
@@ -133,8 +157,13 @@ package final class PostgresProxy: Sendable {
     }
     // A connection that begins in this weather does not lose its replies.
     let isSpared = weather == .losingReplies
-    relay(from: client, to: server, number) { _ in true }
+    relay(from: client, to: server, number, isWatched: true) { _ in true }
     relay(from: server, to: client, number) { $0 != .losingReplies || isSpared }
+  }
+
+  private func watch(_ bytes: Data, _ number: Int) {
+    guard texts.contains(where: { bytes.range(of: $0) != nil }) else { return }
+    _ = state.withLockedValue { $0.watched.insert(number) }
   }
 
   /// Forwards bytes until one side ends, or the closure says that the bytes are lost.
@@ -142,6 +171,7 @@ package final class PostgresProxy: Sendable {
     from source: Int32,
     to target: Int32,
     _ number: Int,
+    isWatched: Bool = false,
     _ arrives: @escaping @Sendable (Weather) -> Bool
   ) {
     Thread.detachNewThread { [weak self] in
@@ -149,6 +179,8 @@ package final class PostgresProxy: Sendable {
       while true {
         let count = read(source, &buffer, buffer.count)
         guard count > 0 else { break }
+        if isWatched { self?.watch(Data(buffer.prefix(count)), number) }
+        usleep(self?.state.withLockedValue { $0.delay } ?? 0)
         while self?.isSilent(number) == true { usleep(10_000) }
         guard let weather = self?.weather, arrives(weather) else { break }
         var sent = 0
