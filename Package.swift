@@ -122,7 +122,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -194,13 +193,16 @@ let package = Package(
     // Server: SecurityRules and RealtimeHub, the engine, are pure.
     library("SecurityRules", in: "Server", ["RealtimeCore"]),
     library("RealtimeHub", in: "Server", ["RealtimeCore", "SecurityRules"]),
+    .systemLibrary(
+      name: "CLibcrypto",
+      path: "Sources/Server/CLibcrypto",
+      providers: [.apt(["libssl-dev"])]
+    ),
     library(
       "RealtimeServer",
       in: "Server",
       [
-        "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
-        product("Crypto", "swift-crypto"),
-        product("CryptoExtras", "swift-crypto"),
+        "CLibcrypto", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -320,7 +322,7 @@ let package = Package(
       "TransportTestSupport",
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
     ),
-    testSupport("TLSTestSupport", [product("Crypto", "swift-crypto")]),
+    testSupport("TLSTestSupport", ["CLibcrypto"]),
     testSupport("FaultyStorage", [product("GRDBSQLite", "GRDB.swift")]),
     // A program that the tests of `hearth` start and kill; it is no product.
     .executableTarget(

@@ -1,6 +1,3 @@
-internal import Crypto
-internal import Foundation
-
 /// A certificate authority for tests, which signs server certificates with its own key.
 package struct CertificateAuthority: Sendable {
   /// A certificate and its private key.
@@ -14,7 +11,7 @@ package struct CertificateAuthority: Sendable {
   /// The certificate of the authority in PEM.
   package let certificate: String
   private let name: String
-  private let key = P256.Signing.PrivateKey()
+  private let key: SigningKey
 
   private static let signature = DER.sequence(DER.identifier(1, 2, 840, 10_045, 4, 3, 2))
 
@@ -23,8 +20,9 @@ package struct CertificateAuthority: Sendable {
   /// - Throws: The error of signing.
   package init(_ name: String = "An authority for tests") throws {
     self.name = name
+    key = try SigningKey()
     certificate = try Self.certificate(
-      of: key.publicKey,
+      of: key,
       named: name,
       signedBy: key,
       named: name,
@@ -51,26 +49,26 @@ package struct CertificateAuthority: Sendable {
     years: ClosedRange<Int> = 2_021...2_089,
     isSelfSigned: Bool = false
   ) throws -> Issued {
-    let own = P256.Signing.PrivateKey()
+    let own = try SigningKey()
     let subject = names.first ?? "a server"
     let alternatives =
       names.flatMap { DER.value(0x82, Array($0.utf8)) }
       + addresses.flatMap { DER.value(0x87, $0) }
     let certificate = try Self.certificate(
-      of: own.publicKey,
+      of: own,
       named: subject,
       signedBy: isSelfSigned ? own : key,
       named: isSelfSigned ? subject : name,
       years: years,
       extensions: [Self.extension([29, 17], DER.sequence(alternatives))]
     )
-    return Issued(certificate: certificate, key: own.pemRepresentation + "\n")
+    return Issued(certificate: certificate, key: own.text)
   }
 
   private static func certificate(
-    of subjectKey: P256.Signing.PublicKey,
+    of subjectKey: SigningKey,
     named subject: String,
-    signedBy issuerKey: P256.Signing.PrivateKey,
+    signedBy issuerKey: SigningKey,
     named issuer: String,
     years: ClosedRange<Int>,
     extensions: [[UInt8]]
@@ -83,13 +81,11 @@ package struct CertificateAuthority: Sendable {
       distinguishedName(issuer),
       DER.sequence(DER.year(years.lowerBound), DER.year(years.upperBound)),
       distinguishedName(subject),
-      Array(subjectKey.derRepresentation),
+      subjectKey.publicPart,
       DER.tagged(3, DER.sequence(extensions.flatMap(\.self)))
     )
-    let proof = try issuerKey.signature(for: body).derRepresentation
-    let whole = Data(DER.sequence(body, signature, DER.bits(Array(proof))))
-    let text = whole.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-    return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+    let proof = try issuerKey.signature(of: body)
+    return DER.text(of: DER.sequence(body, signature, DER.bits(proof)), named: "CERTIFICATE")
   }
 
   private static func distinguishedName(_ text: String) -> [UInt8] {

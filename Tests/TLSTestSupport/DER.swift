@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The few ASN.1 types that a certificate consists of, in DER encoding.
 enum DER {
   static func sequence(_ parts: [UInt8]...) -> [UInt8] { value(0x30, parts.flatMap(\.self)) }
@@ -47,5 +49,12 @@ enum DER {
     case ..<0x100: [tag, 0x81, UInt8(bytes.count)] + bytes
     default: [tag, 0x82, UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)] + bytes
     }
+  }
+
+  /// The text form of a value: PEM.
+  static func text(of value: [UInt8], named name: String) -> String {
+    let text = Data(value)
+      .base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+    return "-----BEGIN \(name)-----\n\(text)\n-----END \(name)-----\n"
   }
 }

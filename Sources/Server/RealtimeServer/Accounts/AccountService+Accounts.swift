@@ -1,4 +1,3 @@
-internal import Crypto
 internal import NIOCore
 internal import RealtimeCore
 
@@ -164,7 +163,7 @@ extension AccountService {
   }
 
   private static func hash(ofCode text: String) -> [UInt8] {
-    Array(SHA256.hash(data: Array(text.utf8)))
+    Cryptography.sha256(text.utf8)
   }
 
   /// Handles a request for a password reset or an email verification.

@@ -1,4 +1,3 @@
-internal import Crypto
 private import Foundation
 internal import RealtimeCore
 
@@ -85,38 +84,33 @@ struct SigningKey: Sendable {
   let created: Int64
   /// When another key replaced it, in milliseconds since 1970; nil while it is in use.
   var retired: Int64?
-  private let key: P256.Signing.PrivateKey
+  private let key: P256Key
 
   /// Makes a key.
   init(created: Int64) {
-    self.init(P256.Signing.PrivateKey(), created: created)
+    self.init(P256Key(), created: created)
   }
 
-  private init(_ key: P256.Signing.PrivateKey, created: Int64) {
+  private init(_ key: P256Key, created: Int64) {
     self.key = key
     self.created = created
-    let digest = SHA256.hash(data: key.publicKey.x963Representation)
-    id = Base64URL.encode(digest.prefix(12))
+    // The digest is that of an uncompressed point, which begins with a 4.
+    id = Base64URL.encode(Cryptography.sha256([4] + key.publicBytes).prefix(12))
   }
 
-  /// Signs bytes; nil if the system has no randomness.
-  func signature(of bytes: [UInt8]) -> [UInt8]? {
-    (try? key.signature(for: bytes)).map { Array($0.rawRepresentation) }
-  }
+  /// Signs bytes; nil without memory.
+  func signature(of bytes: [UInt8]) -> [UInt8]? { key.signature(of: bytes) }
 
   /// Whether a signature of these bytes was made with this key.
   func isSigned(_ bytes: [UInt8], by signature: [UInt8]) -> Bool {
-    guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else {
-      return false
-    }
-    return key.publicKey.isValidSignature(signature, for: bytes)
+    key.isSigned(bytes, by: signature)
   }
 
   // MARK: JSON
 
   /// The key as a JSON Web Key with its private part, and its dates.
   var json: JSONValue {
-    let point = Array(key.publicKey.rawRepresentation)
+    let point = key.publicBytes
     var members = [
       JSONMember("kty", .string("EC")),
       JSONMember("crv", .string("P-256")),
@@ -125,7 +119,7 @@ struct SigningKey: Sendable {
       JSONMember("kid", .string(id)),
       JSONMember("x", .string(Base64URL.encode(point.prefix(32)))),
       JSONMember("y", .string(Base64URL.encode(point.dropFirst(32)))),
-      JSONMember("d", .string(Base64URL.encode(key.rawRepresentation))),
+      JSONMember("d", .string(Base64URL.encode(key.privateBytes))),
       JSONMember("created", .integer(created)),
     ]
     if let retired { members.append(JSONMember("retired", .integer(retired))) }
@@ -136,7 +130,7 @@ struct SigningKey: Sendable {
   init?(json: JSONValue) {
     guard json["crv"]?.string == "P-256", let created = json["created"]?.integer,
       let bytes = json["d"]?.string.flatMap({ Base64URL.decode($0) }),
-      let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes)
+      let key = P256Key(privateBytes: bytes)
     else { return nil }
     self.init(key, created: created)
     retired = json["retired"]?.integer
@@ -172,7 +166,7 @@ package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflec
   package var customMirror: Mirror { Mirror(self, children: []) }
 
   private static func digest(of text: String) -> [UInt8] {
-    Array(SHA256.hash(data: Array(text.utf8)))
+    Cryptography.sha256(text.utf8)
   }
 }
 

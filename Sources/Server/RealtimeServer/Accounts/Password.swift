@@ -1,4 +1,3 @@
-private import CryptoExtras
 private import Foundation
 internal import NIOConcurrencyHelpers
 internal import NIOPosix
@@ -99,7 +98,9 @@ package struct PasswordHash: Hashable, Sendable {
   ///   - cost: The work to put into it.
   /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
   package init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
-    guard let digest = Self.digest(of: password, salt: salt, cost: cost) else { return nil }
+    guard let digest = Cryptography.scrypt(password.bytes, salt: salt, cost: cost) else {
+      return nil
+    }
     self.cost = cost
     self.salt = salt
     self.digest = digest
@@ -109,23 +110,9 @@ package struct PasswordHash: Hashable, Sendable {
   ///
   /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
   package func matches(_ password: Password) -> Bool? {
-    Self.digest(of: password, salt: salt, cost: cost).map { ConstantTime.areEqual($0, digest) }
-  }
-
-  private static func digest(
-    of password: Password,
-    salt: [UInt8],
-    cost: PasswordCost
-  ) -> [UInt8]? {
-    let key = try? KDF.Scrypt.deriveKey(
-      from: password.bytes,
-      salt: salt,
-      outputByteCount: digestBytes,
-      rounds: 1 << cost.roundsLog2,
-      blockSize: cost.blockSize,
-      parallelism: cost.parallelism
-    )
-    return key?.withUnsafeBytes { Array($0) }
+    Cryptography.scrypt(password.bytes, salt: salt, cost: cost).map {
+      ConstantTime.areEqual($0, digest)
+    }
   }
 
   // MARK: Text

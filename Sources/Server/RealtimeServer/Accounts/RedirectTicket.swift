@@ -1,4 +1,3 @@
-private import Crypto
 private import Foundation
 internal import RealtimeCore
 internal import RealtimeHub
@@ -28,7 +27,7 @@ struct RedirectTicket: Equatable {
   /// The sender's verified credential.
   var credential: VerifiedCredential
 
-  /// The text for the URL; nil if the system has no randomness.
+  /// The text for the URL; nil without memory.
   func sealed(with secret: [UInt8]) -> String? {
     let json = JSONValue.object(
       ("s", .string(server)),
@@ -38,23 +37,20 @@ struct RedirectTicket: Equatable {
       ("a", credential.auth),
       ("x", credential.expires.map { .integer($0) } ?? .null)
     )
-    let box = try? AES.GCM.seal(
+    let key = Cryptography.key(from: secret, for: Self.purpose)
+    return Cryptography.sealed(
       Array(json.text.utf8),
-      using: Self.key(of: secret),
-      authenticating: Array(Self.purpose.utf8)
-    )
-    return (box?.combined).map { Base64URL.encode(Array($0)) }
+      key: key,
+      authenticating: Self.purpose
+    ).map { Base64URL.encode($0) }
   }
 
   /// Reads a ticket's text; nil unless a server with the same secret sealed it.
   init?(_ text: String, sealedWith secret: [UInt8]) {
-    guard let bytes = Base64URL.decode(text), let box = try? AES.GCM.SealedBox(combined: bytes),
-      let plain = try? AES.GCM.open(
-        box,
-        using: Self.key(of: secret),
-        authenticating: Array(Self.purpose.utf8)
-      ),
-      let json = try? JSONParser.parse(Array(plain)),
+    let key = Cryptography.key(from: secret, for: Self.purpose)
+    guard let bytes = Base64URL.decode(text),
+      let plain = Cryptography.opened(bytes, key: key, authenticating: Self.purpose),
+      let json = try? JSONParser.parse(plain),
       let server = json["s"]?.string, let digest = json["r"]?.string, let end = json["e"]?.integer,
       let identity = json["i"].flatMap({ Identity(json: $0) }), let auth = json["a"]
     else { return nil }
@@ -70,14 +66,6 @@ struct RedirectTicket: Equatable {
     self.end = end
     self.credential = credential
   }
-
-  private static func key(of secret: [UInt8]) -> SymmetricKey {
-    HKDF<SHA256>.deriveKey(
-      inputKeyMaterial: SymmetricKey(data: secret),
-      info: Array(purpose.utf8),
-      outputByteCount: 32
-    )
-  }
 }
 
 /// The request that a ticket is for: a method, a path with its query, and a database.
@@ -90,7 +78,7 @@ struct TicketedRequest: Equatable {
   init(method: String, target: String, database: String) {
     // None of the three contains a line break.
     let text = "\(method)\n\(target)\n\(database)"
-    digest = Base64URL.encode(Array(SHA256.hash(data: Array(text.utf8))))
+    digest = Base64URL.encode(Cryptography.sha256(text.utf8))
   }
 }
 

@@ -1,4 +1,3 @@
-internal import Crypto
 package import RealtimeCore
 
 /// A JSON Web Token that is parsed but not verified.
@@ -50,7 +49,7 @@ package struct WebToken: Sendable {
     return "\(part(header)).\(part(claims))."
   }
 
-  /// The text of a token signed with a key; nil if the system has no randomness.
+  /// The text of a token signed with a key; nil without memory.
   static func signed(_ claims: JSONValue, with key: SigningKey) -> String? {
     let header = JSONValue.object(
       ("alg", .string(SigningKey.algorithm)),
@@ -199,7 +198,7 @@ struct RefreshToken: Sendable {
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     text = Base64URL.encode(bytes)
-    hash = Array(SHA256.hash(data: bytes))
+    hash = Cryptography.sha256(bytes)
   }
 
   /// Parses a token; nil if it cannot be one.
@@ -211,8 +210,7 @@ struct RefreshToken: Sendable {
 
   /// The token that replaces this one.
   func successor(_ secret: [UInt8]) -> RefreshToken {
-    let key = SymmetricKey(data: secret)
-    return RefreshToken(Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)))
+    RefreshToken(Cryptography.hmac(of: bytes, key: secret))
   }
 }
 

@@ -1,0 +1,5 @@
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/provider.h>
+#include <openssl/x509.h>
