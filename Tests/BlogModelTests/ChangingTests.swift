@@ -73,7 +73,7 @@ struct ChangingTests {
     try await second.wait("two refusals") { $0.refusals.count == 2 }
     #expect(
       try await server.database().reference().getData().childSnapshots.map(\.key) == [
-        "seen", "users",
+        "deleted", "seen", "users",
       ]
     )
   }

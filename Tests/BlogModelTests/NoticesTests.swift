@@ -120,6 +120,56 @@ struct NoticesTests {
     try await alice.wait("nothing again") { $0.noticeEntries == [] }
   }
 
+  @Test("are not crowded out by one person, however much that person writes")
+  func crowding() async throws {
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let bob = try server.signedInBlog("bob")
+    let carol = try server.signedInBlog("carol")
+    let ann = try server.signedInBlog("alice")
+    let bread = try await carol.post(title: "Bread", body: "b")
+    let mine = try await ann.comment(on: bread, text: "How?")
+    let naming = try await carol.comment(on: bread, text: "see @alice")
+    let answer = try await carol.comment(on: bread, text: "So", answering: mine)
+    var written: Set<String> = []
+    for _ in 0..<100 {
+      written.insert(try await bob.comment(on: bread, text: "me, @alice", answering: mine))
+    }
+    let alice = try screen(server, "alice")
+    try await alice.wait("those of both") { [written] alice in
+      let found = Set((alice.noticeEntries ?? []).map(\.id))
+      return found.isSuperset(of: [naming, answer]) && !found.isDisjoint(with: written)
+    }
+    // A bounded number of places are bob's.
+    for list in [ann.paths.mentions(of: "alice"), ann.paths.replies(to: "alice")] {
+      let keys = try await list.getData().childSnapshots.map(\.key)
+      #expect((1...64).contains(keys.count { $0.hasPrefix("bob~") }))
+      #expect(keys.count { !$0.hasPrefix("bob~") } == 1)
+    }
+  }
+
+  @Test("of earlier versions are listed with those of today")
+  func earlierVersions() async throws {
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let bob = try server.signedInBlog("bob")
+    let bread = try await bob.post(title: "Bread", body: "b")
+    let mine = try await server.signedInBlog("alice").comment(on: bread, text: "How?")
+    let naming = try await bob.comment(on: bread, text: "see @alice")
+    let answer = try await bob.comment(on: bread, text: "So", answering: mine)
+    // The entries as they were written: the post, under the key of what it leads to.
+    try await server.administer([
+      "mentions": ["alice": [naming: bread]], "replies": ["alice": [answer: bread]],
+    ])
+    let later = try await bob.comment(on: bread, text: "@alice, did it help?")
+    let alice = try screen(server, "alice")
+    try await alice.wait("all") {
+      Set(($0.noticeEntries ?? []).map(\.id)) == [naming, answer, later]
+    }
+    let check = try await BlogCheck(reading: server.database(as: "alice").reference())
+    #expect(check.leftovers == [])
+    try await bob.delete(post: bread)
+    try await alice.wait("nothing") { $0.noticeEntries == [] }
+  }
+
   @Test("leave no orphaned entries, and fsck finds those of other programs")
   func traces() async throws {
     let server = try await BlogServer()
@@ -150,7 +200,8 @@ struct NoticesTests {
       "post-comments/-K/-L": ["uid": "bob", "author": "bob", "text": "t", "parent": "-M"],
     ])
     let left = try await server.check()
-    #expect(left.leftovers.map(\.path) == ["/mentions/carol/\(comment)", "/tags/black/\(tea)"])
+    let place = "alice~" + comment.suffix(1)
+    #expect(left.leftovers.map(\.path) == ["/mentions/carol/\(place)", "/tags/black/\(tea)"])
     #expect(left.faults.map(\.path) == ["/post-comments/-K/-L", "/replies/bob/x"])
   }
 

@@ -25,6 +25,16 @@ struct BlogAttacker {
     }
   }
 
+  private static let now = PushID.timePart(1_700_000_001_234)
+  /// Keys of what may be written: of the time of the test.
+  static let newPost = now + "newpost00001"
+  static let newComment = now + "newcomment01"
+  /// Keys of what may not be written: long ago, late, and of what was deleted.
+  private static let oldKey = "--------long-ago0001"
+  private static let lateKey = "-zzzzzzzzzzzzzzzzzzz"
+  private static let gonePost = now + "gonepost0001"
+  private static let goneComment = now + "gonecomment1"
+
   static let post = #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":0}"#
   static let starred =
     #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":1,"stars":{"carol":true}}"#
@@ -39,10 +49,14 @@ struct BlogAttacker {
      "presence":{"alice":{"t1":{"name":"Alice","terminal":"tty","since":1}},
                  "bob":{"t1":{"name":"Bob","terminal":"tty","since":1}}},
      "typing":{"p":{"bob":{"name":"Bob","at":1}},"s":{"carol":{"name":"Carol","at":1}}},
-     "replies":{"bob":{"r":"p"}},"mentions":{"nick":{"r":"p","s":"s","z":"p"}},
+     "deleted":{"\(gonePost)":{"\(gonePost)":"alice"},"p":{"\(goneComment)":"bob"}},
+     "replies":{"bob":{"r":"p","alice~r":{"key":"r","post":"p"},
+                       "carol~z":{"key":"z","post":"p"}}},
+     "mentions":{"nick":{"r":"p","s":"s","z":"p","alice~p":{"key":"p","post":"p"},
+                         "alice~r":{"key":"r","post":"p"},"carol~z":{"key":"z","post":"p"}}},
      "tags":{"tea":{"p":"alice","z":"alice"}},"following":{"bob":{"alice":true}},
      "seen":{"alice":{"before":0,"stars":{"p":1}},
-             "bob":{"before":0,"marks":{"m001":{"post":"p","read":"c"}}}}}
+             "bob":{"before":0,"cleared":"c","marks":{"m001":{"post":"p","read":"c"}}}}}
     """
 
   let rules: String
@@ -76,17 +90,17 @@ struct BlogAttacker {
     let put = #"{"p":"/\#(first.path)","d":\#(first.json)"#
     let update = #"{"p":"/","d":{\#(members)}}"#
     switch attempt.way {
-    case .put: _ = dialogue.ask(1, "p", put + "}")
+    case .put: dialogue.tell(1, "p", put + "}")
     case .transaction:
       let hash = dialogue.hub.snapshot[Path(wire: "/" + first.path)].hash
-      _ = dialogue.ask(1, "p", put + #","h":"\#(hash)"}"#)
-    case .update: _ = dialogue.ask(1, "m", update)
+      dialogue.tell(1, "p", put + #","h":"\#(hash)"}"#)
+    case .update: dialogue.tell(1, "m", update)
     case .atTheEnd:
-      _ = dialogue.ask(1, "o", put + "}")
-      _ = dialogue.close(0)
+      dialogue.tell(1, "o", put + "}")
+      dialogue.leave()
     case .updateAtTheEnd:
-      _ = dialogue.ask(1, "om", update)
-      _ = dialogue.close(0)
+      dialogue.tell(1, "om", update)
+      dialogue.leave()
     }
   }
 
@@ -94,11 +108,13 @@ struct BlogAttacker {
 
   /// The keys that a wildcard stands for: existing, missing and invalid ones.
   private static let keys: [String: [String]] = [
-    "$uid": ["alice", "bob"], "$post": ["p", "--------newpost00001", "-zzzzzzzzzzzzzzzzzzz"],
-    "$comment": ["c", "d", "--------ncomment0001", "r", "q", "-zzzzzzzzzzzzzzzzzzz"],
+    "$uid": ["alice", "bob"], "$post": ["p", newPost],
+    "$comment": ["c", "d", newComment, "r", "q", lateKey, oldKey, goneComment],
+    "$key": ["p", "c", "x", goneComment],
     "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
     "$mark": ["m001", "m002", "zzzz"], "$other": ["x"], "$name": ["nick", "x"],
-    "$entry": ["p", "s", "c", "r", "z"], "$tag": ["tea", "x"],
+    "$place": ["r", "s", "z", "alice~r", "alice~p", "bob~c", "carol~d", "carol~z", "bob~cc"],
+    "$tag": ["tea", "x"],
     "$author": ["alice", "carol", "zoe"],
   ]
 
@@ -130,15 +146,20 @@ struct BlogAttacker {
     #"{"name":"Carol","terminal":"tty","since":1}"#,
     #"{"name":"Carol","at":{".sv":"timestamp"}}"#, #"{"name":"Alice","at":{".sv":"timestamp"}}"#,
     #"{"uid":"bob","author":"Bob","text":"ha","parent":"gone"}"#,
-    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#, #""s""#,
+    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#,
     #"{"uid":"bob","author":"Bob","text":"ha","parent":"c"}"#, #""alice""#, #""bob""#,
+    #"{"key":"p","post":"p"}"#, #"{"key":"q","post":"p"}"#, #"{"key":"r","post":"p"}"#,
+    #"{"key":"d","post":"s"}"#, #"{"key":"z","post":"p"}"#,
   ]
 
   private static let scalars =
     [
       "true", "false", "0", "1", "-5", "1e300", #""""#, #""x""#, #""a\u001bb""#,
       #"{".sv":"timestamp"}"#, #"{".sv":{"increment":1}}"#,
-    ] + [201, 800, 11_000].map { "\"\(String(repeating: "x", count: $0))\"" }
+    ] + [201, 800].map { "\"\(String(repeating: "x", count: $0))\"" }
+
+  /// A text that is longer than any but a body, for where long ones are accepted.
+  private static let veryLong = "\"\(String(repeating: "x", count: 11_000))\""
 
   private static let wide =
     "{" + (0..<40).map { #""k\#($0)":1"# }.joined(separator: ",") + "}"
@@ -150,8 +171,7 @@ struct BlogAttacker {
     values += ["1", "true", #""x""#].map { #"{".value":\#($0),".priority":"p"}"# }
     let current = before[Path(wire: "/" + location)]
     if !current.isEmpty { values.append(current.json(.value).text) }
-    let priorities = ["1", #""p""#, "\"\(String(repeating: "x", count: 11_000))\""]
-    return values.map { ("", $0) } + priorities.map { ("/.priority", $0) }
+    return values.map { ("", $0) } + ["1", #""p""#].map { ("/.priority", $0) }
   }
 
   /// Variants of an object with a priority on itself or on one of its leaves.
@@ -174,14 +194,19 @@ struct BlogAttacker {
   ///
   /// - Parameters:
   ///   - uid: The user who writes.
+  ///   - places: The first keys of the paths; nil for all.
   ///   - tries: Makes an attempt, and returns whether it changed anything.
   /// - Throws: `RulesError` when the rules cannot be parsed.
   func attackLocations(
     as uid: String?,
+    in places: Set<Substring>? = nil,
     _ tries: (Attempt) async -> Bool
   ) async throws {
     let others = Way.allCases.dropFirst()
-    for (place, location) in try locations().enumerated() {
+    let locations = try locations().filter { location in
+      places.map { $0.contains(location.prefix { $0 != "/" }) } ?? true
+    }
+    for (place, location) in locations.enumerated() {
       for (number, value) in values(at: location).enumerated() {
         let path = location + value.suffix
         func attempt(_ way: Way, _ json: String) -> Attempt {
@@ -190,6 +215,7 @@ struct BlogAttacker {
         if await tries(attempt(.put, value.json)) {
           for way in others { _ = await tries(attempt(way, value.json)) }
           for json in Self.prioritized(value.json) { _ = await tries(attempt(.put, json)) }
+          if value.json.utf8.count > 800 { _ = await tries(attempt(.put, Self.veryLong)) }
         } else if (place + number) % 4 == 0 {
           let way = others[others.startIndex + (place + number) / 4 % others.count]
           _ = await tries(attempt(way, value.json))
@@ -221,27 +247,32 @@ struct BlogAttacker {
     let decrement = #"{".sv":{"increment":-1}}"#
     return [
       [
-        ("posts/--------newpost00001", post), ("user-posts/alice/--------newpost00001", post),
+        ("posts/\(newPost)", post), ("user-posts/alice/\(newPost)", post),
         ("users/alice/username", #""Alice""#),
       ],
       star("p", "bob", "true", increment), star("s", "bob", "true", increment),
       star("s", "carol", "null", decrement), star("p", "alice", "true", increment),
       both("p", "title", #""N""#) + both("p", "body", #""N""#),
-      [("posts/s", "null"), ("user-posts/alice/s", "null"), ("post-comments/s", "null")],
       [
-        ("post-comments/p/--------ncomment0001", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
+        ("posts/s", "null"), ("user-posts/alice/s", "null"), ("post-comments/s", "null"),
+        ("deleted/s/s", #""alice""#),
+      ],
+      [
+        ("post-comments/p/\(newComment)", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
         ("users/bob/username", #""Bob""#),
       ],
+      [("post-comments/p/c", "null"), ("deleted/p/c", #""bob""#)],
       [
         (
-          "post-comments/p/--------ncomment0001",
+          "post-comments/p/\(newComment)",
           #"{"uid":"carol","author":"Carol","text":"@nick","parent":"c"}"#
         ),
-        ("users/carol/username", #""Carol""#), ("replies/bob/--------ncomment0001", #""p""#),
-        ("mentions/nick/--------ncomment0001", #""p""#),
+        ("users/carol/username", #""Carol""#),
+        ("replies/bob/carol~1", #"{"key":"\#(newComment)","post":"p"}"#),
+        ("mentions/nick/carol~1", #"{"key":"\#(newComment)","post":"p"}"#),
       ],
       both("p", "title", #""N""#) + both("p", "body", #""a #tea for @nick""#)
-        + [("tags/tea/p", #""alice""#), ("mentions/nick/p", #""p""#)],
+        + [("tags/tea/p", #""alice""#), ("mentions/nick/alice~p", #"{"key":"p","post":"p"}"#)],
       [("seen/bob/before", #"{".sv":"timestamp"}"#), ("seen/bob/marks", "null")],
     ]
   }()
@@ -252,19 +283,26 @@ struct BlogAttacker {
   ]
 
   /// Replacements of keys and people throughout an update.
-  private static let renamings: [(String, String)] = [
-    ("--------newpost00001", "zzzz"), ("--------newpost00001", "-zzzzzzzzzzzzzzzzzzz"),
-    ("--------ncomment0001", "zzzz"),
-    ("--------ncomment0001", "-zzzzzzzzzzzzzzzzzzz"), (#""parent":"c""#, #""parent":"gone""#),
-    (#""parent":"c""#, #""parent":"r""#), (#""parent":"c""#, #""parent":"d""#),
-    (#""parent":"c""#, #""parent":"--------ncomment0001""#), ("replies/bob", "replies/alice"),
-  ]
+  private static let renamings: [(String, String)] = {
+    let parent = #""parent":"c""#
+    let replacements: [(String, [String])] = [
+      (newPost, ["zzzz", lateKey, oldKey, gonePost]),
+      (newComment, ["zzzz", lateKey, oldKey, goneComment]),
+      (parent, ["gone", "r", "d", newComment].map { parent.replacing("c\"", with: $0 + "\"") }),
+      ("carol~1", ["bob~1", "carol~1~1", "carol~11", "carol1", newComment]),
+      ("replies/bob", ["replies/alice"]), ("deleted/s/s", ["deleted/p/p"]),
+      ("deleted/p/c", ["deleted/p/d"]),
+    ]
+    return replacements.flatMap { old, all in all.map { (old, $0) } }
+  }()
 
   private static let additions: [(String, String)] = [
     ("posts/s/stars/carol", "null"), ("posts/p/stars/dave", "true"), ("posts/p/starCount", "5"),
     ("posts/p/title", #""Defaced""#), ("posts/p/.priority", "1"), ("posts/p/title/.priority", "1"),
     ("users/alice/username", #""Other""#), ("user-posts/alice/p/body", #""Defaced""#),
     ("posts/s", "null"), ("user-posts/alice/s/stars/carol", "null"),
+    ("deleted/p/p", #""alice""#), ("deleted/\(gonePost)/\(gonePost)", "null"),
+    ("deleted/p/\(goneComment)", "null"),
   ]
 
   /// The whole post as others see it, with other stars and another count, at one path or both.

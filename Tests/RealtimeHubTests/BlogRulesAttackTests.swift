@@ -1,5 +1,6 @@
 import RealtimeCore
 import RealtimeHub
+import SecurityRules
 import Testing
 
 /// The outcome of a stranger's writes, compared with what must be true of a blog.
@@ -33,7 +34,7 @@ private struct BlogDamage {
         switch keys.last {
         case "body": 65_536
         case "text": 10_000
-        case "post", "read", "parent": 768
+        case "key", "post", "read", "parent", "cleared": 768
         case "title": 300
         default: 200
         }
@@ -45,7 +46,7 @@ private struct BlogDamage {
       case ("seen", 4) where keys[2] == "stars":
         !after[Path(["user-posts", ChildKey(keys[1]), ChildKey(keys[3])])].isEmpty
       case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
-      case ("seen", 3): ["before", "marks", "stars"].contains(keys[2])
+      case ("seen", 3): ["before", "marks", "stars", "cleared"].contains(keys[2])
       case ("following", 3):
         [before, after].contains { !$0[Path(["users", ChildKey(keys[2])])].isEmpty }
       case ("users", 3): keys[2] == "username"
@@ -83,39 +84,55 @@ private struct BlogDamage {
     }
   }
 
-  /// Checks that an entry that leads to a post or comment is created by its author alone, and is
-  /// removed only by the author or the user it notifies, unless its target is missing.
+  /// Checks that an entry that leads to a post or comment is created by its author alone, at one of
+  /// the author's places, and is removed only by the author or the user it notifies, unless its
+  /// target is missing.
   private mutating func checkTraces() {
-    for place in ["replies", "mentions", "tags"] as [ChildKey] {
-      for (name, entries) in before[place].entries + after[place].entries {
-        for (key, entry) in entries.entries {
-          let path = Path([place, name, key])
+    for list in ["replies", "mentions", "tags"] as [ChildKey] {
+      for (name, entries) in before[list].entries + after[list].entries {
+        for (key, _) in entries.entries {
+          let path = Path([list, name, key])
           guard before[path] != after[path] else { continue }
-          let post = ChildKey(entry.text)
-          let isPost = place == "tags" || post == key
-          let target = Path(isPost ? ["posts", key] : ["post-comments", post, key])
+          let target = target(of: after[path].isEmpty ? before[path] : after[path], at: path)
+          let isMyPlace = uid.map { key.text.hasPrefix($0 + "~") } ?? false
           let isMine =
-            [before, after].contains { $0[target].child("uid").text == uid }
-            || (place == "replies" && name.text == uid && after[path].isEmpty)
+            [before, after].contains { $0[target].child("uid").text == uid } || isMyPlace
+            || (list == "replies" && name.text == uid && after[path].isEmpty)
           let leadsNowhere = after[path].isEmpty && after[target].isEmpty
           if !isMine, !leadsNowhere { fault("\(path) changed") }
-          if !after[path].isEmpty, after[target].isEmpty { fault("\(path) leads nowhere") }
+          if after[path].isEmpty { continue }
+          if after[target].isEmpty { fault("\(path) leads nowhere") }
+          if list != "tags", !isMyPlace || key.text.utf8.count != (uid ?? "").utf8.count + 2 {
+            fault("\(path) is no place of \(uid ?? "nobody")")
+          }
         }
       }
     }
   }
 
-  /// Checks that new posts and comments have automatic keys of the past, that answers have parents
+  /// The post or comment that an entry leads to.
+  private func target(of entry: Node, at path: Path) -> Path {
+    guard let place = path.keys.last, path.first != "tags" else {
+      return Path(["posts", path.keys.last ?? "?"])
+    }
+    let isOld = entry.leafValue != nil
+    let key = isOld ? place : ChildKey(entry.child("key").text)
+    let post = ChildKey(isOld ? entry.text : entry.child("post").text)
+    return Path(key == post ? ["posts", key] : ["post-comments", post, key])
+  }
+
+  /// Checks that new posts and comments have automatic keys of about now, that answers have parents
   /// whose authors are told, and that people go by the names of their accounts.
   private mutating func checkTruth() {
+    checkDeletions()
     for (post, _) in after.child("posts").entries where before[Path(["posts", post])].isEmpty {
-      checkKey(post)
+      checkKey(post, on: post)
       if !before[Path(["post-comments", post])].isEmpty { fault("\(post) inherits comments") }
     }
     for (post, comments) in after.child("post-comments").entries {
       for (key, comment) in comments.entries
       where before[Path(["post-comments", post, key])].isEmpty {
-        checkKey(key)
+        checkKey(key, on: post)
         let parent = comment.child("parent")
         let answered = before[Path(["post-comments", post, ChildKey(parent.text)])]
         if !parent.isEmpty, answered.isEmpty { fault("\(key) answers nothing") }
@@ -123,8 +140,9 @@ private struct BlogDamage {
     }
     for (name, entries) in after.child("replies").entries {
       for (key, entry) in entries.entries where before[Path(["replies", name, key])] != entry {
-        let comments = after[Path(["post-comments", ChildKey(entry.text)])]
-        let answered = comments[ChildKey(comments[key].child("parent").text)]
+        let comments = after[Path(["post-comments", ChildKey(entry.child("post").text)])]
+        let comment = comments[ChildKey(entry.child("key").text)]
+        let answered = comments[ChildKey(comment.child("parent").text)]
         if answered.child("uid").text != name.text { fault("\(name) is told of \(key)") }
       }
     }
@@ -140,10 +158,45 @@ private struct BlogDamage {
     }
   }
 
-  private mutating func checkKey(_ key: ChildKey) {
-    let isAutomatic = (try? #/-[-0-9A-Z_a-z]{19}/#.wholeMatch(in: key.text)) != nil
-    // The clock of these tests has not gone far from zero.
-    if !isAutomatic || !key.text.hasPrefix("----") { fault("\(key) is a key of one's own choice") }
+  /// Checks that what is deleted takes its comments with it and leaves its key, for good, and that
+  /// nobody leaves other keys.
+  private mutating func checkDeletions() {
+    func place(_ post: ChildKey, _ key: ChildKey) -> Path {
+      Path(post == key ? ["posts", key] : ["post-comments", post, key])
+    }
+    for (post, keys) in before.child("deleted").entries {
+      for (key, author) in keys.entries where after[Path(["deleted", post, key])] != author {
+        fault("\(key) is no longer deleted")
+      }
+    }
+    for (post, keys) in after.child("deleted").entries {
+      for (key, author) in keys.entries where before[Path(["deleted", post, key])] != author {
+        let uids = [author.text, before[place(post, key)].child("uid").text]
+        if uids.contains(where: { $0 != uid }) { fault("\(key) is deleted by another") }
+        if !after[place(post, key)].isEmpty { fault("\(key) is deleted and there") }
+      }
+    }
+    for (post, _) in before.child("posts").entries where after[place(post, post)].isEmpty {
+      if after[Path(["deleted", post, post])].isEmpty { fault("the key of \(post) is free") }
+      if !after[Path(["post-comments", post])].isEmpty { fault("\(post) leaves comments") }
+    }
+    for (post, comments) in before.child("post-comments").entries {
+      for (key, _) in comments.entries
+      where after[place(post, key)].isEmpty && !after[place(post, post)].isEmpty
+        && after[Path(["deleted", post, key])].isEmpty
+      {
+        fault("the key of \(key) is free")
+      }
+    }
+  }
+
+  private mutating func checkKey(_ key: ChildKey, on post: ChildKey) {
+    let clock: Int64 = 1_700_000_001_234
+    let day: Int64 = 86_400_000
+    let time = key.text.hasPrefix("-") ? PushID.time(of: key.text) : nil
+    let isAboutNow = time.map { (clock - 31 * day...clock + day / 5).contains($0) } ?? false
+    if !isAboutNow { fault("\(key) is a key of one's own choice") }
+    if !before[Path(["deleted", post, key])].isEmpty { fault("\(key) was deleted") }
   }
 
   private mutating func checkName(_ entry: Node, of uid: ChildKey, was old: Node) {
@@ -231,7 +284,7 @@ private struct BlogDamage {
 
   /// A path in words that describe the keys from the writer's point of view.
   private func general(_ keys: [String]) -> String {
-    let posts = before.child("posts").entries.map(\.key.text) + ["--------newpost00001"]
+    let posts = before.child("posts").entries.map(\.key.text) + [BlogAttacker.newPost]
     return keys.enumerated().map { index, key in
       if key == uid { return "ME" }
       if ["alice", "bob", "carol", "dave"].contains(key) { return "ANOTHER" }
@@ -240,9 +293,13 @@ private struct BlogDamage {
         let owner = root[Path(["posts", ChildKey(key), "uid"])].text
         return owner == uid ? "MY-POST" : "A-POST"
       }
+      if ["replies", "mentions"].contains(keys[0]), index == 2, key.contains("~") {
+        return key.hasPrefix("\(uid ?? "?")~") ? "MY-PLACE" : "A-PLACE"
+      }
       if ["post-comments", "replies", "mentions"].contains(keys[0]), index == 2 {
         return "COMMENT"
       }
+      if keys[0] == "deleted", index == 2 { return "COMMENT" }
       if ["mentions", "tags"].contains(keys[0]), index == 1 { return "NAME" }
       if keys[0] == "presence", index == 2 { return "TERMINAL" }
       if keys[0] == "seen", index == 3 { return "MARK" }
@@ -312,15 +369,22 @@ struct BlogRulesAttackTests {
     "somebody post-comments/A-POST/COMMENT/parent: text",
     "somebody post-comments/MY-POST/COMMENT/parent: gone",
     "somebody post-comments/A-POST/COMMENT/parent: gone",
-    "somebody replies/ANOTHER/COMMENT: text", "somebody replies/ANOTHER/COMMENT: gone",
+    "somebody deleted/MY-POST/MY-POST: text", "somebody deleted/A-POST/COMMENT: text",
+    "somebody replies/ANOTHER/MY-PLACE/key: text", "somebody replies/ANOTHER/MY-PLACE/post: text",
+    "somebody replies/ANOTHER/MY-PLACE/key: gone", "somebody replies/ANOTHER/MY-PLACE/post: gone",
+    "somebody replies/ANOTHER/A-PLACE/key: gone", "somebody replies/ANOTHER/A-PLACE/post: gone",
+    "somebody replies/ME/A-PLACE/key: gone", "somebody replies/ME/A-PLACE/post: gone",
     "somebody replies/ME/COMMENT: gone",
-    "somebody mentions/NAME/COMMENT: text", "somebody mentions/NAME/COMMENT: gone",
-    "somebody mentions/NAME/MY-POST: text", "somebody mentions/NAME/MY-POST: gone",
+    "somebody mentions/NAME/MY-PLACE/key: text", "somebody mentions/NAME/MY-PLACE/post: text",
+    "somebody mentions/NAME/MY-PLACE/key: gone", "somebody mentions/NAME/MY-PLACE/post: gone",
+    "somebody mentions/NAME/A-PLACE/key: gone", "somebody mentions/NAME/A-PLACE/post: gone",
+    "somebody mentions/NAME/COMMENT: gone",
     "somebody tags/NAME/MY-POST: text", "somebody tags/NAME/MY-POST: gone",
     "somebody following/ME/ME: true", "somebody following/ME/ANOTHER: true",
     "somebody following/ME/ANOTHER: gone",
 
     "somebody seen/ME/stars/MARK: number", "somebody seen/ME/stars/MARK: gone",
+    "somebody seen/ME/cleared: text", "somebody seen/ME/cleared: gone",
     "somebody seen/ME/before: number", "somebody seen/ME/before: gone",
     "somebody seen/ME/marks/MARK/post: text", "somebody seen/ME/marks/MARK/read: text",
     "somebody seen/ME/marks/MARK/read: false", "somebody seen/ME/marks/MARK/post: gone",
@@ -344,7 +408,7 @@ struct BlogRulesAttackTests {
   private func outcome(
     _ attacker: BlogAttacker,
     as uid: String?,
-    locations: Bool = true,
+    in places: Set<Substring>? = nil,
     trustsPuts: Bool = false
   ) async throws -> Outcome {
     let dialogue = attacker.dialogue(as: uid)
@@ -362,7 +426,7 @@ struct BlogRulesAttackTests {
       return true
     }
     for attempt in attacker.combinedAttempts(as: uid) { _ = await tries(attempt) }
-    if locations { try await attacker.attackLocations(as: uid, tries) }
+    if places != [] { try await attacker.attackLocations(as: uid, in: places, tries) }
     return outcome
   }
 
@@ -370,10 +434,14 @@ struct BlogRulesAttackTests {
 
   @Test("changes only what the table of permissions allows")
   func everything() async throws {
-    let attacker = try BlogAttacker("blog.json")
-    var outcomes: [Outcome] = []
-    for uid in Self.people {
-      outcomes.append(try await outcome(attacker, as: uid, locations: uid != "carol"))
+    let outcomes = try await withThrowingTaskGroup(of: Outcome.self) { group in
+      for uid in Self.people {
+        group.addTask {
+          let attacker = try BlogAttacker("blog.json")
+          return try await outcome(attacker, as: uid, in: uid == "carol" ? [] : nil)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
     }
     let faults = outcomes.flatMap(\.faults)
     #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
@@ -404,6 +472,20 @@ struct BlogRulesAttackTests {
     #expect(faults.isEmpty, "\(faults.count), among them \(Self.sample(faults))")
   }
 
+  /// The places for which the friends have rules of their own.
+  private static let differing: Set<Substring> = ["posts", "user-posts"]
+
+  @Test("finds the same rules among friends, except for posts")
+  func sameRules() throws {
+    let rules = try ["blog.json", "blog-transactions.json"].map { file in
+      let members = try RuleSet(source: BlogAttacker(file).rules).json["rules"]?.members ?? []
+      return members.filter { !Self.differing.contains($0.name[...]) }
+    }
+    #expect(rules[0].count > 8)
+    #expect(rules[0].map(\.name) == rules[1].map(\.name))
+    #expect(rules[0].map(\.value.canonicalText) == rules[1].map(\.value.canonicalText))
+  }
+
   @Test("harms nothing but stars under the friends' rules, which allow whole-post puts")
   func amongFriends() async throws {
     let attacker = try BlogAttacker("blog-transactions.json")
@@ -411,7 +493,7 @@ struct BlogRulesAttackTests {
       let outcome = try await outcome(
         attacker,
         as: uid,
-        locations: uid == "bob",
+        in: uid == "bob" ? Self.differing : [],
         trustsPuts: true
       )
       #expect(outcome.faults.isEmpty, "\(outcome.faults.count): \(Self.sample(outcome.faults))")

@@ -69,6 +69,23 @@ struct Dialogue {
     say(Self.request(id, action, body), from: peer)
   }
 
+  /// Sends a request and commits its writes, without a look at the outputs or at what is stored.
+  mutating func tell(_ id: Int, _ action: String, _ body: String) {
+    do {
+      let message = try ClientMessage(decoding: Array(Self.request(id, action, body).utf8))
+      _ = hub.handle(message, from: PeerID(0), at: clock)
+    } catch {
+      _ = hub.handle(undecodable: error, from: PeerID(0))
+    }
+    if hub.takeBatch() != nil { _ = hub.batchCommitted() }
+  }
+
+  /// Closes the connection, and commits what was scheduled for that.
+  mutating func leave() {
+    _ = hub.close(PeerID(0), at: clock)
+    if hub.takeBatch() != nil { _ = hub.batchCommitted() }
+  }
+
   /// Sends a request without committing.
   mutating func askUncommitted(
     _ id: Int,

@@ -4,14 +4,17 @@ import Testing
 extension BlogRulesTests {
   private static let answer = #"{"uid":"carol","author":"Name","text":"@bob","parent":"c"}"#
 
+  private static let entry = #"{"key":"--------ncomment0001","post":"p"}"#
+  private static let naming = #"{"key":"p","post":"p"}"#
+
   /// Answers, mentions and tags: the entries that lead to a post or comment.
   static let addressing = [
     BlogAttempt(
       "someone answers, and who is answered or named is told",
       as: "carol",
       ("post-comments/p/--------ncomment0001", answer),
-      ("replies/bob/--------ncomment0001", #""p""#),
-      ("mentions/bob/--------ncomment0001", #""p""#),
+      ("replies/bob/carol~1", entry),
+      ("mentions/bob/carol~1", entry),
       allowed: true
     ),
     BlogAttempt(
@@ -39,7 +42,7 @@ extension BlogRulesTests {
       "someone tells another than whom they answer",
       as: "carol",
       ("post-comments/p/--------ncomment0001", answer),
-      ("replies/alice/--------ncomment0001", #""p""#),
+      ("replies/alice/carol~1", entry),
       allowed: false
     ),
     BlogAttempt(
@@ -51,39 +54,68 @@ extension BlogRulesTests {
     BlogAttempt(
       "someone tells of an answer that is none",
       as: "bob",
-      ("replies/alice/c", #""p""#),
+      ("replies/alice/bob~c", #"{"key":"c","post":"p"}"#),
       allowed: false
     ),
     BlogAttempt(
       "someone tells of the answer of another",
       as: "bob",
       ("post-comments/p/--------ncomment0001", answer),
-      ("replies/bob/--------ncomment0001", #""p""#),
+      ("replies/bob/bob~1", entry),
       allowed: false
     ),
     BlogAttempt(
       "someone tells of a comment that is not there",
       as: "carol",
-      ("mentions/bob/--------ncomment0001", #""p""#),
+      ("mentions/bob/carol~1", entry),
       allowed: false
     ),
     BlogAttempt(
       "someone tells of the comment of another",
       as: "carol",
-      ("mentions/alice/c", #""p""#),
+      ("mentions/alice/carol~c", #"{"key":"c","post":"p"}"#),
       allowed: false
     ),
     BlogAttempt(
       "the author names somebody",
       as: "alice",
-      ("mentions/bob/p", #""p""#),
+      ("mentions/bob/alice~p", naming),
       allowed: true
     ),
-    BlogAttempt("a post names by another", as: "bob", ("mentions/bob/p", #""p""#), allowed: false),
+    BlogAttempt(
+      "a post names by another",
+      as: "bob",
+      ("mentions/bob/bob~p", naming),
+      allowed: false
+    ),
     BlogAttempt(
       "a name is too long",
       as: "alice",
-      ("mentions/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/p", #""p""#),
+      ("mentions/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/alice~p", naming),
+      allowed: false
+    ),
+    BlogAttempt(
+      "an entry is at a place of another",
+      as: "alice",
+      ("mentions/bob/bob~p", naming),
+      allowed: false
+    ),
+    BlogAttempt(
+      "an entry is at more places than somebody has",
+      as: "alice",
+      ("mentions/bob/alice~pp", naming),
+      allowed: false
+    ),
+    BlogAttempt(
+      "an entry has the key of what it leads to, as in earlier versions",
+      as: "alice",
+      ("mentions/bob/p", #""p""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "an entry has more to say",
+      as: "alice",
+      ("mentions/bob/alice~p", naming.replacing("{", with: #"{"x":1,"#)),
       allowed: false
     ),
     BlogAttempt("the author tags a post", as: "alice", ("tags/tea/p", #""alice""#), allowed: true),

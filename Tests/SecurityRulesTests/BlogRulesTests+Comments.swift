@@ -124,7 +124,25 @@ extension BlogRulesTests {
       ("post-comments/p/c/uid", #""carol""#),
       allowed: false
     ),
-    BlogAttempt("the author deletes", as: "bob", ("post-comments/p/c", "null"), allowed: true),
+    BlogAttempt(
+      "the author deletes",
+      as: "bob",
+      ("post-comments/p/c", "null"),
+      ("deleted/p/c", #""bob""#),
+      allowed: true
+    ),
+    BlogAttempt(
+      "the author deletes and leaves the key to others",
+      as: "bob",
+      ("post-comments/p/c", "null"),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone says that the comment of another is deleted",
+      as: "alice",
+      ("deleted/p/c", #""alice""#),
+      allowed: false
+    ),
     BlogAttempt(
       "the author deletes again",
       as: "bob",
@@ -141,6 +159,7 @@ extension BlogRulesTests {
       "the owner of the post deletes",
       as: "alice",
       ("post-comments/p/c", "null"),
+      ("deleted/p/c", #""alice""#),
       allowed: false
     ),
     BlogAttempt(

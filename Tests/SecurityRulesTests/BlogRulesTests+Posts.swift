@@ -261,7 +261,36 @@ extension BlogRulesTests {
       ("posts/p", "null"),
       ("user-posts/alice/p", "null"),
       ("post-comments/p", "null"),
+      ("deleted/p/p", #""alice""#),
       allowed: true
+    ),
+    BlogAttempt(
+      "the owner deletes a post and leaves its key to others",
+      as: "alice",
+      ("posts/p", "null"),
+      ("user-posts/alice/p", "null"),
+      ("post-comments/p", "null"),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner deletes a post and leaves its comments",
+      as: "alice",
+      ("posts/p", "null"),
+      ("user-posts/alice/p", "null"),
+      ("deleted/p/p", #""alice""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "the owner says that a post is deleted that is there",
+      as: "alice",
+      ("deleted/p/p", #""alice""#),
+      allowed: false
+    ),
+    BlogAttempt(
+      "someone says that a key is deleted that never was there",
+      as: "alice",
+      ("deleted/x/x", #""alice""#),
+      allowed: false
     ),
     BlogAttempt(
       "the owner deletes the post alone",
@@ -287,6 +316,7 @@ extension BlogRulesTests {
       ("posts/p", "null"),
       ("user-posts/alice/p", "null"),
       ("post-comments/p", "null"),
+      ("deleted/p/p", #""alice""#),
       allowed: false
     ),
     BlogAttempt(

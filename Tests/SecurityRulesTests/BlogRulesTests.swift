@@ -21,28 +21,33 @@ struct BlogRulesTests {
   /// The rules for users who do not trust each other, and those for friends.
   private static let shared = "blog.json"
   private static let friendly = "blog-transactions.json"
+  /// Both, as it takes long to read them.
+  private static let rules: Result<[String: RuleSet], any Error> = Result {
+    try [shared, friendly].reduce(into: [:]) { $0[$1] = try RuleSet.asset($1) }
+  }
 
   private func decision(
     _ attempt: BlogAttempt,
     _ world: String = world,
-    by rules: String = shared
+    by rules: String = shared,
+    now: Int64 = 0
   ) throws -> Decision {
     let old = try Node(parsing: world)
     var new = old
     for (path, json) in attempt.changes { new.update(at: path, to: try Node(parsing: json)) }
-    let rules = try RuleSet.asset(rules)
+    let rules = try #require(Self.rules.get()[rules])
     let auth: JSONValue? = attempt.uid.map { .object(("uid", .string($0))) }
     let decision = rules.canWrite(
       attempt.changes.map(\.path),
       auth: auth,
-      now: 0,
+      now: now,
       from: old,
       to: new,
       explaining: true
     )
     if attempt.changes.count == 1, let path = attempt.changes.first?.path {
       let isAllowed = decision.isAllowed
-      rules.expect(isAllowed, onReplacing: path, by: new[path], in: old, auth: auth, now: 0)
+      rules.expect(isAllowed, onReplacing: path, by: new[path], in: old, auth: auth, now: now)
     }
     return decision
   }
@@ -77,6 +82,83 @@ struct BlogRulesTests {
       #expect(try decision(update, world).isAllowed)
       guard post != weighty else { continue }
       #expect(try decision(put, world, by: Self.friendly).isAllowed)
+    }
+  }
+
+  @Test(
+    "A key is of the last month, which somebody who writes offline has",
+    arguments: [shared, friendly]
+  )
+  func ages(rules: String) throws {
+    let day: Int64 = 86_400_000
+    // A key tells its time by its first characters, in steps of less than five hours.
+    let step: Int64 = 1 << 24
+    for made in [1_764_000_000_000, 1_700_000_001_234, 1 << 40, 4_000_000_000_000] as [Int64] {
+      let key = PushID.timePart(made) + "ncomment0001"
+      let comment = BlogAttempt(
+        "comment",
+        as: "carol",
+        (Path(wire: "post-comments/p/\(key)"), Self.comment("carol", #""hi""#)),
+        allowed: true
+      )
+      let post = BlogAttempt(
+        "post",
+        as: "alice",
+        (Path(wire: "posts/\(key)"), Self.post),
+        (Path(wire: "user-posts/alice/\(key)"), Self.post),
+        allowed: true
+      )
+      for attempt in [comment, post] {
+        func isAllowed(after age: Int64) throws -> Bool {
+          try decision(attempt, by: rules, now: made + age).isAllowed
+        }
+        for age in [0, 1, step, day, 7 * day, 30 * day] {
+          #expect(try isAllowed(after: age), "\(attempt.name) of \(made) after \(age)")
+        }
+        for age in [-step, -day, 31 * day + 1, 32 * day, 400 * day] {
+          #expect(try !isAllowed(after: age), "\(attempt.name) of \(made) after \(age)")
+        }
+        let gone =
+          Self.world.dropLast()
+          + #","deleted":{"p":{"\#(key)":"carol"},"\#(key)":{"\#(key)":"alice"}}}"#
+        #expect(try !decision(attempt, String(gone), by: rules, now: made).isAllowed)
+      }
+    }
+  }
+
+  @Test("What was deleted can be deleted again")
+  func deletingTwice() throws {
+    let world = #"{"deleted":{"p":{"p":"alice","c":"bob"}}}"#
+    let post = BlogAttempt(
+      "post",
+      as: "alice",
+      ("posts/p", "null"),
+      ("user-posts/alice/p", "null"),
+      ("post-comments/p", "null"),
+      ("deleted/p/p", #""alice""#),
+      allowed: true
+    )
+    let comment = BlogAttempt(
+      "comment",
+      as: "bob",
+      ("post-comments/p/c", "null"),
+      ("deleted/p/c", #""bob""#),
+      allowed: true
+    )
+    for attempt in [post, comment] { #expect(try decision(attempt, world).isAllowed) }
+  }
+
+  @Test("Entries of earlier versions can be removed where they lead nowhere")
+  func oldEntries() throws {
+    let world =
+      Self.world.dropLast() + #","replies":{"bob":{"x":"p","c":"p"}},"#
+      + #""mentions":{"bob":{"x":"p","c":"p","p":"p","y":"y"}}}"#
+    for (path, isAllowed) in [
+      ("replies/bob/x", true), ("replies/bob/c", false), ("mentions/bob/x", true),
+      ("mentions/bob/c", false), ("mentions/bob/p", false), ("mentions/bob/y", true),
+    ] {
+      let attempt = BlogAttempt(path, as: "carol", (Path(wire: path), "null"), allowed: isAllowed)
+      #expect(try decision(attempt, String(world)).isAllowed == isAllowed, "\(path)")
     }
   }
 
@@ -133,5 +215,7 @@ struct BlogRulesTests {
     #expect(rules.isIndexed("posts", by: .child("starCount")))
     #expect(rules.isIndexed("user-posts/alice", by: .child("starCount")))
     #expect(!rules.isIndexed("post-comments/p", by: .child("starCount")))
+    #expect(rules.isIndexed("mentions/alice", by: .child("key")))
+    #expect(rules.isIndexed("replies/alice", by: .child("key")))
   }
 }

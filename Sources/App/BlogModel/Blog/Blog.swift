@@ -508,14 +508,33 @@ package struct Blog: Sendable {
 
   /// Deletes a post that is known to be the user's.
   package func remove(post id: PostID, completion: @escaping Completion) {
-    update(
-      [
-        "posts/\(id)": NSNull(),
-        "user-posts/\(me.uid)/\(id)": NSNull(),
-        "post-comments/\(id)": NSNull(),
-      ],
-      completion: completion
-    )
+    let places = ["posts/\(id)", "user-posts/\(me.uid)/\(id)", "post-comments/\(id)"]
+    remove(places, of: id, on: id, completion: completion)
+  }
+
+  /// Deletes a comment that is known to be the user's.
+  package func remove(comment: String, on id: PostID, completion: @escaping Completion) {
+    remove(["post-comments/\(id)/\(comment)"], of: comment, on: id, completion: completion)
+  }
+
+  /// Removes a post or comment and records its key, so that nothing else can take its place.
+  ///
+  /// Rules that do not know such records refuse them; the removal is then repeated without one.
+  private func remove(
+    _ places: [String],
+    of key: String,
+    on post: PostID,
+    completion: @escaping Completion
+  ) {
+    let removal: @Sendable () -> [String: Any] = {
+      Dictionary(places.map { ($0, NSNull() as Any) }) { $1 }
+    }
+    var values = removal()
+    values["deleted/\(post)/\(key)"] = me.uid
+    update(values) { error in
+      let isRefused = (error as? DatabaseError)?.kind == .permissionDenied
+      if isRefused { update(removal(), completion: completion) } else { completion(error) }
+    }
   }
 
   /// Deletes one of the user's comments.
@@ -526,7 +545,7 @@ package struct Blog: Sendable {
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
   package func delete(comment: String, on id: PostID) async throws {
     let found = try await ownComment(comment, on: id)
-    try await place(ofComment: comment, on: id).removeValue()
+    try await finished { remove(comment: comment, on: id, completion: $0) }
     var parent: Comment?
     if let answered = found.parent {
       parent = Comment(try await self.place(ofComment: answered, on: id).getData())

@@ -473,7 +473,7 @@ extension LiveBlog {
       let found = opened[post]?.comments.all.element(comment)
       let parent = found?.parent.flatMap { opened[post]?.comments.all.element($0) }
       let traces = found.map { BlogTrace.all(of: $0, on: post, answering: parent) } ?? []
-      blog.paths.comments(on: post).child(of: ChildKey(comment)).removeValue { [blog] error, _ in
+      blog.remove(comment: comment, on: post) { [blog] error in
         if error == nil { blog.removeTraces(traces) }
         completion(error)
       }

@@ -15,7 +15,10 @@ final class NoticeWatch: @unchecked Sendable {
   /// How many of the newest comments on each of them are reported.
   static let depth: UInt = 10
   /// How many replies, and how many mentions, are reported.
-  static let addressed: UInt = 20
+  static let addressed = 20
+  /// Among how many of the newest entries they are chosen: as many as five people can have in a
+  /// list.
+  static let candidates: UInt = 320
 
   private struct WatchedPost {
     var post: Post
@@ -36,6 +39,12 @@ final class NoticeWatch: @unchecked Sendable {
   private let posts: DatabaseQuery
   private var handle: DatabaseHandle?
   private var knowsPosts = false
+  private var seen: DatabaseHandle?
+  private var knowsSeen = false
+  /// The key up to which the user has cleared the list; empty if that was never done.
+  private var cleared = ""
+  /// How many stars the user has seen, by post.
+  private var knownStars: [PostID: Double] = [:]
   private var watched: [PostID: WatchedPost] = [:]
   private var addressed: [AddressedNotices] = []
   private var isPublishing = false
@@ -68,6 +77,14 @@ final class NoticeWatch: @unchecked Sendable {
         self?.publish()
       }
     )
+    seen = paths.seen(by: me.uid).observe(
+      .value,
+      with: { [weak self] in self?.take(seen: $0) },
+      withCancel: { [weak self] _ in
+        self?.knowsSeen = true
+        self?.publish()
+      }
+    )
     let changed: (NoticeEntry?) -> Void = { [weak self] new in
       if let new { self?.ring(new) }
       self?.publish()
@@ -91,12 +108,24 @@ final class NoticeWatch: @unchecked Sendable {
 
   func stop() {
     if let handle { posts.removeObserver(withHandle: handle) }
+    if let seen { paths.seen(by: me.uid).removeObserver(withHandle: seen) }
     handle = nil
+    seen = nil
     knowsPosts = false
+    knowsSeen = false
     told = nil
     for id in watched.keys { forget(id) }
     for inbox in addressed { inbox.stop() }
     addressed = []
+  }
+
+  private func take(seen snapshot: DataSnapshot) {
+    knowsSeen = true
+    cleared = snapshot.text("cleared") ?? ""
+    let stars = snapshot.node[.stars].entries
+    knownStars = Dictionary(stars.map { ($0.key.text, $0.value.leafValue?.number ?? 0) }) { $1 }
+    for inbox in addressed { inbox.clear(upTo: cleared) }
+    publish()
   }
 
   // MARK: My posts
@@ -173,16 +202,16 @@ final class NoticeWatch: @unchecked Sendable {
   }
 
   private func publishNow() {
-    guard handle != nil, knowsPosts, watched.values.allSatisfy({ $0.newest != nil }),
+    guard handle != nil, knowsPosts, knowsSeen, watched.values.allSatisfy({ $0.newest != nil }),
       addressed.allSatisfy(\.isComplete)
     else { return }
     var entries: [String: NoticeEntry] = [:]
     for (id, post) in watched {
-      for comment in post.comments {
+      for comment in post.comments where cleared < comment.id {
         entries[comment.id] = NoticeEntry(.comment, of: comment, on: id, title: post.post.title)
       }
       let stars = post.post.stars.subtracting([me.uid]).count
-      guard stars > 0 else { continue }
+      guard stars > 0, cleared < id || Double(stars) > knownStars[id] ?? 0 else { continue }
       let entry = NoticeEntry(starsOf: post.post, by: stars, at: post.starredAt)
       entries[entry.id] = entry
     }
@@ -205,6 +234,13 @@ private final class AddressedNotices: @unchecked Sendable {
     case reply
     /// The user was mentioned; carries the key of the user's name.
     case mention(String)
+
+    func kind(for me: Author) -> BlogTrace.Kind {
+      switch self {
+      case .reply: .reply(uid: me.uid)
+      case .mention(let name): .mention(name)
+      }
+    }
   }
 
   private struct Target {
@@ -224,6 +260,8 @@ private final class AddressedNotices: @unchecked Sendable {
   private let me: Author
   private let changed: (NoticeEntry?) -> Void
   private var handle: DatabaseHandle?
+  private var traces: [BlogTrace] = []
+  private var cleared = ""
   /// The key of the newest entry so far; nil until the existing entries are known.
   private var newest: String?
   private var targets: [String: Target] = [:]
@@ -239,7 +277,8 @@ private final class AddressedNotices: @unchecked Sendable {
     self.paths = paths
     self.me = me
     self.changed = changed
-    query = place.queryOrderedByKey().queryLimited(toLast: NoticeWatch.addressed)
+    // What earlier versions wrote has no such child, and counts as older than what has one.
+    query = place.queryOrdered(byChild: "key").queryLimited(toLast: NoticeWatch.candidates)
   }
 
   /// Whether all existing entries and their targets have been read.
@@ -265,17 +304,25 @@ private final class AddressedNotices: @unchecked Sendable {
     for key in targets.keys { forget(key) }
   }
 
+  /// Leaves out the entries up to a key.
+  func clear(upTo key: String) {
+    guard cleared != key else { return }
+    cleared = key
+    if let newest { choose(knowing: newest) }
+  }
+
   private func take(_ snapshot: DataSnapshot) {
-    var found: [String: PostID] = [:]
-    for child in snapshot.childSnapshots {
-      guard let post = child.value as? String, Validation.problem(withKey: post) == nil else {
-        continue
-      }
-      found[child.key] = post
-    }
-    for key in targets.keys where found[key] != targets[key]?.post { forget(key) }
+    traces = BlogTrace.all(reason.kind(for: me), in: snapshot.node).traces
     let last = newest
-    newest = max(last ?? "", snapshot.childSnapshots.last?.key ?? "")
+    newest = max(last ?? "", traces.map(\.key).max() ?? "")
+    choose(knowing: last)
+  }
+
+  /// Follows the entries that are to be reported; those after the last known one are new.
+  private func choose(knowing last: String?) {
+    let chosen = traces.filter { cleared < $0.key }.newest(NoticeWatch.addressed)
+    let found = Dictionary(chosen.map { ($0.key, $0.post) }) { $1 }
+    for key in targets.keys where found[key] != targets[key]?.post { forget(key) }
     for (key, post) in found where targets[key] == nil {
       follow(key, on: post, isNew: last.map { $0 < key } ?? false)
     }

@@ -21,22 +21,73 @@ package struct BlogTrace: Hashable, Sendable {
   let key: String
   /// The post, or the post that the comment is on.
   let post: PostID
-  /// The stored value: the post, or for a tag the author of the post.
-  let value: String
+  /// The author of the post or comment; nil in an entry by an earlier version, which did not say.
+  let sender: String?
+  /// The key of the entry.
+  private let place: ChildKey
 
-  init(_ kind: Kind, to key: String, on post: PostID, value: String) {
+  /// Makes an entry that leads to a post or comment by somebody.
+  ///
+  /// What is addressed to others is kept among the sender's own places, of which rules can grant a
+  /// bounded number; the end of the key, which is random, decides which one is used.
+  private init(_ kind: Kind, to key: String, on post: PostID, by sender: String) {
     self.kind = kind
     self.key = key
     self.post = post
-    self.value = value
+    self.sender = sender
+    switch kind {
+    case .tag: place = ChildKey(key)
+    case .reply, .mention:
+      let end = key.utf8.last.map { Character(Unicode.Scalar($0)) } ?? "-"
+      let isUsual = end.isASCII && (end.isLetter || end.isNumber || end == "_")
+      place = ChildKey("\(sender)~\(isUsual ? end : "-")")
+    }
+  }
+
+  /// Reads an entry from the list that contains it; nil if the value is not an entry.
+  private init?(_ kind: Kind, at place: ChildKey, _ value: Node) {
+    self.kind = kind
+    self.place = place
+    let text = Self.key(value)
+    if case .tag = kind {
+      guard let text else { return nil }
+      key = place.text
+      post = place.text
+      sender = text
+    } else if let text {
+      key = place.text
+      post = text
+      sender = nil
+    } else {
+      guard let key = Self.key(value[.key]), let post = Self.key(value[.post]),
+        let end = place.text.lastIndex(of: "~")
+      else { return nil }
+      self.key = key
+      self.post = post
+      sender = String(place.text[..<end])
+    }
+  }
+
+  private static func key(_ value: Node) -> String? {
+    guard case .string(let text)? = value.leafValue else { return nil }
+    return Validation.problem(withKey: text) == nil ? text : nil
+  }
+
+  /// The stored value.
+  fileprivate var stored: Any {
+    guard let sender else { return post }
+    switch kind {
+    case .tag: return sender
+    case .reply, .mention: return ["key": key, "post": post]
+    }
   }
 
   /// The path of the entry.
   var path: Path {
     switch kind {
-    case .reply(let uid): Path([.replies, ChildKey(uid), ChildKey(key)])
-    case .mention(let name): Path([.mentions, ChildKey(name), ChildKey(key)])
-    case .tag(let tag): Path([.tags, ChildKey(tag), ChildKey(key)])
+    case .reply(let uid): Path([.replies, ChildKey(uid), place])
+    case .mention(let name): Path([.mentions, ChildKey(name), place])
+    case .tag(let tag): Path([.tags, ChildKey(tag), place])
     }
   }
 
@@ -53,19 +104,20 @@ package struct BlogTrace: Hashable, Sendable {
       if case .string(let text)? = target[key].leafValue { text } else { "" }
     }
     if target.isEmpty { return false }
+    if let sender, text(.uid) != sender { return false }
     let marks = TextMarks(of: text(.title), text(.body), text(.commentText))
     switch kind {
     case .reply: return !text(.parent).isEmpty
     case .mention(let name): return marks.mentions.contains(name)
-    case .tag(let tag): return marks.tags.contains(tag) && text(.uid) == value
+    case .tag(let tag): return marks.tags.contains(tag)
     }
   }
 
   /// All entries that lead to a post.
   static func all(of post: Post) -> [BlogTrace] {
     let marks = TextMarks(of: post.title, post.body)
-    return marks.mentions.map { BlogTrace(.mention($0), to: post.id, on: post.id, value: post.id) }
-      + marks.tags.map { BlogTrace(.tag($0), to: post.id, on: post.id, value: post.uid) }
+    let kinds: [Kind] = marks.mentions.map { .mention($0) } + marks.tags.map { .tag($0) }
+    return kinds.map { BlogTrace($0, to: post.id, on: post.id, by: post.uid) }
   }
 
   /// All entries that lead to a comment.
@@ -77,11 +129,11 @@ package struct BlogTrace: Hashable, Sendable {
   /// - Returns: The entries.
   static func all(of comment: Comment, on post: PostID, answering parent: Comment?) -> [BlogTrace] {
     let names = TextMarks(of: comment.text).mentions
-    var traces = names.map { BlogTrace(.mention($0), to: comment.id, on: post, value: post) }
+    var kinds = names.map { Kind.mention($0) }
     if let uid = parent?.uid, uid != comment.uid, Validation.problem(withKey: uid) == nil {
-      traces.append(BlogTrace(.reply(uid: uid), to: comment.id, on: post, value: post))
+      kinds.append(.reply(uid: uid))
     }
-    return traces
+    return kinds.map { BlogTrace($0, to: comment.id, on: post, by: comment.uid) }
   }
 
   /// All entries in a blog, and the values in their locations that are not entries.
@@ -91,24 +143,31 @@ package struct BlogTrace: Hashable, Sendable {
   static func all(in root: Node) -> (traces: [BlogTrace], others: [Path]) {
     var traces: [BlogTrace] = []
     var others: [Path] = []
-    for place in [ChildKey.replies, .mentions, .tags] {
-      for (name, entries) in root[place].entries {
-        for (key, value) in entries.entries {
-          let path = Path([place, name, key])
-          guard case .string(let text)? = value.leafValue, Validation.problem(withKey: text) == nil
-          else {
-            others.append(path)
-            continue
+    for list in [ChildKey.replies, .mentions, .tags] {
+      for (name, entries) in root[list].entries {
+        let kind: Kind =
+          switch list {
+          case .replies: .reply(uid: name.text)
+          case .mentions: .mention(name.text)
+          default: .tag(name.text)
           }
-          let kind: Kind =
-            switch place {
-            case .replies: .reply(uid: name.text)
-            case .mentions: .mention(name.text)
-            default: .tag(name.text)
-            }
-          let post = place == .tags ? key.text : text
-          traces.append(BlogTrace(kind, to: key.text, on: post, value: text))
-        }
+        let (found, rest) = all(kind, in: entries)
+        traces += found
+        others += rest.map { Path([list, name, $0]) }
+      }
+    }
+    return (traces, others)
+  }
+
+  /// The entries in one list, and the keys of the other values in it.
+  static func all(_ kind: Kind, in list: Node) -> (traces: [BlogTrace], others: [ChildKey]) {
+    var traces: [BlogTrace] = []
+    var others: [ChildKey] = []
+    for (place, value) in list.entries {
+      if let trace = BlogTrace(kind, at: place, value) {
+        traces.append(trace)
+      } else {
+        others.append(place)
       }
     }
     return (traces, others)
@@ -116,12 +175,25 @@ package struct BlogTrace: Hashable, Sendable {
 }
 
 extension Sequence where Element == BlogTrace {
+  /// The newest entries: of each sender the newest, then of each the second and so on, so that
+  /// nobody crowds out the others.
+  func newest(_ count: Int) -> [BlogTrace] {
+    var ranks: [String?: Int] = [:]
+    let ranked = sorted { $1.key.utf16.lexicographicallyPrecedes($0.key.utf16) }.enumerated().map {
+      age,
+      trace in
+      ranks[trace.sender, default: 0] += 1
+      return (trace: trace, order: (ranks[trace.sender] ?? 0, age))
+    }
+    return ranked.sorted { $0.order < $1.order }.prefix(count).map { $0.trace }
+  }
+
   /// The changes of an update that adds or removes the entries.
-  func changes(_ areThere: Bool) -> [String: String?] {
-    var changes: [String: String?] = [:]
+  func changes(_ areThere: Bool) -> [String: Any?] {
+    var changes: [String: Any?] = [:]
     for trace in self {
       let path = trace.path.keys.map(\.text).joined(separator: "/")
-      changes.updateValue(areThere ? trace.value : nil, forKey: path)
+      changes.updateValue(areThere ? trace.stored : nil, forKey: path)
     }
     return changes
   }

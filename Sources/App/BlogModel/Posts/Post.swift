@@ -168,4 +168,6 @@ extension ChildKey {
   static let replies: ChildKey = "replies"
   static let stars: ChildKey = "stars"
   static let starCount: ChildKey = "starCount"
+  static let key: ChildKey = "key"
+  static let post: ChildKey = "post"
 }

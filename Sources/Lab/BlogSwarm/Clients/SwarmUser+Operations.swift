@@ -102,9 +102,7 @@ extension SwarmUser {
       due: due,
       intent: .deleteComment(post: comment.post, comment: comment.key)
     )
-    blog.paths.comments(on: comment.post).child(comment.key).removeValue { error, _ in
-      done(error)
-    }
+    blog.remove(comment: comment.key, on: comment.post, completion: done)
     return true
   }
 

@@ -216,6 +216,7 @@ package struct SwarmSweep: Sendable {
   /// - Complexity: O(posts), with one request per hundred of them
   package func remove(_ uids: [String]) async throws -> Int {
     var count = 0
+    try await removeDeletions(by: Set(uids))
     for uid in uids {
       var rest = try await admin.keys(of: "/user-posts/\(uid)")[...]
       count += rest.count
@@ -232,5 +233,20 @@ package struct SwarmSweep: Sendable {
       } while !rest.isEmpty
     }
     return count
+  }
+
+  /// Removes the keys of the posts and comments that some users deleted.
+  private func removeDeletions(by uids: Set<String>) async throws {
+    var paths: [String] = []
+    for post in try await admin.get("/deleted").members ?? [] {
+      for entry in post.value.members ?? [] where uids.contains(entry.value.string ?? "") {
+        paths.append("deleted/\(post.name)/\(entry.name)")
+      }
+    }
+    while !paths.isEmpty {
+      let some = paths.prefix(Self.postsAtOnce)
+      paths.removeFirst(some.count)
+      try await admin.patch("/", with: .object(some.map { JSONMember($0, .null) }))
+    }
   }
 }

@@ -1,0 +1,69 @@
+import BlogModel
+import RealtimeDatabase
+import Testing
+
+@Suite("Deleted posts and comments", .timeLimit(.minutes(1)))
+struct DeletionTests {
+  /// Writes, and returns the reason for which the server refused it.
+  private func refusal(_ write: (@escaping BlogCompletion) -> Void) async -> String? {
+    await withCheckedContinuation { continuation in
+      write { continuation.resume(returning: $0.map { "\($0)" }) }
+    }
+  }
+
+  @Test(
+    "leave keys that nobody can use again",
+    arguments: ["blog.json", "blog-transactions.json"]
+  )
+  func keys(rules: String) async throws {
+    let server = try await BlogServer(shippedRules: rules)
+    let alice = try server.signedInBlog("alice")
+    let bob = try server.signedInBlog("bob")
+    let tea = try await alice.post(title: "Tea", body: "b")
+    let bread = try await alice.post(title: "Bread", body: "b")
+    let asked = try await alice.comment(on: bread, text: "How?")
+    let answer = try await bob.comment(on: bread, text: "So", answering: asked)
+    _ = try await bob.comment(on: tea, text: "Hello")
+    try await alice.delete(post: tea)
+    try await alice.delete(comment: asked, on: bread)
+    for other in [alice, bob] {
+      let post = await refusal { other.write(post: tea, title: "Mine", body: "b", completion: $0) }
+      #expect(post?.contains("denied") == true)
+      let comment = await refusal {
+        other.write(comment: asked, on: bread, text: "No", completion: $0)
+      }
+      #expect(comment?.contains("denied") == true)
+    }
+    #expect(try await bob.comments(on: bread).map(\.id) == [answer])
+    #expect(try await bob.comments(on: tea).isEmpty)
+    // To delete once more does no harm: so does a terminal that had no answer.
+    #expect(await refusal { alice.remove(post: tea, completion: $0) } == nil)
+  }
+
+  @Test("go under rules that do not know what was deleted", arguments: [true, false])
+  func otherRules(isLive: Bool) async throws {
+    let server = try await BlogServer(shippedRules: "quickstart.json")
+    try await server.administer([
+      "posts": ["-K": ["uid": "alice", "author": "alice", "title": "t", "body": "b"]],
+      "user-posts": [
+        "alice": ["-K": ["uid": "alice", "author": "alice", "title": "t", "body": "b"]]
+      ],
+      "post-comments": ["-K": ["-L": ["uid": "alice", "author": "alice", "text": "t"]]],
+    ])
+    let alice = try server.signedInBlog("alice")
+    if isLive {
+      let screen = try server.signedInScreen("alice")
+      screen.blog.deleteComment("-L", on: "-K")
+      screen.blog.deletePost("-K")
+      try await screen.wait("both deletions") { screen in
+        screen.all.contains(.succeeded(.deletePost("-K")))
+          && screen.all.contains(.succeeded(.deleteComment("-K", commentID: "-L")))
+      }
+    } else {
+      try await alice.delete(comment: "-L", on: "-K")
+      try await alice.delete(post: "-K")
+    }
+    #expect(try await alice.posts(.recent).isEmpty)
+    #expect(try await alice.comments(on: "-K").isEmpty)
+  }
+}
