@@ -147,6 +147,40 @@ struct NoticesTests {
     }
   }
 
+  @Test("are cleared on all terminals, and only new ones come back")
+  func clearing() async throws {
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let terminals = [try screen(server, "alice"), try screen(server, "alice")]
+    let ann = try server.signedInBlog("alice")
+    let bob = try server.signedInBlog("bob")
+    let tea = try await ann.post(title: "Tea", body: "b")
+    let mine = try await ann.comment(on: tea, text: "Anyone?")
+    let comment = try await bob.comment(on: tea, text: "Hello")
+    let answer = try await bob.comment(on: tea, text: "Me", answering: mine)
+    let naming = try await bob.post(title: "For @alice", body: "b")
+    try await bob.setStar(true, on: tea)
+    let expected: Set<String> = [comment, answer, naming, "stars " + tea]
+    for terminal in terminals {
+      try await terminal.wait("all") { Set(($0.noticeEntries ?? []).map(\.id)) == expected }
+    }
+    try await ann.clear(try await ann.notices().entries)
+    for terminal in terminals + [try screen(server, "alice")] {
+      try await terminal.wait("none") { $0.noticeEntries == [] }
+    }
+    #expect(try await ann.notices().entries == [])
+    let later = try await bob.comment(on: naming, text: "Still for @alice")
+    try await server.signedInBlog("carol").setStar(true, on: tea)
+    for terminal in terminals {
+      try await terminal.wait("what is new") {
+        Set(($0.noticeEntries ?? []).map(\.id)) == [later, "stars " + tea]
+      }
+    }
+    terminals[0].blog.clearNotices(upTo: later)
+    terminals[0].blog.markStars([tea: 2])
+    try await terminals[1].wait("none again") { $0.noticeEntries == [] }
+    #expect(terminals.allSatisfy { $0.refusals.isEmpty })
+  }
+
   @Test("of earlier versions are listed with those of today")
   func earlierVersions() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")

@@ -143,6 +143,19 @@ struct NoticesTests {
     #expect(model.message?.text.string == "No notice is unread.")
   }
 
+  @Test("D clears the notices, which are then read, too")
+  func clearing() {
+    var model = Self.model()
+    model.type(.key(.function(3)))
+    let effects = model.type("D")
+    #expect(effects.contains(.mark("p11", .read(lastComment: "c2"))))
+    #expect(effects.contains(.markStars(["p07": 40])))
+    #expect(effects.last == .clearNotices(upTo: "p12"))
+    #expect(model.message?.text.string == "The notices are cleared.")
+    model.send(.blog(.notices([])))
+    #expect(model.type("D").isEmpty)
+  }
+
   @Test("Stars on old posts are marked as known once, so that only later ones are new")
   func oldStars() {
     var model = Fixture.loaded()

@@ -170,6 +170,11 @@ struct PlainBlogTests {
       plain.run("read all", now: Self.now).effects == [.markAllRead, .markStars(["p11": 3])]
     )
     #expect(plain.run("unread 2", now: Self.now).effects == [.mark("p11", .unread)])
+    let cleared = plain.run("notices clear", now: Self.now)
+    #expect(cleared.lines == ["The notices are cleared."])
+    #expect(cleared.effects == [.clearNotices(upTo: "r"), .markStars(["p11": 3])])
+    _ = plain.take(.notices([]))
+    #expect(plain.run("notices clear", now: Self.now).lines == ["No notices yet."])
     #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
   }
 

@@ -77,6 +77,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   }
   func mark(_ post: PostID, as mark: ReadState.Mark) { note("mark \(post) \(mark)") }
   func markAllRead() { note("mark all") }
+  func clearNotices(upTo key: String) { note("clear notices up to \(key)") }
   func restoreRead(_ state: ReadState) { note("restore read") }
   func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
   func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }

@@ -909,7 +909,7 @@ _hearth_unfollow() {
 
 _hearth_notices() {
     repeating_flags=()
-    non_repeating_flags=(--unread --json --ephemeral --version -h --help)
+    non_repeating_flags=(--unread --clear --json --ephemeral --version -h --help)
     repeating_options=()
     non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0

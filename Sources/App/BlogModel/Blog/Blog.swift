@@ -181,6 +181,18 @@ package struct Blog: Sendable {
     try await finished { marks.markStars(counts, completion: $0) }
   }
 
+  /// Takes notices and everything older out of the list of notices, on all the user's terminals.
+  ///
+  /// - Parameter entries: The notices.
+  /// - Throws: `DatabaseError` when the server refuses it.
+  package func clear(_ entries: [NoticeEntry]) async throws {
+    guard let key = entries.map(\.key).max() else { return }
+    let (marks, _) = try await recordedMarks()
+    let stars = entries.filter { $0.kind == .stars }.map { ($0.post, $0.stars) }
+    try await finished { marks.markStars(Dictionary(stars) { $1 }, completion: $0) }
+    try await finished { marks.clearNotices(upTo: key, completion: $0) }
+  }
+
   /// Reads what the user has read, for one use.
   private func recordedMarks() async throws -> (ReadMarks, ReadState) {
     let place = paths.seen(by: me.uid)

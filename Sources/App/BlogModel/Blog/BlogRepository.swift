@@ -65,6 +65,8 @@ package protocol BlogRepository: Sendable {
   func restoreRead(_ state: ReadState)
   /// Records how many stars by others the user has seen on the user's own posts.
   func markStars(_ counts: [PostID: Int])
+  /// Takes the notices up to a key out of the list for good.
+  func clearNotices(upTo key: String)
   /// Shows the others whether the user is writing a comment.
   func setTyping(_ isTyping: Bool, on post: PostID)
   /// Follows or unfollows a person.

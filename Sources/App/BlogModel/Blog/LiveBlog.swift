@@ -496,6 +496,10 @@ extension LiveBlog {
     queue.async { [self] in marks?.markStars(counts) }
   }
 
+  package func clearNotices(upTo key: String) {
+    queue.async { [self] in marks?.clearNotices(upTo: key) }
+  }
+
   package func setTyping(_ isTyping: Bool, on post: PostID) {
     queue.async { [self] in people?.setTyping(isTyping, on: post) }
   }

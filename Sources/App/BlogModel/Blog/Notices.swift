@@ -540,6 +540,9 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
     )
   }
 
+  /// The key of the comment, or of the post if it leads to none.
+  package var key: String { comment ?? post }
+
   /// The sort key: the time of the entry, or the time of the post if that is unknown.
   var order: Int64 { at ?? PushID.time(of: post) ?? 0 }
 }

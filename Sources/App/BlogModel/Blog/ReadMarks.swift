@@ -45,6 +45,11 @@ final class ReadMarks: @unchecked Sendable {
     place.updateChildValues(change, withCompletionBlock: answered(completion))
   }
 
+  /// Records that the user does not want to see the notices up to a key any more.
+  func clearNotices(upTo key: String, completion: @escaping BlogCompletion = { _ in }) {
+    place.child("cleared").setValue(key, withCompletionBlock: answered(completion))
+  }
+
   /// Records the state before everything was marked as read.
   func restore(_ state: ReadState) {
     slots = [:]

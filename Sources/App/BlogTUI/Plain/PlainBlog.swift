@@ -236,7 +236,7 @@ package struct PlainBlog: Sendable {
     unanswered += answer.effects.count { effect in
       switch effect {
       case .post, .comment, .star, .edit, .deletePost, .followAuthor, .mark, .markAllRead,
-        .markStars:
+        .markStars, .clearNotices:
         true
       case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .open, .close,
         .editComment,
@@ -301,6 +301,12 @@ package struct PlainBlog: Sendable {
       }
     case "people":
       return Answer(lines: people.map { "\(names.shown($0.person)), at \($0.terminal)." })
+    case "notices" where rest == "clear":
+      guard let key = notices?.map(\.key).max() else { return Answer(lines: noticeLines) }
+      return Answer(
+        lines: ["The notices are cleared."],
+        effects: [.clearNotices(upTo: key)] + markStars { _ in true }
+      )
     case "notices": return Answer(lines: noticeLines)
     case "read" where rest == "all":
       return Answer(

@@ -222,6 +222,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .markAllRead: repository.markAllRead()
     case .restoreRead(let state): repository.restoreRead(state)
     case .markStars(let counts): repository.markStars(counts)
+    case .clearNotices(let key): repository.clearNotices(upTo: key)
     case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
     case .hearNotices(let areTold): repository.setNotices(areTold)
     case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, to: isFollowed)
@@ -288,7 +289,7 @@ extension Program {
     case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
       .open, .close, .post, .comment, .star, .edit,
       .editComment, .watchComments, .mark, .markAllRead, .restoreRead, .markStars, .typing,
-      .hearNotices,
+      .clearNotices, .hearNotices,
       .followAuthor, .notify,
       .deletePost,
       .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
@@ -376,7 +377,9 @@ extension Effect {
       true
     case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
       .open, .close, .watchComments, .mark,
-      .markAllRead, .restoreRead, .markStars, .typing, .hearNotices, .notify, .redraw, .suspend,
+      .markAllRead, .restoreRead, .markStars, .clearNotices, .typing, .hearNotices, .notify,
+      .redraw,
+      .suspend,
       .bell, .quit,
       .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
       .keepSetting,
@@ -393,7 +396,7 @@ extension Effect {
       .search, .stopSearching, .stopFollowing, .showFirst, .showEarlierComments, .open, .close,
       .mark, .markAllRead,
       .restoreRead,
-      .markStars, .typing,
+      .markStars, .clearNotices, .typing,
       .hearNotices,
       .followAuthor, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
       .editTextExternally, .copy, .openLink,

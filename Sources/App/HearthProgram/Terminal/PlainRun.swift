@@ -88,6 +88,7 @@ struct PlainRun {
     case .mark(let id, let mark): blog.mark(id, as: mark)
     case .markAllRead: blog.markAllRead()
     case .markStars(let counts): blog.markStars(counts)
+    case .clearNotices(let key): blog.clearNotices(upTo: key)
     case .quit: return false
     case .follow, .stopFollowing, .read, .showFirst, .editComment, .restoreRead,
       .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw, .suspend, .bell,

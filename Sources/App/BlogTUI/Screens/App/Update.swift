@@ -74,6 +74,8 @@ package enum Effect: Hashable, Sendable {
   case restoreRead(ReadState)
   /// Record how many stars on the user's posts the user has seen.
   case markStars([PostID: Int])
+  /// Take the notices up to a key out of the list for good.
+  case clearNotices(upTo: String)
   /// Tell others whether the user is writing a comment.
   case typing(PostID, Bool)
   /// Start or stop notices of what others do that concerns the user.

@@ -127,6 +127,14 @@ extension Model {
     return markRead(unread)
   }
 
+  fileprivate mutating func clearNotices() -> [Effect] {
+    let entries = session.reading.notices ?? []
+    guard let key = entries.map(\.key).max() else { return [] }
+    let effects = markRead(entries.filter(session.isUnread))
+    session.message = .note("The notices are cleared.")
+    return effects + session.noteStars() + [.clearNotices(upTo: key)]
+  }
+
   private mutating func markRead(_ entries: [NoticeEntry]) -> [Effect] {
     var last: [PostID: String] = [:]
     var effects: [Effect] = []
@@ -187,6 +195,14 @@ enum NoticesActions {
       help: "mark all as read",
       hint: .init("all read", rank: 5),
       perform: { $0.markNoticesRead() }
+    ),
+    BoundAction(
+      "clear-notices",
+      keys: ["D"],
+      in: [.notices],
+      help: "clear the list for good",
+      unless: { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+      perform: { $0.clearNotices() }
     ),
     BoundAction(
       .back,

@@ -97,6 +97,9 @@ struct Notices: BlogCommand {
   @Flag(help: "Print only what is new.")
   var unread = false
 
+  @Flag(help: "Clear the list for good, on all your terminals, when it is printed.")
+  var clear = false
+
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
@@ -115,6 +118,7 @@ struct Notices: BlogCommand {
       let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
       Output.line(untrusted: "\(isUnread ? "*" : " ") \(entry.post)  \(age)  \(sentence)")
     }
+    if clear { try await session.blog.clear(entries) }
   }
 }
 
