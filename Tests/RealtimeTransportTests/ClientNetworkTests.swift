@@ -30,4 +30,35 @@ struct ClientNetworkTests {
     #expect(try networks("127.0.0.1") != networks("127.0.0.2"))
     #expect(try ClientNetwork(SocketAddress(unixDomainSocketPath: "/a")) == nil)
   }
+
+  @Test("bounds what its connections send at no cost, together", arguments: [1, 3, 200])
+  func burdens(connections: Int) throws {
+    final class Connection {}
+    let open = OpenConnections()
+    func connect(_ address: String) throws -> Connection {
+      let connection = Connection()
+      let network = ClientNetwork(try SocketAddress(ipAddress: address, port: 1))
+      open.opened(ObjectIdentifier(connection), from: network) {}
+      return connection
+    }
+    let all = try (0..<connections).map { try connect("2001:db8:1:2::\(String($0, radix: 16))") }
+    let (neighbour, other) = (try connect("2001:db8:1:2:ffff::1"), try connect("2001:db8:1:3::1"))
+    let now = NIODeadline.uptimeNanoseconds(60_000_000_000)
+    for (burden, burst) in [(OpenConnections.Burden.request, 128), (.frame, 256)] {
+      func rest(_ connection: Connection, _ time: NIODeadline = now) -> TimeAmount? {
+        open.rest(ObjectIdentifier(connection), after: burden, at: time)
+      }
+      for number in 0..<burst { #expect(rest(all[number % connections]) == nil) }
+      let first = try #require(rest(all[0]))
+      // Whoever comes next waits behind the others; another network does not.
+      #expect(try #require(rest(neighbour)) > first)
+      #expect(rest(other) == nil)
+      // One that comes back has no allowance of its own.
+      let gone = try connect("2001:db8:1:2::1")
+      open.closed(ObjectIdentifier(gone))
+      let again = try connect("2001:db8:1:2::1")
+      #expect(try #require(rest(again)) > first)
+      #expect(rest(again, now + .minutes(1)) == nil)
+    }
+  }
 }

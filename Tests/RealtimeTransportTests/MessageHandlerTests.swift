@@ -15,13 +15,15 @@ struct MessageHandlerTests {
 
   private func makeChannel(
     role: MessageHandler.Role = .server,
-    limits: TransportLimits = .server
+    limits: TransportLimits = .server,
+    restOfNetwork: @escaping (NIODeadline) -> TimeAmount? = { _ in nil }
   ) throws -> (EmbeddedChannel, MessageHandler, Log) {
     let log = Log()
     let handler = MessageHandler(
       role: role,
       limits: Shared(limits),
       peerName: "the peer",
+      restOfNetwork: restOfNetwork,
       onMessage: { log.messages.append(String(decoding: $0, as: UTF8.self)) },
       onExcess: { log.excess.append($0) },
       onEnd: { log.ends.append($0) }
@@ -144,6 +146,48 @@ struct MessageHandlerTests {
     try channel.writeInbound(try frame(opcode, opcode == .text ? kind : ""))
     try channel.writeInbound(try frame(.text, "{}"))
     #expect(log.messages.filter { !$0.isEmpty } == ["{}", "{}"])
+  }
+
+  @Test(
+    "counts the empty frames of all connections of a network",
+    arguments: ["ping", "pong", "0"]
+  )
+  func emptyFramesOfNetwork(kind: String) throws {
+    let open = OpenConnections()
+    var logs: [Log] = []
+    var channels: [EmbeddedChannel] = []
+    for number in 0..<8 {
+      let network = try SocketAddress(ipAddress: number < 7 ? "127.0.0.1" : "127.0.0.2", port: 1)
+      let key = Log()
+      open.opened(ObjectIdentifier(key), from: ClientNetwork(network)) {}
+      let (channel, _, log) = try makeChannel(restOfNetwork: { now in
+        withExtendedLifetime(key) { open.rest(ObjectIdentifier(key), after: .frame, at: now) }
+      })
+      channels.append(channel)
+      logs.append(log)
+    }
+    let opcode: WebSocketOpcode = kind == "ping" ? .ping : kind == "pong" ? .pong : .text
+    var input = ByteBuffer()
+    for _ in 0..<64 {
+      var next = try frame(opcode, opcode == .text ? kind : "")
+      input.writeBuffer(&next)
+    }
+    var last = try frame(.text, "{}")
+    input.writeBuffer(&last)
+    for channel in channels {
+      try channel.writeInbound(input)
+      channel.embeddedEventLoop.run()
+    }
+    func areRead() -> [Bool] { logs.map { $0.messages.contains("{}") } }
+    // None of them sends more than it may, but together they do; others are not concerned.
+    #expect(areRead() == [true, true, true, true, false, false, false, true])
+    // A client of the same network that sends little is not held up.
+    try channels[0].writeInbound(try frame(.text, "[]"))
+    #expect(logs[0].messages.last == "[]")
+    for _ in 0..<200 {
+      for channel in channels { channel.embeddedEventLoop.advanceTime(by: .milliseconds(10)) }
+    }
+    #expect(areRead() == Array(repeating: true, count: 8))
   }
 
   @Test("answers a close frame and closes")

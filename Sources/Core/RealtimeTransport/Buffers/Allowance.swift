@@ -36,6 +36,8 @@ struct Allowance {
   }
 
   private mutating func settle(at now: NIODeadline) {
+    // The clocks of two threads may be read in the other order.
+    guard now > last else { return }
     let regained = (now - last).nanoseconds / interval.nanoseconds
     count -= Int(min(Int64(count), regained))
     last = count == 0 ? now : last + .nanoseconds(regained * interval.nanoseconds)

@@ -214,7 +214,7 @@ struct ConnectionAcceptor: Sendable {
       onRefusal: handlers.onRefusal,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
-      pace: { connections.rest(id, at: $0) },
+      pace: { connections.rest(id, after: .request, at: $0) },
       onIdle: { isIdle in
         if isIdle {
           connections.isIdle(id) { channel.close(promise: nil) }
@@ -240,6 +240,9 @@ struct ConnectionAcceptor: Sendable {
       endOfTick: endOfTick.value,
       memory: memory?.value,
       mirror: mirror,
+      restOfNetwork: { [id = ObjectIdentifier(channel)] in
+        connections.rest(id, after: .frame, at: $0)
+      },
       onMessage: { [depthLimit = handlers.depthLimit] in
         connection.received($0, depthLimit: depthLimit)
       },
@@ -284,6 +287,26 @@ private final class TurnedAway: ChannelInboundHandler {
 
 /// The open connections of a listener, on all its event loops.
 final class OpenConnections: Sendable {
+  /// What a client sends at no cost of its own.
+  enum Burden {
+    /// A request before the one before it is answered.
+    case request
+    /// A frame without content.
+    case frame
+
+    var allowance: Allowance {
+      switch self {
+      case .request: Allowance(burst: 128, interval: .milliseconds(3))
+      case .frame: Allowance(burst: 256, interval: .milliseconds(10))
+      }
+    }
+  }
+
+  private struct Share: Hashable {
+    let network: ClientNetwork
+    let burden: Burden
+  }
+
   /// The connections that are waiting for a request, in the order they became idle.
   private struct State {
     var count = 0
@@ -293,8 +316,8 @@ final class OpenConnections: Sendable {
     /// Where all connections come from, unless it is a socket of this machine.
     var networks: [ObjectIdentifier: ClientNetwork] = [:]
     var counts: [ClientNetwork: Int] = [:]
-    /// What the clients of a network may send without waiting for answers.
-    var allowances: [ClientNetwork: Allowance] = [:]
+    /// What the clients of a network may send that costs them nothing.
+    var allowances: [Share: Allowance] = [:]
     /// The number of connections beyond these that are being turned away.
     var farewells = 0
 
@@ -334,25 +357,29 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// The maximum number of networks whose requests are counted.
+  /// The maximum number of allowances that are kept.
   private static let mostAllowances = 4_096
 
-  /// Counts a request that was sent without waiting for the answer to the one before it.
+  /// Counts something that costs its sender nothing.
   ///
   /// The clients of a network share their allowance: otherwise who comes back would have another.
   ///
-  /// - Returns: How long the request has to wait; nil if it need not.
-  func rest(_ id: ObjectIdentifier, at now: NIODeadline) -> TimeAmount? {
+  /// - Returns: How long the client has to wait before it is read on; nil if it need not.
+  func rest(
+    _ id: ObjectIdentifier,
+    after burden: Burden,
+    at now: NIODeadline
+  ) -> TimeAmount? {
     state.withLockedValue { state in
       guard let network = state.networks[id] else { return nil }
       if state.allowances.count >= Self.mostAllowances {
-        for (network, var allowance) in state.allowances where allowance.isFull(at: now) {
-          state.allowances[network] = nil
+        for (share, var allowance) in state.allowances where allowance.isFull(at: now) {
+          state.allowances[share] = nil
         }
         if state.allowances.count >= Self.mostAllowances { state.allowances = [:] }
       }
-      let full = Allowance(burst: 128, interval: .milliseconds(3))
-      return state.allowances[network, default: full].rest(at: now)
+      let share = Share(network: network, burden: burden)
+      return state.allowances[share, default: burden.allowance].rest(at: now)
     }
   }
 

@@ -58,6 +58,11 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// Whether a message has been sent since the last ``keepAlive()``.
   private var hasSpoken = true
   private var emptyFrames = Allowance(burst: 64, interval: .milliseconds(100))
+  /// The empty frames that are nobody else's business: what a client sends that means no harm.
+  private var ownEmptyFrames = Allowance(burst: 8, interval: .seconds(5))
+  /// Counts an empty frame against what the other end's network may send, and returns how long to
+  /// rest if that has been too much.
+  private let restOfNetwork: (NIODeadline) -> TimeAmount?
   /// Whether the other end has sent so many empty frames that nothing is read from it for a while.
   private var isResting = false
 
@@ -71,6 +76,8 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   ///   - endOfTick: Flushes the output together with that of other connections.
   ///   - memory: The memory that connections share; nil to share none and have no bounds.
   ///   - mirror: Tells another event loop how much output is waiting.
+  ///   - restOfNetwork: Counts an empty frame for the network of the other end, and returns how
+  ///     long to rest if there have been too many.
   ///   - onMessage: Receives each message.
   ///   - onExcess: Receives the number of each request that is too long, once its message has been
   ///     skipped; if nil, such a message ends the connection.
@@ -83,6 +90,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
     mirror: OutputMirror? = nil,
+    restOfNetwork: @escaping (NIODeadline) -> TimeAmount? = { _ in nil },
     onMessage: @escaping ([UInt8]) -> Void,
     onExcess: ((Int64) -> Void)? = nil,
     onEnd: @escaping (ConnectionEnd) -> Void
@@ -94,6 +102,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     self.endOfTick = endOfTick
     self.memory = memory
     self.mirror = mirror
+    self.restOfNetwork = restOfNetwork
     self.onMessage = onMessage
     self.onExcess = onExcess
     self.onEnd = onEnd
@@ -296,12 +305,15 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// Counts a frame without content, and rests if there have been too many.
   ///
   /// Control frames and keep-alives cost their sender nothing, and the server as much as small
-  /// messages. The frames that wait stay in the socket, at the expense of the other end.
+  /// messages. The frames that wait stay in the socket, at the expense of the other end. The clients
+  /// of a network share an allowance beside their own, since anybody can have many connections.
   private func count(_ frame: FrameDecoder.Frame) {
     let isControl = frame.opcode == .ping || frame.opcode == .pong
-    guard isControl || frame.payload.count <= 1, !isResting, let context,
-      let rest = emptyFrames.rest(at: context.eventLoop.now)
-    else { return }
+    guard isControl || frame.payload.count <= 1, !isResting, let context else { return }
+    let now = context.eventLoop.now
+    let isModest = ownEmptyFrames.rest(at: now) == nil
+    let rests = [emptyFrames.rest(at: now), isModest ? nil : restOfNetwork(now)]
+    guard let rest = rests.compactMap({ $0 }).max() else { return }
     isResting = true
     readingChanged()
     context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in

@@ -1,0 +1,45 @@
+import RealtimeServer
+import Testing
+
+/// Clients that send much of what costs them nothing, over several connections.
+@Suite("Tiny frames and requests", .onEitherThread, .timeLimit(.minutes(1)))
+struct TinyFrameAttackTests {
+  @Test(
+    "Pings and keep-alives are read at the pace of their network",
+    arguments: [0x89 as UInt8, 0x8A, 0x81]
+  )
+  func frames(first: UInt8) async throws {
+    let server = try await DatabaseServer.startForTest()
+    var sockets: [RawWebSocket] = []
+    for _ in 0..<6 { sockets.append(try await RawWebSocket(server.address)) }
+    for socket in sockets { #expect(try await socket.next().contains(#""t":"h""#)) }
+    let start = ContinuousClock.now
+    for socket in sockets {
+      // No connection sends more at a time than one alone may.
+      for _ in 0..<64 { socket.send(frame: first, first == 0x81 ? [0x30] : []) }
+      socket.send(#"{"t":"d","d":{"r":1,"a":"s","b":{"c":{}}}}"#)
+    }
+    for socket in sockets {
+      while try await !socket.next().contains(#""r":1"#) {}
+    }
+    // 56 of each count, and of these 336 the first 256 may come at once.
+    #expect(.now - start >= .milliseconds(700))
+    await server.stop()
+  }
+
+  @Test("Requests sent without waiting are answered at the pace of their network")
+  func requests() async throws {
+    let server = try await DatabaseServer.startForTest()
+    var probes: [HTTPProbe] = []
+    for _ in 0..<6 { probes.append(try await HTTPProbe(server.address)) }
+    let start = ContinuousClock.now
+    let request = HTTPProbe.text("OPTIONS", "*")
+    for probe in probes { probe.send(String(repeating: request, count: 80)) }
+    for probe in probes {
+      for _ in 0..<80 { #expect(try await probe.answer().status == 200) }
+    }
+    // All but the last of each count, and of these 474 the first 128 may come at once.
+    #expect(.now - start >= .milliseconds(900))
+    await server.stop()
+  }
+}
