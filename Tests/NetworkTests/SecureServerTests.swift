@@ -59,6 +59,27 @@ struct SecureServerTests {
     await server.stop()
   }
 
+  @Test("tells a client over TLS that there is no room for it")
+  func noRoom() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.tls = try certificates.files(try certificates.authority.issue())
+    options.limits.connectionsPerAddress = 1
+    let server = try await DatabaseServer.start(options, logger: Self.silent)
+    let port = try #require(server.port)
+    let target = ConnectionTarget(host: "localhost", port: port, isSecure: true)
+    let client = try await ClientProbe(target, trust: certificates.trust)
+    _ = try await client.next()
+    for _ in 0..<20 {
+      let url = "https://localhost:\(port)/a.json"
+      let answer = try await self.client().send(HTTPClientRequest("GET", url: url))
+      #expect(answer.status == 503)
+    }
+    client.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
+    #expect(try await client.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
+    client.close()
+    await server.stop()
+  }
+
   @Test("answers to any host name, as its certificate says which are valid")
   func anyHost() async throws {
     let issued = try certificates.authority.issue(names: ["db.example.test"])

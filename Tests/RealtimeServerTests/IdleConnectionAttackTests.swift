@@ -97,6 +97,17 @@ struct IdleConnectionAttackTests {
       let answer = try await probe.rest()
       #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("\r\nRetry-After: 10\r\n"))
     }
+    // However many are turned away at a time, each is told.
+    var crowd: [HTTPProbe] = []
+    for _ in 0..<150 {
+      let probe = try await HTTPProbe(.loopback(port: server.port ?? 0), isReading: false)
+      probe.send(HTTPProbe.text("GET", "/a.json"))
+      crowd.append(probe)
+    }
+    for probe in crowd {
+      try await probe.setReading(true)
+      #expect(try await probe.rest().hasPrefix("HTTP/1.1 503 "))
+    }
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
     #expect(try await local.request("GET", "/a.json").status == 200)
     #expect(lines.withLockedValue { $0.count { $0.contains("127.0.0.1 has 4 connections") } } == 1)

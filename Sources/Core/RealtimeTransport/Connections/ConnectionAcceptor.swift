@@ -52,14 +52,20 @@ struct ConnectionAcceptor: Sendable {
     }
   }
 
-  /// Turns a connection away with an answer, unless it is encrypted or too many are being told.
+  /// Turns a connection away with an answer; if many are being told, it gets no time to read it.
   private func refuse(_ channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.makeCompletedFuture {
-      guard certificate.withLockedValue({ $0 == nil }), connections.beginFarewell() else {
-        throw ListenError(.failed, description: "too many connections")
+      let certificate = certificate.withLockedValue { $0 }
+      let hasTime = connections.beginFarewell(isEncrypted: certificate != nil)
+      if hasTime {
+        channel.closeFuture.whenComplete { _ in
+          connections.endFarewell(isEncrypted: certificate != nil)
+        }
+        try certificate?.secure(channel)
       }
-      channel.closeFuture.whenComplete { _ in connections.endFarewell() }
-      try channel.pipeline.syncOperations.addHandler(TurnedAway())
+      try channel.pipeline.syncOperations.addHandler(
+        TurnedAway(isEncrypted: certificate != nil, hasTime: hasTime)
+      )
     }
   }
 
@@ -257,10 +263,9 @@ struct ConnectionAcceptor: Sendable {
 /// Tells a client that there is no room for its connection, whatever it sends.
 private final class TurnedAway: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
 
-  /// How long a client may take to receive the answer.
-  private static let farewell = TimeAmount.milliseconds(500)
+  /// What a client that gets no handshake is told in plain text: the alert "internal error".
+  private static let alert = ByteBuffer(bytes: [21, 3, 1, 0, 2, 2, 80])
   private static let answer = ByteBuffer(
     string: """
       HTTP/1.1 503 Service Unavailable\r
@@ -273,13 +278,39 @@ private final class TurnedAway: ChannelInboundHandler {
       """
   )
 
+  private let isEncrypted: Bool
+  private let hasTime: Bool
+
+  /// Makes a handler.
+  ///
+  /// - Parameters:
+  ///   - isEncrypted: Whether the client expects TLS.
+  ///   - hasTime: Whether the client gets a moment to receive the answer, and a handshake.
+  init(isEncrypted: Bool, hasTime: Bool) {
+    self.isEncrypted = isEncrypted
+    self.hasTime = hasTime
+  }
+
+  /// How long a client may take to receive the answer; any time is enough to read what it has sent.
+  private var farewell: TimeAmount {
+    guard hasTime else { return .milliseconds(10) }
+    return isEncrypted ? .seconds(2) : .milliseconds(500)
+  }
+
   func channelActive(context: ChannelHandlerContext) {
     let channel = context.channel
-    context.writeAndFlush(Self.wrapOutboundOut(Self.answer), promise: nil)
-    // Closing with unread input could lose the answer.
-    context.close(mode: .output, promise: nil)
-    let closing = context.eventLoop.scheduleTask(in: Self.farewell) { channel.close(promise: nil) }
+    // After a handshake, if there is one.
+    let answer = isEncrypted && !hasTime ? Self.alert : Self.answer
+    channel.writeAndFlush(answer).whenComplete { _ in
+      // Closing with unread input could lose the answer.
+      channel.close(mode: .output, promise: nil)
+    }
+    let closing = context.eventLoop.scheduleTask(in: farewell) { channel.close(promise: nil) }
     channel.closeFuture.whenComplete { _ in closing.cancel() }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    context.close(promise: nil)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
@@ -318,7 +349,7 @@ final class OpenConnections: Sendable {
     var counts: [ClientNetwork: Int] = [:]
     /// What the clients of a network may send that costs them nothing.
     var allowances: [Share: Allowance] = [:]
-    /// The number of connections beyond these that are being turned away.
+    /// What the connections cost that are being turned away.
     var farewells = 0
 
     mutating func remove(_ id: ObjectIdentifier) {
@@ -345,17 +376,25 @@ final class OpenConnections: Sendable {
 
   private let state = NIOLockedValueBox(State())
 
-  /// How many connections may be turned away with an answer at a time.
+  /// How many connections may take their time to be turned away; an encrypted one costs a handshake.
   private static let mostFarewells = 64
 
-  /// Begins to turn a connection away, unless that is happening to too many.
-  func beginFarewell() -> Bool {
-    state.withLockedValue { state in
-      guard state.farewells < Self.mostFarewells else { return false }
-      state.farewells += 1
+  /// Begins to turn a connection away, and returns whether it may take its time.
+  func beginFarewell(isEncrypted: Bool) -> Bool {
+    let cost = Self.farewellCost(isEncrypted: isEncrypted)
+    return state.withLockedValue { state in
+      guard state.farewells + cost <= Self.mostFarewells else { return false }
+      state.farewells += cost
       return true
     }
   }
+
+  /// Ends the farewell of a connection that could take its time.
+  func endFarewell(isEncrypted: Bool) {
+    state.withLockedValue { $0.farewells -= Self.farewellCost(isEncrypted: isEncrypted) }
+  }
+
+  private static func farewellCost(isEncrypted: Bool) -> Int { isEncrypted ? 8 : 1 }
 
   /// The maximum number of allowances that are kept.
   private static let mostAllowances = 4_096
@@ -382,8 +421,6 @@ final class OpenConnections: Sendable {
       return state.allowances[share, default: burden.allowance].rest(at: now)
     }
   }
-
-  func endFarewell() { state.withLockedValue { $0.farewells -= 1 } }
 
   /// Whether there are fewer than a number of connections.
   func hasRoom(_ limit: Int) -> Bool { state.withLockedValue { $0.count < limit } }
