@@ -14,8 +14,8 @@ extension TreeHub {
     access.letIn(origin.peer)
     let isPrompt = isPrompt(key, of: origin.peer)
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
-    let identity = access.state(of: origin.peer)?.identity ?? .anonymous
-    let value = listens.add(registered, of: origin.peer, as: identity, in: durability.root)
+    let payer = payer(for: origin.peer)
+    let value = listens.add(registered, of: origin.peer, payer: payer, in: durability.root)
     let remarks: JSONValue =
       isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
     if isComposed(value, for: origin.peer) {
@@ -93,9 +93,15 @@ extension TreeHub {
       of: key,
       isIndexed: isIndexed,
       for: peer,
-      as: state.identity,
+      payer: payer(for: peer),
       in: durability.root
     )
+  }
+
+  /// Who is charged for the listens of a peer.
+  private func payer(for peer: PeerID) -> ListenAccounts.Payer? {
+    let identity = access.state(of: peer)?.identity ?? .anonymous
+    return ListenAccounts.Payer(identity, from: connections[peer]?.network)
   }
 
   private func problem(withReadAt path: Path, query: Query) -> String? {

@@ -28,6 +28,8 @@ package struct TreeHub: Sendable {
   struct Connection: Sendable {
     /// Whether it is part of the server and takes messages as values.
     let isInternal: Bool
+    /// The network that it comes from; nil for this machine.
+    let network: String?
     /// Whether it is being closed, so that its requests are ignored.
     var isLeaving = false
   }
@@ -170,13 +172,16 @@ package struct TreeHub: Sendable {
   ///   - identity: The identity of the peer while it presents no credential.
   ///   - isInternal: Whether the peer lives in the server. It receives values instead of bytes
   ///     where that saves encoding, and the response to its write carries the resulting data.
+  ///   - network: The network that the client comes from, which guests share a budget by; nil for
+  ///     this machine.
   package mutating func open(
     _ peer: PeerID,
     as identity: Identity = .anonymous,
-    isInternal: Bool = false
+    isInternal: Bool = false,
+    from network: String? = nil
   ) {
     guard connections[peer] == nil else { return }
-    connections[peer] = Connection(isInternal: isInternal)
+    connections[peer] = Connection(isInternal: isInternal, network: network)
     access.open(peer, as: identity)
     writes.open(peer, as: identity)
   }

@@ -7,14 +7,16 @@ internal import RealtimeCore
 struct ListenAccounts: Sendable {
   /// Who is charged for a listen.
   enum Payer: Hashable, Sendable {
-    /// All who have not signed in, or only anonymously: anybody can be any number of them.
-    case guests
+    /// Those from one network who have not signed in, or only anonymously: anybody can be any number
+    /// of them.
+    case guests(network: String?)
     case user(String)
 
     /// Nil for administrators, who are not charged.
-    init?(_ identity: Identity) {
+    init?(_ identity: Identity, from network: String?) {
       if identity == .administrator { return nil }
-      self = identity.uid.flatMap { identity.isGuest ? nil : .user($0) } ?? .guests
+      let user = identity.isShared ? nil : identity.uid
+      self = user.map { .user($0) } ?? .guests(network: network)
     }
   }
 
@@ -27,12 +29,12 @@ struct ListenAccounts: Sendable {
     var charges: [ListenKey: Charge] = [:]
     /// The number of filtered listens at each location.
     var windows: [Path: Int] = [:]
-    /// The sum of the costs.
-    var total = 0
   }
 
   private var accounts: [PeerID: Account] = [:]
   private var totals: [Payer: Int] = [:]
+  /// The total of the guests of all networks.
+  private var guestTotal = 0
   private let limits: HubLimits
 
   init(_ limits: HubLimits) {
@@ -63,33 +65,36 @@ struct ListenAccounts: Sendable {
 
   /// Whether a user may have a listen of a certain cost in addition to those there are.
   ///
-  /// A few listens of each connection are always granted, so that a crowd that has used up the
-  /// budget it shares with others does not shut them out.
-  func canAfford(_ cost: Int, of peer: PeerID, payer: Payer?) -> Bool {
+  /// A few listens of the guests of each network are always granted, so that a crowd that has used
+  /// up the budget it shares with others does not shut them out.
+  func canAfford(_ cost: Int, payer: Payer?) -> Bool {
     guard let payer else { return true }
-    let budget = payer == .guests ? limits.guestListens : limits.listensPerUser
-    return totals[payer, default: 0] + cost <= budget
-      || (accounts[peer]?.total ?? 0) + cost <= limits.freeListens
+    let total = totals[payer, default: 0] + cost
+    return switch payer {
+    case .user: total <= limits.listensPerUser
+    case .guests: guestTotal + cost <= limits.guestListens || total <= limits.freeListens
+    }
   }
 
   /// Adds a listen that the peer does not have yet.
   mutating func add(_ key: ListenKey, cost: Int, of peer: PeerID, payer: Payer?) {
     accounts[peer, default: Account()].charges[key] = Charge(payer: payer, cost: cost)
-    accounts[peer]?.total += cost
     if !key.query.loadsAllData { accounts[peer]?.windows[key.path, default: 0] += 1 }
-    if let payer { totals[payer, default: 0] += cost }
+    guard let payer else { return }
+    totals[payer, default: 0] += cost
+    if case .guests = payer { guestTotal += cost }
   }
 
   /// Removes a listen, and returns whether there was one.
   mutating func remove(_ key: ListenKey, of peer: PeerID) -> Bool {
     guard let charge = accounts[peer]?.charges.removeValue(forKey: key) else { return false }
-    accounts[peer]?.total -= charge.cost
     if let windows = accounts[peer]?.windows[key.path] {
       accounts[peer]?.windows[key.path] = windows > 1 ? windows - 1 : nil
     }
     if accounts[peer]?.charges.isEmpty == true { accounts[peer] = nil }
     if let payer = charge.payer, let total = totals[payer] {
       totals[payer] = total > charge.cost ? total - charge.cost : nil
+      if case .guests = payer { guestTotal -= charge.cost }
     }
     return true
   }

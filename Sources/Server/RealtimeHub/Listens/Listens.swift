@@ -47,7 +47,7 @@ struct Listens: Sendable {
     of key: ListenKey,
     isIndexed: Bool,
     for peer: PeerID,
-    as identity: Identity,
+    payer: ListenAccounts.Payer?,
     in root: Node
   ) -> RequestError? {
     if contains(key, of: peer) { return nil }
@@ -67,7 +67,7 @@ struct Listens: Sendable {
       )
     }
     let cost = cost(of: key, isIndexed: isIndexed, for: peer, in: root)
-    guard accounts.canAfford(cost, of: peer, payer: .init(identity)) else {
+    guard accounts.canAfford(cost, payer: payer) else {
       return RequestError(.unavailable, reason: "the listens of this user cost others too much")
     }
     return nil
@@ -99,13 +99,13 @@ struct Listens: Sendable {
   mutating func add(
     _ listen: RegisteredListen,
     of peer: PeerID,
-    as identity: Identity,
+    payer: ListenAccounts.Payer?,
     in root: Node
   ) -> Node {
     let key = listen.key
     if !contains(key, of: peer) {
       let cost = cost(of: key, isIndexed: listen.isIndexed, for: peer, in: root)
-      accounts.add(key, cost: cost, of: peer, payer: .init(identity))
+      accounts.add(key, cost: cost, of: peer, payer: payer)
     }
     return registry.add(listen, of: peer, in: root, cache: &cache)
   }

@@ -11,7 +11,7 @@ package struct HubLimits: Sendable, Equatable {
   package var listensPerUser = 20_000
   /// Maximum cost of the listens of all who have not signed in, or only anonymously.
   package var guestListens = 20_000
-  /// Cost up to which the listens of one connection are granted whatever others have.
+  /// Cost up to which the listens of the guests of one network are granted whatever others have.
   package var freeListens = 64
   /// Maximum number of orders of one location that listens need and the rules do not declare.
   package var undeclaredOrders = 64

@@ -23,6 +23,9 @@ package enum Identity: Sendable, Hashable {
     return auth["provider"]?.string == "anonymous"
   }
 
+  /// Whether anybody can be any number of it: a user with an anonymous account, or nobody.
+  package var isShared: Bool { self != .administrator && (uid == nil || isGuest) }
+
   /// The form in which a store keeps it: true for administrators, otherwise `auth`, or null.
   package var json: JSONValue {
     switch self {

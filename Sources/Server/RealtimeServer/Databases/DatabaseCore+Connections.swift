@@ -29,7 +29,11 @@ extension DatabaseCore {
     peersByName[session] = peer
     metrics.connections += 1
     context.connectionOpened()
-    hub.open(peer, as: DatabaseCore.identity(of: connection.peer))
+    hub.open(
+      peer,
+      as: DatabaseCore.identity(of: connection.peer),
+      from: ClientNetwork(of: connection.peer)?.description
+    )
     if let session = sessions[peer] { allowMessages(of: session) }
     let host = options.advertisedHost ?? connection.request?.namedHost ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
@@ -271,11 +275,16 @@ extension DatabaseCore {
   /// - Parameters:
   ///   - peer: Receives the hub's messages.
   ///   - identity: The identity that it acts for until it signs in.
+  ///   - network: The network of the client, if it is going to listen.
   /// - Returns: The identifier by which the hub knows it.
-  func openInternal(_ peer: any InternalPeer, as identity: Identity = .anonymous) -> PeerID {
+  func openInternal(
+    _ peer: any InternalPeer,
+    as identity: Identity = .anonymous,
+    from network: ClientNetwork? = nil
+  ) -> PeerID {
     let id = makePeer()
     internalPeers[id] = peer
-    hub.open(id, as: identity, isInternal: true)
+    hub.open(id, as: identity, isInternal: true, from: network?.description)
     context.connectionOpened()
     return id
   }

@@ -75,9 +75,10 @@ extension DatabaseCore {
   ///   connections.
   func openInternal(
     _ peer: any InternalPeer,
-    for credential: RESTCredential
+    for credential: RESTCredential,
+    from network: ClientNetwork? = nil
   ) throws(RESTError) -> PeerID {
-    let id = openInternal(peer, as: credential.base)
+    let id = openInternal(peer, as: credential.base, from: network)
     guard let authentication = credential.authentication else { return id }
     do throws(CredentialError) {
       if let verified = credential.verified {
