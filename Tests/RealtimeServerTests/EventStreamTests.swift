@@ -84,6 +84,31 @@ struct EventStreamTests {
     await server.stop()
   }
 
+  @Test("counts towards the share of its address, unless it is a user's")
+  func share() async throws {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
+    options.limits.guestStreams = 3
+    options.credentialVerifier = NamedVerifier()
+    let server = try await DatabaseServer.startForTest(options)
+    var streams: [HTTPProbe] = []
+    for _ in 0..<3 { streams.append(try await open(server, "/a.json")) }
+    let http = try await HTTPProbe(server.address)
+    let refused = try await http.request("GET", "/a.json", lines: [accept])
+    #expect(refused.status == 429)
+    #expect(refused.body.contains("too many event streams"))
+    // Everything else goes on, as do streams of those who have signed in.
+    #expect(try await http.request("GET", "/a.json").status == 200)
+    streams.append(try await open(server, "/a.json?auth=ann"))
+    await streams[0].close()
+    var answer = try await HTTPProbe(server.address).request("GET", "/a.json", lines: [accept])
+    let deadline = ContinuousClock.now + .seconds(20)
+    while answer.status == 429, .now < deadline {
+      answer = try await HTTPProbe(server.address).request("GET", "/a.json", lines: [accept])
+    }
+    #expect(answer.status == 200)
+    await server.stop()
+  }
+
   @Test("follows the window of a query")
   func window() async throws {
     let server = try await DatabaseServer.startForTest()

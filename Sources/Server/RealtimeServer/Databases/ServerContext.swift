@@ -35,6 +35,8 @@ final class ServerContext {
   /// Decodes and encodes large messages off the event loop.
   let workbench: Workbench
   private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
+  /// The number of event streams of the guests of each network.
+  private var guestStreams: [ClientNetwork: Int] = [:]
   /// Called when a write has failed and its outcome on disk is unknown.
   var onLoss: (StoreError) -> Void = { _ in }
   /// Called when a connection has opened or closed.
@@ -112,6 +114,19 @@ final class ServerContext {
     let account = CostAccount()
     accounts[connection] = account
     return account
+  }
+
+  /// Counts an event stream of a guest, and returns whether its network may have another.
+  func beginGuestStream(from network: ClientNetwork) -> Bool {
+    guard guestStreams[network, default: 0] < options.limits.guestStreams else { return false }
+    guestStreams[network, default: 0] += 1
+    return true
+  }
+
+  /// Counts the end of an event stream of a guest.
+  func endGuestStream(from network: ClientNetwork) {
+    let count = guestStreams[network, default: 0]
+    guestStreams[network] = count > 1 ? count - 1 : nil
   }
 
   /// Counts a new connection.

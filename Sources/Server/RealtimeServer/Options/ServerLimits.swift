@@ -27,6 +27,11 @@ public struct ServerLimits: Sendable, Equatable {
   public var listensPerUser = 20_000
   /// The same for all together who have not signed in, or only anonymously.
   public var guestListens = 20_000
+  /// The maximum number of event streams from one address, or from the IPv6 addresses with the same
+  /// first 64 bits, of clients that have not signed in, or only anonymously.
+  ///
+  /// Those of other users count towards ``connectionsPerUser``.
+  public var guestStreams = 128
   /// The number of listens of one connection above which the log notes it.
   public var listensWarning = 200
   /// Requests of one connection that may wait for the disk before the server reads no more of them.
@@ -134,6 +139,7 @@ extension ServerLimits {
     entry("listens", \.listens, "listens of a connection"),
     entry("listens-per-user", \.listensPerUser, "listens of a user to a database"),
     entry("guest-listens", \.guestListens, "listens of all guests to a database"),
+    entry("guest-streams", \.guestStreams, "event streams of an address's guests"),
     entry("listens-warning", \.listensWarning, "listens before the log warns"),
     entry("requests", \.requests, "queued requests of a connection"),
     entry("frame-bytes", \.frameBytes, "a WebSocket frame", from: 1_024),

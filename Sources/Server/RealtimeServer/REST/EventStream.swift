@@ -19,6 +19,8 @@ final class EventStream: InternalPeer, TurnTaker {
   private let core: DatabaseCore
   private let promise: EventLoopPromise<HTTPReply>
   private var peer: PeerID?
+  /// The network whose share it counts towards, if it is a guest's.
+  private var network: ClientNetwork?
   private var stream: HTTPStream?
   /// The data, until the first event has been sent.
   private var initial = Node.empty
@@ -45,21 +47,35 @@ final class EventStream: InternalPeer, TurnTaker {
   static func open(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let stream = EventStream(request, on: core, promise: promise)
-    let peer: PeerID
     do throws(RESTError) {
-      peer = try core.openInternal(stream, for: request.credential)
+      try stream.open()
+      stream.listenWhenPossible()
     } catch {
       promise.fail(error)
-      return promise.futureResult
     }
-    stream.peer = peer
-    stream.listenWhenPossible()
     return promise.futureResult
+  }
+
+  /// Becomes a peer, if there is room in the share of the client.
+  ///
+  /// Each event is encoded for each stream, so streams cost more than listens of WebSockets. Those
+  /// of a user are limited with the user's connections.
+  private func open() throws(RESTError) {
+    let network = ClientNetwork(of: request.peer)
+    let peer = try core.openInternal(self, for: request.credential, from: network)
+    if let network, core.hub.identity(of: peer)?.isShared == true {
+      guard core.context.beginGuestStream(from: network) else {
+        core.closeInternal(peer)
+        throw RESTError(429, reason: "the guests of this address have too many event streams")
+      }
+      self.network = network
+    }
+    self.peer = peer
   }
 
   /// Listens as soon as unread output leaves enough memory.
   private func listenWhenPossible() {
-    guard peer != nil else { return }
+    guard peer != nil, !giveUp() else { return }
     isHeldBack = core.mustWait(toRead: request.path, isBehind: false)
     guard !isHeldBack else {
       return core.context.memory.whenRelieved { [weak self] in self?.listenWhenPossible() }
@@ -76,9 +92,16 @@ final class EventStream: InternalPeer, TurnTaker {
   var isReady: Bool { listen != nil && peer != nil }
 
   func takeTurn() {
-    guard let listen, let peer else { return }
+    guard !giveUp(), let listen, let peer else { return }
     self.listen = nil
     core.hand(.request(id: 1, .listen(listen)), from: peer)
+  }
+
+  /// Ends the stream if its client has left before it has begun; returns whether it has.
+  private func giveUp() -> Bool {
+    guard request.isGivenUp else { return false }
+    close()
+    return true
   }
 
   // MARK: Peer
@@ -114,7 +137,8 @@ final class EventStream: InternalPeer, TurnTaker {
     core.context.workbench.perform(
       for: account,
       isLong: measure.isExceeded,
-      mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) }
+      mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },
+      isGivenUp: { [self] in giveUp() }
     ) { [initial] in
       StreamEvent.put(.root, options.json(of: initial, isSelection: isSelection)).text
     } then: { [changes] event in
@@ -252,6 +276,7 @@ final class EventStream: InternalPeer, TurnTaker {
     keepAlive = nil
     guard let peer else { return }
     self.peer = nil
+    if let network { core.context.endGuestStream(from: network) }
     promise.fail(RESTError(503, reason: "the stream has ended"))
     core.closeInternal(peer)
   }

@@ -26,6 +26,8 @@ struct RESTRequest: Sendable {
   let wantsTag: Bool
   /// Whether the response should be an event stream that follows the data.
   let wantsStream: Bool
+  /// The client.
+  let peer: Peer
   /// The connection on which the request arrived.
   let connection: HTTPRequest.Connection?
   /// Whether the client is still there; nil for one that is not watched.
@@ -69,6 +71,7 @@ struct RESTRequest: Sendable {
       method == .get
       && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
     body = request.body
+    peer = request.peer
     connection = request.connection
     reader = request.reader
     self.depthLimit = depthLimit
