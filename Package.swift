@@ -401,6 +401,7 @@ let package = Package(
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
+        product("NIOEmbedded", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]

@@ -1,4 +1,5 @@
 import Dispatch
+import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeServer
@@ -27,10 +28,13 @@ struct PageAttackTests {
     }
   }
 
-  private func start(_ pages: Pages) async throws -> DatabaseServer {
+  private func start(
+    _ pages: Pages,
+    logger: Logger = Logger(label: "test")
+  ) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.pages = pages
-    return try await .startForTest(options)
+    return try await DatabaseServer.start(options, logger: logger)
   }
 
   @Test("A page is rendered once for the same data, whoever requests it")
@@ -75,5 +79,43 @@ struct PageAttackTests {
     #expect(try await http.request("GET", "/page-last").status == 200)
     #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-last"])
     await server.stop()
+  }
+
+  @Test(
+    "Neither answers nor streams are made for readers who have left",
+    arguments: ["Accept: */*", "Accept: text/event-stream", "X-Firebase-ETag: true"]
+  )
+  func leftREST(line: String) async throws {
+    let (pages, log) = (Pages(), NIOLockedValueBox<[String]>([]))
+    let server = try await start(
+      pages,
+      logger: Logger(label: "test") { _ in CollectingLog(lines: log) }
+    )
+    let http = try await HTTPProbe(server.address)
+    let value = "\"\(String(repeating: "x", count: 100_000))\""
+    _ = try await http.request("PUT", "/large.json", value)
+    // While a page is made, large answers wait for it.
+    let slow = try await HTTPProbe(server.address)
+    slow.send(HTTPProbe.text("GET", "/page-slow"))
+    while pages.rendered.withLockedValue({ $0.isEmpty }) { await Task.yield() }
+    var readers: [HTTPProbe] = []
+    for _ in 0..<8 {
+      let reader = try await HTTPProbe(server.address)
+      reader.send(HTTPProbe.text("GET", "/large.json", lines: [line]))
+      readers.append(reader)
+    }
+    for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
+    for reader in readers { await reader.close() }
+    // The server learns of the ends before it answers these.
+    for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
+    pages.gate.signal()
+    #expect(try await slow.answer().status == 200)
+    #expect(try await http.request("GET", "/large.json").body == value)
+    await server.stop()
+    let statuses = log.withLockedValue { lines in
+      lines.filter { $0.contains(" answered ") && $0.contains("GET") }
+    }
+    #expect(statuses.count { $0.contains("503") } == 8, "\(statuses)")
+    #expect(statuses.count { $0.contains("200") } == 2, "\(statuses)")
   }
 }
