@@ -1,6 +1,7 @@
 import Dispatch
 import FaultyStorage
 import GRDB
+import Glibc
 import RealtimeCore
 import RealtimeHub
 import StoreTestSupport
@@ -105,6 +106,85 @@ struct StoreFoldTests {
     #expect(try StoreFile(at: image.store).load() == expected)
     #expect(try progress(image) == FoldProgress(revision: 60))
     try store.close()
+  }
+
+  @Test("takes no longer for changes beside a long value")
+  func besideLongValue() throws {
+    // The time of this thread, which does not depend on what else the machine does.
+    func processorTime() -> Duration {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+    func time(length: Int) throws -> Duration {
+      let directory = try TemporaryDirectory()
+      let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+      let long = Change("posts/k5", to: .string(String(repeating: "x", count: length)))
+      let others = (0..<3_000).map { number in
+        Change(Path(wire: "posts/k\(number * 7 % 3_000)x/title"), to: .string("t"))
+      }
+      for (index, changes) in [[long], others].enumerated() {
+        let commit = Commit(revision: Int64(index + 1), timestamp: 0, changes: changes)
+        try store.commit(CommitBatch(commits: [commit]))
+        if index == 0 { try store.fold() }
+      }
+      let start = processorTime()
+      try store.fold()
+      let time = processorTime() - start
+      #expect(try store.load().root[ChildKey("posts")].childCount == 3_001)
+      #expect(try StoreFile(at: directory.store).check().faults == [])
+      try store.close()
+      return time
+    }
+    let (short, long) = (try time(length: 100), try time(length: 4_000_000))
+    // With the long value read for each change, it would take more than ten times as long.
+    #expect(long < short * 4 + .seconds(1), "\(short) and \(long)")
+  }
+
+  @Test("keeps what is written beside long values and in their place, wherever it is interrupted")
+  func longValues() throws {
+    let long = String(repeating: "long ", count: 60_000)
+    var (number, interruptions, isDone) = (0, 0, false)
+    while !isDone {
+      number += 1 + number / 3
+      let directory = try TemporaryDirectory()
+      let disk = FaultyDisk(directory: directory.store)
+      var options = StoreOptions()
+      options.foldChangesPerTurn = 8
+      let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
+      var expected = StoredTree()
+      func commit(_ changes: [Change]) throws {
+        expected.revision += 1
+        for change in changes { expected.root.update(at: change.path, to: change.node) }
+        let commit = Commit(revision: expected.revision, timestamp: 0, changes: changes)
+        try store.commit(CommitBatch(commits: [commit]))
+      }
+      try commit((1...4).map { Change(Path(wire: "p/k\($0)"), to: .string("\($0)" + long)) })
+      try store.fold()
+      var changes = (0..<2_500).map { number in
+        Change(Path(wire: "p/k\(number * 7 % 2_500)x"), to: .integer(Int64(number)))
+      }
+      changes.insert(Change("p/k1/below", to: .integer(1)), at: 500)
+      changes.insert(Change("p/k2", to: .empty), at: 1_000)
+      changes.insert(Change("p/k3", to: .integer(3)), at: 1_500)
+      changes.insert(Change("p/k5", to: .string("5" + long)), at: 2_000)
+      try commit(changes)
+      disk.fail(at: number, .full, lasting: true)
+      isDone = (try? store.fold()) != nil
+      if !isDone { interruptions += 1 }
+      let image = try TemporaryDirectory()
+      try image.copyFiles(of: directory.store)
+      #expect(try StoreFile(at: image.store).load() == expected)
+      #expect(try StoreFile(at: image.store).check().faults == [])
+      let copy = try SQLiteTreeStore(directory: image.store, now: 0, options: options)
+      try copy.fold()
+      #expect(try copy.load() == expected)
+      try copy.close()
+      #expect(try StoreFile(at: image.store).check().faults == [])
+      disk.repair()
+      try? store.close()
+    }
+    #expect(interruptions > 3)
   }
 
   @Test("applies no change twice after an interruption")

@@ -7,33 +7,64 @@ import TreeStorage
 /// row by reading all of both. So every row that is searched for nearby would read the long one
 /// again. This table is searched by an index of its paths instead.
 final class LongRows {
-  /// The length of a value from which its row is long, in bytes.
-  private static let longBytes = 16 * 1_024
+  /// The long rows of a table taken together.
+  struct Extent {
+    /// The bytes of all of their values.
+    var total = 0
+    /// The bytes of the longest one.
+    var longest = 0
+
+    /// Whether it costs less to move them twice than to let many changes read one of them each.
+    func areWorthMoving(for changes: Int) -> Bool { longest * (changes / 8) > total }
+  }
+
   private static let name = "temp.long_rows"
 
   private let database: Database
   private let table: String
+  /// The length of a value beyond which its row is long, in bytes.
+  private let longBytes: Int
   private let select: RowStatement
   private let find: RowStatement
   private let insert: RowStatement
   private let remove: RowStatement
   private let removeRange: RowStatement
 
-  /// Moves the long rows out of a table.
+  /// Measures the rows of a table with values of more than a number of bytes.
+  ///
+  /// - Complexity: O(rows)
+  static func extent(
+    of table: String,
+    longerThan bytes: Int,
+    _ database: Database
+  ) throws -> Extent {
+    let row = try Row.fetchOne(
+      database,
+      sql: """
+        SELECT coalesce(sum(length(value)), 0), coalesce(max(length(value)), 0) FROM \(table)
+          WHERE length(value) > ?
+        """,
+      arguments: [bytes]
+    )
+    return Extent(total: row?[0] ?? 0, longest: row?[1] ?? 0)
+  }
+
+  /// Moves the rows with values of more than a number of bytes out of a table.
   ///
   /// - Complexity: O(rows), and O(bytes of the long ones)
-  init(of table: String, _ database: Database) throws {
+  init(of table: String, longerThan longBytes: Int, _ database: Database) throws {
     let name = Self.name
     try database.execute(
       sql: """
         CREATE TABLE \(name) (path BLOB NOT NULL UNIQUE, value BLOB NOT NULL);
         INSERT INTO \(name) SELECT path, value FROM \(table)
-          WHERE length(value) > \(Self.longBytes) AND substr(value, 1, 1) <> x'80';
+          WHERE length(value) > \(longBytes) AND substr(value, 1, 1) <> x'80';
         DELETE FROM \(table) WHERE path IN (SELECT path FROM \(name));
         """
     )
     self.database = database
     self.table = table
+    self.longBytes = longBytes
     func statement(_ sql: String) throws -> RowStatement { try RowStatement(database, sql: sql) }
     select = try statement("SELECT value FROM \(name) WHERE path = ?")
     find = try statement("SELECT 1 FROM \(name) WHERE path > ? AND path < ? LIMIT 1")
@@ -60,7 +91,7 @@ final class LongRows {
 
   /// Inserts a row if it is long, and returns whether it is.
   func insertIfLong(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws -> Bool {
-    guard value.count > Self.longBytes else { return false }
+    guard value.count > longBytes else { return false }
     try insert.execute(path, value)
     return true
   }

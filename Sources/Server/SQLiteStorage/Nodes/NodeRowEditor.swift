@@ -35,14 +35,16 @@ final class NodeRowEditor: RowEditor {
   private var prepared: Statements?
   /// The long rows, while they are apart from the others.
   private var long: LongRows?
-  /// Whether long rows are to be apart once there have been many changes.
-  private var separatesLongRows = false
+  /// The length beyond which rows are to be apart after a number of changes; nil if they are not.
+  private var separation: (longBytes: Int, changes: Int)?
   /// Some of the paths known to have no packed row.
   private var unpacked = PathCache()
   /// The number of rows written, plus the number of ranges of rows removed.
   private(set) var changeCount = 0
   /// The number of rows inserted, less those removed.
   private(set) var addedRows = 0
+  /// The length of the longest value written, in bytes.
+  private(set) var longestWritten = 0
 
   init(_ database: Database, table: String) {
     self.database = database
@@ -79,19 +81,25 @@ final class NodeRowEditor: RowEditor {
 
   // MARK: Long rows
 
-  /// The number of changes that are quick even beside a long row.
-  private static let fewChanges = 100
-
   /// Makes many changes, at a cost that does not grow with the length of the rows beside them.
   ///
   /// All other uses of the table have to wait.
   ///
+  /// - Parameters:
+  ///   - bytes: The length of a value beyond which its row is long.
+  ///   - changes: The number of changes after which the rows are moved.
+  ///   - body: Makes the changes.
+  /// - Returns: The result of the body.
   /// - Throws: Any error of the body or the database, which makes the table unusable in this
   ///   transaction.
-  func withLongRowsApart<Result>(_ body: () throws -> Result) throws -> Result {
-    separatesLongRows = true
+  func withLongRowsApart<Result>(
+    longerThan bytes: Int,
+    after changes: Int,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    separation = (bytes, changes)
     let result = try body()
-    separatesLongRows = false
+    separation = nil
     try long?.putBack()
     long = nil
     return result
@@ -100,15 +108,21 @@ final class NodeRowEditor: RowEditor {
   private func count(_ rows: Int = 0) throws {
     changeCount += 1
     addedRows += rows
-    guard separatesLongRows, long == nil, changeCount > Self.fewChanges else { return }
-    long = try LongRows(of: table, database)
+    guard let separation, long == nil, changeCount > separation.changes else { return }
+    long = try LongRows(of: table, longerThan: separation.longBytes, database)
+  }
+
+  private func encode(_ node: Node, at path: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+    let value = try NodeRow.encode(node, key: path)
+    longestWritten = max(longestWritten, value.count)
+    return value[...]
   }
 
   // MARK: Changing
 
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws {
     unpacked.remove(path)
-    try insert(NodeRow.encode(node, key: path)[...], at: path)
+    try insert(encode(node, at: path), at: path)
   }
 
   func insert(branchPriority: LeafValue, at path: ArraySlice<UInt8>) throws {
@@ -122,22 +136,22 @@ final class NodeRowEditor: RowEditor {
   }
 
   func replace(_ node: Node, at path: ArraySlice<UInt8>) throws {
-    let value = try NodeRow.encode(node, key: path)
+    let value = try encode(node, at: path)
     if long != nil {
       try remove(path)
-      return try insert(value[...], at: path)
+      return try insert(value, at: path)
     }
-    try statements().replace.execute(path, value[...])
+    try statements().replace.execute(path, value)
     try count()
   }
 
   func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws {
-    let value = try NodeRow.encode(node, key: path)
+    let value = try encode(node, at: path)
     // There are no rows below a packed row, so one search is enough for most changes.
-    if long == nil, try statements().replace.execute(path, value[...]) > 0 { return try count() }
+    if long == nil, try statements().replace.execute(path, value) > 0 { return try count() }
     try removeAll(from: path)
     unpacked.remove(path)
-    try insert(value[...], at: path)
+    try insert(value, at: path)
   }
 
   /// Inserts an encoded row.

@@ -56,9 +56,25 @@ struct NodeTable {
     try chunk.forEachRow { try rows.insert($1, at: $0) }
   }
 
+  /// The length of the longest value written, in bytes.
+  var longestWritten: Int { rows.longestWritten }
+
+  /// Measures the rows with values of more than a number of bytes.
+  ///
+  /// - Complexity: O(rows)
+  func extentOfRows(longerThan bytes: Int) throws -> LongRows.Extent {
+    try LongRows.extent(of: table, longerThan: bytes, database)
+  }
+
   /// Makes many changes, at a cost that does not grow with the length of the values beside them.
-  func withLongRowsApart<Result>(_ body: () throws -> Result) throws -> Result {
-    try rows.withLongRowsApart(body)
+  ///
+  /// A few changes are quick even beside a long value.
+  func withLongRowsApart<Result>(
+    longerThan bytes: Int = 16 * 1_024,
+    after changes: Int = 100,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    try rows.withLongRowsApart(longerThan: bytes, after: changes, body)
   }
 
   /// The tree that the rows form.

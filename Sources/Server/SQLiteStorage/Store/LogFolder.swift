@@ -22,6 +22,10 @@ final class LogFolder {
 
   /// The size in bytes of the batches that one transaction removes.
   private static let removedBytes = 512 * 1_024
+  /// The length in bytes beyond which a row is kept apart while many others are changed.
+  private static let longBytes = 256 * 1_024
+  /// How many bytes of long rows one transaction moves for each row that it changes, at most.
+  private static let movedBytes = 1_024
 
   private let connection: DatabaseQueue
   private let path: String
@@ -36,6 +40,8 @@ final class LogFolder {
   private var waiting = CoalescedChanges()
   /// The last commit to read from the log before commits are handed over; nil once that is done.
   private var unread: Int64?
+  /// The long rows of the node table; nil if they have not been measured, or have changed since.
+  private var longRows: LongRows.Extent?
 
   /// Continues where an earlier process stopped.
   ///
@@ -107,6 +113,7 @@ final class LogFolder {
     target = revision
     waiting = CoalescedChanges()
     unread = nil
+    longRows = nil
   }
 
   // MARK: Work
@@ -132,14 +139,29 @@ final class LogFolder {
     return true
   }
 
+  /// Applies changes in one transaction.
+  ///
+  /// Each change beside a long row would read all of it. If there are many, the long rows are moved
+  /// out of the way, which pays only if the transaction makes as many changes as that costs.
   private func fold(_ changes: [Change], from progress: FoldProgress) throws -> Phase {
-    try connection.write { database in
+    let long = try changes.count - progress.applied > changesPerTurn ? measuredLongRows() : .init()
+    let isApart = long.areWorthMoving(for: changes.count - progress.applied)
+    let turn = isApart ? max(changesPerTurn, long.total / Self.movedBytes) : changesPerTurn
+    return try connection.write { database in
       let nodes = NodeTable(database)
       var applied = progress.applied
-      while applied < changes.count, nodes.changeCount < changesPerTurn {
-        try nodes.apply(changes[applied])
-        applied += 1
+      func applyTurn() throws {
+        while applied < changes.count, nodes.changeCount < turn {
+          try nodes.apply(changes[applied])
+          applied += 1
+        }
       }
+      if isApart {
+        try nodes.withLongRowsApart(longerThan: Self.longBytes, after: 0, applyTurn)
+      } else {
+        try applyTurn()
+      }
+      if nodes.longestWritten > Self.longBytes { longRows = nil }
       let isDone = applied >= changes.count
       let next =
         isDone
@@ -148,5 +170,14 @@ final class LogFolder {
       try FoldTable(database, path: path).save(next, addingRows: nodes.addedRows)
       return isDone ? .removing(through: progress.target) : .folding(next, changes: changes)
     }
+  }
+
+  private func measuredLongRows() throws -> LongRows.Extent {
+    if let longRows { return longRows }
+    let extent = try connection.read { database in
+      try NodeTable(database).extentOfRows(longerThan: Self.longBytes)
+    }
+    longRows = extent
+    return extent
   }
 }
