@@ -68,6 +68,7 @@ enum BrowserPage {
         this.isBegun = true;
         this.goodbye = document.createElement("iframe");
         this.goodbye.style.display = "none";
+        this.canLeave = new Promise((resolve) => { this.goodbye.onload = resolve; });
         this.goodbye.src = `http://${host}/.lp?dframe=t&id=${this.id}&pw=${this.secret}&ns=web`;
         document.body.append(this.goodbye);
         while (this.request());
@@ -188,6 +189,15 @@ enum BrowserPage {
     }
 
     const parts = {
+      // Shows one part after the other, each in a tab of its own.
+      async control() {
+        for (let tab; ; await pause()) {
+          const url = await (await fetch("/next")).text();
+          if (!url) continue;
+          if (tab) tab.close();
+          tab = open(url);
+        }
+      },
       // What a browser does whose WebSockets are blocked, and then one whose are not.
       async first() {
         const blocked = new Connection();
@@ -210,6 +220,8 @@ enum BrowserPage {
         const connection = new Connection();
         await connection.ready;
         await connection.ask("o", {p: "/gone/tab", d: true});
+        // Until its frame is there, a page cannot tell the server that it is closed.
+        await connection.polling.canLeave;
         new BroadcastChannel("tabs").postMessage("");
       },
       async closing() {
@@ -225,6 +237,7 @@ enum BrowserPage {
         const connection = new Connection();
         await connection.ready;
         await connection.ask("o", {p: "/gone/reload", d: true});
+        await connection.polling.canLeave;
         location.reload();
       },
       async restart() {

@@ -1,4 +1,5 @@
 import Foundation
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeServer
@@ -29,7 +30,8 @@ private final class Chromium {
       "--disable-background-networking", "--disable-component-update", "--disable-sync",
       "--disable-default-apps", "--disable-extensions", "--disable-popup-blocking",
       "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--no-proxy-server",
-      "--user-data-dir=\(directory.path)", url,
+      "--disable-background-timer-throttling", "--disable-renderer-backgrounding",
+      "--disable-backgrounding-occluded-windows", "--user-data-dir=\(directory.path)", url,
     ]
     process.environment = [
       "HOME": directory.path, "XDG_CONFIG_HOME": directory.path, "XDG_CACHE_HOME": directory.path,
@@ -46,14 +48,17 @@ private final class Chromium {
   }
 }
 
-/// Serves the page, and receives what it reports.
+/// Serves the page, shows its parts in a browser, and receives what they report.
 private final class PageServer: Sendable {
   private let listener: ServerListener
   private let reports: AsyncStream<String>
+  /// The address to show next, once; empty if there is none.
+  private let next: NIOLockedValueBox<String>
 
   init() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
-    reports = stream
+    let next = NIOLockedValueBox("")
+    (reports, self.next) = (stream, next)
     listener = try await ServerListener.listen(
       at: .loopback(port: 0),
       on: MultiThreadedEventLoopGroup.singleton.next(),
@@ -63,12 +68,18 @@ private final class PageServer: Sendable {
           if request.method == "POST" {
             continuation.yield(String(decoding: request.body, as: UTF8.self))
           }
+          let text =
+            request.path == "/next"
+            ? next.withLockedValue { url in
+              defer { url = "" }
+              return url
+            } : BrowserPage.text
           return loop.makeSucceededFuture(
             .answer(
               HTTPAnswer(
                 status: request.path.hasPrefix("/fav") ? 404 : 200,
                 contentType: "text/html",
-                body: Array(BrowserPage.text.utf8)
+                body: Array(text.utf8)
               )
             )
           )
@@ -78,11 +89,16 @@ private final class PageServer: Sendable {
     ).get()
   }
 
-  /// The address of the page for a part of the test.
-  func url(_ part: String, of server: DatabaseServer) throws -> String {
+  /// The address of a part of the page, which talks to a server.
+  func url(_ part: String, of server: DatabaseServer? = nil) -> String {
     guard case .tcp(_, let port, _) = listener.address else { return "" }
-    let database = "127.0.0.1:\(try #require(server.port))"
-    return "http://127.0.0.1:\(port)/?db=\(database)&part=\(part)"
+    let database = server?.port.map { "db=127.0.0.1:\($0)&" } ?? ""
+    return "http://127.0.0.1:\(port)/?\(database)part=\(part)"
+  }
+
+  /// Shows a part of the page in a new tab.
+  func show(_ part: String, of server: DatabaseServer) {
+    next.withLockedValue { $0 = url(part, of: server) }
   }
 
   /// Waits for the page's next report.
@@ -96,8 +112,9 @@ private final class PageServer: Sendable {
   func close() async throws { try await listener.close().get() }
 }
 
-/// Each test would wait for ever for a report that does not come.
-@Suite("A browser", .enabled(if: Chromium.isInstalled), .timeLimit(.minutes(1)))
+/// One browser shows all parts, because its start takes most of the time; each part would wait for
+/// ever for a report that does not come.
+@Suite("A browser", .enabled(if: Chromium.isInstalled), .timeLimit(.minutes(3)))
 struct BrowserTests {
   private func start(port: Int = 0) async throws -> DatabaseServer {
     try await .start(.emulator(port: port))
@@ -107,47 +124,51 @@ struct BrowserTests {
     try await HTTPProbe(server.address).request("GET", "\(path)?ns=web").body
   }
 
-  /// Waits until a scheduled write has been carried out.
-  private func expectTrue(_ server: DatabaseServer, _ path: String) async throws {
-    while try await value(server, path) != "true" { await Task.yield() }
+  @Test("polls where WebSockets are blocked, leaves its sessions, and continues after a restart")
+  func parts() async throws {
+    let pages = try await PageServer()
+    let browser = try Chromium(showing: pages.url("control"))
+    try await pollAndUpgrade(pages)
+    for (part, step) in [("closing", "closed"), ("reload", "reloaded")] {
+      try await leave(pages, by: part, step: step)
+    }
+    try await restart(pages)
+    withExtendedLifetime(browser) {}
+    try await pages.close()
   }
 
-  @Test("A page polls where WebSockets are blocked and upgrades where they are not")
-  func first() async throws {
-    let (server, pages) = (try await start(), try await PageServer())
-    let browser = try Chromium(showing: try pages.url("first", of: server))
+  /// A page polls where WebSockets are blocked and upgrades where they are not.
+  private func pollAndUpgrade(_ pages: PageServer) async throws {
+    let server = try await start()
+    pages.show("first", of: server)
     await pages.expect("listening")
     _ = try await HTTPProbe(server.address).request("PUT", "/push.json?ns=web", "\"pushed\"")
     await pages.expect("talked")
     // The end of the polling was not the end of the session.
     #expect(try await value(server, "/moved.json") == "null")
-    withExtendedLifetime(browser) {}
     await server.stop()
-    try await pages.close()
   }
 
-  @Test("A closed or reloaded page leaves its session", arguments: ["tab", "reload"])
-  func leaving(how: String) async throws {
-    let (server, pages) = (try await start(), try await PageServer())
-    let part = how == "tab" ? "closing" : "reload"
-    let browser = try Chromium(showing: try pages.url(part, of: server))
-    await pages.expect(how == "tab" ? "closed" : "reloaded")
-    try await expectTrue(server, "/gone/\(how).json")
-    withExtendedLifetime(browser) {}
+  /// A page that is closed or loaded again leaves its session.
+  private func leave(_ pages: PageServer, by part: String, step: String) async throws {
+    let server = try await start()
+    let stream = try await HTTPProbe(server.address)
+    stream.send(HTTPProbe.text("GET", "/gone.json?ns=web", lines: ["Accept: text/event-stream"]))
+    #expect(try await stream.chunkAfterHead().contains("null"))
+    pages.show(part, of: server)
+    await pages.expect(step)
+    #expect(try await stream.chunk().contains("true"))
     await server.stop()
-    try await pages.close()
   }
 
-  @Test("A page continues after a server restart")
-  func restart() async throws {
-    let (server, pages) = (try await start(), try await PageServer())
-    let browser = try Chromium(showing: try pages.url("restart", of: server))
+  /// A page continues after its server has been started again.
+  private func restart(_ pages: PageServer) async throws {
+    let server = try await start()
+    pages.show("restart", of: server)
     await pages.expect("ready")
     await server.stop()
     let next = try await start(port: try #require(server.port))
     await pages.expect("again")
-    withExtendedLifetime(browser) {}
     await next.stop()
-    try await pages.close()
   }
 }
