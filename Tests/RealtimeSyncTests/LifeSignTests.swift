@@ -114,6 +114,17 @@ struct LifeSignTests {
     #expect(driver.core.silentSince == end + 5_000)
   }
 
+  @Test("A server that dies after answering what a push made the client ask is noticed as soon")
+  func pushThenAnswer() throws {
+    var driver = connected()
+    try driver.push("l/a", "1")
+    try driver.set("seen", "1")
+    driver.answer(try #require(driver.requests.last?.id))
+    let end = driver.time.monotonic
+    driver.pass(8_000)
+    #expect(driver.core.silentSince == end + 5_000)
+  }
+
   // Differs: A server that stops answering
   @Test("A probe reveals within three seconds that an idle server hangs")
   func probe() {

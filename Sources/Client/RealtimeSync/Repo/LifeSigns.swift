@@ -26,7 +26,10 @@ struct LifeSigns: Sendable {
   /// The time of the earliest request since the last sign of life, or nil if there was none.
   private var askedAt: Int64?
   private var isPinging = false
-  /// Whether a push has arrived since the last sign of life.
+  /// Whether a push has arrived since the last pong.
+  ///
+  /// Other answers do not count: a program that asks something because of a push, as most do, would
+  /// hear from a server that dies after that answer as late as an idle one.
   private var hasPush = false
   /// How long an answer may be overdue before the client pings; longer each time the server only
   /// answers the ping.
@@ -75,12 +78,12 @@ struct LifeSigns: Sendable {
   mutating func ponged(at time: Int64) {
     isPinging = false
     probeDelay = min(2 * probeDelay, configuration.keepaliveInterval)
+    hasPush = false
     isAlive(at: time)
   }
 
   private mutating func isAlive(at time: Int64) {
     lastSign = time
-    hasPush = false
     askedAt = nil
     silentSince = nil
   }
