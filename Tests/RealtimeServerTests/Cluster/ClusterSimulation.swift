@@ -49,6 +49,8 @@ struct ClusterSimulation {
     var isDead = false
     var isPaused = false
     var isCutOff = false
+    /// Whether the storage answers nothing but what concerns servers and leases.
+    var isStuck = false
     /// What arrives while it is paused.
     var missed: [Happening] = []
     let offset: Duration
@@ -65,6 +67,7 @@ struct ClusterSimulation {
 
   /// A read or a write in progress.
   private struct Client {
+    let number: Int
     let database: String
     let isWrite: Bool
     let begin: Duration
@@ -88,8 +91,10 @@ struct ClusterSimulation {
     case arrival
     case client(Client, server: Int)
     case fault
+    case stick
     case restart(Int)
     case heal(Int)
+    case loosen(Int)
     case wake(Int)
     /// The storage's state is copied to its standby.
     case copy
@@ -102,6 +107,14 @@ struct ClusterSimulation {
     case load(Lease)
     case commit(Lease, BatchPosition?, Client)
     case withdraw
+
+    /// Whether it reads or writes the data of a database.
+    var isForData: Bool {
+      switch self {
+      case .load, .commit: true
+      case .announce, .acquire, .release, .withdraw: false
+      }
+    }
   }
 
   private static let names = ["one", "two", "three", "four"]
@@ -127,6 +140,8 @@ struct ClusterSimulation {
   private(set) var marks: [String: Int] = [:]
   /// The leases that were lost with a state of the storage, and that nobody has taken over yet.
   private var lostLeases: [String: Set<Int>] = [:]
+  /// The clients that are not served yet, with their arrival.
+  private var unserved: [Int: Duration] = [:]
   /// The longest wait of a client since the faults ended.
   private(set) var longestQuietWait = Duration.zero
 
@@ -156,8 +171,13 @@ struct ClusterSimulation {
     }
     schedule(.arrival, at: .milliseconds(5))
     schedule(.copy, at: .zero)
+    // In every other run one server can store and read nothing from then on.
+    if Bool.random(using: &random) { schedule(.stick, at: Self.faultTime) }
     let end = Self.faultTime + Self.quietTime + .seconds(5)
     while problem == nil, now < end, let event = pop() { perform(event) }
+    for begin in unserved.values where begin > Self.faultTime + .seconds(15) {
+      longestQuietWait = max(longestQuietWait, now - begin)
+    }
     // From the last fault to the end of the lease it leaves behind, and to the next leader.
     if problem == nil, longestQuietWait > .seconds(3) {
       problem = (.served, "a client waited for \(longestQuietWait) without a fault")
@@ -222,7 +242,10 @@ struct ClusterSimulation {
       ask(request, from: index, run: run, sent: sent)
     case .arrival:
       let name = Self.names[Int.random(in: 0..<Self.names.count, using: &random)]
+      runs += 1
+      unserved[runs] = now
       let client = Client(
+        number: runs,
         database: name,
         // If clients write, a server that is cut off notices it before its lease ends.
         isWrite: !Self.readOnly.contains(name) && Bool.random(using: &random),
@@ -238,10 +261,12 @@ struct ClusterSimulation {
         at: now + .milliseconds(2)
       )
     case .fault: injectFault()
+    case .stick: servers[Int.random(in: 0..<servers.count, using: &random)].isStuck = true
     case .restart(let index):
       servers[index] = makeServer(index)
       feed(index, .time)
     case .heal(let index): servers[index].isCutOff = false
+    case .loosen(let index): servers[index].isStuck = false
     case .copy:
       storage.remember(at: now)
       if now < Self.faultTime { schedule(.copy, at: now + .milliseconds(50)) }
@@ -269,6 +294,7 @@ struct ClusterSimulation {
 
   private mutating func done(_ client: Client) {
     mark(client.isWrite ? "write" : "read")
+    unserved[client.number] = nil
     if client.begin > Self.faultTime + .seconds(15) {
       longestQuietWait = max(longestQuietWait, now - client.begin)
     }
@@ -283,7 +309,7 @@ struct ClusterSimulation {
     if Int.random(in: 0..<4, using: &random) == 0 { return injectStorageFault() }
     guard !servers[index].isDead, !servers[index].isPaused else { return }
     let length = Duration.milliseconds(Int.random(in: 200...9_000, using: &random))
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<7, using: &random) {
     case 0, 1:
       mark("pause")
       servers[index].isPaused = true
@@ -297,6 +323,10 @@ struct ClusterSimulation {
       servers[index].isCutOff = true
       schedule(.heal(index), at: now + length)
     case 4:
+      mark("stuck")
+      servers[index].isStuck = true
+      schedule(.loosen(index), at: now + length)
+    case 5:
       mark("stop")
       feed(index, .stop)
     case _:
@@ -488,7 +518,7 @@ struct ClusterSimulation {
     guard servers[index].open[name]?.lease == lease else { return }
     guard isValid else {
       abandon(name, at: index, isTold: false)
-      feed(index, .lost(name, lease))
+      feed(index, .lost(name, lease, loss(at: index)))
       return
     }
     servers[index].open[name]?.isLoaded = true
@@ -511,12 +541,17 @@ struct ClusterSimulation {
       retry(client)
       mark(heads == nil ? "unknown" : "deposed")
       abandon(name, at: index, isTold: false)
-      return feed(index, .lost(name, lease))
+      return feed(index, .lost(name, lease, heads == nil ? loss(at: index) : .outdated))
     }
     servers[index].open[name]?.head = head
     done(client)
     serveNext(name, at: index)
     leaveIfPossible(name, at: index)
+  }
+
+  /// Why a server has lost a database.
+  private func loss(at index: Int) -> Leadership.Loss {
+    mistake == .silenceEndured || !servers[index].isStuck ? .outdated : .stuck
   }
 
   /// Closes a database without answering the clients that wait.
@@ -558,14 +593,15 @@ struct ClusterSimulation {
     run: ServerID,
     sent: Duration
   ) {
-    let isCutOff = servers[index].id == run && servers[index].isCutOff
+    let isStuck = servers[index].id == run && servers[index].isStuck && request.isForData
+    let isCutOff = servers[index].id == run && servers[index].isCutOff || isStuck
     // A message sent before the network failed may or may not arrive.
     let arrives = !isCutOff || Int.random(in: 0..<4, using: &random) == 0
     let happening = arrives ? carryOut(request, from: index, run: run) : failure(of: request)
     // Occasionally an operation takes very long, and sometimes a response is lost.
     let isSlow = now < Self.faultTime && Int.random(in: 0..<100, using: &random) == 0
     let delay = Int.random(in: isCutOff || isSlow ? 500...3_000 : 1...30, using: &random)
-    let isAnswered = !isCutOff || Bool.random(using: &random)
+    let isAnswered = !isCutOff || !isStuck && Bool.random(using: &random)
     let answer = isAnswered ? happening : failure(of: request)
     guard var answer else { return }
     if case .input(let input, _) = answer { answer = .input(input, sent: sent) }

@@ -66,7 +66,7 @@ struct ClusterSimulationTests {
     }
     let expected = [
       "abandoned", "clock set", "cut off", "deposed", "farewell", "kill", "move", "pause", "read",
-      "redirect", "report", "retry", "stop", "storage back", "unknown", "write",
+      "redirect", "report", "retry", "stop", "storage back", "stuck", "unknown", "write",
     ]
     #expect(marks.keys.sorted() == expected, "\(marks)")
   }

@@ -182,6 +182,47 @@ struct ClusterTests {
     await cluster.stop()
   }
 
+  @Test("A leader that can store nothing, though it renews its lease, is replaced")
+  func stuck() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
+    let reader = try await cluster.connect(leader)
+    _ = try await reader.next()
+    leader.store.stick()
+    let refused = try await cluster.ask(leader, "PUT", "/x.json", "2")
+    #expect(refused.status == 503)
+    #expect(refused.body.contains("the storage does not answer"), "\(refused.body)")
+    #expect(!refused.body.contains("another server"), "\(refused.body)")
+    // Readers must find the next leader, too.
+    #expect(try await reader.closed().kind == .closedByPeer(code: 1_013))
+    let (next, _) = try await cluster.leader()
+    #expect(next.host == others[0].host)
+    #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
+    #expect(try await cluster.ask(next, "PUT", "/x.json", "3").status == 200)
+    #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
+    await cluster.stop()
+  }
+
+  @Test("A damaged database is not opened again for each request")
+  func damaged() async throws {
+    let cluster = try await TestCluster(1, databases: ["broken"])
+    let member = try await cluster.leader().leader
+    member.store.damage()
+    let before = member.store.openings
+    for _ in 0..<30 {
+      let answer = try await cluster.ask(member, "GET", "/.json?ns=broken")
+      #expect(answer.status == 503)
+    }
+    // Several renewals, each of which might take the database up again.
+    let answers = member.store.answers
+    try await cluster.until("the lease is renewed") { member.store.answers > answers + 6 }
+    let last = try await cluster.ask(member, "GET", "/.json?ns=broken")
+    #expect(last.body.contains("the stored data is damaged"), "\(last.body)")
+    #expect(member.store.openings == before + 1)
+    await cluster.stop()
+  }
+
   @Test("A leader frozen beyond its lease neither answers nor commits when it resumes")
   func frozen() async throws {
     let cluster = try await TestCluster()

@@ -19,6 +19,8 @@ enum ClusterMistake: CaseIterable {
   case clockNotAsked
   /// Clients are redirected to the first leader, even if another one leads by now.
   case redirectRemembered
+  /// A server that cannot use the storage keeps the lease.
+  case silenceEndured
 
   /// The promises that the mistake breaks.
   var broken: Set<ClusterPromise> {
@@ -28,6 +30,7 @@ enum ClusterMistake: CaseIterable {
     case .renewedLate, .clockNotAsked, .historyIgnored: [.current]
     case .storageClockBelieved: [.current, .served]
     case .redirectRemembered: [.found]
+    case .silenceEndured: [.served]
     }
   }
 }

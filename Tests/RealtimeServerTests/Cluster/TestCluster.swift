@@ -122,6 +122,9 @@ final class LeapingClock: Sendable {
 final class CuttableStore: ClusterStore {
   private let storage: MemoryClusterStore
   private let isCut = NIOLockedValueBox(false)
+  private let isStuck = NIOLockedValueBox(false)
+  private let isDamaged = NIOLockedValueBox(false)
+  private let opened = NIOLockedValueBox(0)
   private let answered = NIOLockedValueBox(0)
 
   /// The number of announcements that were answered.
@@ -134,6 +137,15 @@ final class CuttableStore: ClusterStore {
   func cut() { isCut.withLockedValue { $0 = true } }
 
   func mend() { isCut.withLockedValue { $0 = false } }
+
+  /// Nothing is stored or read any more, while leases are still renewed.
+  func stick() { isStuck.withLockedValue { $0 = true } }
+
+  /// The data of all databases can no longer be read.
+  func damage() { isDamaged.withLockedValue { $0 = true } }
+
+  /// How often a database was opened.
+  var openings: Int { opened.withLockedValue { $0 } }
 
   private func reach() throws -> MemoryClusterStore {
     if isCut.withLockedValue({ $0 }) { throw StoreError(.failed, description: "the way is cut") }
@@ -170,7 +182,12 @@ final class CuttableStore: ClusterStore {
   }
 
   func open(_ lease: Lease) throws -> any TreeStore {
-    CuttableTree(store: try reach().open(lease)) { _ = try self.reach() }
+    opened.withLockedValue { $0 += 1 }
+    if isDamaged.withLockedValue({ $0 }) { throw StoreError(.damaged, description: "damaged") }
+    return CuttableTree(store: try reach().open(lease)) {
+      _ = try self.reach()
+      if self.isStuck.withLockedValue({ $0 }) { throw StoreError(.failed, description: "stuck") }
+    }
   }
 
   func move(_ database: String, to server: ServerID) throws {

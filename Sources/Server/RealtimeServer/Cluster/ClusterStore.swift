@@ -120,6 +120,8 @@ package struct StorageActivity: Sendable {
   package var reconnections: Int64 = 0
   /// The number of batches, by database, that this process has stored and not folded yet.
   package var unfolded: [String: Int] = [:]
+  /// Whether the storage finished nothing when it was last used, since it waits for a standby.
+  package var isAwaitingStandby = false
 
   /// Makes the activity of a process that has done nothing.
   package init() {}

@@ -9,6 +9,10 @@ package import RealtimeHub
 ///         ↑___________|___________|____________|______________________|
 ///                            (through closing, when the lease is lost)
 ///
+/// A server that cannot use the storage for a database, though it renews the lease, gives the lease
+/// away (yielding). One that finds the data damaged keeps the lease, and leaves the data alone for a
+/// while (resting).
+///
 /// Times come from the server's own clock, which may start anywhere; no other clock is believed. A
 /// lease counts from before the server asked for it, and the server stops leading a margin before
 /// it ends. Another server takes the lease over once it has seen the same renewal of it, in the same
@@ -27,7 +31,7 @@ package struct Leadership: Sendable {
     /// A lease was released, or the storage could not be reached.
     case released(String)
     /// A database can no longer be served under its lease, and is being closed.
-    case lost(String, Lease)
+    case lost(String, Lease, Loss)
     /// A database that was let go or lost is closed; none of its writes are in progress any more.
     case closed(String)
     /// The server is stopping.
@@ -71,6 +75,16 @@ package struct Leadership: Sendable {
     case nowhere(String)
   }
 
+  /// Why a database can no longer be served under its lease.
+  package enum Loss: Sendable, Equatable {
+    /// The lease is no longer the last, or a new one may do: the data has to be read again.
+    case outdated
+    /// The storage does not do what this server asks, so another server should try.
+    case stuck
+    /// The stored data cannot be read, by no matter which server.
+    case damaged
+  }
+
   /// How a database is let go.
   package enum Departure: Sendable, Equatable {
     /// Pending writes are stored and answered first, because the lease is still valid.
@@ -88,6 +102,10 @@ package struct Leadership: Sendable {
     /// The database's clients wait until no other server still believes that this one leads it.
     case parting(to: ClusterServer?, at: Duration)
     case closing
+    /// The database is being closed, and its lease given to another server at the same time.
+    case yielding(isClosed: Bool, isReleased: Bool)
+    /// The stored data is damaged, and is not read again before a certain time.
+    case resting(Lease, until: Duration)
   }
 
   private struct Request {
@@ -199,8 +217,8 @@ package struct Leadership: Sendable {
       hasFailed = true
     case .acquired(let name, let result): acquired(name, with: result, at: now)
     case .released(let name): released(name, at: now)
-    case .lost(let name, let lease): lost(name, lease: lease)
-    case .closed(let name): closed(name)
+    case .lost(let name, let lease, let loss): lost(name, lease: lease, by: loss, at: now)
+    case .closed(let name): closed(name, at: now)
     case .stop: stop()
     case .time: break
     }
@@ -220,7 +238,7 @@ package struct Leadership: Sendable {
       switch database.phase {
       case .leading(_, _, let until), .handingOver(_, let until, _): times.append(until)
       case .parting(_, let time): times.append(time)
-      case .undecided, .acquiring, .releasing, .closing: break
+      case .undecided, .acquiring, .releasing, .closing, .yielding, .resting: break
       }
       if let first = database.waiting.first { times.append(first.arrival + timing.patience) }
     }
@@ -239,7 +257,8 @@ package struct Leadership: Sendable {
       case .parting(let successor, let time) where now >= time:
         databases[name]?.phase = .undecided
         outputs.append(.farewell(name, to: successor))
-      case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, nil:
+      case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing,
+        .yielding, .resting, nil:
         break
       }
     }
@@ -267,7 +286,9 @@ package struct Leadership: Sendable {
         let later = max(until, sent + lease.duration - timing.margin)
         databases[name]?.phase = .handingOver(held, until: later, to: successor)
         outputs.append(.extend(held, until: later))
-      case .leading, .undecided, .acquiring, .releasing, .parting, .closing: break
+      case .resting(let held, _):
+        rest(name, holding: held, by: leases[name])
+      case .leading, .undecided, .acquiring, .releasing, .parting, .closing, .yielding: break
       }
     }
     if !isStopping { adopt(from: leases, before: before?.view, at: now) }
@@ -317,7 +338,7 @@ package struct Leadership: Sendable {
       // What this server has in memory is no longer what is stored.
       switch databases[name]?.phase {
       case .leading, .handingOver: drop(name)
-      case .undecided, .acquiring, .releasing, .parting, .closing, nil: break
+      case .undecided, .acquiring, .releasing, .parting, .closing, .yielding, .resting, nil: break
       }
     }
   }
@@ -343,6 +364,19 @@ package struct Leadership: Sendable {
     {
       handOver(name, to: successor)
     }
+  }
+
+  /// Keeps the lease of a damaged database, unless another server took it or is to try.
+  private mutating func rest(_ name: String, holding held: Lease, by lease: Lease?) {
+    guard let lease, isMine(lease, as: held) else {
+      databases[name]?.phase = .undecided
+      return
+    }
+    guard let wanted = lease.wanted, wanted != me.id,
+      let successor = view?.servers.first(where: { $0.id == wanted })
+    else { return }
+    databases[name]?.phase = .releasing(to: successor)
+    outputs.append(.release(held, to: wanted))
   }
 
   private mutating func handOver(_ name: String, to successor: ClusterServer?) {
@@ -408,27 +442,56 @@ package struct Leadership: Sendable {
     sight?.view.leases.append(lease)
   }
 
-  private mutating func lost(_ name: String, lease: Lease) {
+  private mutating func lost(_ name: String, lease: Lease, by loss: Loss, at now: Duration) {
     switch databases[name]?.phase {
-    case .leading(lease, _, _), .handingOver(lease, _, _): databases[name]?.phase = .closing
-    case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, nil: break
+    case .leading(lease, _, _), .handingOver(lease, _, _): break
+    case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, .yielding,
+      .resting, nil:
+      return
+    }
+    switch loss {
+    case .outdated: databases[name]?.phase = .closing
+    case .damaged where isStopping:
+      giveAway(lease)
+    case .damaged: databases[name]?.phase = .resting(lease, until: now + timing.rest)
+    case .stuck:
+      databases[name]?.phase = .closing
+      // Without another server, this one had better try again.
+      guard let next = next(for: name) else { return }
+      databases[name]?.phase = .yielding(isClosed: false, isReleased: false)
+      // The storage refuses whatever may still be on its way, so there is no need to wait for the
+      // database to be closed, which takes long while the storage is silent.
+      outputs.append(.release(lease, to: next.id))
     }
   }
 
-  private mutating func closed(_ name: String) {
+  private mutating func closed(_ name: String, at now: Duration) {
     switch databases[name]?.phase {
     case .handingOver(let lease, _, let successor):
       databases[name]?.phase = .releasing(to: successor)
       outputs.append(.release(lease, to: successor?.id))
     case .closing: databases[name]?.phase = .undecided
-    case .leading, .undecided, .acquiring, .releasing, .parting, nil: break
+    case .yielding(_, let isReleased): yield(name, isClosed: true, isReleased: isReleased, at: now)
+    case .leading, .undecided, .acquiring, .releasing, .parting, .resting, nil: break
     }
   }
 
   private mutating func released(_ name: String, at now: Duration) {
-    guard case .releasing(let successor) = databases[name]?.phase else { return }
-    let time = now + timing.freshness * 5 / 4
-    databases[name]?.phase = .parting(to: successor, at: time)
+    switch databases[name]?.phase {
+    case .releasing(let successor):
+      databases[name]?.phase = .parting(to: successor, at: now + timing.freshness * 5 / 4)
+    case .yielding(let isClosed, _): yield(name, isClosed: isClosed, isReleased: true, at: now)
+    case .leading, .handingOver, .undecided, .acquiring, .parting, .closing, .resting, nil: break
+    }
+  }
+
+  /// Goes on once a database is closed and its lease given away, or could not be.
+  private mutating func yield(_ name: String, isClosed: Bool, isReleased: Bool, at now: Duration) {
+    databases[name]?.phase = .yielding(isClosed: isClosed, isReleased: isReleased)
+    guard isClosed, isReleased else { return }
+    // Earlier views of others show this server as the holder.
+    databases[name]?.phase = .parting(to: nil, at: now + timing.freshness * 5 / 4)
+    databases[name]?.blindUntil = now
   }
 
   // MARK: Requests
@@ -446,6 +509,9 @@ package struct Leadership: Sendable {
     let late = database.waiting.prefix { $0.arrival + timing.patience <= now }
     answer(late.map(\.number), with: .nowhere("no server leads the database at the moment"))
     databases[name]?.waiting.removeFirst(late.count)
+    if case .resting(let lease, let end) = database.phase {
+      return rest(name, lease, until: end, at: now)
+    }
     guard database.phase == .undecided else { return }
     guard let left = databases[name], !left.waiting.isEmpty else {
       databases[name] = nil
@@ -466,6 +532,15 @@ package struct Leadership: Sendable {
       return send(name, to: .there(holder))
     }
     databases[name]?.isOrphan = true
+  }
+
+  /// Reads a damaged database again for the first request after its rest.
+  private mutating func rest(_ name: String, _ lease: Lease, until end: Duration, at now: Duration)
+  {
+    guard let waiting = databases[name]?.waiting, !waiting.isEmpty else { return }
+    guard now < end else { return acquire(name, at: now) }
+    answer(waiting.map(\.number), with: .nowhere("the stored data is damaged"))
+    databases[name]?.waiting = []
   }
 
   private mutating func send(_ name: String, to leader: Leader) {
@@ -524,8 +599,21 @@ package struct Leadership: Sendable {
     guard !isStopping else { return }
     isStopping = true
     for name in databases.keys.sorted() {
-      if case .leading = databases[name]?.phase { handOver(name, to: successor(for: name)) }
+      switch databases[name]?.phase {
+      case .leading: handOver(name, to: successor(for: name))
+      case .resting(let lease, _):
+        giveAway(lease)
+      case .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, .yielding, nil:
+        break
+      }
     }
+  }
+
+  /// Releases the lease of a database that is not open.
+  private mutating func giveAway(_ lease: Lease) {
+    let successor = successor(for: lease.database)
+    databases[lease.database]?.phase = .releasing(to: successor)
+    outputs.append(.release(lease, to: successor?.id))
   }
 
   private mutating func stopIfPossible() {
@@ -545,6 +633,16 @@ package struct Leadership: Sendable {
   /// The server that should lead a database after this one stops.
   private func successor(for name: String) -> ClusterServer? {
     Self.choice(for: name, among: (view?.servers ?? []).filter { $0.host != me.host })
+  }
+
+  /// The server that comes after this one, when the servers try a database one after the other.
+  private func next(for name: String) -> ClusterServer? {
+    let others = (view?.servers ?? []).filter { $0.host != me.host }
+    let mine = (Self.weight(of: me, for: name), me.id)
+    return Self.choice(
+      for: name,
+      among: others.filter { (Self.weight(of: $0, for: name), $0.id) < mine }
+    ) ?? Self.choice(for: name, among: others)
   }
 
   /// Chooses a server by rendezvous hashing.

@@ -165,10 +165,20 @@ final class LeadershipDriver: DatabaseLeaders {
   /// The identifier of this run of the server.
   var id: String { me.id.description }
 
-  func lost(_ term: LeaseTerm) {
+  var reasonForLoss: String {
+    (Self.standby(of: store) ?? Self.silence) + ", so the outcome is unknown"
+  }
+
+  func lost(_ term: LeaseTerm, by loss: Leadership.Loss) {
     term.until = .zero
     guard let lease = leases[term.database], lease.id == term.lease else { return }
-    handle(.lost(term.database, lease))
+    if loss == .stuck, machine.view.map({ $0.servers.count > 1 }) == true {
+      logger.warning(
+        "this server cannot use the storage for a database; letting another one lead it",
+        metadata: ["database": "\(term.database)"]
+      )
+    }
+    handle(.lost(term.database, lease, loss))
   }
 
   func closed(_ name: String) { handle(.closed(name)) }
@@ -182,6 +192,7 @@ final class LeadershipDriver: DatabaseLeaders {
     metrics.counts = counts
     metrics.reconnections = store.activity.reconnections
     metrics.unfolded = store.activity.unfolded
+    metrics.isAwaitingStandby = store.activity.isAwaitingStandby
     guard let view = machine.view else { return metrics }
     metrics.timeline = view.history.timeline
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }
@@ -225,12 +236,10 @@ final class LeadershipDriver: DatabaseLeaders {
       } then: { driver, result in
         if case .failure = result { driver.counts.failedRenewals += 1 }
         switch result {
-        case .failure(let error) where !driver.machine.isCutOff:
-          driver.logger.error("cannot reach the storage: \(error)")
+        case .failure(let error): driver.failed(error)
         case .success(let view):
           if driver.machine.isCutOff { driver.logger.notice("the storage is reached again") }
           driver.compare(driver.machine.view?.history, with: view.history)
-        case .failure: break
         }
         driver.handle(.announced(result))
       }
@@ -238,12 +247,19 @@ final class LeadershipDriver: DatabaseLeaders {
       run(on: helpers) { [store, me, timing] in
         try store.acquire(name, by: me.id, for: timing.lease, insteadOf: ended, knowing: history)
       } then: { driver, result in
+        if case .failure(let error) = result { driver.failed(error) }
         driver.handle(.acquired(name, result))
       }
     case .release(let lease, let successor):
       run(on: helpers) { [store] in
         try store.release(lease, to: successor)
-      } then: { driver, _ in
+      } then: { driver, result in
+        if case .failure(let error) = result {
+          driver.logger.warning(
+            "cannot release a lease: \(error)",
+            metadata: ["database": "\(lease.database)"]
+          )
+        }
         driver.handle(.released(lease.database))
       }
     case .answer(let request, let leader): answer(request, with: leader)
@@ -257,6 +273,26 @@ final class LeadershipDriver: DatabaseLeaders {
     case .report(let loss): report(loss)
     case .stopped: withdraw()
     }
+  }
+
+  /// Logs that the storage cannot be reached, unless that is known.
+  private func failed(_ error: StoreError) {
+    guard !machine.isCutOff else { return }
+    logger.error("cannot reach the storage: \(error)")
+  }
+
+  /// Why the storage does not answer, as clients may see it; nil if it has answered lately.
+  private var trouble: String? {
+    let isSilent = machine.lag(at: clock()).map { $0 > timing.lease / 2 } ?? false
+    return machine.isCutOff || isSilent ? Self.standby(of: store) ?? Self.silence : nil
+  }
+
+  private static let silence = "the storage does not answer"
+
+  /// Says so if a storage finishes nothing because it waits for a standby.
+  private static func standby(of store: any ClusterStore) -> String? {
+    store.activity.isAwaitingStandby
+      ? "the storage finishes nothing while it waits for a synchronous standby" : nil
   }
 
   // MARK: Losses
@@ -297,7 +333,8 @@ final class LeadershipDriver: DatabaseLeaders {
     case .there(let server):
       promise.succeed(.there(host: server.host, server: server.id.description))
       watch(.sent(database, to: server))
-    case .nowhere(let reason): promise.succeed(.nowhere(reason))
+    case .nowhere(let reason):
+      promise.succeed(.nowhere(trouble.map { "\(reason): \($0)" } ?? reason))
     }
   }
 
@@ -369,13 +406,13 @@ final class LeadershipDriver: DatabaseLeaders {
 
   private func letGo(_ name: String, departure: Leadership.Departure) {
     switch departure {
-    case .orderly: led?.letGo(name, isOrderly: true)
+    case .orderly: led?.letGo(name)
     case .atOnce:
       counts.lost += 1
       logger.warning("a lease has ended", metadata: ["database": "\(name)"])
       terms.removeValue(forKey: name)?.until = .zero
       leases[name] = nil
-      led?.letGo(name, isOrderly: false)
+      led?.letGo(name, because: trouble ?? "another server leads the database now")
     }
   }
 

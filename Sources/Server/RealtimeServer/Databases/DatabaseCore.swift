@@ -29,7 +29,7 @@ final class DatabaseCore {
   /// Called when a write was refused because another server leads, or when its outcome is unknown.
   ///
   /// It is only used where several servers share the storage.
-  var onLoss: () -> Void = {}
+  var onLoss: (StoreError) -> Void = { _ in }
   /// Whether the store is closed as soon as everything is answered, with the clients still
   /// connected.
   private var isHandingOver = false
@@ -239,7 +239,7 @@ final class DatabaseCore {
       // Clients resend what was not answered, to whichever server leads the database then.
       logger.error("a write failed, and the database is closed: \(error)")
       metrics.failedBatches += 1
-      return onLoss()
+      return onLoss(error)
     case .failure(let error) where error.hasStoredNothing:
       writeTimer.batchesFailed()
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])

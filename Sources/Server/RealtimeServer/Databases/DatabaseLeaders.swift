@@ -19,9 +19,12 @@ protocol DatabaseLeaders: AnyObject {
   /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
   func find(_ name: String) -> EventLoopFuture<DatabaseLeader>
 
+  /// Why the storage has not stored a write in time, as clients may see it.
+  var reasonForLoss: String { get }
+
   /// Reports that nothing can be served under a lease any more, and that its database will be
   /// closed.
-  func lost(_ term: LeaseTerm)
+  func lost(_ term: LeaseTerm, by loss: Leadership.Loss)
 
   /// Reports that a database that was let go or lost is closed.
   func closed(_ name: String)
@@ -32,9 +35,11 @@ protocol LedDatabases: AnyObject {
   /// Called when this server starts to lead a database.
   func lead(_ term: LeaseTerm)
 
-  /// Called when a database must be closed; if `isOrderly`, pending requests are stored and
-  /// answered first.
-  func letGo(_ name: String, isOrderly: Bool)
+  /// Called when a database must be closed in order: pending requests are stored and answered first.
+  func letGo(_ name: String)
+
+  /// Called when a database must be closed at once, and its clients are told why.
+  func letGo(_ name: String, because reason: String)
 
   /// Called when the clients of a database that was closed in order must go, to a host if there is
   /// one.
@@ -122,6 +127,8 @@ struct ClusterMetrics {
   var reconnections: Int64 = 0
   /// The number of batches of each database led here that are still to be folded.
   var unfolded: [String: Int] = [:]
+  /// Whether the storage finishes nothing because it waits for a standby.
+  var isAwaitingStandby = false
 }
 
 /// How often events of a cluster have occurred since a server was started.
@@ -169,6 +176,7 @@ extension ClusterMetrics {
       ("losses", .integer(counts.losses)),
       ("leaderless", .array(leaderless.map { .string($0) })),
       ("reconnections", .integer(reconnections)),
+      ("awaitingStandby", .bool(isAwaitingStandby)),
       (
         "unfoldedBatches",
         .object(

@@ -40,8 +40,8 @@ final class DatabaseRegistry {
   private var departures: [String: (DatabaseCore) -> Void] = [:]
   /// Closed databases whose clients have not been sent away yet.
   private var parting: [String: DatabaseCore] = [:]
-  /// Databases whose data could not be read a moment ago.
-  private var damaged: Set<String> = []
+  /// Databases that could not be opened when that was last tried.
+  private var unopened: Set<String> = []
   /// The last known hosts of databases that other servers lead.
   private var hosts: [String: String] = [:]
 
@@ -95,7 +95,9 @@ final class DatabaseRegistry {
     lastUses[name] = useCount
     future.assumeIsolated().whenComplete { result in
       switch result {
-      case .success(let core): self.entries[name] = .open(core)
+      case .success(let core):
+        self.entries[name] = .open(core)
+        self.noteOpened(name)
       case .failure(let error): self.failed(name, because: error)
       }
     }
@@ -173,11 +175,21 @@ final class DatabaseRegistry {
       entries[name] = nil
       return
     }
-    context.logger.error("a database cannot be opened: \(error)", metadata: ["database": "\(name)"])
+    noteFailed(name, because: error)
     entries[name] = .failed(error)
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
       if case .failed? = self.entries[name] { self.entries[name] = nil }
     }
+  }
+
+  private func noteFailed(_ name: String, because error: any Error) {
+    unopened.insert(name)
+    context.logger.error("a database cannot be opened: \(error)", metadata: ["database": "\(name)"])
+  }
+
+  private func noteOpened(_ name: String) {
+    guard unopened.remove(name) != nil else { return }
+    context.logger.notice("a database can be opened again", metadata: ["database": "\(name)"])
   }
 
   /// The error for clients when a database does not exist or cannot be opened.
@@ -272,9 +284,6 @@ extension DatabaseRegistry: LedDatabases {
       return eventLoop.makeFailedFuture(isClosing ? Self.stopping : Self.absence)
     }
     if departures[name] == nil, let led = led(name) { return led }
-    if damaged.contains(name) {
-      return eventLoop.makeFailedFuture(RESTError(503, reason: "the stored data is damaged"))
-    }
     let promise = eventLoop.makePromise(of: DatabaseCore.self)
     leaders.find(name).assumeIsolated().whenComplete { result in
       switch result {
@@ -319,7 +328,8 @@ extension DatabaseRegistry: LedDatabases {
       switch result {
       case .success(let core):
         self.entries[name] = .open(core)
-        core.onLoss = { [weak self] in self?.lost(core) }
+        self.noteOpened(name)
+        core.onLoss = { [weak self] in self?.lost(core, because: $0) }
         if name == self.context.options.namespace,
           let rules = try? self.context.options.rules.compiled()
         {
@@ -327,53 +337,61 @@ extension DatabaseRegistry: LedDatabases {
         }
         self.departures.removeValue(forKey: name)?(core)
       case .failure(let error):
-        self.context.logger.error(
-          "a database cannot be opened: \(error)",
-          metadata: ["database": "\(name)"]
-        )
+        self.noteFailed(name, because: error)
         self.entries[name] = nil
-        self.leaveAlone(name, after: error)
         self.departures[name] = nil
-        self.leaders?.lost(term)
+        self.leaders?.lost(term, by: Self.loss(by: error, isOpen: false))
         self.ended(name)
       }
     }
   }
 
-  /// Does not open a damaged database again for each request.
-  private func leaveAlone(_ name: String, after error: any Error) {
-    guard (error as? StoreError)?.kind == .damaged else { return }
-    damaged.insert(name)
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
-      self.damaged.remove(name)
+  /// What a failure of the store means for the lease.
+  private static func loss(by error: any Error, isOpen: Bool) -> Leadership.Loss {
+    switch (error as? StoreError)?.kind {
+    // An open database whose stored data has gone back is read again.
+    case .damaged: isOpen ? .outdated : .damaged
+    case .busy, .failed: .stuck
+    case .superseded, .locked, .notWritable, .full, nil: .outdated
     }
   }
 
-  func letGo(_ name: String, isOrderly: Bool) {
+  func letGo(_ name: String) {
+    whenOpen(name) { registry, core in
+      registry.context.logger.notice("handing a database over", metadata: ["database": "\(name)"])
+      registry.parting[name] = core
+      core.handOver().assumeIsolated().whenComplete { _ in registry.ended(name) }
+    }
+  }
+
+  func letGo(_ name: String, because reason: String) {
+    whenOpen(name) { registry, core in
+      registry.context.logger.notice(
+        "a database may be led by another server now: \(reason)",
+        metadata: ["database": "\(name)"]
+      )
+      registry.abandon(core, because: reason)
+    }
+  }
+
+  /// Does something to a database that is open, or as soon as it is.
+  private func whenOpen(_ name: String, _ body: @escaping (DatabaseRegistry, DatabaseCore) -> Void)
+  {
     switch entries[name] {
-    case .open(let core): letGo(core, isOrderly: isOrderly)
+    case .open(let core): body(self, core)
     case .opening:
-      departures[name] = { [weak self] core in self?.letGo(core, isOrderly: isOrderly) }
+      departures[name] = { [weak self] core in
+        if let self { body(self, core) }
+      }
     case .closing, .failed, nil: break
     }
   }
 
-  private func letGo(_ core: DatabaseCore, isOrderly: Bool) {
-    let name = core.name
-    context.logger.notice(
-      isOrderly ? "handing a database over" : "a database may be led by another server now",
-      metadata: ["database": "\(name)"]
-    )
-    guard isOrderly else { return abandon(core) }
-    parting[name] = core
-    core.handOver().assumeIsolated().whenComplete { _ in self.ended(name) }
-  }
-
   /// Closes all connections of a database without an answer.
-  private func abandon(_ core: DatabaseCore) {
+  private func abandon(_ core: DatabaseCore, because reason: String) {
     let name = core.name
     let isParting = parting.removeValue(forKey: name) != nil
-    let closed = core.abandon(because: "another server leads the database now")
+    let closed = core.abandon(because: reason)
     entries[name] = .closing(closed)
     // The completion of the orderly close reports the end of this one.
     guard !isParting else { return core.sayFarewell(to: nil) }
@@ -382,10 +400,11 @@ extension DatabaseRegistry: LedDatabases {
 
   /// Handles a write that was refused or whose outcome is unknown: the stored data must be read
   /// again.
-  private func lost(_ core: DatabaseCore) {
+  private func lost(_ core: DatabaseCore, because error: StoreError) {
     guard case .open(let known)? = entries[core.name], known === core else { return }
-    if let term = core.term { leaders?.lost(term) }
-    abandon(core)
+    if let term = core.term { leaders?.lost(term, by: Self.loss(by: error, isOpen: true)) }
+    let isKnown = error.kind == .superseded || error.kind == .damaged
+    abandon(core, because: isKnown ? error.publicReason : leaders?.reasonForLoss ?? "")
   }
 
   private func ended(_ name: String) {

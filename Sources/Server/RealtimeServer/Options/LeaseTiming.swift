@@ -12,6 +12,10 @@ package struct LeaseTiming: Sendable, Equatable {
   package var freshness = Duration.milliseconds(100)
   /// How long a request waits for a leader.
   package var patience = Duration.seconds(15)
+  /// How long a database whose stored data is damaged is not read again.
+  ///
+  /// It stays damaged until somebody repairs it, and reading it takes long.
+  package var rest = Duration.seconds(15)
 
   /// Makes the default timing.
   package init() {}

@@ -164,6 +164,12 @@ extension ServerCore {
       "Whether the last attempt to reach PostgreSQL failed.",
       cluster.isCutOff ? 1 : 0
     )
+    page.single(
+      "cluster_awaiting_standby",
+      .gauge,
+      "Whether PostgreSQL finishes nothing because a synchronous standby is missing.",
+      cluster.isAwaitingStandby ? 1 : 0
+    )
     if let lag = cluster.lag {
       page.single(
         "cluster_lag_seconds",
