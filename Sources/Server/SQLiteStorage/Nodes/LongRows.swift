@@ -14,8 +14,13 @@ final class LongRows {
     /// The bytes of the longest one.
     var longest = 0
 
+    /// The most bytes that are moved: others wait for as long as that takes.
+    private static let mostBytes = 64 * 1_024 * 1_024
+
     /// Whether it costs less to move them twice than to let many changes read one of them each.
-    func areWorthMoving(for changes: Int) -> Bool { longest * (changes / 8) > total }
+    func areWorthMoving(for changes: Int) -> Bool {
+      total <= Self.mostBytes && longest * (changes / 8) > total
+    }
   }
 
   private static let name = "temp.long_rows"

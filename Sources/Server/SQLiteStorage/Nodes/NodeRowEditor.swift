@@ -58,6 +58,15 @@ final class NodeRowEditor: RowEditor {
     return statements
   }
 
+  /// Returns the number of pages that the connection has looked at since the last call.
+  func takeVisitedPages() -> Int {
+    [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
+      var (count, most): (Int32, Int32) = (0, 0)
+      sqlite3_db_status(database.sqliteConnection, counter, &count, &most, 1)
+      return sum + Int(count)
+    }
+  }
+
   // MARK: Reading
 
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node? {

@@ -56,6 +56,9 @@ struct NodeTable {
     try chunk.forEachRow { try rows.insert($1, at: $0) }
   }
 
+  /// Returns the number of pages that the connection has looked at since the last call.
+  func takeVisitedPages() -> Int { rows.takeVisitedPages() }
+
   /// The length of the longest value written, in bytes.
   var longestWritten: Int { rows.longestWritten }
 

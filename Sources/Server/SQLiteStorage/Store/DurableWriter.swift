@@ -321,6 +321,7 @@ struct StoreConnections {
       maintainer,
       path: file,
       changesPerTurn: options.foldChangesPerTurn,
+      pagesPerChange: options.foldPagesPerChange,
       mark: options.logMark
     )
   }

@@ -31,6 +31,8 @@ final class LogFolder {
   private let path: String
   /// The approximate number of rows that one transaction changes.
   private let changesPerTurn: Int
+  /// The number of pages for each row from which changes are known to be near long rows.
+  private let pagesPerChange: Int
   /// How far an observer has read the log; later batches are kept for it.
   private let mark: LogMark?
   private var phase: Phase
@@ -42,6 +44,8 @@ final class LogFolder {
   private var unread: Int64?
   /// The long rows of the node table; nil if they have not been measured, or have changed since.
   private var longRows: LongRows.Extent?
+  /// Whether the changes being folded are near long rows.
+  private var isNearLongRows = false
 
   /// Continues where an earlier process stopped.
   ///
@@ -49,17 +53,20 @@ final class LogFolder {
   ///   - connection: A connection that is used for nothing else.
   ///   - path: The file that errors name.
   ///   - changesPerTurn: The approximate number of rows that one transaction changes.
+  ///   - pagesPerChange: The number of pages looked at for each row from which long rows are moved.
   ///   - mark: How far an observer has read the log, or nil without an observer.
   /// - Throws: An error of the database, or ``StoreError`` when the state of the store is missing.
   init(
     _ connection: DatabaseQueue,
     path: String,
     changesPerTurn: Int,
+    pagesPerChange: Int,
     mark: LogMark?
   ) throws {
     self.connection = connection
     self.path = path
     self.changesPerTurn = changesPerTurn
+    self.pagesPerChange = pagesPerChange
     self.mark = mark
     let (progress, revision) = try connection.read { database in
       (
@@ -141,19 +148,23 @@ final class LogFolder {
 
   /// Applies changes in one transaction.
   ///
-  /// Each change beside a long row would read all of it. If there are many, the long rows are moved
-  /// out of the way, which pays only if the transaction makes as many changes as that costs.
+  /// Each change near a long row reads all of it. If there are many, the long rows are moved out of
+  /// the way, which pays only if the transaction makes as many changes as that costs.
   private func fold(_ changes: [Change], from progress: FoldProgress) throws -> Phase {
-    let long = try changes.count - progress.applied > changesPerTurn ? measuredLongRows() : .init()
+    let long = try isNearLongRows ? measuredLongRows() : LongRows.Extent()
     let isApart = long.areWorthMoving(for: changes.count - progress.applied)
     let turn = isApart ? max(changesPerTurn, long.total / Self.movedBytes) : changesPerTurn
     return try connection.write { database in
       let nodes = NodeTable(database)
-      var applied = progress.applied
+      _ = nodes.takeVisitedPages()
+      var (applied, pages) = (progress.applied, 0)
       func applyTurn() throws {
-        while applied < changes.count, nodes.changeCount < turn {
+        while applied < changes.count, nodes.changeCount < turn,
+          isApart || pages < changesPerTurn * pagesPerChange
+        {
           try nodes.apply(changes[applied])
           applied += 1
+          pages += nodes.takeVisitedPages()
         }
       }
       if isApart {
@@ -163,6 +174,7 @@ final class LogFolder {
       }
       if nodes.longestWritten > Self.longBytes { longRows = nil }
       let isDone = applied >= changes.count
+      isNearLongRows = !isDone && (isApart || pages >= nodes.changeCount * pagesPerChange)
       let next =
         isDone
         ? FoldProgress(revision: progress.target)
