@@ -1,3 +1,4 @@
+import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 import Testing
@@ -9,15 +10,15 @@ struct RefusalTests {
   private let refusal = DatabaseErrorText(uid: "alice")
 
   private func denied(_ reason: String, at path: String? = "/") -> DatabaseError {
-    DatabaseError(.permissionDenied, path: path, reason: reason)
+    DatabaseError(DatabaseError.Kind.permissionDenied, path: path, reason: reason)
   }
 
   @Test("Without an explanation, the message names the path and a command that finds the rule")
   func untold() {
     #expect(
       refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
-        == "Permission denied at /posts/p; whoever runs the server can ask which rule: hearth export"
-        + " | hearth rules explain --data - --as alice --write /posts/p VALUE"
+        == "Permission denied at /posts/p; whoever runs the server can ask which rule "
+        + "(with --rules if it has its own): hearth export | hearth rules explain --data - --as alice --write /posts/p VALUE"
     )
     #expect(
       refusal.text(denied("Permission denied", at: "/user-posts/bob/p"), for: .read, at: "/posts/p")
@@ -50,6 +51,30 @@ struct RefusalTests {
     )
   }
 
+  @Test(
+    "A query is written as the server's parameters, and read back the same",
+    arguments: [
+      Query(index: .key, limit: Query.Limit(10, side: .last)),
+      Query(index: .priority, limit: Query.Limit(1, side: .first)),
+      Query(index: .value, start: QueryBound(.bool(true)), end: QueryBound(.bool(true))),
+      Query(index: .key, start: QueryBound(.string("-a&b=c%d+e"), isInclusive: false)),
+      Query(
+        index: .child(Path(wire: "a/b \"c\"")),
+        start: QueryBound(.string("ü'\u{1F600}"), key: .key("k,\"1"), isInclusive: false),
+        end: QueryBound(.integer(-3), isInclusive: false),
+        limit: Query.Limit(7, side: .last)
+      ),
+      Query(
+        index: .child(Path(wire: "stars")),
+        start: QueryBound(nil),
+        end: QueryBound(.double(1.5))
+      ),
+    ]
+  )
+  func restParameters(_ query: Query) throws {
+    #expect(try Query(restParameters: query.restParameters) == query, "\(query.restParameters)")
+  }
+
   @Test("A refusal by a real server names the path for lists and for every kind of write")
   func real() async throws {
     let rules = #"{"rules": {"users": {".read": true, ".write": true}}}"#
@@ -59,7 +84,8 @@ struct RefusalTests {
     try await alice.wait("the list is refused") { probe in
       probe.all.contains { event in
         guard case .feedFailed(.recent, let reason) = event else { return false }
-        return reason.contains("at /posts;") && reason.contains("--as alice --read /posts")
+        return reason.contains("at /posts;")
+          && reason.contains("--as alice --read /posts --query '")
       }
     }
     let id = alice.blog.post(title: "t", body: "b")

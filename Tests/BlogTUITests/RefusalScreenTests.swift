@@ -9,8 +9,8 @@ struct RefusalScreenTests {
     "Permission denied at /posts/p12: .write of /posts/$post (line 31) at /posts/p12: "
     + "auth.uid === data.child('uid').val() → false, where $post = \"p12\""
   private static let untold =
-    "Permission denied at /posts/p12; whoever runs the server can ask which rule: hearth export"
-    + " | hearth rules explain --data - --as alice --write /posts/p12 VALUE"
+    "Permission denied at /posts/p12; whoever runs the server can ask which rule "
+    + "(with --rules if it has its own): hearth export | hearth rules explain --data - --as alice --write /posts/p12 VALUE"
 
   @Test("Without an account, the status bar says so, and writing shows how to sign in")
   func withoutAccount() {

@@ -5,11 +5,14 @@ extension EndToEnd {
   /// What commands say when the blog's rules refuse them.
   @Suite("Refused commands")
   struct RefusedCommandTests {
-    private func serve(_ sandbox: Sandbox) throws -> (server: ServerProcess, url: String) {
+    private func serve(
+      _ sandbox: Sandbox,
+      rules: String = Sandbox.package + "/assets/rules/blog.json"
+    ) throws -> (server: ServerProcess, url: String) {
       let folder = sandbox.directory
       let server = try sandbox.serve([
         "--port", "0", "--socket", folder + "/run/blog.sock", "--data-dir", folder + "/blog",
-        "--rules", Sandbox.package + "/assets/rules/blog.json",
+        "--rules", rules,
       ])
       return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
     }
@@ -100,24 +103,93 @@ extension EndToEnd {
         ["set", "/posts/x", #"{"title": "it's"}"#], ["set", "/users/bob/username", "\"ann\""],
         ["get", "/seen/bob"], ["set", "/nowhere", "1"],
       ] {
-        let outcome = try sandbox.run(
-          arguments + ["--database", url],
-          environment: sandbox.environment
-        )
-        #expect(outcome.status == 4)
-        #expect(outcome.errors.contains("permission denied at \(arguments[1]);"))
-        let start = try #require(outcome.errors.range(of: "hearth export | "))
-        let data = "export --data-dir \(sandbox.directory)/blog | "
-        let line = String(outcome.errors[start.upperBound...])
-        let script = "hearth() { \"$program\" \"$@\"; }; hearth \(data)\(line)"
-        let answer = try sandbox.run(
-          ["-c", "program='\(Sandbox.program)'; \(script)"],
-          of: "/bin/bash",
-          environment: sandbox.environment
-        )
-        #expect(answer.status == 4, "\(line) \(answer.errors)")
-        #expect(answer.lines.first == "denied", "\(line) \(answer.output) \(answer.errors)")
+        let refusal = try refusal(of: arguments + ["--database", url], in: sandbox)
+        #expect(refusal.contains("permission denied at \(arguments[1]);"))
+        _ = try explanation(of: refusal, in: sandbox)
       }
+    }
+
+    @Test("The command asks about the query that was refused, and about the post of a transaction")
+    func explainedQueries() throws {
+      let sandbox = try Sandbox()
+      let rules = sandbox.directory + "/rules.json"
+      let few = "query.limitToLast <= 3 || query.equalTo === 'none'"
+      try Data(
+        """
+        {"rules": {
+          "posts": {
+            ".read": "\(few)",
+            "$post": {
+              ".read": true,
+              ".write": "auth.uid === newData.child('uid').val() && !newData.hasChild('stars')",
+              "starCount": {".write": "auth.uid === 'nobody'"}
+            }
+          },
+          "user-posts": {".read": "\(few)", ".write": true, ".indexOn": "starCount"},
+          "users": {".read": true, ".write": true}
+        }}
+        """.utf8
+      ).write(to: URL(fileURLWithPath: rules))
+      let (server, url) = try serve(sandbox, rules: rules)
+      defer { server.process.terminate() }
+      try sandbox.hearth(
+        "sign-up",
+        "--email",
+        "ann@example.org",
+        "--name",
+        "ann",
+        "--password-stdin",
+        "--database",
+        url,
+        input: "correct horse\n"
+      )
+      let id = try #require(
+        try sandbox.run(
+          ["post", "--title", "T's", "--body", "B & \"C\"", "--database", url],
+          environment: sandbox.environment
+        ).lines.first
+      )
+      for (arguments, part) in [
+        (["list"], "orderBy=\"$key\"&limitToLast="),
+        (["list", "top"], "orderBy=\"starCount\"&limitToLast="),
+        (["list", "mine"], "limitToLast="), (["search", "T"], "--read /posts"),
+        (["get", "/posts"], "--read /posts\n"),
+        (["star", id, "--stars", "transaction"], "--write /posts/\(id) "),
+        (["star", id, "--stars", "increment"], "--write / --update "),
+      ] {
+        let refusal = try refusal(of: arguments + ["--database", url], in: sandbox)
+        #expect(refusal.contains(part), "\(refusal)")
+        let answer = try explanation(of: refusal, in: sandbox, rules: rules)
+        #expect(answer.contains("posts"), "\(answer)")
+      }
+    }
+
+    private func refusal(of arguments: [String], in sandbox: Sandbox) throws -> String {
+      let outcome = try sandbox.run(arguments, environment: sandbox.environment)
+      #expect(outcome.status == 4, "\(arguments): \(outcome.errors)")
+      return outcome.errors
+    }
+
+    /// What the command prints that a refusal advises, which is a denial.
+    private func explanation(
+      of refusal: String,
+      in sandbox: Sandbox,
+      rules: String? = nil
+    ) throws -> String {
+      let start = try #require(refusal.range(of: "hearth export | "), "\(refusal)")
+      let data = "export --data-dir \(sandbox.directory)/blog | "
+      let line =
+        String(refusal[start.upperBound...]).trimmingCharacters(in: .newlines)
+        + (rules.map { " --rules \($0)" } ?? "")
+      let script = "hearth() { \"$program\" \"$@\"; }; hearth \(data)\(line)"
+      let answer = try sandbox.run(
+        ["-c", "program='\(Sandbox.program)'; \(script)"],
+        of: "/bin/bash",
+        environment: sandbox.environment
+      )
+      #expect(answer.status == 4, "\(line) \(answer.errors)")
+      #expect(answer.lines.first == "denied", "\(line) \(answer.output) \(answer.errors)")
+      return answer.output
     }
   }
 }

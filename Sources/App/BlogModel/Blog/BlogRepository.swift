@@ -1,4 +1,4 @@
-private import RealtimeCore
+package import RealtimeCore
 internal import RealtimeDatabase
 
 /// The port through which the screens use the blog.
@@ -247,14 +247,22 @@ package struct DatabaseErrorText: Sendable {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
     }
     var command = "hearth export | hearth rules explain --data - --as \(Self.quoted(uid))"
-    if let write = error.refused {
+    var condition = "with --rules if it has its own"
+    switch error.refused {
+    case .write(let write)?:
       let data = isForScreen ? Self.shortened(write.data) : write.data
       command += " --write \(Self.quoted(write.path))" + (write.isUpdate ? " --update" : "")
       command += " \(Self.quoted(data.text))"
-    } else {
+      if data != write.data { condition += ", and with all of each text" }
+    case .read(let path, let query)?:
+      command += " --read \(Self.quoted(path))"
+      if !query.isDefault { command += " --query \(Self.quoted(query.restParameters))" }
+    case nil:
       command += " --\(request.rawValue) \(path)" + (request == .write ? " VALUE" : "")
     }
-    return "Permission denied at \(path); whoever runs the server can ask which rule: \(command)"
+    return
+      "Permission denied at \(path); whoever runs the server can ask which rule (\(condition)): "
+      + command
   }
 
   /// A word as shells read it.
@@ -295,6 +303,45 @@ package struct DatabaseErrorText: Sendable {
 
 extension BlogAction {
   /// The path that the action writes to first.
+extension Query {
+  /// The query as REST has it, such as `orderBy="date"&limitToLast=10`.
+  package var restParameters: String {
+    let order =
+      switch index {
+      case .priority: "$priority"
+      case .key: "$key"
+      case .value: "$value"
+      case .child(let path): path.wireText
+      }
+    var parameters = ["orderBy=" + JSONValue.string(order).text]
+    if let start, start.isInclusive, start == end {
+      parameters.append("equalTo=" + start.restText)
+    } else {
+      if let start {
+        parameters.append((start.isInclusive ? "startAt=" : "startAfter=") + start.restText)
+      }
+      if let end { parameters.append((end.isInclusive ? "endAt=" : "endBefore=") + end.restText) }
+    }
+    if let limit {
+      parameters.append(
+        (limit.side == .first ? "limitToFirst=" : "limitToLast=") + "\(limit.count)"
+      )
+    }
+    // What has a meaning in parameters is escaped; shells read the rest in quotes.
+    return parameters.map { parameter in
+      parameter.replacing("%", with: "%25").replacing("&", with: "%26").replacing("+", with: "%2B")
+    }.joined(separator: "&")
+  }
+}
+
+extension QueryBound {
+  fileprivate var restText: String {
+    let text = value.map { Node.leaf($0).json(.export).text } ?? "null"
+    guard case .key(let key)? = key else { return text }
+    return text + "," + JSONValue.string(key.text).text
+  }
+}
+
   var place: String {
     switch self {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):

@@ -179,7 +179,7 @@ extension CommonOptions {
   func refusal(_ error: DatabaseError) -> String {
     let uid = (try? author(signedIn()).uid) ?? ""
     let refusal = DatabaseErrorText(uid: uid, signIn: signInAdvice, isForScreen: false)
-    return refusal.text(error, for: error.refused == nil ? .read : .write, at: error.path ?? "/")
+    return refusal.text(error, for: .read, at: error.path ?? "/")
   }
 
   /// How to sign in; nil for somebody with an account, and where there are no accounts.

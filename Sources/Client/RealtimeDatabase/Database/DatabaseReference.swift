@@ -191,7 +191,7 @@ extension DatabaseReference {
   ) {
     validated(operation, block: block) { operation, callback in
       repo.write(operation, at: self) { [self] error in
-        let named = (error as? DatabaseError)?.naming(RefusedWrite(operation, at: path))
+        let named = (error as? DatabaseError)?.naming(.write(operation, at: path))
         callback.call?(named ?? error, self)
       }
     }

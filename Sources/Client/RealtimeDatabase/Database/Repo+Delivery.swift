@@ -98,7 +98,11 @@ extension Repo {
 
   func cancel(_ id: ListenerID, status: StatusCode, reason: String) {
     guard let listener = callers.removeListener(id) else { return }
-    let error = DatabaseError(status, path: listener.query.path.description, reason: reason)
+    let path = listener.query.path.description
+    // Whoever observes all of a location asks for it in no order.
+    let query = listener.query.query.loadsAllData ? Query.all : listener.query.query
+    let error = DatabaseError(status, path: path, reason: reason)
+      .naming(.read(path: path, query: query))
     guard isActive(id.number) else { return }
     enqueue {
       if self.deactivate(id.number) || self.mayCall(id.number) { listener.cancel.call?(error) }
@@ -120,7 +124,9 @@ extension Repo {
       enqueue { block(.success(snapshot)) }
     case .failure(let status, let reason):
       let path = query.path.description
-      enqueue { block(.failure(DatabaseError(status, path: path, reason: reason))) }
+      let error = DatabaseError(status, path: path, reason: reason)
+        .naming(.read(path: path, query: query.query))
+      enqueue { block(.failure(error)) }
     }
   }
 

@@ -258,8 +258,13 @@ extension Repo {
   ) {
     // Assigning a value that cannot be stored ends the transaction with an error of its own.
     let problem = NIOLockedValueBox<DatabaseError?>(nil)
+    // What the last run of the block wrote, which rules may refuse.
+    let written = NIOLockedValueBox(Node.empty)
     let finish: TransactionCompletion = { error, committed, snapshot in
-      completion(error ?? problem.withLockedValue { $0 }, committed, snapshot)
+      let named = (error as? DatabaseError)?.naming(
+        .write(.set(written.withLockedValue { $0 }), at: reference.path)
+      )
+      completion(named ?? error ?? problem.withLockedValue { $0 }, committed, snapshot)
     }
     request(.transaction(reference, finish)) { token in
       .transaction(token, path: reference.path, appliesLocally: localEvents) { node in
@@ -273,7 +278,10 @@ extension Repo {
               reason: $0
             )
           }
-          guard let error = found ?? invalid else { return .commit(node) }
+          guard let error = found ?? invalid else {
+            written.withLockedValue { $0 = node }
+            return .commit(node)
+          }
           problem.withLockedValue { $0 = error }
           return .abort
         }

@@ -57,15 +57,15 @@ public final class DatabaseError: NSError, @unchecked Sendable {
   public let path: String?
   /// The server's reason, or a description of the problem.
   public let reason: String
-  /// The write that the rules refused; nil for other failures, and where it is not known.
-  package let refused: RefusedWrite?
+  /// What the rules refused; nil for other failures, and where it is not known.
+  package let refused: RefusedRequest?
 
   /// Makes an error.
   public convenience init(_ kind: Kind, path: String? = nil, reason: String) {
     self.init(kind, path: path, reason: reason, refused: nil)
   }
 
-  private init(_ kind: Kind, path: String?, reason: String, refused: RefusedWrite?) {
+  private init(_ kind: Kind, path: String?, reason: String, refused: RefusedRequest?) {
     self.kind = kind
     self.path = path
     self.reason = reason
@@ -84,10 +84,10 @@ public final class DatabaseError: NSError, @unchecked Sendable {
   /// Returns nil: an archive holds the domain, the number and the reason alone.
   public required init?(coder: NSCoder) { nil }
 
-  /// The error with the write that it is about, if the rules refused that.
-  func naming(_ write: @autoclosure () -> RefusedWrite) -> DatabaseError {
+  /// The error with the request that it is about, if the rules refused that.
+  func naming(_ request: @autoclosure () -> RefusedRequest) -> DatabaseError {
     guard kind == .permissionDenied else { return self }
-    return DatabaseError(kind, path: path, reason: reason, refused: write())
+    return DatabaseError(kind, path: path, reason: reason, refused: request())
   }
 
   static func cancelled(at path: Path) -> DatabaseError {
@@ -120,6 +120,18 @@ public final class DatabaseError: NSError, @unchecked Sendable {
 
   /// Follows from what ``isEqual(_:)`` compares.
   public override var hash: Int { [kind.description, path, reason].hashValue }
+}
+
+/// A request as the rules were asked about it.
+package enum RefusedRequest: Sendable {
+  /// A read of a location, with a leading slash.
+  case read(path: String, query: Query)
+  /// A write.
+  case write(RefusedWrite)
+
+  static func write(_ operation: WriteOperation, at path: Path) -> RefusedRequest {
+    .write(RefusedWrite(operation, at: path))
+  }
 }
 
 /// A write as the rules were asked about it.
