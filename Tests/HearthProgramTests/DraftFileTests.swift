@@ -85,7 +85,10 @@ struct DraftFileTests {
 
   @Test(
     "The saved file is kept if the editor fails or its text is unreadable",
-    arguments: ["exit 3", "kill -9 $$", "printf \"\\377\" > $0", "head -c 5000000 /dev/zero > $0"]
+    arguments: [
+      "exit 3", "kill -9 $$", "printf \"\\377\" > $0", "head -c 5000000 /dev/zero > $0",
+      "rm $0; mkdir $0", "rm $0; mkfifo $0",
+    ]
   )
   func badEnd(end: String) throws {
     let directory = try TemporaryDirectory()
@@ -100,6 +103,17 @@ struct DraftFileTests {
     // A second edit gets a file of its own.
     _ = editor(drafts, "true").edit(Draft(title: "T", body: "B"))
     #expect(FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("An editor that leaves no file changes nothing, and this is reported")
+  func noFile() throws {
+    let directory = try TemporaryDirectory()
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let result = editor(drafts, "rm $0").edit(Draft(title: "T", body: "B"))
+    #expect(
+      result == .failure(EnvironmentError("The editor left no file. The text is unchanged."))
+    )
+    #expect(try files(directory, ".draft").isEmpty)
   }
 
   @Test("After a kill, text saved by the editor is recovered as its draft")

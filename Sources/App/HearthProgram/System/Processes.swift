@@ -68,6 +68,11 @@ package enum OtherProgram {
     package let reason: String
   }
 
+  /// How a program ended, in words.
+  static func ending(_ status: Int32) -> String {
+    status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
+  }
+
   /// Waits for the end of a process, and returns its exit status.
   private static func wait(for process: pid_t) -> Int32 {
     var status: Int32 = 0

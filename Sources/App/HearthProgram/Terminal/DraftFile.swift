@@ -91,6 +91,7 @@ final class DraftFile {
       let json = try? JSONParser.parse(Array(data)), let before = Self.unsent(json)
     else { return }
     let file = EditorFile(path: path)
+    guard file.exists else { return }
     do throws(EnvironmentError) {
       if let draft = before.posts.first {
         let edited = try file.post(draft)

@@ -175,7 +175,8 @@ struct Open: AsyncParsableCommand {
       history: history.load(),
       environment: environment
     )
-    for text in kept.news { program.add(.failed(text)) }
+    // One message, so that none hides another.
+    if !kept.news.isEmpty { program.add(.failed(kept.news.joined(separator: " "))) }
     if let problem = kept.problem { program.add(.kept(problem: problem.description)) }
     tap.report { program.add(.wire($0)) }
     reports.withLockedValue { $0 = { [weak program] in program?.add(.failed($0)) } }

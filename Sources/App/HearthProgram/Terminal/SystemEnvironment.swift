@@ -107,16 +107,17 @@ struct ExternalEditor {
       let file = try drafts.editorFile(for: draft, text: text)
       let status = OtherProgram.run(words + [file.path], with: .terminal)
       // What was saved stays until it is known to be here.
-      let isChanged = file.content.map { $0 != Array(text.utf8) } ?? false
-      if !isChanged { file.remove() }
-      let saved = isChanged ? " What it saved is in \(file.path)." : ""
+      let isChanged = file.content != Array(text.utf8)
+      let isKept = isChanged && file.exists
+      defer { if !isKept { file.remove() } }
+      let saved = isKept ? " What it saved is in \(file.path)." : ""
       switch status {
       case .failure(let failure):
         let advice = "set VISUAL or EDITOR to an editor"
         throw EnvironmentError("\(words[0]) cannot be started: \(failure.reason); \(advice).")
       case .success(let status) where status != 0:
         throw EnvironmentError(
-          "\(words[0]) ended with status \(status): the text is unchanged.\(saved)"
+          "\(words[0]) \(OtherProgram.ending(status)): the text is unchanged.\(saved)"
         )
       case .success: break
       }
@@ -149,7 +150,13 @@ struct EditorFile {
   /// The largest number of bytes that is read.
   private static let limit = 4_000_000
 
-  /// The bytes of the file; nil if there is none.
+  /// Whether there is a file, or anything else in its place.
+  var exists: Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
+  /// The bytes of the file; nil if there is none, or if it cannot be read.
   var content: [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
   /// Removes the file and its note.
@@ -196,9 +203,14 @@ struct EditorFile {
     return edited
   }
 
-  /// The text of the file; nil if it is still the given one, or if the file is gone.
+  /// The text of the file; nil if it is still the given one.
   private func text(unless before: String) throws(EnvironmentError) -> String? {
-    guard let content, content != Array(before.utf8) else { return nil }
+    guard let content else {
+      throw EnvironmentError(
+        exists ? "What the editor left cannot be read." : "The editor left no file."
+      )
+    }
+    guard content != Array(before.utf8) else { return nil }
     guard content.count <= Self.limit else {
       throw EnvironmentError("The editor's text has more than \(Self.limit / 1_000_000) MB.")
     }
@@ -237,7 +249,7 @@ enum Browser {
       let program = words[0]
       let started = OtherProgram.run(words, with: .none) { status in
         guard status != 0 else { return }
-        report("\(program) ended with status \(status); Alt-c copies the link.")
+        report("\(program) \(OtherProgram.ending(status)); Alt-c copies the link.")
       }
       if case .success = started { return .success(()) }
     }
