@@ -274,10 +274,12 @@ struct ProgramTests {
       messages.append(program.model.message?.text.string)
       if count == 6 {
         #expect(program.model.rows.contains { $0.contains("cannot be saved and will be lost") })
+        #expect(program.model.rows.last?.contains("not saved") == true)
         isFull = false
       }
     }
     #expect(program.run() == .hangUp)
+    #expect(program.model.rows.last?.contains("not saved") == false)
     #expect(messages.contains("What you type is not saved: The disk is full."))
     #expect(!messages.contains("The draft is kept; c opens it"))
     #expect(messages.contains("What you type is saved again"))

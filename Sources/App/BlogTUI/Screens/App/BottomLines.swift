@@ -97,6 +97,8 @@ extension Painter {
       let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
       right.insert((text, theme.waiting), at: 0)
     }
+    // The message about it is gone with the next key.
+    if session.keepProblem != nil { right.insert(("not saved", theme.bad), at: 0) }
     if session.isWithoutAccount, row.width >= 40 {
       right.insert((isNarrow ? "no account" : "no account: F6 signs in", theme.waiting), at: 0)
     }
