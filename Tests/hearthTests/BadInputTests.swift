@@ -32,6 +32,37 @@ extension EndToEnd {
       expect(try sandbox.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }
 
+    @Test("Text that is not UTF-8 is refused in arguments, and marked in lines")
+    func notUTF8() throws {
+      let sandbox = try Sandbox()
+      func shell(_ command: String) throws -> Sandbox.Outcome {
+        try sandbox.run(
+          ["-c", "hearth() { '\(Sandbox.program)' \"$@\"; }; \(command)"],
+          of: "/bin/bash",
+          environment: sandbox.environment
+        )
+      }
+      expect(
+        try shell(#"hearth post --title $'Gr\xfc\xdfe' --body B"#),
+        status: 2,
+        says: "argument 3 is not UTF-8"
+      )
+      expect(
+        try shell(#"hearth search $'\xed\xa0\x80'"#),
+        status: 2,
+        says: "argument 2 is not UTF-8"
+      )
+      expect(
+        try shell(#"printf 'Gr\xfc' | hearth post --title T --body -"#),
+        status: 2,
+        says: "stdin is not UTF-8"
+      )
+      let plain = try shell(#"printf 'post\r\nT\xfc\r\nB\r\n.\r\nlist\r\n' | hearth --plain"#)
+      #expect(plain.output.contains("What is not UTF-8 cannot be read"), "\(plain.output)")
+      #expect(plain.output.contains("1. T\u{FFFD}, by"), "\(plain.output)")
+      #expect(!plain.output.contains("There is no command"), "\(plain.output)")
+    }
+
     @Test("Malformed JSON is rejected with its position")
     func malformedJSON() throws {
       let sandbox = try Sandbox()

@@ -12,6 +12,9 @@ package enum CommandRun {
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     var asker: CommonOptions?
     do {
+      if let number = unreadableWord() {
+        throw CommandFailure(.usage, description: "argument \(number) is not UTF-8 text")
+      }
       if let problem = UsageMessage.unknownHelp(words, of: root) {
         throw CommandFailure(.usage, description: problem)
       }
@@ -38,6 +41,17 @@ package enum CommandRun {
       let failure = CommandFailure(error, of: asker)
       Output.message(failure.description)
       Foundation.exit(failure.status.rawValue)
+    }
+  }
+}
+
+extension CommandRun {
+  /// The number of the first argument that is not UTF-8: Swift replaces what it cannot read in it.
+  private static func unreadableWord() -> Int? {
+    // Safety: the arguments exist, unchanged, until the process ends.
+    let words = Swift.CommandLine.unsafeArgv
+    return (0..<Int(Swift.CommandLine.argc)).first { number in
+      words[number].map { String(validatingCString: $0) == nil } ?? false
     }
   }
 }

@@ -57,6 +57,9 @@ struct PlainRun {
       if isLate || plain.isReady { isWaiting = false }
       if descriptors[0].revents != 0 {
         if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }
+        if input.hasUnreadable {
+          show(["What is not UTF-8 cannot be read; \u{FFFD} stands for it."])
+        }
       }
       // One command after the other: each sees what the one before has done.
       while !lines.isEmpty, !isPiped || isLate || plain.isSettled {
@@ -103,9 +106,12 @@ struct PlainRun {
 /// Assembles lines from the chunks that a terminal or a pipe delivers.
 private struct LineInput {
   private var rest: [UInt8] = []
+  /// Whether the last lines have something that is not UTF-8.
+  private(set) var hasUnreadable = false
 
   /// Reads the available lines; nil at the end of the input.
   mutating func read(_ descriptor: Int32) -> [String]? {
+    hasUnreadable = false
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(descriptor, &buffer, buffer.count)
     if count < 0, errno == EINTR { return [] }
@@ -114,7 +120,11 @@ private struct LineInput {
     rest += count > 0 ? buffer[..<count] : [UInt8(ascii: "\n")]
     var lines: [String] = []
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      lines.append(String(decoding: rest[..<end], as: UTF8.self))
+      // Files from Windows have another line end.
+      let isReturned = end > 0 && rest[end - 1] == UInt8(ascii: "\r")
+      let line = rest[..<(isReturned ? end - 1 : end)]
+      if String(validating: line, as: UTF8.self) == nil { hasUnreadable = true }
+      lines.append(String(decoding: line, as: UTF8.self))
       rest.removeFirst(end + 1)
     }
     return lines
