@@ -119,6 +119,7 @@ final class BlogServer: Sendable {
   func screen(
     _ name: String,
     on database: Database,
+    isNamedByAccount: Bool = false,
     stars: StarMethod = .transaction,
     terminal: String? = nil
   ) throws -> ScreenProbe {
@@ -126,6 +127,7 @@ final class BlogServer: Sendable {
       database: database,
       name: "test",
       me: try Author(userName: name),
+      isNamedByAccount: isNamedByAccount,
       stars: stars,
       terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") }
     )

@@ -23,6 +23,44 @@ struct PeopleTests {
     try await bob.wait("both") { $0.people?.count == 2 }
   }
 
+  @Test("A new name of the account reaches its open terminals, which write under it")
+  func renamed() async throws {
+    let server = try await BlogServer()
+    let alice = try server.screen(
+      "alice",
+      on: try server.database(),
+      isNamedByAccount: true,
+      terminal: "t1"
+    )
+    let local = try server.screen("alice", terminal: "t2")
+    try await alice.wait("both") { $0.people?.map(\.person.name) == ["alice", "alice"] }
+    alice.blog.setNotices(true)
+    let name = try server.database().reference(withPath: "users/alice/username")
+    // What cannot be a name changes nothing.
+    try await name.setValue("")
+    try await name.setValue("a\u{202E}b")
+    try await name.setValue(7)
+    try await name.setValue("Alice A.")
+    try await alice.wait("the new name") { $0.people?.first?.person.name == "Alice A." }
+    #expect(alice.all.filter { if case .renamed = $0 { true } else { false } }.count == 1)
+    #expect(alice.all.contains(.renamed(Author(uid: "alice", name: "Alice A."))))
+
+    alice.blog.follow(.recent)
+    let id = alice.blog.post(title: "t", body: "b")
+    try await alice.wait("the post") {
+      $0.all.contains(.succeeded(.post(id, title: "t", body: "b")))
+    }
+    #expect(try await server.blog("bob").post(id).author == "Alice A.")
+    #expect(try await name.getData().value as? String == "Alice A.")
+    // Mentions of the new name arrive.
+    let mention = try await server.blog("bob").post(title: "for @AliceA.", body: "b")
+    try await alice.wait("the mention") { probe in
+      probe.noticeEntries?.contains { $0.post == mention } == true
+    }
+    // Who goes by the name of --user keeps it.
+    #expect(local.blog.me.name == "alice")
+  }
+
   @Test("A user is not listed until the server accepts the onDisconnect update")
   func refusedArrangement() async throws {
     var limits = DatabaseServer.Limits()

@@ -1,4 +1,5 @@
 internal import Foundation
+private import NIOConcurrencyHelpers
 private import RealtimeCore
 package import RealtimeDatabase
 
@@ -6,8 +7,9 @@ package import RealtimeDatabase
 ///
 /// A write is applied locally at once; the call returns when the server has stored it.
 package struct Blog: Sendable {
-  /// The user of this blog.
-  package let me: Author
+  /// The user of this blog, by the name that the account has now.
+  package var me: Author { user.withLockedValue { $0 } }
+  private let user: NIOLockedValueBox<Author>
   /// The database locations of the blog.
   package let paths: BlogPaths
   /// How stars are written.
@@ -25,11 +27,16 @@ package struct Blog: Sendable {
     me: Author,
     stars: StarMethod = .transaction
   ) {
-    self.me = me
+    user = NIOLockedValueBox(me)
     self.stars = stars
     paths = BlogPaths(database.reference())
     // The lists and watches drop what they know when they are stopped.
     database.silenceRemovedObservers()
+  }
+
+  /// Writes under another name of the same user from now on.
+  func rename(_ name: String) {
+    user.withLockedValue { $0 = Author(uid: $0.uid, name: name) }
   }
 
   private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid) }

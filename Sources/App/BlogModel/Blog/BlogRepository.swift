@@ -114,6 +114,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case notices([NoticeEntry])
   /// The identifiers of the people the user follows.
   case following(Set<String>)
+  /// The user, whose account got another name elsewhere.
+  case renamed(Author)
   /// The time the server took to answer.
   case roundTrip(milliseconds: Int)
   /// The state of the connection.
@@ -251,9 +253,9 @@ package struct DatabaseErrorText: Sendable {
     switch error.refused {
     case .write(let write)?:
       let data = isForScreen ? Self.shortened(write.data) : write.data
+      if data != write.data { condition += ", and with all of each text" }
       command += " --write \(Self.quoted(write.path))" + (write.isUpdate ? " --update" : "")
       command += " \(Self.quoted(data.text))"
-      if data != write.data { condition += ", and with all of each text" }
     case .read(let path, let query)?:
       command += " --read \(Self.quoted(path))"
       if !query.isDefault { command += " --query \(Self.quoted(query.restParameters))" }
@@ -301,8 +303,6 @@ package struct DatabaseErrorText: Sendable {
   }
 }
 
-extension BlogAction {
-  /// The path that the action writes to first.
 extension Query {
   /// The query as REST has it, such as `orderBy="date"&limitToLast=10`.
   package var restParameters: String {
@@ -342,6 +342,8 @@ extension QueryBound {
   }
 }
 
+extension BlogAction {
+  /// The path that the action writes to first.
   var place: String {
     switch self {
     case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):

@@ -10,7 +10,7 @@ package import RealtimeDatabase
 /// All state belongs to one serial queue, which is also the database's callback queue: calls are
 /// dispatched to it in order, callbacks arrive on it in order, and the handler is called on it.
 package final class LiveBlog: BlogRepository, @unchecked Sendable {
-  package let me: Author
+  package var me: Author { blog.me }
   package let databaseName: String
   let blog: Blog
   private let database: Database
@@ -23,6 +23,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var phase: ConnectionStatus.Phase?
   private var connectionProblem: ConnectionProblem?
   private let obstacle: @Sendable () -> String?
+  private let isNamedByAccount: Bool
   private var silence: Silence?
   private var search: PostSearch?
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
@@ -70,6 +71,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - database: The database, not yet used by anyone else.
   ///   - name: The name of the database, for the status bar.
   ///   - me: The user who reads and writes.
+  ///   - isNamedByAccount: Whether the user goes by the name that the database has for them, also
+  ///     when it changes.
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
@@ -78,6 +81,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     database: Database,
     name: String,
     me: Author,
+    isNamedByAccount: Bool = false,
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
     signIn: String? = nil,
@@ -85,8 +89,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ) {
     self.database = database
     self.obstacle = obstacle
+    self.isNamedByAccount = isNamedByAccount
     refusal = DatabaseErrorText(uid: me.uid, signIn: signIn)
-    self.me = me
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue
@@ -98,7 +102,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
     following = FollowWatch(paths.following(by: me.uid), tell: tell)
     latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
-    pulse = Pulse(paths.user(me.uid).child("username"), queue: queue) { milliseconds in
+    // What is observed is known without asking the server; a neighbour may be read as well.
+    let beat = paths.user(me.uid).child(isNamedByAccount ? "pulse" : "username")
+    pulse = Pulse(beat, queue: queue) { milliseconds in
       tell(.roundTrip(milliseconds: milliseconds))
     }
   }
@@ -110,10 +116,23 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       self.handler = handler
       people?.start()
       marks?.start()
+      guard isNamedByAccount else { return }
+      blog.paths.user(me.uid).child("username").observe(.value) { [weak self] snapshot in
+        self?.rename(snapshot.value as? String)
+      }
     }
     database.observeConnection { [queue, weak self] status in
       queue.async { [weak self] in self?.connectionChanged(status) }
     }
+  }
+
+  /// Takes the name that another terminal or a command has given to the account.
+  private func rename(_ name: String?) {
+    guard let name, name != me.name, (try? Author(userName: name)) != nil else { return }
+    blog.rename(name)
+    people?.rename(me)
+    notices?.rename(me)
+    handler?(.renamed(me))
   }
 
   private func connectionChanged(_ status: ConnectionStatus) {

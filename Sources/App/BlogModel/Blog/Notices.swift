@@ -32,7 +32,7 @@ final class NoticeWatch: @unchecked Sendable {
   }
 
   private let paths: BlogPaths
-  private let me: Author
+  private var me: Author
   private let queue: DispatchQueue
   private let now: @Sendable () -> Int64
   private let tell: @Sendable (BlogEvent) -> Void
@@ -104,6 +104,14 @@ final class NoticeWatch: @unchecked Sendable {
       addressed.append(mentions)
     }
     for inbox in addressed { inbox.start() }
+  }
+
+  /// Listens for mentions of another name from now on.
+  func rename(_ me: Author) {
+    self.me = me
+    guard handle != nil else { return }
+    stop()
+    start()
   }
 
   func stop() {

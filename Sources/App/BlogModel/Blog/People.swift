@@ -7,7 +7,7 @@ internal import RealtimeDatabase
 /// disconnects.
 final class PeopleWatch: @unchecked Sendable {
   private let paths: BlogPaths
-  private let me: Author
+  private var me: Author
   private let terminal: TerminalName?
   private let queue: DispatchQueue
   private let tell: @Sendable (BlogEvent) -> Void
@@ -57,6 +57,12 @@ final class PeopleWatch: @unchecked Sendable {
       if error == nil, snapshot?.exists() == false { name.setValue(me.name) { _, _ in } }
       publish()
     }
+  }
+
+  /// Goes by another name from now on.
+  func rename(_ me: Author) {
+    self.me = me
+    if isConnected { publish() }
   }
 
   private func publish() {

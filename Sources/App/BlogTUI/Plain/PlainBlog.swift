@@ -19,7 +19,7 @@ package struct PlainBlog: Sendable {
     case body(title: String, editing: Post?, lines: [String])
   }
 
-  private let me: Author
+  private var me: Author
   private var posts: [Post]?
   private var names = NameBook()
   private var open: PostID?
@@ -76,6 +76,10 @@ package struct PlainBlog: Sendable {
     case .people(let new):
       people = new
       return []
+    case .renamed(let new):
+      me = new
+      names.learn(me)
+      return ["Your name is \(me.name) now."]
     case .readState(let state):
       readState = state
       return []

@@ -319,6 +319,7 @@ extension Program {
     case latestComments(PostID)
     case typing(PostID)
     case people
+    case me
     case readState
     case notices
     case following
@@ -353,6 +354,7 @@ extension Program {
     case .latestComments(let id, _): .latestComments(id)
     case .typing(let id, _): .typing(id)
     case .people: .people
+    case .renamed: .me
     case .readState: .readState
     case .notices: .notices
     case .following: .following

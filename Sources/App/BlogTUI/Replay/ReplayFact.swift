@@ -76,6 +76,7 @@ extension ReplayFact {
       return silence.map { [ReplayFact(.connection, text: "no answer from \($0.address)")] } ?? []
     case .feedFailed(_, let reason): return [ReplayFact(.refusal, text: "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, text: "refused: \(reason)")]
+    case .renamed(let me): return [ReplayFact(.other, text: "\(model.me.name) is \(me.name) now")]
     case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
       .following,
       .roundTrip,

@@ -111,6 +111,7 @@ struct Open: AsyncParsableCommand {
       database: database,
       name: databaseName(paths),
       me: me,
+      isNamedByAccount: configuration.tokenProvider != nil,
       stars: stars,
       terminal: offline.terminal,
       signIn: try hasAccounts() && configuration.tokenProvider == nil

@@ -262,7 +262,8 @@ final class ScriptedPeople {
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .comments, .hasEarlierComments, .latestComments,
-          .typing, .people, .readState, .markAnswered, .notice, .notices, .following, .roundTrip,
+          .typing, .people, .readState, .markAnswered, .notice, .notices, .following, .renamed,
+          .roundTrip,
           .connectionProblem,
           .silence, .found,
           .pendingWrites:

@@ -31,6 +31,9 @@ extension Model {
     case .following(let people):
       session.reading.following = people
       relayout()
+    case .renamed(let me):
+      session.me = me
+      session.message = .note("Your name is \(me.name) now")
     case .roundTrip(let milliseconds):
       session.reading.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):
@@ -203,6 +206,7 @@ extension BlogEvent {
       .notice(.mention(_, _, let author)):
       [author]
     case .notices(let entries): entries.compactMap(\.author)
+    case .renamed(let author): [author]
     case .following: []
     case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
       .markAnswered, .notice,

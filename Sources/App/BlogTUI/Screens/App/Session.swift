@@ -6,7 +6,7 @@ package import BlogModel
 /// Screens read it, and their actions change it.
 package struct Session: Sendable {
   /// The user.
-  package let me: Author
+  package internal(set) var me: Author
   /// The name of the database.
   package let databaseName: String
   /// The symbols that the terminal can show.
