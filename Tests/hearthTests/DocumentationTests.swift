@@ -93,7 +93,6 @@ extension EndToEnd {
       command curl -fsS -X PUT -d '{"notes":{"a":1}}' --unix-socket server.sock http://localhost/.json
       """,
       "postgresql.md": "hearth post --title First --body Hello",
-      "scripting.md": "id=$(hearth post --title First --body Hello)",
     ]
 
     @Test(
