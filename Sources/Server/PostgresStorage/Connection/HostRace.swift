@@ -29,30 +29,33 @@ final class HostRace: @unchecked Sendable {
   /// - Parameters:
   ///   - address: The address, which may name several hosts.
   ///   - settings: The parameters of the connection, including the address.
+  ///   - limit: How long all of this may take, if less than a host has.
   ///   - library: The functions of libpq.
   /// - Returns: A connection that may be used.
   /// - Throws: ``PostgresFailure`` with what each host said, when none accepts the connection.
   static func connect(
     to address: PostgresAddress,
     with settings: [(String, String)],
+    within limit: Duration?,
     library: PostgresLibrary
   ) throws(PostgresFailure) -> OpaquePointer {
     let hosts = hosts(of: address.text, library: library)
     let race = HostRace(settings, library: library)
-    guard hosts.count > 1 else {
+    guard hosts.count > 1 || limit != nil else {
       race.pending = 1
       race.run([], number: 0)
       return try race.result().handle
     }
-    let first = min(address.lastHost.number, hosts.count - 1)
-    race.start(hosts[first], number: first)
-    if !race.wait(until: Date(timeIntervalSinceNow: headStart)) {
+    // Every host has a time limit of its own, which comes long before an hour.
+    let end = Date(timeIntervalSinceNow: limit.map { $0 / .seconds(1) } ?? 3_600)
+    let first = min(address.lastHost.number, max(0, hosts.count - 1))
+    race.start(hosts.isEmpty ? [] : hosts[first], number: first)
+    if hosts.count > 1, !race.wait(until: min(end, Date(timeIntervalSinceNow: headStart))) {
       for (number, host) in hosts.enumerated() where number != first {
         race.start(host, number: number)
       }
-      // Every host has a time limit of its own, which comes long before this one.
-      _ = race.wait(until: Date(timeIntervalSinceNow: 3_600))
     }
+    _ = race.wait(until: end)
     let winner = try race.result()
     address.lastHost.number = winner.host
     return winner.handle
@@ -103,7 +106,10 @@ final class HostRace: @unchecked Sendable {
       isOver = true
       return (self.winner, failures.joined(separator: "; "))
     }
-    guard let winner else { throw PostgresFailure(PostgresFailure.oneLine(reason), isLost: true) }
+    guard let winner else {
+      let text = reason.isEmpty ? PostgresFailure.late : PostgresFailure.oneLine(reason)
+      throw PostgresFailure(text, isLost: true)
+    }
     return winner
   }
 

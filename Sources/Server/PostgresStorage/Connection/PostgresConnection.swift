@@ -18,8 +18,12 @@ final class PostgresConnection {
   /// Several hosts are tried side by side. Each has `connect_timeout` seconds, which are 3 unless the
   /// address says otherwise.
   ///
+  /// - Parameters:
+  ///   - address: The address.
+  ///   - limit: How long all of this may take, if less.
   /// - Throws: ``PostgresFailure`` when no connection can be opened.
-  init(to address: PostgresAddress) throws(PostgresFailure) {
+  init(to address: PostgresAddress, within limit: Duration? = nil) throws(PostgresFailure) {
+    let deadline = limit.map { ContinuousClock.now + $0 }
     library = try PostgresLibrary()
     let settings: [(String, String)] = [
       ("connect_timeout", "3"), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
@@ -27,11 +31,16 @@ final class PostgresConnection {
       ("fallback_application_name", "hearth"), ("dbname", address.text),
       ("client_encoding", "UTF8"),
     ]
-    let handle = try HostRace.connect(to: address, with: settings, library: library)
+    let handle = try HostRace.connect(
+      to: address,
+      with: settings,
+      within: limit,
+      library: library
+    )
     self.handle = handle
     _ = library.functions.setNoticeProcessor(handle, { _, _ in }, nil)
     guard library.functions.setnonblocking(handle, 1) == 0 else { throw lost(nil) }
-    try begin()
+    try begin(within: deadline.map { max($0 - .now, .milliseconds(50)) } ?? .seconds(5))
   }
 
   deinit { close() }
@@ -49,7 +58,7 @@ final class PostgresConnection {
   var process: Int32 { handle.map { library.functions.backendPID($0) } ?? 0 }
 
   /// Sets what a session must not inherit from the settings of a server.
-  private func begin() throws(PostgresFailure) {
+  private func begin(within limit: Duration) throws(PostgresFailure) {
     // A commit that returns must be on the disk, and on that of a synchronous standby: with any
     // lower setting, PostgreSQL would answer earlier.
     let rows = try query(
@@ -63,7 +72,7 @@ final class PostgresConnection {
           WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
         current_setting('server_version_num')::integer, pg_backend_pid()
       """,
-      within: .seconds(5)
+      within: limit
     )
     guard rows.integer(0, column: 6) >= 130_000 else {
       throw PostgresFailure("it is older than PostgreSQL 13", state: "HEARTH", isLost: false)
@@ -77,6 +86,16 @@ final class PostgresConnection {
         isLost: false
       )
     }
+  }
+
+  /// Whether PostgreSQL keeps transactions waiting for a synchronous standby; false if it does not
+  /// answer.
+  func isAwaitingStandby(within limit: Duration) -> Bool {
+    let rows = try? query(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+      within: limit
+    )
+    return rows.map { $0.count > 0 } ?? false
   }
 
   // MARK: Statements

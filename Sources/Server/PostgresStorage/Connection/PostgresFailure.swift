@@ -24,6 +24,11 @@ struct PostgresFailure: Error, CustomStringConvertible {
   /// What is wrong with a connection that is silent.
   static let late = "it has not answered in time"
 
+  /// What is wrong when PostgreSQL waits for a standby.
+  static let standby =
+    "PostgreSQL finishes nothing while it waits for a synchronous standby: see"
+    + " synchronous_standby_names and pg_stat_replication"
+
   /// Whether the connection was given up because it was silent.
   var isLate: Bool { isLost && description == Self.late }
 

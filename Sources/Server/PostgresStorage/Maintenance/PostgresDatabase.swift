@@ -142,9 +142,7 @@ package struct PostgresDatabase: StoredDatabase {
     let lease = try stores.acquireOwn(name, patience: patience)
     defer { lease.keeper.release() }
     let database = (id: lease.number, name: name)
-    let folder = PostgresFolder(to: address, database: database, options: options)
-    try folder.fold()
-    folder.close()
+    try PostgresFolder(through: stores.pools, database: database, options: options).fold()
     let silence = options.silenceLimit
     let connection = try StoreError.translating(at: origin) { try PostgresConnection(to: address) }
     defer { connection.close() }

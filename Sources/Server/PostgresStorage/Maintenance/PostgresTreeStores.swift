@@ -9,6 +9,8 @@ package final class PostgresTreeStores: ClusterStore {
   private let options: PostgresStoreOptions
   private let now: @Sendable () -> Int64
   private let port: PostgresPort
+  /// The connections of the databases; leases do not depend on them.
+  let pools: PostgresPools
 
   /// Describes the databases at an address; the first operation opens a connection.
   ///
@@ -26,6 +28,7 @@ package final class PostgresTreeStores: ClusterStore {
     self.options = options
     self.now = now
     port = PostgresPort(to: address, options: options)
+    pools = PostgresPools(to: address, options: options)
   }
 
   /// Whether an error means that PostgreSQL does not run, or does not take connections yet.
@@ -143,8 +146,12 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   private func open(_ lease: Lease, number: Int64) throws(StoreError) -> PostgresTreeStore {
+    var options = options
+    // A leader that can store nothing gives the lease up soon enough that another server takes over
+    // as quickly as if this one had died.
+    options.commitLimit = min(options.commitLimit, lease.duration * 5 / 8)
     let store = try PostgresTreeStore(
-      at: address,
+      through: pools,
       database: (number, lease.database),
       lease: lease,
       options: options

@@ -3,15 +3,15 @@ import NIOConcurrencyHelpers
 import RealtimeHub
 import RealtimeServer
 
-/// The connection through which a leader commits.
+/// The commits of a leader, for which it takes connections from a pool.
 ///
 /// A batch names its lease and the row of the log that it follows, each by a random identity;
-/// `hearth.commit` stores all of it or nothing. When the connection is lost, the next one adds a
+/// `hearth.commit` stores all of it or nothing. When a connection is lost, the next one adds a
 /// barrier to the log: a commit that the old one has in progress is waited for or refused, and the
 /// barrier names the last batch. So the outcome is unknown only while PostgreSQL cannot be reached.
 ///
-/// State: closed → open → closed …, finished once an outcome has remained unknown. Only one thread
-/// at a time may use it.
+/// State: sound → doubtful (a connection was lost) → sound …, finished once an outcome has remained
+/// unknown. Only one thread at a time may use it.
 final class CommitLink {
   /// The row that the next batch follows.
   private struct Head {
@@ -22,32 +22,37 @@ final class CommitLink {
     var revision: Int64
   }
 
-  private let address: PostgresAddress
+  private let pool: PostgresPool
+  private let origin: String
   private let database: (id: Int64, name: String)
   private let lease: Lease
   private let options: PostgresStoreOptions
-  private var connection: PostgresConnection?
-  private var hasConnected = false
+  /// Whether a connection was lost, so that the next one must add a barrier first.
+  private(set) var isDoubtful = false
   private var head = Head(batch: 0, id: UUID(), written: UUID(), revision: 0)
   /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
 
-  /// Connects as the writer that may commit under a lease.
+  /// Becomes the writer that may commit under a lease.
   ///
   /// - Throws: `StoreError` when PostgreSQL cannot be reached, or a later lease has been granted.
   init(
-    to address: PostgresAddress,
+    through pool: PostgresPool,
+    origin: String,
     database: (id: Int64, name: String),
     lease: Lease,
     options: PostgresStoreOptions
   ) throws(StoreError) {
-    self.address = address
+    self.pool = pool
+    self.origin = origin
     self.database = database
     self.lease = lease
     self.options = options
-    let origin = address.description
     head = try StoreError.translating(at: origin) {
-      let found = try take(until: .now + options.commitLimit)
+      let found = try withConnection(until: .now + options.commitLimit, isChecked: true) {
+        (connection, deadline) throws(PostgresFailure) in
+        try addBarrier(through: connection, until: deadline)
+      }
       guard found.isMine else { throw superseded }
       return found.head
     }
@@ -58,12 +63,6 @@ final class CommitLink {
 
   /// Whether nothing more can be stored.
   var isFinished: Bool { failure != nil }
-
-  /// Closes the connection.
-  func close() {
-    connection?.close()
-    connection = nil
-  }
 
   /// Ensures that the next batch can be tried.
   ///
@@ -83,31 +82,61 @@ final class CommitLink {
   ///   stored, and nothing more will be.
   func commit(_ parameters: BatchParameters, revision: Int64) throws(StoreError) {
     try requireReady()
-    let deadline = ContinuousClock.now + options.commitLimit
+    let deadline = ContinuousClock.now + options.commitLimit + Self.allowance(for: parameters)
     let id = UUID()
     var isSent = false
     while true {
       let outcome: Result<Void, StoreError>
       do throws(PostgresFailure) {
-        outcome = try attempt(
-          parameters,
-          as: id,
-          revision: revision,
-          until: deadline,
-          isSent: &isSent
-        )
-      } catch {
-        if error.isLost || error.isTemporary || error.isLockTimeout {
-          close()
-          if ContinuousClock.now < deadline {
-            usleep(50_000)
-            continue
-          }
+        outcome = try withConnection(until: deadline) {
+          (connection, deadline) throws(PostgresFailure) in
+          try attempt(
+            parameters,
+            as: id,
+            revision: revision,
+            through: connection,
+            until: deadline,
+            isSent: &isSent
+          )
         }
-        throw isSent ? finish(unknown(error)) : refusal(error)
+      } catch {
+        if isWorthRetrying(error), ContinuousClock.now < deadline {
+          usleep(50_000)
+          continue
+        }
+        let reason = diagnosed(error)
+        throw isSent ? finish(unknown(reason)) : refusal(reason)
       }
       return try outcome.get()
     }
+  }
+
+  private func isWorthRetrying(_ failure: PostgresFailure) -> Bool {
+    failure.isLost || failure.isTemporary || failure.isLockTimeout
+  }
+
+  /// Uses a connection of the pool, and closes it if another one may do better.
+  private func withConnection<Result>(
+    until deadline: ContinuousClock.Instant,
+    isChecked: Bool = false,
+    _ body: (PostgresConnection, ContinuousClock.Instant) throws(PostgresFailure) -> Result
+  ) throws(PostgresFailure) -> Result {
+    let connection = try pool.take(until: deadline, isChecked: isChecked)
+    defer { pool.giveBack(connection) }
+    do throws(PostgresFailure) {
+      return try body(connection, deadline)
+    } catch {
+      if isWorthRetrying(error) {
+        connection.close()
+        isDoubtful = true
+      }
+      throw error
+    }
+  }
+
+  /// Additional time for a large batch.
+  private static func allowance(for parameters: BatchParameters) -> Duration {
+    .milliseconds(parameters.payloadCount / 1_000)
   }
 
   /// Determines the outcome of a batch that was sent, and sends it unless it has been stored.
@@ -115,11 +144,13 @@ final class CommitLink {
     _ parameters: BatchParameters,
     as id: UUID,
     revision: Int64,
+    through connection: PostgresConnection,
     until deadline: ContinuousClock.Instant,
     isSent: inout Bool
   ) throws(PostgresFailure) -> Result<Void, StoreError> {
-    if connection?.isOpen != true {
-      let found = try take(until: deadline)
+    if isDoubtful {
+      let found = try addBarrier(through: connection, until: deadline)
+      isDoubtful = false
       let wasSent = isSent
       let isStored = found.head.written == id
       if wasSent { options.report(.reconnected(database: database.name, wasStored: isStored)) }
@@ -140,11 +171,16 @@ final class CommitLink {
       isSent = false
     }
     let next = Head(batch: head.batch + 1, id: id, written: id, revision: revision)
-    if try send(parameters, reaching: next, until: deadline, isSent: &isSent) {
-      return .success(())
-    }
+    let isStored = try send(
+      parameters,
+      reaching: next,
+      through: connection,
+      until: deadline,
+      isSent: &isSent
+    )
+    if isStored { return .success(()) }
     // The batch was refused: a barrier reveals why.
-    let found = try take(until: deadline)
+    let found = try addBarrier(through: connection, until: deadline)
     return .failure(finish(found.isMine ? moved(to: found.head) : superseded))
   }
 
@@ -154,12 +190,12 @@ final class CommitLink {
   private func send(
     _ parameters: BatchParameters,
     reaching next: Head,
+    through connection: PostgresConnection,
     until deadline: ContinuousClock.Instant,
     isSent: inout Bool
   ) throws(PostgresFailure) -> Bool {
-    guard let connection else { return false }
     // A silent connection must not hold up the database for as long as the loss of PostgreSQL may.
-    let limit = options.attemptLimit + .milliseconds(parameters.payloadCount / 1_000)
+    let limit = options.attemptLimit + Self.allowance(for: parameters)
     isSent = true
     do throws(PostgresFailure) {
       let rows = try connection.query(
@@ -187,23 +223,15 @@ final class CommitLink {
     return "SELECT hearth.commit($1::integer, $2::uuid, \(numbers))"
   }()
 
-  // MARK: Connecting
+  // MARK: Barriers
 
-  /// Adds a barrier, after which no other connection commits, connecting first if necessary.
+  /// Adds a barrier, after which no other connection commits.
   ///
   /// - Returns: The last row of the log, which is the barrier unless another lease has begun.
-  private func take(
+  private func addBarrier(
+    through connection: PostgresConnection,
     until deadline: ContinuousClock.Instant
   ) throws(PostgresFailure) -> (head: Head, isMine: Bool) {
-    let connection: PostgresConnection
-    if let open = self.connection, open.isOpen {
-      connection = open
-    } else {
-      connection = try PostgresConnection(to: address)
-      if hasConnected { options.activity.withLockedValue { $0.reconnections += 1 } }
-      hasConnected = true
-      self.connection = connection
-    }
     let rows = try connection.query(
       """
       SELECT is_mine, last_batch, last_id, last_written, last_revision
@@ -225,8 +253,6 @@ final class CommitLink {
 
   // MARK: Failures
 
-  private var origin: String { "\(address.description), database \"\(database.name)\"" }
-
   private var superseded: StoreError {
     StoreError(
       .superseded,
@@ -239,7 +265,7 @@ final class CommitLink {
     StoreError(
       .failed,
       description: "\(origin): it is unknown whether the last writes were stored"
-        + (reason.map { " (\(Self.text(of: $0)))" } ?? "; another server leads it now")
+        + (reason.map { " (\($0))" } ?? "; another server leads it now")
         + "; no acknowledged write is lost"
     )
   }
@@ -247,14 +273,19 @@ final class CommitLink {
   private func refusal(_ reason: PostgresFailure) -> StoreError {
     // Whatever was wrong, nothing had been stored yet.
     let kind: StoreError.Kind = reason.isLost || reason.isTemporary ? .busy : reason.kind
-    return StoreError(kind, description: "\(origin): \(Self.text(of: reason))")
+    return StoreError(kind, description: "\(origin): \(reason)")
   }
 
-  private static func text(of reason: PostgresFailure) -> String {
-    reason.isLockTimeout
-      ? "PostgreSQL does not finish a commit, perhaps because it waits for a synchronous standby:"
-        + " see synchronous_standby_names and pg_stat_replication"
-      : reason.description
+  /// Says so if PostgreSQL finishes no commit because a synchronous standby is missing.
+  private func diagnosed(_ failure: PostgresFailure) -> PostgresFailure {
+    let limit = options.attemptLimit / 2
+    guard failure.isLate || failure.isLockTimeout,
+      let connection = try? pool.take(until: .now + limit)
+    else { return failure }
+    defer { pool.giveBack(connection) }
+    guard connection.isAwaitingStandby(within: limit) else { return failure }
+    options.activity.withLockedValue { $0.isAwaitingStandby = true }
+    return PostgresFailure(PostgresFailure.standby, isLost: true)
   }
 
   private func moved(to found: Head) -> StoreError {
@@ -277,7 +308,6 @@ final class CommitLink {
   /// Refuses all further batches.
   private func finish(_ error: StoreError) -> StoreError {
     failure = error
-    close()
     return error
   }
 }

@@ -10,32 +10,37 @@ import TreeStorage
 /// at the same time: one of them finds different progress and starts again. Only one thread at a
 /// time may use it.
 final class PostgresFolder {
-  private let address: PostgresAddress
+  private let pools: PostgresPools
   private let database: (id: Int64, name: String)
   private let options: PostgresStoreOptions
-  private var connection: PostgresConnection?
 
   init(
-    to address: PostgresAddress,
+    through pools: PostgresPools,
     database: (id: Int64, name: String),
     options: PostgresStoreOptions
   ) {
-    self.address = address
+    self.pools = pools
     self.database = database
     self.options = options
   }
 
-  func close() {
-    connection?.close()
-    connection = nil
-  }
+  private var origin: String { pools.address.description }
 
   /// Folds everything that has been committed so far.
   ///
   /// - Throws: `StoreError`; the log keeps what could not be folded.
   func fold() throws(StoreError) {
+    let pool = pools.maintenance
+    let connection = try StoreError.translating(at: origin) {
+      try pool.take(until: .now + options.silenceLimit, isChecked: true)
+    }
+    defer { pool.giveBack(connection) }
     do {
-      let connection = try opened()
+      // A fold can be repeated, so its commits need not wait for the disk.
+      try connection.query(
+        "SELECT set_config('synchronous_commit', 'off', false)",
+        within: options.silenceLimit
+      )
       var (revision, progress) = try position(connection)
       if progress.revision < progress.target { try finish(&progress, on: connection) }
       if progress.revision < revision {
@@ -44,21 +49,9 @@ final class PostgresFolder {
       }
       try removeBatches(through: progress.revision, on: connection)
     } catch {
-      close()
-      throw StoreError(error, at: address.description)
+      connection.close()
+      throw StoreError(error, at: origin)
     }
-  }
-
-  private func opened() throws -> PostgresConnection {
-    if let connection, connection.isOpen { return connection }
-    let connection = try PostgresConnection(to: address)
-    // A fold can be repeated, so its commits need not wait for the disk.
-    try connection.query(
-      "SELECT set_config('synchronous_commit', 'off', false)",
-      within: options.silenceLimit
-    )
-    self.connection = connection
-    return connection
   }
 
   private func read<Result>(
@@ -68,7 +61,7 @@ final class PostgresFolder {
     try SnapshotReader.read(
       connection,
       database: database.id,
-      origin: address.description,
+      origin: origin,
       silence: options.silenceLimit,
       body: body
     )
@@ -125,7 +118,7 @@ final class PostgresFolder {
     else {
       throw StoreError(
         .busy,
-        description: "\(address.description): another server folded the log in the meantime"
+        description: "\(origin): another server folded the log in the meantime"
       )
     }
   }

@@ -53,6 +53,7 @@ final class PostgresPort: @unchecked Sendable {
         guard error.isLost || error.isTemporary else { throw error }
         connection?.close()
         guard !isNew else { throw error }
+        if error.isLate { _ = isAwaitingStandby() }
       }
       return try opened().query(sql, with: parameters, within: options.leaseLimit)
     } catch {
@@ -62,17 +63,16 @@ final class PostgresPort: @unchecked Sendable {
 
   /// Says so if PostgreSQL finishes no transaction because a synchronous standby is missing.
   private func diagnosed(_ failure: PostgresFailure) -> PostgresFailure {
-    guard failure.isLate || failure.isLockTimeout,
-      let rows = try? opened().query(
-        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-        within: options.attemptLimit
-      ), rows.count > 0
-    else { return failure }
-    return PostgresFailure(
-      "PostgreSQL finishes nothing while it waits for a synchronous standby: see"
-        + " synchronous_standby_names and pg_stat_replication",
-      isLost: true
-    )
+    guard failure.isLate || failure.isLockTimeout, isAwaitingStandby() else { return failure }
+    return PostgresFailure(PostgresFailure.standby, isLost: true)
+  }
+
+  private func isAwaitingStandby() -> Bool {
+    guard let connection = try? opened(),
+      connection.isAwaitingStandby(within: options.attemptLimit)
+    else { return false }
+    options.activity.withLockedValue { $0.isAwaitingStandby = true }
+    return true
   }
 
   /// Makes several changes, all or none, and determines their outcome if the connection is lost.
@@ -175,12 +175,12 @@ final class PostgresPort: @unchecked Sendable {
 
   func announce(_ server: ClusterServer, for duration: Duration) throws(StoreError) -> ClusterView {
     try prepare()
-    return Self.view(
-      try query(
-        "SELECT \(Self.columns) FROM hearth.announce($1, $2, $3)",
-        with: [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
-      )
+    let rows = try query(
+      "SELECT \(Self.columns) FROM hearth.announce($1, $2, $3)",
+      with: [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
     )
+    options.activity.withLockedValue { $0.isAwaitingStandby = false }
+    return Self.view(rows)
   }
 
   func view() throws(StoreError) -> ClusterView {

@@ -8,6 +8,11 @@ package import TreeStorage
 package struct PostgresStoreOptions: Sendable {
   /// How long a commit may take, including all attempts to reconnect to PostgreSQL.
   package var commitLimit: Duration = .seconds(10)
+  /// How many connections to PostgreSQL a server has at most.
+  ///
+  /// All its databases share them, except one that renews the leases and one for accounts. With 30,
+  /// three servers leave some of PostgreSQL's usual 100.
+  package var connections = 30
   /// How long one connection may take for a small commit before another one settles the outcome.
   package var attemptLimit: Duration = .seconds(1)
   /// How long PostgreSQL may be silent while a whole tree is read or written.
@@ -41,6 +46,16 @@ package struct PostgresStoreOptions: Sendable {
 
   /// Makes the options that suit a server.
   package init() {}
+
+  /// The least number of connections: one each for commits, reading and folding, leases, accounts.
+  package static let leastConnections = 4
+
+  /// How the connections of the databases are divided: a long read or fold must not delay commits.
+  var shares: (commits: Int, maintenance: Int) {
+    let databases = max(connections, Self.leastConnections) - 2
+    let maintenance = max(1, databases / 4)
+    return (databases - maintenance, maintenance)
+  }
 }
 
 /// An operation that takes a store long, or an event without a caller to report it to.

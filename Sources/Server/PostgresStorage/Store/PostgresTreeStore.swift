@@ -13,7 +13,7 @@ import RealtimeServer
 package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   // Safety: the link and the counts are used only on `turns`, the folder only on `maintenance`.
 
-  private let address: PostgresAddress
+  private let pools: PostgresPools
   private let database: (id: Int64, name: String)
   private let options: PostgresStoreOptions
   private let turns = DispatchQueue(label: "PostgresTreeStore.turns")
@@ -24,16 +24,22 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   private var isFoldScheduled = false
 
   init(
-    at address: PostgresAddress,
+    through pools: PostgresPools,
     database: (id: Int64, name: String),
     lease: Lease,
     options: PostgresStoreOptions
   ) throws(StoreError) {
-    self.address = address
+    self.pools = pools
     self.database = database
     self.options = options
-    link = try CommitLink(to: address, database: database, lease: lease, options: options)
-    folder = PostgresFolder(to: address, database: database, options: options)
+    link = try CommitLink(
+      through: pools.commits,
+      origin: pools.origin(of: database.name),
+      database: database,
+      lease: lease,
+      options: options
+    )
+    folder = PostgresFolder(through: pools, database: database, options: options)
   }
 
   // MARK: Reading
@@ -44,8 +50,11 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   /// - Complexity: O(size)
   package func load() throws(StoreError) -> StoredTree {
     try StoreError.translating(at: origin) {
-      let connection = try PostgresConnection(to: address)
-      defer { connection.close() }
+      let connection = try pools.maintenance.take(
+        until: .now + options.silenceLimit,
+        isChecked: true
+      )
+      defer { pools.maintenance.giveBack(connection) }
       let tree = try SnapshotReader.read(
         connection,
         database: database.id,
@@ -59,7 +68,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  private var origin: String { "\(address.description), database \"\(database.name)\"" }
+  private var origin: String { pools.origin(of: database.name) }
 
   // MARK: Committing
 
@@ -120,7 +129,11 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       let before = options.activity.withLockedValue { $0.unfolded[database.name] ?? 0 }
       do throws(StoreError) {
         try folder.fold()
-        count { max(0, $0 - before) }
+        options.activity.withLockedValue { activity in
+          // Once the store is closed, nothing is counted any more.
+          guard let now = activity.unfolded[database.name] else { return }
+          activity.unfolded[database.name] = max(0, now - before)
+        }
       } catch {
         // A failure only costs space: the next fold continues where this one stopped.
         options.report(.foldFailed(error))
@@ -145,9 +158,9 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
 
   // MARK: Closing
 
-  /// Folds the rest of the log and closes the connections; a second call does nothing.
+  /// Folds the rest of the log; a second call does nothing.
   ///
-  /// A finished store only closes its connections.
+  /// A store that is finished, or whose connection was lost, leaves the rest to the next leader.
   ///
   /// - Throws: `StoreError` when the log could not be folded; all commits are safe even so.
   package func close() throws(StoreError) {
@@ -157,9 +170,6 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     }
     guard let last else { return }
     count { _ in nil }
-    let isFinished = last.isFinished
-    last.close()
-    defer { maintenance.sync { folder.close() } }
-    if !isFinished { try fold() }
+    if !last.isFinished, !last.isDoubtful { try fold() }
   }
 }

@@ -1,0 +1,125 @@
+import Dispatch
+import Foundation
+import LocalPostgres
+import NIOConcurrencyHelpers
+import PostgresTestSupport
+import RealtimeCore
+import RealtimeHub
+import RealtimeServer
+import Testing
+
+@testable import PostgresStorage
+
+/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
+@Suite(
+  "Many databases share few connections",
+  .enabled(if: PostgresServer.isInstalled),
+  .timeLimit(.minutes(3))
+)
+struct PoolTests {
+  private let server: PostgresServer
+  private let url: String
+  private let me = ServerID("a")
+
+  init() throws {
+    server = try PostgresServer.shared.get()
+    url = try server.makeDatabase()
+  }
+
+  private func stores(_ connections: Int) -> PostgresTreeStores {
+    var options = PostgresStoreOptions()
+    options.connections = connections
+    // Every commit is followed by a fold.
+    options.foldBatches = 0
+    return PostgresTreeStores(at: PostgresAddress(url), options: options)
+  }
+
+  private func batch(_ revision: Int64) -> CommitBatch {
+    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
+    return CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
+  }
+
+  private func open(_ name: String, of stores: PostgresTreeStores) throws -> any TreeStore {
+    try stores.open(stores.acquire(name, by: me, for: .seconds(600)))
+  }
+
+  /// Counts the connections to the databases, through one that is to another database.
+  private func connectionCount(_ observer: PostgresConnection) throws -> Int {
+    let name = url.split(separator: "/").last ?? ""
+    let rows = try observer.query(
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = $1::text",
+      with: [.text(String(name))],
+      within: .seconds(10)
+    )
+    return Int(rows.integer(0, column: 0))
+  }
+
+  @Test("However many databases are written and folded, the bound holds", arguments: [4, 9])
+  func bound(connections: Int) throws {
+    let stores = stores(connections)
+    let names = (0..<60).map { "db-\($0)" }
+    for name in names { #expect(try stores.create(name)) }
+    let failures = NIOLockedValueBox<[String]>([])
+    let group = DispatchGroup()
+    for name in names {
+      group.enter()
+      Thread.detachNewThread {
+        defer { group.leave() }
+        do {
+          let store = try open(name, of: stores)
+          for revision in 1...5 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+          let tree = try store.load()
+          if tree.revision != 5 { throw StoreError(.failed, description: "\(tree.revision)") }
+          try store.close()
+        } catch {
+          failures.withLockedValue { $0.append("\(name): \(error)") }
+        }
+      }
+    }
+    let observer = try PostgresConnection(to: PostgresAddress(server.url(of: "postgres")))
+    var most = 0
+    while group.wait(timeout: .now() + .milliseconds(5)) == .timedOut {
+      most = max(most, try connectionCount(observer))
+    }
+    #expect(failures.withLockedValue { $0 }.isEmpty)
+    // One more is for accounts, which are not opened here.
+    #expect((2...connections - 1).contains(most), "\(most)")
+    for name in names { #expect(try stores.database(name).load().revision == 5) }
+  }
+
+  @Test("A commit that is held up delays neither the leases nor, for long, another database")
+  func fairness() async throws {
+    let stores = stores(4)
+    for name in ["held", "free"] { _ = try stores.create(name) }
+    let held = try open("held", of: stores)
+    let free = try open("free", of: stores)
+    let holder = try PostgresConnection(to: PostgresAddress(url))
+    try holder.run("BEGIN", within: .seconds(5))
+    try holder.query(
+      """
+      INSERT INTO hearth.log SELECT database, max(batch) + 1, gen_random_uuid(), gen_random_uuid(),
+        gen_random_uuid(), 0, NULL FROM hearth.log JOIN hearth.databases d ON d.id = database
+        WHERE d.name = 'held' GROUP BY database
+      """,
+      within: .seconds(5)
+    )
+    let commit = batch(1)
+    let stuck = Task.detached { try held.commit(commit) }
+    let name = url.split(separator: "/").last ?? ""
+    let waiting = """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
+      """
+    while try server.sql(waiting, at: server.url(of: "postgres")) != "1" {}
+    // The only connection for commits is in use now.
+    let view = try stores.announce(ClusterServer(id: me, host: "s-1"), for: .seconds(600))
+    #expect(view.leases.allSatisfy { $0.renewal > 0 } && view.leases.count == 2)
+    try free.commit(commit)
+    #expect(try free.load().revision == 1)
+    holder.close()
+    try await stuck.value
+    #expect(try held.load().revision == 1)
+    try held.close()
+    try free.close()
+  }
+}
