@@ -122,4 +122,37 @@ struct PoolTests {
     try held.close()
     try free.close()
   }
+
+  @Test("It is reported when folding fails, and when it works again")
+  func foldedAgain() throws {
+    let events = NIOLockedValueBox<[String]>([])
+    var options = PostgresStoreOptions()
+    options.foldBatches = 0
+    options.report = { event in
+      switch event {
+      case .foldFailed(let database, _): events.withLockedValue { $0.append("failed \(database)") }
+      case .foldedAgain(let database): events.withLockedValue { $0.append("again \(database)") }
+      case .loading, .loaded, .reconnected, .renewalFailed, .renewedAgain: break
+      }
+    }
+    let stores = PostgresTreeStores(at: PostgresAddress(url), options: options)
+    _ = try stores.create("test")
+    let store = try open("test", of: stores)
+    let deadline = ContinuousClock.now + .seconds(30)
+    var revision: Int64 = 0
+    func commitUntil(_ event: String) throws {
+      while events.withLockedValue({ $0.last != event }) {
+        try #require(ContinuousClock.now < deadline)
+        revision += 1
+        try store.commit(batch(revision))
+      }
+    }
+    _ = try server.sql("ALTER TABLE hearth.folds RENAME TO away", at: url)
+    try commitUntil("failed test")
+    _ = try server.sql("ALTER TABLE hearth.away RENAME TO folds", at: url)
+    try commitUntil("again test")
+    let told = events.withLockedValue { $0.filter { $0 == "again test" }.count }
+    #expect(told == 1)
+    try store.close()
+  }
 }

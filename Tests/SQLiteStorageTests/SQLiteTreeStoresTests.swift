@@ -119,6 +119,7 @@ private final class Events: @unchecked Sendable {
       case .loaded(let directory, _): "loaded \(directory)"
       case .foldFailed(let error), .markFailed(let error): "failed \(error)"
       case .madePrivate(let directory): "made \(directory) private"
+      case .foldedAgain, .markedAgain: "recovered"
       }
     lock.withLock { added.append(text) }
   }

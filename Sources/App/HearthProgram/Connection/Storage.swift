@@ -165,6 +165,7 @@ extension StoreOptions {
         )
       case .foldFailed(let error):
         logger.warning("cannot fold the commit log, which keeps growing: \(error)")
+      case .foldedAgain: logger.notice("the commit log is folded again")
       case .madePrivate(let directory):
         logger.warning(
           "the data directory was accessible to others; it is now restricted to its owner",
@@ -172,6 +173,7 @@ extension StoreOptions {
         )
       case .markFailed(let error):
         logger.warning("losses after a crash may go unnoticed: \(error)")
+      case .markedAgain: logger.notice("losses after a crash are noticed again")
       }
     }
     return options
@@ -202,8 +204,13 @@ extension PostgresStoreOptions {
             "time": "\(ContinuousClock.now - start)",
           ]
         )
-      case .foldFailed(let error):
-        logger.warning("cannot fold the commit log, which keeps growing: \(error)")
+      case .foldFailed(let database, let error):
+        logger.warning(
+          "cannot fold the commit log, which keeps growing: \(error)",
+          metadata: ["database": "\(database)"]
+        )
+      case .foldedAgain(let database):
+        logger.notice("the commit log is folded again", metadata: ["database": "\(database)"])
       case .reconnected(let database, let wasStored):
         logger.notice(
           "the connection to PostgreSQL was lost during a commit, which another one settled",
@@ -211,6 +218,7 @@ extension PostgresStoreOptions {
         )
       case .renewalFailed(let error):
         logger.warning("cannot renew the lease: \(error)")
+      case .renewedAgain: logger.notice("the lease is renewed again")
       }
     }
     return options

@@ -16,6 +16,8 @@ final class LeaseKeeper: @unchecked Sendable {
   private let report: @Sendable (PostgresStoreEvent) -> Void
   private let queue = DispatchQueue(label: "PostgresTreeStore.lease")
   private let timer: any DispatchSourceTimer
+  /// Whether the last renewal failed; used only on `queue`.
+  private var hasFailed = false
 
   init(
     _ lease: Lease,
@@ -37,7 +39,10 @@ final class LeaseKeeper: @unchecked Sendable {
   private func renew() {
     do throws(StoreError) {
       try port.renew(lease.holder, for: duration)
+      if hasFailed { report(.renewedAgain) }
+      hasFailed = false
     } catch {
+      hasFailed = true
       report(.renewalFailed(error))
     }
   }

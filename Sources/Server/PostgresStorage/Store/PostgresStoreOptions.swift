@@ -64,10 +64,14 @@ package enum PostgresStoreEvent: Sendable {
   case loading(database: String, rows: Int)
   /// The tree of a database has been read.
   case loaded(database: String, revision: Int64)
-  /// The log could not be folded. It is kept, and nothing is lost.
-  case foldFailed(StoreError)
+  /// The log of a database could not be folded. It is kept, and nothing is lost.
+  case foldFailed(database: String, StoreError)
+  /// The log of a database could be folded, after that had failed.
+  case foldedAgain(database: String)
   /// A connection was lost during a commit, and another one has determined the outcome.
   case reconnected(database: String, wasStored: Bool)
   /// A lease that the store renews itself could not be renewed.
   case renewalFailed(StoreError)
+  /// That lease could be renewed, after that had failed.
+  case renewedAgain
 }

@@ -22,6 +22,8 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   private let folder: PostgresFolder
   private var unfolded = (batches: 0, bytes: 0)
   private var isFoldScheduled = false
+  /// Whether the last fold failed; used only on `maintenance`.
+  private var hasFoldFailed = false
 
   init(
     through pools: PostgresPools,
@@ -134,9 +136,12 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
           guard let now = activity.unfolded[database.name] else { return }
           activity.unfolded[database.name] = max(0, now - before)
         }
+        if hasFoldFailed { options.report(.foldedAgain(database: database.name)) }
+        hasFoldFailed = false
       } catch {
         // A failure only costs space: the next fold continues where this one stopped.
-        options.report(.foldFailed(error))
+        hasFoldFailed = true
+        options.report(.foldFailed(database: database.name, error))
       }
       turns.sync { isFoldScheduled = false }
     }

@@ -38,6 +38,10 @@ package final actor AccountService {
   private var lastTidying: Int64
   /// When changes by other servers were last read, in seconds since 1970.
   private var lastRefresh: Int64
+  /// Whether changes by other servers could not be read when that was last tried.
+  private var isBehind = false
+  /// Whether the store failed when it was last used for a request.
+  private var hasFailed = false
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     eventLoop.executor.asUnownedSerialExecutor()
@@ -159,8 +163,11 @@ package final actor AccountService {
         onRevocation(note, 0)
       }
       lastRefresh = now
+      if isBehind { logger.notice("account changes by other servers are read again") }
+      isBehind = false
     } catch {
-      logger.error("cannot read account changes by other servers: \(error)")
+      if !isBehind { logger.error("cannot read account changes by other servers: \(error)") }
+      isBehind = true
     }
   }
 
@@ -238,11 +245,19 @@ package final actor AccountService {
     _ body: (any IdentityStore) throws -> Value
   ) throws(IdentityError) -> Value {
     do {
-      return try body(store)
+      let value = try body(store)
+      noteSuccess()
+      return value
     } catch {
+      hasFailed = true
       logger.error("cannot read the accounts: \(error)")
       throw .failed
     }
+  }
+
+  private func noteSuccess() {
+    if hasFailed { logger.notice("the account store works again") }
+    hasFailed = false
   }
 
   /// Makes changes durable.
@@ -259,7 +274,9 @@ package final actor AccountService {
     }
     do {
       try store.apply(changes)
+      noteSuccess()
     } catch {
+      hasFailed = true
       logger.error("cannot write the accounts: \(error)")
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
       guard !error.hasStoredNothing else { throw .failed }

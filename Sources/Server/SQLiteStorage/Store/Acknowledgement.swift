@@ -67,6 +67,7 @@ final class StoreMark {
   private func move() {
     do throws(FileFailure) {
       try mark?.move(to: position)
+      if hasReported { report(.markedAgain) }
       hasReported = false
     } catch {
       tell(error)

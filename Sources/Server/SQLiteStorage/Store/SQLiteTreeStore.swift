@@ -37,6 +37,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// How much must be committed after the start of a fold before the next one is scheduled.
   private var foldAt: (batches: Int, bytes: Int)
   private var isFoldScheduled = false
+  /// Whether the last scheduled fold failed; used only on `maintenance`.
+  private var hasFoldFailed = false
   private var isHandOverScheduled = false
   /// Whether the log is being folded, so that a commit may have to wait for a step of that.
   private let isFolding = Atomic(false)
@@ -245,8 +247,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       var isFolded = true
       do throws(StoreError) {
         try foldWithinMaintenance()
+        if hasFoldFailed { options.report(.foldedAgain) }
+        hasFoldFailed = false
       } catch {
         isFolded = false
+        hasFoldFailed = true
         options.report(.foldFailed(error))
       }
       turns.sync {

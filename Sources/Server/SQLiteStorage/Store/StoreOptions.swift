@@ -34,8 +34,12 @@ package enum StoreEvent: Sendable {
   case loaded(directory: String, revision: Int64)
   /// The log could not be folded. It is kept, and nothing is lost.
   case foldFailed(StoreError)
+  /// The log could be folded, after that had failed.
+  case foldedAgain
   /// Other users had access to a directory; it has been revoked.
   case madePrivate(directory: String)
   /// The mark of acknowledged commits could not be written; commits continue.
   case markFailed(StoreError)
+  /// The mark could be written, after that had failed.
+  case markedAgain
 }
