@@ -260,6 +260,126 @@ struct ClusterProcessTests {
     await database.close()
   }
 
+  @Test("A leader whose commits fall silent, though it renews its lease, is replaced")
+  func silentCommits() async throws {
+    let postgres = try PostgresServer.shared.get()
+    let url = try postgres.makeDatabase()
+    let proxy = try PostgresProxy(
+      to: postgres,
+      watching: ["SELECT hearth.commit(", "FROM hearth.add_barrier("]
+    )
+    let cluster = try Cluster(0, at: url)
+    try cluster.add(at: proxy.url(of: url))
+    #expect(try cluster.leader() == 0)
+    try cluster.add()
+    let database = try cluster.client(of: 0)
+    let reader = try cluster.client(of: 1)
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      proxy.silenceWatched(true)
+      let time = try await timeOfWrite(to: reader)
+      print("a leader that could store nothing was missed for \(time)")
+      #expect(try cluster.leader(among: [1]) == 1)
+      proxy.silenceWatched(false)
+    }
+    #expect(counts.stored == counts.acknowledged)
+    #expect(try cluster.servers[0].request("GET", "/count.json").status == 307)
+    await database.close()
+    await reader.close()
+  }
+
+  @Test("While PostgreSQL waits for a standby that is missing, clients and operators are told")
+  func missingStandby() throws {
+    let postgres = try PostgresServer()
+    let url = try postgres.makeDatabase()
+    let cluster = try Cluster(2, at: url)
+    let leader = try cluster.leader()
+    func ask(_ query: String) throws -> String {
+      try postgres.sql(query, at: postgres.url(of: "postgres"))
+    }
+    func show() throws -> String {
+      let shown = try cluster.sandbox.hearth("cluster", "--store", url)
+      #expect(shown.status == 0 && !shown.output.isEmpty)
+      return shown.output
+    }
+    #expect(try !show().contains("standby"))
+    _ = try ask("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
+    _ = try ask("SELECT pg_reload_conf()")
+    var bodies: Set<String> = []
+    try waitUntil("both servers name the reason", within: 60) {
+      let answers = try [leader, 1 - leader].map {
+        try cluster.servers[$0].request("PUT", "/x.json", "1")
+      }
+      bodies.formUnion(answers.map(\.body))
+      return answers.allSatisfy { $0.status == 503 && $0.body.contains("standby") }
+    }
+    #expect(!bodies.contains { $0.contains("another server leads") }, "\(bodies)")
+    #expect(try show().contains("WAITS for a synchronous standby"))
+    _ = try ask("ALTER SYSTEM RESET synchronous_standby_names")
+    _ = try ask("SELECT pg_reload_conf()")
+    _ = try cluster.leader()
+    try waitUntil("nothing waits any more") { try !show().contains("WAITS") }
+    postgres.stop()
+  }
+
+  @Test("A database is renamed and deleted while servers run, with its accounts and rules")
+  func renamed() throws {
+    let postgres = try PostgresServer.shared.get()
+    let url = try postgres.makeDatabase()
+    let cluster = try Cluster(2, at: url)
+    let sandbox = cluster.sandbox
+    func hearth(_ words: String...) throws -> Sandbox.Outcome {
+      try sandbox.run(words + ["--store", url], environment: sandbox.environment)
+    }
+    let rules = sandbox.directory + "/rules.json"
+    #expect(try hearth("databases", "create", "old").status == 0)
+    #expect(try hearth("rules", "set", rules, "--ns", "old").status == 0)
+    let leader = try cluster.leader(of: "old")
+    #expect(try cluster.servers[leader].request("PUT", "/x.json?ns=old", "1").status == 200)
+    _ = try postgres.sql(
+      "INSERT INTO hearth.accounts VALUES ('old', 'u', NULL, '{\"database\":\"old\"}')",
+      at: url
+    )
+
+    let asked = try hearth("databases", "rename", "old", "new")
+    #expect(asked.status != 0 && asked.errors.contains("--yes"))
+    #expect(try hearth("databases", "rename", "old", "hearth", "--yes").status != 0)
+    #expect(try hearth("databases", "rename", "none", "new", "--yes").status != 0)
+    let renamed = try hearth("databases", "rename", "old", "new", "--yes")
+    #expect(renamed.status == 0, "\(renamed.errors)")
+    let next = try cluster.leader(of: "new")
+    #expect(try cluster.servers[next].request("GET", "/x.json?ns=new").body == "1")
+    try waitUntil("no server knows the old name") {
+      try cluster.servers.allSatisfy { try $0.request("GET", "/x.json?ns=old").status == 404 }
+    }
+    let account = try postgres.sql(
+      "SELECT convert_from(database, 'UTF8'), convert_from(body, 'UTF8')::jsonb ->> 'database'"
+        + " FROM hearth.accounts WHERE uid = 'u'",
+      at: url
+    )
+    #expect(account == "new|new")
+
+    #expect(try hearth("databases", "delete", "new").status != 0)
+    let deleted = try hearth("databases", "delete", "new", "--yes")
+    #expect(deleted.status == 0, "\(deleted.errors)")
+    try waitUntil("no server knows it") {
+      try cluster.servers.allSatisfy { try $0.request("GET", "/x.json?ns=new").status == 404 }
+    }
+    let left = try postgres.sql(
+      "SELECT count(*) FROM hearth.databases d WHERE name <> 'hearth' UNION ALL"
+        + " SELECT count(*) FROM hearth.accounts",
+      at: url
+    )
+    #expect(left == "0\n0")
+    // Neither was a loss.
+    let shown = try hearth("cluster")
+    #expect(!shown.output.contains("LOST"), "\(shown.output)")
+    #expect(shown.output.contains("  version "), "\(shown.output)")
+    let again = try hearth("databases", "create", "new")
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(try cluster.servers[next].request("GET", "/x.json?ns=new").body != "1")
+  }
+
   @Test("A server that starts before PostgreSQL says so, and waits for it")
   func early() throws {
     let postgres = try PostgresServer()

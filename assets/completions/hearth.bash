@@ -2077,7 +2077,7 @@ _hearth_serve() {
     repeating_flags=()
     non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --allow-host --limit)
-    non_repeating_options=(--port --rules --ns --threads --idle-exit --log --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--port --rules --ns --threads --idle-exit --log --store-connections --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -2109,6 +2109,9 @@ _hearth_serve() {
         ;;
     '--log')
         __hearth_add_completions -f
+        return
+        ;;
+    '--store-connections')
         return
         ;;
     '--metrics')
@@ -2290,13 +2293,13 @@ _hearth_databases() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    list|create|move|rebalance|drain)
+    list|create|delete|rename|move|rebalance|drain)
         # Offer subcommand argument completions
         "_hearth_databases_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'list create move rebalance drain' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'list create delete rename move rebalance drain' -- "${cur}"))
         ;;
     esac
 }
@@ -2375,6 +2378,98 @@ _hearth_databases_create() {
         ;;
     '--profile')
         __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases create -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_databases_delete() {
+    repeating_flags=()
+    non_repeating_flags=(--yes --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases delete -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_databases_rename() {
+    repeating_flags=()
+    non_repeating_flags=(--yes --json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion databases rename -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')

@@ -27,7 +27,9 @@ enum ClusterMistake: CaseIterable {
     switch self {
     case .fencingLeftOut: [.fenced]
     case .identityReused, .identityCounted: [.fenced, .current]
-    case .renewedLate, .clockNotAsked, .historyIgnored: [.current]
+    case .renewedLate, .clockNotAsked: [.current]
+    // A database that is missing in the same history has been removed.
+    case .historyIgnored: [.current, .reported]
     case .storageClockBelieved: [.current, .served]
     case .redirectRemembered: [.found]
     case .silenceEndured: [.served]

@@ -32,7 +32,7 @@ package enum OptionUse {
       "name": ["socket", "ephemeral", "timeout"],
       "rules set": person.union(elsewhere).union(["ephemeral"]),
     ]
-    for name in ["rebalance", "drain"] {
+    for name in ["rebalance", "drain", "delete", "rename"] {
       unused["databases \(name)"] = unused["databases move"]
     }
     for name in [

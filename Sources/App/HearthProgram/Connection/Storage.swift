@@ -3,6 +3,7 @@ import Foundation
 package import Logging
 import NIOConcurrencyHelpers
 import PostgresStorage
+import RealtimeDatabase
 package import RealtimeHub
 package import RealtimeServer
 import SQLiteStorage
@@ -76,19 +77,26 @@ package enum Storage {
   ///   - logMark: A file that records how far an observer has read the log of commits; later
   ///     commits are kept for it.
   ///   - changesSchema: Whether to create or update the schema.
+  ///   - connections: How many connections to use at most; nil for the default.
   /// - Returns: The databases.
   package static func shared(
     at address: String,
     logger: Logger? = nil,
     logMark: String? = nil,
-    changesSchema: Bool = true
+    changesSchema: Bool = true,
+    connections: Int? = nil
   ) -> any ClusterStore {
     var options = logger.map { PostgresStoreOptions.logging(to: $0) } ?? PostgresStoreOptions()
+    options.version = SDKVersion.current
+    if let connections { options.connections = connections }
     options.logMark = logMark.map { LogMark(path: $0) }
     options.changesSchema = changesSchema
     options.copy = { try SQLiteDatabase.copy($0, to: $1) }
     return PostgresTreeStores(at: PostgresAddress(address), options: options)
   }
+
+  /// The least number of connections that a server needs.
+  static var leastConnections: Int { PostgresStoreOptions.leastConnections }
 
   /// Waits until a shared storage answers, which may be started after its servers.
   ///

@@ -67,6 +67,23 @@ struct IdentityStatements {
     }
   }
 
+  /// Moves the accounts of a database, and who is signed in, to another name.
+  ///
+  /// Codes that were sent name the old one, so they are void.
+  func rename(_ database: String, to name: String) throws(PostgresFailure) {
+    try execute("DELETE FROM hearth.codes WHERE database = $1", with: [bytes(database)])
+    for table in ["accounts", "sign_ins"] {
+      try execute(
+        """
+        UPDATE hearth.\(table) SET database = $2, body = convert_to(jsonb_set(
+          convert_from(body, 'UTF8')::jsonb, '{database}', to_jsonb($3::text))::text, 'UTF8')
+        WHERE database = $1
+        """,
+        with: [bytes(database), bytes(name), .text(name)]
+      )
+    }
+  }
+
   private func save(_ account: Account) throws(PostgresFailure) {
     try execute(
       """

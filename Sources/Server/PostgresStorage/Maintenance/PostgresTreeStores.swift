@@ -87,11 +87,13 @@ package final class PostgresTreeStores: ClusterStore {
   /// - Parameters:
   ///   - name: An existing database.
   ///   - patience: How long to wait for another server to release it.
+  ///   - asksLeader: Whether to ask that server to hand it over.
   /// - Returns: The lease and its keeper.
   /// - Throws: `StoreError`: locked when another server leads the database.
   func acquireOwn(
     _ name: String,
-    patience: Duration
+    patience: Duration,
+    asksLeader: Bool = false
   ) throws(StoreError) -> OwnLease {
     guard let number = try port.database(name) else {
       throw StoreError(
@@ -99,7 +101,7 @@ package final class PostgresTreeStores: ClusterStore {
         description: "\(address.description): there is no database \"\(name)\""
       )
     }
-    let server = ServerID("alone-\(UUID().uuidString)")
+    let server = ServerID.tool(UUID().uuidString)
     let deadline = ContinuousClock.now + patience
     /// What was last seen of another server's lease and of PostgreSQL, and since when.
     var lease: (mark: LeaseMark?, since: ContinuousClock.Instant) = (nil, ContinuousClock.now)
@@ -110,9 +112,13 @@ package final class PostgresTreeStores: ClusterStore {
       let mark = held.map { LeaseMark($0, in: view.history) }
       if mark != lease.mark { lease = (mark, .now) }
       if view.history != history.mark { history = (view.history, .now) }
+      let isHandedOver = held?.holder == server
       let hasEnded = held.map { ContinuousClock.now - lease.since >= $0.duration } ?? true
       let isKnown = ContinuousClock.now - history.since >= options.settling
-      if view.isSettled || isKnown, hasEnded {
+      if asksLeader, !isHandedOver, let held, held.wanted != server {
+        try port.move(name, to: server)
+      }
+      if view.isSettled || isKnown, hasEnded || isHandedOver {
         let lease = try port.acquire(
           name,
           by: server,
@@ -124,6 +130,7 @@ package final class PostgresTreeStores: ClusterStore {
       }
       // A holder that is dead by PostgreSQL's clock is watched, since no lease ends by that clock.
       if let held, held.age >= .zero, held.age < held.duration, ContinuousClock.now >= deadline {
+        if asksLeader { try port.move(name, to: nil) }
         throw StoreError(
           .locked,
           description:
@@ -207,4 +214,75 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   package func withdraw(_ server: ServerID) throws(StoreError) { try port.withdraw(server) }
+
+  package func details() throws(StoreError) -> ClusterDetails { try port.details() }
+
+  // MARK: Removing and renaming
+
+  package func remove(_ database: String, within patience: Duration) throws(StoreError) {
+    let limit = options.silenceLimit
+    try change(database, within: patience) { connection, number throws(PostgresFailure) in
+      try IdentityStatements(connection, within: limit).apply(.clear(database: database))
+      try connection.query(
+        "DELETE FROM hearth.databases WHERE id = $1",
+        with: [.integer(number)],
+        within: limit
+      )
+    }
+  }
+
+  package func rename(
+    _ database: String,
+    to name: String,
+    within patience: Duration
+  ) throws(StoreError) {
+    guard try port.database(name) == nil else {
+      throw StoreError(
+        .failed,
+        description: "\(address.description): there is a database \"\(name)\" already"
+      )
+    }
+    let limit = options.silenceLimit
+    try change(database, within: patience, endingAs: name) {
+      connection,
+      number throws(PostgresFailure) in
+      try IdentityStatements(connection, within: limit).rename(database, to: name)
+      try connection.query(
+        "UPDATE hearth.databases SET name = $2 WHERE id = $1",
+        with: [.integer(number), .text(name)],
+        within: limit
+      )
+    }
+  }
+
+  /// Changes a whole database in one transaction, while nobody else leads it.
+  private func change(
+    _ name: String,
+    within patience: Duration,
+    endingAs newName: String? = nil,
+    by body: (PostgresConnection, Int64) throws(PostgresFailure) -> Void
+  ) throws(StoreError) {
+    let own = try acquireOwn(name, patience: patience, asksLeader: true)
+    defer {
+      if let newName {
+        var lease = own.lease
+        lease.database = newName
+        // Nothing happens if the name is still the old one.
+        try? port.release(lease, to: nil)
+      }
+      own.keeper.release()
+    }
+    let limit = options.silenceLimit
+    try port.transact { connection throws(PostgresFailure) in
+      let rows = try connection.query(
+        "SELECT 1 FROM hearth.leases WHERE database = $1 AND id = $2::uuid FOR UPDATE",
+        with: [.integer(own.number), .text(own.lease.id)],
+        within: limit
+      )
+      guard rows.count == 1 else {
+        throw PostgresFailure("another server leads it now", state: "HEARTH", isLost: false)
+      }
+      try body(connection, own.number)
+    }
+  }
 }

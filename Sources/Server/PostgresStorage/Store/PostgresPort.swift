@@ -176,8 +176,15 @@ final class PostgresPort: @unchecked Sendable {
   func announce(_ server: ClusterServer, for duration: Duration) throws(StoreError) -> ClusterView {
     try prepare()
     let rows = try query(
-      "SELECT \(Self.columns) FROM hearth.announce($1, $2, $3)",
-      with: [.text(server.id.description), .text(server.host), .integer(duration.milliseconds)]
+      // The name of the session tells other programs, and people, which server it is.
+      """
+      SELECT \(Self.columns) FROM hearth.announce($1, $2, $3),
+        (SELECT set_config('application_name', $4, false)) AS session
+      """,
+      with: [
+        .text(server.id.description), .text(server.host), .integer(duration.milliseconds),
+        .text("hearth \(options.version) \(server.id)"),
+      ]
     )
     options.activity.withLockedValue { $0.isAwaitingStandby = false }
     return Self.view(rows)
@@ -308,9 +315,62 @@ final class PostgresPort: @unchecked Sendable {
     _ = try query("DELETE FROM hearth.servers WHERE id = $1", with: [.text(server.description)])
   }
 
-  func move(_ database: String, to server: ServerID) throws(StoreError) {
+  /// Asks the leader of a database to hand it over; nil withdraws what was asked.
+  func move(_ database: String, to server: ServerID?) throws(StoreError) {
     try prepare()
-    _ = try query("SELECT hearth.move($1, $2)", with: [.text(database), .text(server.description)])
+    _ = try query(
+      "SELECT hearth.move($1, $2)",
+      with: [.text(database), server.map { .text($0.description) } ?? .null]
+    )
+  }
+
+  // MARK: Details
+
+  func details() throws(StoreError) -> ClusterDetails {
+    try prepare()
+    var details = ClusterDetails()
+    let sessions = try query(
+      """
+      SELECT application_name, wait_event IS NOT DISTINCT FROM 'SyncRep' FROM pg_stat_activity
+      WHERE datname = current_database() ORDER BY backend_start
+      """
+    )
+    for row in 0..<sessions.count {
+      if sessions.bool(row, column: 1) { details.isAwaitingStandby = true }
+      guard !sessions.isNull(row, column: 0) else { continue }
+      let words = sessions.text(row, column: 0).split(separator: " ")
+      guard words.count == 3, words[0] == "hearth" else { continue }
+      details.versions[ServerID(String(words[2]))] = String(words[1])
+    }
+    let databases = try query(
+      """
+      SELECT d.name, h.revision - f.revision FROM hearth.databases d
+        JOIN hearth.folds f ON f.database = d.id
+        CROSS JOIN LATERAL (SELECT g.revision FROM hearth.log g WHERE g.database = d.id
+          ORDER BY g.batch DESC LIMIT 1) h
+      """
+    )
+    for row in 0..<databases.count {
+      details.unfolded[databases.text(row, column: 0)] = databases.integer(row, column: 1)
+    }
+    let standbys = try query(
+      """
+      SELECT application_name, coalesce(sync_state IN ('sync', 'quorum'), false),
+        CASE WHEN NOT pg_is_in_recovery()
+          THEN pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::bigint END
+      FROM pg_stat_replication ORDER BY application_name
+      """
+    )
+    for row in 0..<standbys.count {
+      details.standbys.append(
+        ClusterDetails.Standby(
+          name: standbys.isNull(row, column: 0) ? "" : standbys.text(row, column: 0),
+          isSynchronous: standbys.bool(row, column: 1),
+          lag: standbys.isNull(row, column: 2) ? nil : standbys.integer(row, column: 2)
+        )
+      )
+    }
+    return details
   }
 
   // MARK: Losses

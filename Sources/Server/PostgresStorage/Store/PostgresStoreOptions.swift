@@ -41,6 +41,8 @@ package struct PostgresStoreOptions: Sendable {
   package var changesSchema = true
   /// Where the stores count what they do.
   package let activity = NIOLockedValueBox(StorageActivity())
+  /// The version of the program, which other programs may see; without spaces.
+  package var version = "unknown"
   /// Called with each event, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 

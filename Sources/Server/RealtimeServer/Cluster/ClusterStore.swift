@@ -90,6 +90,28 @@ package protocol ClusterStore: StoredDatabases {
   /// - Throws: A `StoreError` when the storage cannot be reached.
   func losses() throws -> [StorageLoss]
 
+  /// What else there is to know about the storage and its servers, for people.
+  ///
+  /// - Throws: A `StoreError` when the storage cannot be reached.
+  func details() throws -> ClusterDetails
+
+  /// Removes a database with everything that belongs to it: data, rules, accounts.
+  ///
+  /// - Parameters:
+  ///   - database: The name of the database.
+  ///   - patience: How long its leader, which is asked to hand it over, may take for that.
+  /// - Throws: A `StoreError`, of kind `locked` if the leader has not handed it over in time.
+  func remove(_ database: String, within patience: Duration) throws
+
+  /// Gives a database, with everything that belongs to it, another name.
+  ///
+  /// - Parameters:
+  ///   - database: The name of the database.
+  ///   - name: Its next name, which no database has.
+  ///   - patience: How long its leader, which is asked to hand it over, may take for that.
+  /// - Throws: A `StoreError`, of kind `locked` if the leader has not handed it over in time.
+  func rename(_ database: String, to name: String, within patience: Duration) throws
+
   /// What this process has done with the storage so far; does not block.
   var activity: StorageActivity { get }
 }
@@ -111,6 +133,19 @@ extension ClusterStore {
   package func losses() -> [StorageLoss] { [] }
 
   /// Nothing.
+  package func details() -> ClusterDetails { ClusterDetails() }
+
+  /// Throws an error, since only storages that outlive a process have use for this.
+  package func remove(_ database: String, within patience: Duration) throws {
+    throw StoreError(.failed, description: "databases cannot be removed from this storage")
+  }
+
+  /// Throws an error, since only storages that outlive a process have use for this.
+  package func rename(_ database: String, to name: String, within patience: Duration) throws {
+    throw StoreError(.failed, description: "databases of this storage cannot be renamed")
+  }
+
+  /// Nothing.
   package var activity: StorageActivity { StorageActivity() }
 }
 
@@ -127,6 +162,38 @@ package struct StorageActivity: Sendable {
   package init() {}
 }
 
+/// What there is to know about a storage and its servers beside a ``ClusterView``, for people.
+package struct ClusterDetails: Sendable {
+  /// A copy of the storage that follows it.
+  package struct Standby: Sendable {
+    /// The name that it gives itself.
+    package var name: String
+    /// Whether commits wait for it.
+    package var isSynchronous: Bool
+    /// How many bytes of the log it has yet to apply; nil if this may not be seen.
+    package var lag: Int64?
+
+    /// Makes a standby.
+    package init(name: String, isSynchronous: Bool, lag: Int64?) {
+      self.name = name
+      self.isSynchronous = isSynchronous
+      self.lag = lag
+    }
+  }
+
+  /// The versions of the program, by server, of those that are connected.
+  package var versions: [ServerID: String] = [:]
+  /// The number of commits of each database that are still to be folded.
+  package var unfolded: [String: Int64] = [:]
+  /// The standbys.
+  package var standbys: [Standby] = []
+  /// Whether the storage finishes nothing because it waits for a standby.
+  package var isAwaitingStandby = false
+
+  /// Makes details that say nothing.
+  package init() {}
+}
+
 /// The name of one run of a server; a restarted server has a new one.
 package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as it is stored.
@@ -134,6 +201,15 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
 
   /// Makes a name from its stored form.
   package init(_ description: String) { self.description = description }
+
+  /// What the names of tools begin with, which hold a database for a while and serve nobody.
+  private static let toolPrefix = "alone-"
+
+  /// The name of a tool.
+  package static func tool(_ name: String) -> ServerID { ServerID(toolPrefix + name) }
+
+  /// Whether this is the name of a tool.
+  package var isTool: Bool { description.hasPrefix(Self.toolPrefix) }
 
   package static func < (left: ServerID, right: ServerID) -> Bool {
     left.description < right.description
@@ -144,7 +220,8 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
 package struct ClusterServer: Hashable, Sendable {
   /// The name of the server's run.
   package var id: ServerID
-  /// The host at which clients reach it, with the port unless that is the default one.
+  /// The host at which clients reach it, with the port unless that is the default one; empty for a
+  /// tool.
   package var host: String
 
   /// Makes a description of a server.

@@ -327,6 +327,8 @@ package struct Leadership: Sendable {
     for (name, seen) in old.positions.sorted(by: { $0.key < $1.key }) {
       let found = view.positions[name]
       if let found, found.batch > seen.batch || found == seen { continue }
+      // Within one history, nothing but a command removes or renames a database.
+      if found == nil, old.history == view.history { continue }
       let loss = StorageLoss(
         name,
         seen: seen,
@@ -359,11 +361,14 @@ package struct Leadership: Sendable {
     guard case .leading(_, let since, let known) = databases[name]?.phase else { return }
     databases[name]?.phase = .leading(held, since: since, until: max(known, until))
     outputs.append(.extend(held, until: max(known, until)))
-    if let wanted = lease.wanted, wanted != me.id,
-      let successor = view?.servers.first(where: { $0.id == wanted })
-    {
-      handOver(name, to: successor)
-    }
+    if let successor = successor(wantedBy: lease) { handOver(name, to: successor) }
+  }
+
+  /// Who has asked for a database: another server that lives, or a tool.
+  private func successor(wantedBy lease: Lease) -> ClusterServer? {
+    guard let wanted = lease.wanted, wanted != me.id else { return nil }
+    if wanted.isTool { return ClusterServer(id: wanted, host: "") }
+    return view?.servers.first { $0.id == wanted }
   }
 
   /// Keeps the lease of a damaged database, unless another server took it or is to try.
@@ -372,11 +377,9 @@ package struct Leadership: Sendable {
       databases[name]?.phase = .undecided
       return
     }
-    guard let wanted = lease.wanted, wanted != me.id,
-      let successor = view?.servers.first(where: { $0.id == wanted })
-    else { return }
+    guard let successor = successor(wantedBy: lease) else { return }
     databases[name]?.phase = .releasing(to: successor)
-    outputs.append(.release(held, to: wanted))
+    outputs.append(.release(held, to: successor.id))
   }
 
   private mutating func handOver(_ name: String, to successor: ClusterServer?) {

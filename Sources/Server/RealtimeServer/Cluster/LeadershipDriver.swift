@@ -240,6 +240,7 @@ final class LeadershipDriver: DatabaseLeaders {
         case .success(let view):
           if driver.machine.isCutOff { driver.logger.notice("the storage is reached again") }
           driver.compare(driver.machine.view?.history, with: view.history)
+          driver.forgetRemoved(view)
         }
         driver.handle(.announced(result))
       }
@@ -269,7 +270,8 @@ final class LeadershipDriver: DatabaseLeaders {
         term.until = until
       }
     case .letGo(let name, let departure): letGo(name, departure: departure)
-    case .farewell(let name, let server): led?.sayFarewell(name, to: server?.host)
+    case .farewell(let name, let server):
+      led?.sayFarewell(name, to: server.flatMap { $0.id.isTool ? nil : $0.host })
     case .report(let loss): report(loss)
     case .stopped: withdraw()
     }
@@ -314,6 +316,12 @@ final class LeadershipDriver: DatabaseLeaders {
         driver.logger.warning("cannot record the loss: \(error)")
       }
     }
+  }
+
+  /// Forgets databases that have been removed or renamed.
+  private func forgetRemoved(_ view: ClusterView) {
+    guard let old = machine.view else { return }
+    for name in old.positions.keys where view.positions[name] == nil { known.remove(name) }
   }
 
   /// Logs that the storage has another history, after an announcement.

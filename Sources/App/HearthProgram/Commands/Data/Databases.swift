@@ -15,7 +15,9 @@ struct Databases: ParsableCommand {
       of the blog. A new one allows nothing to anyone but administrators until it has rules: \
       "hearth rules set FILE --ns NAME".
       """,
-    subcommands: [ListNames.self, Create.self, Move.self, Rebalance.self, Drain.self],
+    subcommands: [
+      ListNames.self, Create.self, Delete.self, Rename.self, Move.self, Rebalance.self, Drain.self,
+    ],
     defaultSubcommand: ListNames.self
   )
 
@@ -75,6 +77,98 @@ extension Databases {
       guard try Databases.stores(options, in: storage, changesSchema: true).create(name) else {
         throw CommandFailure(.conflict, description: "the database \"\(name)\" already exists")
       }
+    }
+  }
+}
+
+extension Databases {
+  /// Whether to change a database of a shared storage without a question.
+  struct Consent: ParsableArguments {
+    @Flag(help: "Do it; without this, only say what would be done.")
+    var yes = false
+
+    /// Ensures that the user means it.
+    ///
+    /// - Throws: ``CommandFailure`` that says what would be done.
+    fileprivate func require(_ consequence: String) throws(CommandFailure) {
+      guard !yes else { return }
+      throw CommandFailure(.usage, description: "\(consequence); confirm it with --yes")
+    }
+  }
+
+  /// Ensures that a shared storage has a database.
+  private static func require(_ name: String, in store: any ClusterStore) throws {
+    guard try store.names().contains(name) else {
+      throw CommandFailure(.notFound, description: "there is no database \"\(name)\"")
+    }
+  }
+
+  /// Deletes a database.
+  struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete a database of a shared PostgreSQL, with its rules and accounts.",
+      discussion: """
+        The server that leads it hands it over first, once all writes in progress are stored, and \
+        disconnects its clients. If it does not within --timeout, nothing is deleted. Take a backup \
+        before: "hearth backup".
+        """
+    )
+
+    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    var name: String
+
+    @OptionGroup var consent: Consent
+    @OptionGroup var storage: StoreChoice
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+      let store = try storage.cluster(options)
+      try Databases.require(name, in: store)
+      try consent.require(
+        "this deletes the database \"\(name)\" with its rules and accounts for good"
+      )
+      try store.remove(name, within: .seconds(options.timeout))
+    }
+  }
+
+  /// Renames a database.
+  struct Rename: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Give a database of a shared PostgreSQL another name.",
+      discussion: """
+        Data, rules, accounts and what clients have written without an answer move along. The server \
+        that leads it hands it over first and disconnects its clients, which have to use the new \
+        name (ns=NAME); a user stays signed in, with tokens for the new name.
+        """
+    )
+
+    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    var name: String
+
+    @Argument(help: "Its new name: \(DatabaseName.rule).", transform: DashedWord.restore)
+    var newName: String
+
+    @OptionGroup var consent: Consent
+    @OptionGroup var storage: StoreChoice
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+      guard DatabaseName.isValid(newName) else {
+        throw CommandFailure(
+          .usage,
+          description: "\"\(newName)\" cannot name a database: only \(DatabaseName.rule) can"
+        )
+      }
+      let store = try storage.cluster(options)
+      try Databases.require(name, in: store)
+      guard try !store.names().contains(newName) else {
+        throw CommandFailure(
+          .conflict,
+          description: "the database \"\(newName)\" already exists"
+        )
+      }
+      try consent.require("clients that use the name \"\(name)\" will not find the database")
+      try store.rename(name, to: newName, within: .seconds(options.timeout))
     }
   }
 }

@@ -8,10 +8,11 @@ struct Cluster: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the servers that share a PostgreSQL, and which databases they lead.",
     discussion: """
-      A line for each server with its host, then the databases that it leads: the epoch, which is a \
-      new one for each leader, and how long ago the lease was renewed, by PostgreSQL's clock. Then \
-      servers that have fallen silent, the databases without a leader, PostgreSQL's timeline, and \
-      what servers have seen in PostgreSQL and no longer found there.
+      A line for each server with its host and version, then the databases that it leads: the epoch, \
+      which is a new one for each leader, how long ago the lease was renewed, by PostgreSQL's clock, \
+      and how many commits are still to be folded. Then servers that have fallen silent, the \
+      databases without a leader, PostgreSQL's timeline, its standbys with how far they are behind, \
+      and what servers have seen in PostgreSQL and no longer found there.
       """
   )
 
@@ -21,17 +22,23 @@ struct Cluster: ParsableCommand {
 
   func run() throws {
     let store = try storage.cluster(options)
-    let (view, losses) = (try store.view(), try store.losses())
-    guard !options.json else { return Output.line(Self.json(of: view, losses)) }
-    for line in Self.lines(of: view) + losses.map(Self.line) { Output.line(untrusted: line) }
+    let (view, details, losses) = (try store.view(), try store.details(), try store.losses())
+    guard !options.json else { return Output.line(Self.json(of: view, details, losses)) }
+    let lines = Self.lines(of: view, details) + details.standbys.map(Self.line)
+    for line in lines + losses.map(Self.line) { Output.line(untrusted: line) }
   }
 
-  private static func lines(of view: ClusterView) -> [String] {
+  private static func lines(of view: ClusterView, _ details: ClusterDetails) -> [String] {
     var lines = view.servers.isEmpty ? ["no server runs"] : []
     for server in view.servers {
       let led = view.leases.filter { $0.holder == server.id }
-      lines.append(server.host + (led.isEmpty ? "  leads nothing" : ""))
-      lines += led.map { "  \($0.database)  \(facts(of: $0))" }
+      let version = details.versions[server.id].map { "  version \($0)" } ?? ""
+      lines.append(server.host + version + (led.isEmpty ? "  leads nothing" : ""))
+      lines += led.map { lease in
+        let unfolded = details.unfolded[lease.database] ?? 0
+        let rest = unfolded > 0 ? ", \(unfolded) commits not folded" : ""
+        return "  \(lease.database)  \(facts(of: lease))\(rest)"
+      }
     }
     let hosts = Set(view.servers.map(\.host))
     lines += view.silent.filter { !hosts.contains($0.server.host) }.map {
@@ -46,7 +53,20 @@ struct Cluster: ParsableCommand {
     lines += view.positions.keys.sorted().filter { !led.contains($0) }.map {
       "\($0)  no server leads it; the first request opens it"
     }
-    return lines + ["PostgreSQL is on timeline \(view.history.timeline)"]
+    let timeline = view.history.timeline
+    lines.append(
+      timeline == 0 ? "this PostgreSQL is a standby" : "PostgreSQL is on timeline \(timeline)"
+    )
+    if details.isAwaitingStandby {
+      lines.append("PostgreSQL finishes nothing: it WAITS for a synchronous standby")
+    }
+    return lines
+  }
+
+  private static func line(of standby: ClusterDetails.Standby) -> String {
+    let kind = standby.isSynchronous ? "synchronous standby" : "standby"
+    let lag = standby.lag.map { "\($0) bytes behind" } ?? "its state may be seen with pg_monitor"
+    return "\(kind) \(standby.name)  \(lag)"
   }
 
   private static func seconds(_ age: Duration) -> Double { (age / .seconds(1) * 10).rounded() / 10 }
@@ -60,13 +80,21 @@ struct Cluster: ParsableCommand {
       + " \(loss.seen.batch) (timeline \(loss.oldTimeline), then \(loss.newTimeline))"
   }
 
-  private static func json(of view: ClusterView, _ losses: [StorageLoss]) -> JSONValue {
+  private static func json(
+    of view: ClusterView,
+    _ details: ClusterDetails,
+    _ losses: [StorageLoss]
+  ) -> JSONValue {
     .object(
       (
         "servers",
         .array(
-          view.servers.map {
-            .object(("id", .string($0.id.description)), ("host", .string($0.host)))
+          view.servers.map { server in
+            .object(
+              ("id", .string(server.id.description)),
+              ("host", .string(server.host)),
+              ("version", details.versions[server.id].map { .string($0) } ?? .null)
+            )
           }
         )
       ),
@@ -94,12 +122,26 @@ struct Cluster: ParsableCommand {
                 "host",
                 view.servers.first { $0.id == lease.holder }.map { .string($0.host) } ?? .null
               ),
-              ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1))))
+              ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1)))),
+              ("unfoldedCommits", .integer(details.unfolded[lease.database] ?? 0))
             )
           }
         )
       ),
       ("timeline", .integer(view.history.timeline)),
+      ("awaitingStandby", .bool(details.isAwaitingStandby)),
+      (
+        "standbys",
+        .array(
+          details.standbys.map { standby in
+            .object(
+              ("name", .string(standby.name)),
+              ("synchronous", .bool(standby.isSynchronous)),
+              ("bytesBehind", standby.lag.map { .integer($0) } ?? .null)
+            )
+          }
+        )
+      ),
       ("databases", .array(view.positions.keys.sorted().map { .string($0) })),
       (
         "losses",

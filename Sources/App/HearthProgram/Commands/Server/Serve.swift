@@ -88,6 +88,7 @@ struct Serve: AsyncParsableCommand {
         description: "--store keeps data, but --emulator keeps none"
       )
     }
+    try requireConnections()
     let paths = try options.paths()
     var serverOptions = try serving.serverOptions(socket: hasSocket ? paths.socket : nil)
     serverOptions.localRules = try LocalRules.compiled()
@@ -138,10 +139,29 @@ struct Serve: AsyncParsableCommand {
 
   private func stores(in paths: ProgramPaths, logger: Logger) -> any TreeStores {
     if let store = storage.store {
-      return Storage.shared(at: store, logger: logger, logMark: serving.logMark)
+      return Storage.shared(
+        at: store,
+        logger: logger,
+        logMark: serving.logMark,
+        connections: serving.storeConnections
+      )
     }
     guard keepsData else { return MemoryTreeStores() }
     return Storage.databases(in: paths.data, logger: logger, logMark: serving.logMark)
+  }
+
+  /// Ensures that the number of connections to PostgreSQL has a use and suffices.
+  private func requireConnections() throws(CommandFailure) {
+    guard let count = serving.storeConnections else { return }
+    guard storage.store != nil else {
+      throw CommandFailure(.usage, description: "--store-connections has no use without --store")
+    }
+    guard count >= Storage.leastConnections else {
+      throw CommandFailure(
+        .usage,
+        description: "--store-connections must be at least \(Storage.leastConnections)"
+      )
+    }
   }
 
   /// Ensures that no other server is running under the advertised name.

@@ -94,6 +94,14 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Use at most this many connections to the PostgreSQL of --store (30, at least 4).",
+      valueName: "n"
+    )
+  )
+  var storeConnections: Int?
+
+  @Option(
+    help: ArgumentHelp(
       "Log connections, writes, latencies and so on as JSON at this interval.",
       valueName: "seconds"
     )
