@@ -50,9 +50,12 @@ extension EndToEnd {
       #expect(try sandbox.hearth("delete", id, "--user", "bob").status == 4)
       #expect(try sandbox.hearth("delete", id, "--user", "alice").status == 0)
       #expect(try sandbox.hearth("list").output.isEmpty)
+      // What remains is that nobody can use the keys again.
+      let keys = #"{"\#(id)":{"\#(id)":"alice","\#(comment)":"bob"}}"#
       #expect(
         try sandbox.hearth("get", "/").output
-          == "{\"users\":{\"alice\":{\"username\":\"alice\"},\"bob\":{\"username\":\"bob\"}}}\n"
+          == #"{"deleted":\#(keys),"users":{"alice":{"username":"alice"},"#
+          + #""bob":{"username":"bob"}}}"# + "\n"
       )
     }
 
