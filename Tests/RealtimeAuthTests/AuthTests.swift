@@ -71,6 +71,37 @@ struct AuthTests {
     }
   }
 
+  @Test("An empty email address or password is refused, and not taken for none")
+  func emptyTexts() async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      for (email, password, expected) in [
+        ("", "", AuthErrorCode.weakPassword), (email, "", .weakPassword),
+        ("", password, .missingEmail),
+      ] {
+        #expect(
+          await code { try await auth.createUser(withEmail: email, password: password) } == expected
+        )
+      }
+      #expect(
+        await code { try await auth.signIn(withEmail: email, password: "") } == .wrongPassword
+      )
+      #expect(auth.currentUser == nil)
+      #expect(scene.standIn.requests.isEmpty)
+      let user = try await auth.createUser(withEmail: email, password: password).user
+      let sent = scene.standIn.requests.count
+      let empty = EmailAuthProvider.credential(withEmail: email, password: "")
+      #expect(await code { try await user.updatePassword(to: "") } == .weakPassword)
+      #expect(await code { try await user.updateEmail(to: "") } == .missingEmail)
+      #expect(await code { try await user.reauthenticate(with: empty) } == .wrongPassword)
+      #expect(
+        await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "") }
+          == .weakPassword
+      )
+      #expect(scene.standIn.requests.count == sent)
+    }
+  }
+
   @Test("A custom token signs in the user it names")
   func customToken() async throws {
     try await Scene.run { scene in

@@ -5,7 +5,7 @@ extension Auth {
   /// Signs in with an email address and a password.
   ///
   /// - Throws: ``AuthError``: `invalidCredential` (or `userNotFound` and `wrongPassword` where the
-  ///   server tells them apart), `userDisabled`, `tooManyRequests`, `networkError` and others.
+  ///   server tells them apart), `wrongPassword` for an empty one, `userDisabled`, `tooManyRequests`, `networkError` and others.
   @discardableResult
   public func signIn(
     withEmail email: String,
@@ -13,7 +13,7 @@ extension Auth {
   ) async throws -> AuthDataResult {
     let answer = try await client.call(
       .signInWithPassword,
-      with: Self.members(email: email, password: password)
+      with: Self.members(email: email, password: password, orElse: .wrongPassword)
     )
     return try await finish(answer, provider: Self.passwordProvider, isNew: false)
   }
@@ -29,7 +29,7 @@ extension Auth {
   ) async throws -> AuthDataResult {
     let answer = try await client.call(
       .signUp,
-      with: Self.members(email: email, password: password)
+      with: Self.members(email: email, password: password, orElse: .weakPassword)
     )
     return try await finish(answer, provider: Self.passwordProvider, isNew: true)
   }
@@ -95,10 +95,9 @@ extension Auth {
   ///
   /// - Throws: ``AuthError``: `invalidActionCode`, `expiredActionCode`, `weakPassword` and others.
   public func confirmPasswordReset(withCode code: String, newPassword: String) async throws {
-    _ = try await client.call(
-      .resetPassword,
-      with: [JSONMember("oobCode", .string(code)), JSONMember("newPassword", .string(newPassword))]
-    )
+    let password = try Self.given(newPassword, "newPassword", orElse: .weakPassword)
+    let members = [JSONMember("oobCode", .string(code)), password]
+    _ = try await client.call(.resetPassword, with: members)
   }
 
   // MARK: What all have in common
@@ -107,10 +106,28 @@ extension Auth {
   static let anonymousProvider = "anonymous"
   static let wantsTokens = JSONMember("returnSecureToken", .bool(true))
 
-  static func members(email: String, password: String) -> [JSONMember] {
-    [
-      JSONMember("email", .string(email)), JSONMember("password", .string(password)), wantsTokens,
-    ]
+  static func members(
+    email: String,
+    password: String,
+    orElse kind: AuthErrorCode
+  ) throws(AuthError) -> [JSONMember] {
+    let password = try given(password, "password", orElse: kind)
+    return [try given(email, "email", orElse: .missingEmail), password, wantsTokens]
+  }
+
+  /// A member that must not be empty.
+  ///
+  /// A server takes an empty text for none, and makes a guest's account or changes nothing.
+  static func given(
+    _ text: String,
+    _ name: String,
+    orElse kind: AuthErrorCode
+  ) throws(AuthError) -> JSONMember {
+    guard !text.isEmpty else {
+      let missing = kind == .missingEmail ? "an email address" : "a password"
+      throw AuthError(kind, message: "\(missing) is needed")
+    }
+    return JSONMember(name, .string(text))
   }
 
   /// Looks up the user whose tokens a response contains, and signs that user in.

@@ -76,14 +76,14 @@ extension User {
   ///
   /// - Throws: ``AuthError``: `weakPassword`, `requiresRecentLogin` and others.
   public func updatePassword(to password: String) async throws {
-    try await update([JSONMember("password", .string(password))])
+    try await update([try Auth.given(password, "password", orElse: .weakPassword)])
   }
 
   /// Sets a new email address.
   ///
   /// - Throws: ``AuthError``: `emailAlreadyInUse`, `invalidEmail`, `requiresRecentLogin` and others.
   public func updateEmail(to email: String) async throws {
-    try await update([JSONMember("email", .string(email))])
+    try await update([try Auth.given(email, "email", orElse: .missingEmail)])
   }
 
   /// Gives a guest an email address and a password to sign in with from now on.
@@ -99,10 +99,8 @@ extension User {
       )
     }
     let token = JSONMember("idToken", .string(try await account().tokens.idToken))
-    let answer = try await auth.client.call(
-      .signUp,
-      with: Auth.members(email: email, password: password) + [token]
-    )
+    let members = try Auth.members(email: email, password: password, orElse: .weakPassword)
+    let answer = try await auth.client.call(.signUp, with: members + [token])
     return try await auth.finish(answer, provider: Auth.passwordProvider, isNew: false)
   }
 
@@ -120,7 +118,11 @@ extension User {
   ///   others.
   @discardableResult
   public func reauthenticate(with credential: AuthCredential) async throws -> AuthDataResult {
-    let members = Auth.members(email: credential.email, password: credential.password)
+    let members = try Auth.members(
+      email: credential.email,
+      password: credential.password,
+      orElse: .wrongPassword
+    )
     let answer = try await auth.client.call(.signInWithPassword, with: members)
     guard answer["localId"]?.string == uid else {
       throw AuthError(.userMismatch, message: "these credentials belong to another user")
