@@ -24,6 +24,8 @@ struct StrictValueTests {
     { ["a": 1, ".priority": [1]] as [String: Any] },
     { ["a": 1, ".priority": true] as [String: Any] },
     { ["a": 1, ".priority": [".sv": "timestamp", "b": 1] as [String: Any]] as [String: Any] },
+    { (0..<6_000).reduce(1 as Any) { value, _ in ["a": value] } },
+    { (0..<6_000).reduce(1 as Any) { value, _ in [value] } },
   ]
 
   private func code(_ body: () async throws -> Void) async -> DatabaseError.Kind? {

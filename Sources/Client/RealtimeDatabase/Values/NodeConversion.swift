@@ -7,6 +7,12 @@ private protocol DataConvertible {
   func json() throws(DatabaseError) -> JSONValue
 }
 
+/// A container of such values.
+private protocol DataContainer {
+  /// The data as JSON, if the container is so many levels below the value that is converted.
+  func json(at level: Int) throws(DatabaseError) -> JSONValue
+}
+
 /// Converts the program's values to tree data and back.
 package enum NodeConversion {
   /// Converts a value to data.
@@ -48,10 +54,25 @@ package enum NodeConversion {
   /// - Returns: The JSON.
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
+    try json(value, at: 0)
+  }
+
+  /// More levels than data can have, with optionals and server values; a value from outside the
+  /// program must not exhaust the stack.
+  private static let levels = 4 * Limits.depth
+
+  fileprivate static func json(_ value: Any?, at level: Int) throws(DatabaseError) -> JSONValue {
     guard let value else { return .null }
+    guard level <= levels else {
+      throw DatabaseError(
+        .invalidData,
+        reason: "data cannot be nested deeper than \(Limits.depth) keys"
+      )
+    }
     if let convertible = value as? any DataConvertible { return try convertible.json() }
-    if let dictionary = value as? [String: Any] { return try dictionary.json() }
-    if let array = value as? [Any] { return try array.json() }
+    if let container = value as? any DataContainer { return try container.json(at: level + 1) }
+    if let dictionary = value as? [String: Any] { return try dictionary.json(at: level + 1) }
+    if let array = value as? [Any] { return try array.json(at: level + 1) }
     throw DatabaseError(
       .invalidData,
       reason: "a value of type \(type(of: value)) cannot be stored;"
@@ -249,31 +270,31 @@ extension NSNumber: DataConvertible {
   }
 }
 
-extension Optional: DataConvertible {
-  fileprivate func json() throws(DatabaseError) -> JSONValue {
+extension Optional: DataContainer {
+  fileprivate func json(at level: Int) throws(DatabaseError) -> JSONValue {
     switch self {
     case .none: .null
-    case .some(let value): try NodeConversion.json(value)
+    case .some(let value): try NodeConversion.json(value, at: level)
     }
   }
 }
 
-extension Array: DataConvertible {
-  fileprivate func json() throws(DatabaseError) -> JSONValue {
+extension Array: DataContainer {
+  fileprivate func json(at level: Int) throws(DatabaseError) -> JSONValue {
     var elements: [JSONValue] = []
-    for element in self { elements.append(try NodeConversion.json(element)) }
+    for element in self { elements.append(try NodeConversion.json(element, at: level)) }
     return .array(elements)
   }
 }
 
-extension Dictionary: DataConvertible {
-  fileprivate func json() throws(DatabaseError) -> JSONValue {
+extension Dictionary: DataContainer {
+  fileprivate func json(at level: Int) throws(DatabaseError) -> JSONValue {
     var members: [JSONMember] = []
     for (key, value) in self {
       guard let name = key as? String else {
         throw DatabaseError(.invalidData, reason: "a stored dictionary needs string keys")
       }
-      members.append(JSONMember(name, try NodeConversion.json(value)))
+      members.append(JSONMember(name, try NodeConversion.json(value, at: level)))
     }
     return .object(members)
   }
