@@ -125,7 +125,10 @@ extension DatabaseQuery {
 
   private func limited(to count: UInt, _ side: Query.LimitSide) -> DatabaseQuery {
     CallerContract.require(query.limit == nil, "a query can be limited only once")
-    CallerContract.require(count > 0 && count <= UInt(Int32.max), "a limit must be at least 1")
+    CallerContract.require(
+      count > 0 && count <= UInt(Int32.max),
+      "a limit must be 1 to \(Int32.max), not \(count)"
+    )
     return narrowed { $0.limit = Query.Limit(Int(count), side: side) }
   }
 
