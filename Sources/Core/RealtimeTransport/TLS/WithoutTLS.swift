@@ -1,7 +1,7 @@
 #if !TLS
 internal import NIOCore
 
-// What stands for TLS in a program that was built without it: nobody can make a value of these types.
+// What stands for TLS in a program that was built without it; nobody can make a value of these types.
 
 extension TLSFailure {
   /// The failure of everything that needs TLS.
@@ -12,7 +12,9 @@ extension TLSFailure {
 }
 
 /// The TLS configuration of a client, which does not exist.
-enum ClientTLS {
+struct ClientTLS: Sendable {
+  private init() {}
+
   static func make(
     trusting roots: TrustRoots,
     on eventLoop: any EventLoop
@@ -20,11 +22,14 @@ enum ClientTLS {
     eventLoop.makeFailedFuture(TLSFailure.leftOut)
   }
 
-  func secure(_ channel: any Channel, to host: String) throws { switch self {} }
+  func secure(_ channel: any Channel, to host: String) throws { throw TLSFailure.leftOut }
 }
 
 /// A server's certificate, which cannot be loaded.
-package enum ServerCertificate: Sendable {
+package struct ServerCertificate: Sendable {
+  /// The expiry of the certificate, in seconds since 1970.
+  package let expiry: Int64
+
   /// Refuses every certificate.
   ///
   /// - Parameters:
@@ -35,9 +40,6 @@ package enum ServerCertificate: Sendable {
     throw ServerCertificateError(description: TLSFailure.leftOut.description)
   }
 
-  /// The expiry of the certificate, in seconds since 1970.
-  package var expiry: Int64 { switch self {} }
-
-  func secure(_ channel: any Channel) throws { switch self {} }
+  func secure(_ channel: any Channel) throws { throw TLSFailure.leftOut }
 }
 #endif
