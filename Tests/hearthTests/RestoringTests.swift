@@ -143,6 +143,47 @@ extension EndToEnd {
       )
     }
 
+    @Test("is as it was when an import is interrupted, and others are told how far that is")
+    func interruptedImport() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("import", "-", input: #"{"kept":{"a":1}}"#)
+      let file = sandbox.directory + "/large.json"
+      let posts = (0..<20_000).map {
+        "\"p\($0)\":{\"title\":\"\(String(repeating: "t", count: 300))\"}"
+      }
+      try "{\"kept\":{\"a\":2},\"posts\":{\(posts.joined(separator: ","))}}"
+        .write(toFile: file, atomically: false, encoding: .utf8)
+      for signal in [SIGINT, SIGTERM] {
+        let process = try sandbox.start("import", file)
+        let facts = "/proc/\(process.processIdentifier)"
+        try waitUntil("it is in the middle") {
+          let numbers = try FileManager.default.contentsOfDirectory(atPath: facts + "/fd")
+          return numbers.contains { number in
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+              atPath: "\(facts)/fd/\(number)"
+            )
+            let text = try? String(contentsOfFile: "\(facts)/fdinfo/\(number)", encoding: .utf8)
+            let position = text?.split(separator: "\n").first?.split(separator: "\t").last
+            return target?.hasSuffix("/large.json") == true
+              && (position.flatMap { Int($0) } ?? 0) > 500_000
+          }
+        }
+        kill(process.processIdentifier, SIGSTOP)
+        let name = "hearth import (process \(process.processIdentifier)), "
+        let refused = try sandbox.hearth("get", "/kept", "--timeout", "1")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains(name) && refused.errors.contains(" %"), "\(refused.errors)")
+        kill(process.processIdentifier, signal)
+        kill(process.processIdentifier, SIGCONT)
+        #expect(process.wait() == 128 + signal)
+        #expect(try sandbox.hearth("get", "/kept").output.contains("1"))
+        #expect(try sandbox.hearth("get", "/posts").output == "null\n")
+        try sandbox.hearth("stop")
+      }
+      #expect(try sandbox.hearth("fsck").status == 0)
+      #expect(try sandbox.hearth("import", file).status == 0)
+    }
+
     @Test("is named in every terminal, none of which starts a server meanwhile")
     func terminals() throws {
       let sandbox = try Sandbox()

@@ -67,7 +67,7 @@ package struct LocalServer: Sendable {
   package static let shortPatience = 500
 
   /// What uses the data without being a server that answers, such as "the data is in use by hearth
-  /// import (process 12)"; nil if nothing does.
+  /// import (process 12), 42 %"; nil if nothing does.
   func obstacle() -> String? {
     guard let holder = Storage.holder(of: dataDirectory) else { return nil }
     if case .process = UnixSocketProbe.look(at: socket) { return nil }
@@ -80,7 +80,38 @@ package struct LocalServer: Sendable {
     var words = line.split(separator: 0).prefix(2).map { String(decoding: $0, as: UTF8.self) }
     guard let program = words.first else { return "process \(process)" }
     words[0] = (program as NSString).lastPathComponent
+    // Only an import reads its file from the beginning to the end.
+    let files = words.last == "import" ? line.split(separator: 0).dropFirst(2) : []
+    let share = files.lazy.compactMap { name in
+      Self.share(ofFile: String(decoding: name, as: UTF8.self), readBy: process)
+    }.first
     return words.filter { !$0.hasPrefix("-") }.joined(separator: " ") + " (process \(process))"
+      + (share.map { ", \($0) %" } ?? "")
+  }
+
+  /// How much of a file a process has read, in percent; nil unless it is reading it.
+  ///
+  /// The system knows, so that a command that reads a file need not tell anybody.
+  private static func share(ofFile name: String, readBy process: pid_t) -> Int? {
+    let files = FileManager.default
+    let system = "/proc/\(process)"
+    guard let folder = try? files.destinationOfSymbolicLink(atPath: system + "/cwd"),
+      let path = realpath(name.hasPrefix("/") ? name : folder + "/" + name, nil)
+    else { return nil }
+    defer { free(path) }
+    let target = String(cString: path)
+    var status = stat()
+    guard stat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+    else { return nil }
+    for number in (try? files.contentsOfDirectory(atPath: system + "/fd")) ?? [] {
+      guard (try? files.destinationOfSymbolicLink(atPath: "\(system)/fd/\(number)")) == target,
+        let facts = files.contents(atPath: "\(system)/fdinfo/\(number)"),
+        let line = String(decoding: facts, as: UTF8.self).split(separator: "\n").first,
+        let position = line.split(separator: "\t").last.flatMap({ Int($0) })
+      else { continue }
+      return min(99, position * 100 / Int(status.st_size))
+    }
+    return nil
   }
 
   private func start(patience: Int) throws(CommandFailure) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlogModel
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeHub
@@ -117,6 +118,16 @@ struct Import: AsyncParsableCommand {
     try source.restart()
     progress.turn(to: "importing", of: size)
     let session = try BlogSession(options, namespace: choice.name, isEndless: true)
+    let hasSent = NIOLockedValueBox(false)
+    let stops = [SIGINT, SIGTERM].map { number in
+      SignalWatch(number) {
+        if hasSent.withLockedValue(\.self) {
+          Output.message("a part of the file may have been imported; import it again")
+        }
+        _exit(128 + number)
+      }
+    }
+    defer { for stop in stops { stop.cancel() } }
     let count = try await read(source, showing: progress) { json in
       var importer = TreeImporter(ImportBatch(), mode: mode)
       var isFirst = true
@@ -124,6 +135,7 @@ struct Import: AsyncParsableCommand {
         let bytes = importer.target.bytes
         guard bytes > Self.batchBytes else { continue }
         guard bytes > Self.entryBytes || Self.hasEntries(Path(importer.path)) else { continue }
+        hasSent.withLockedValue { $0 = true }
         try await send(importer.target.takeAll(), with: session, isFirst: isFirst)
         isFirst = false
       }
