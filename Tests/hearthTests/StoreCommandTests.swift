@@ -1,6 +1,7 @@
 import Foundation
 import LocalPostgres
 import PostgresTestSupport
+import RealtimeCore
 import Testing
 
 /// Commands that read and change the databases in PostgreSQL, without a server.
@@ -32,6 +33,63 @@ struct StoreCommandTests {
     #expect(try sandbox.hearth("export", "--store", second).output == export.output)
     let cluster = try sandbox.hearth("cluster", "--store", second)
     #expect(cluster.status == 0, "\(cluster.errors)")
+  }
+
+  @Test("Odd maps are moved as they are, and impossible ones are refused with their place")
+  func maps() throws {
+    let sandbox = try Sandbox()
+    let postgres = try PostgresServer.shared.get()
+    let (store, data) = (try postgres.makeDatabase(), sandbox.directory + "/source")
+    let odd =
+      [
+        "\u{FEFF}", "0", "00", "-1", "%2F", "a b", "\\", "'", "\"", "'; DROP SCHEMA hearth; --",
+        "é", "e\u{301}",
+      ]
+      + ["👩‍👩‍👧", "\u{202E}", "~", "*", "null", "\u{10FFFF}", String(repeating: "é", count: 150)]
+    var members = odd.map { JSONMember($0, .string($0 + "/..\u{0}")) }
+    members.append(
+      JSONMember("deep", .object(members.map { JSONMember($0.name, .object(members)) }))
+    )
+    members.append(
+      JSONMember("ranked", .object((".value", .string("a/b")), (".priority", .string(""))))
+    )
+    let text = JSONValue.object(("posts", .object(members))).text
+    #expect(try sandbox.hearth("import", "-", "--data-dir", data, input: text).status == 0)
+    let exported = try sandbox.hearth("export", "--data-dir", data).output
+    _ = try sandbox.hearth("stop", "--data-dir", data)
+    let moved = try sandbox.hearth("migrate", data, store)
+    #expect(moved.status == 0, "\(moved.errors)")
+    #expect(try sandbox.hearth("export", "--store", store).output == exported)
+    let back = sandbox.directory + "/back"
+    #expect(try sandbox.hearth("migrate", store, back).status == 0)
+    #expect(try sandbox.hearth("export", "--data-dir", back).output == exported)
+    _ = try sandbox.hearth("stop", "--data-dir", back)
+    #expect(try sandbox.hearth("migrate", data, store).status == 6, "it holds a database")
+
+    // Imported there again, they replace themselves.
+    #expect(try sandbox.hearth("import", "-", "--store", store, input: text).status == 0)
+    #expect(try sandbox.hearth("export", "--store", store).output == exported)
+    let long = String(repeating: "x", count: 1_000)
+    for hostile in [
+      #"{"":1}"#, #"{"/":1}"#, #"{".x":1}"#, #"{"a/b":1}"#, #"{"a":{".sv":"timestamp"}}"#,
+      #"{"a":{".value":1,"b":2}}"#, #"{"a":{"b":2,".value":1}}"#, #"{"a":{"b":1,"b":1}}"#,
+      #"{"posts":{"":{"a":1}}}"#, #"{"\ud83d":1}"#, #"{"a":"\ud83d"}"#, #"{"\ude00\ud83d":1}"#,
+      "{\"\(long)\":1}", #"{"a":{".priority":{}}}"#, #"{"a":{".foo":null}}"#, #"{"a\u0000":1}"#,
+      String(repeating: #"{"a":"#, count: 33) + "1" + String(repeating: "}", count: 33),
+    ] {
+      for padding in ["", String(repeating: "y", count: 100_000)] {
+        let text = "{\"first\":\"\(padding)\"," + hostile.dropFirst()
+        for place in [["--store", store], ["--data-dir", back]] {
+          let words = ["import", "-"] + place
+          let refused = try sandbox.run(words, input: text, environment: sandbox.environment)
+          #expect(refused.status == 2, "\(hostile)")
+          #expect(refused.errors.contains("stdin, line 1, byte "), "\(hostile): \(refused.errors)")
+        }
+      }
+    }
+    #expect(try sandbox.hearth("export", "--store", store).output == exported)
+    #expect(try sandbox.hearth("export", "--data-dir", back).output == exported)
+    _ = try sandbox.hearth("stop", "--data-dir", back)
   }
 
   @Test("fsck finds a wrong star count but leaves the repair to a server")
