@@ -27,6 +27,10 @@ final class ByteConnection: Sendable {
       wake()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+      if event as? ChannelEvent == .inputClosed { context.close(promise: nil) }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
       context.close(promise: nil)
     }
@@ -44,12 +48,20 @@ final class ByteConnection: Sendable {
   private let channel: any Channel
   private let state: NIOLoopBoundBox<State>
 
-  init(_ address: ListenAddress, isReading: Bool = true) async throws {
+  /// Connects.
+  ///
+  /// - Parameters:
+  ///   - address: The server's address.
+  ///   - isReading: Whether to read what comes.
+  ///   - staysOpen: Whether to notice only by reading that the other end has closed.
+  /// - Throws: An error of the connection.
+  init(_ address: ListenAddress, isReading: Bool = true, staysOpen: Bool = false) async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
     self.state = state
     let bootstrap = ClientBootstrap(group: loop)
       .channelOption(.autoRead, value: isReading)
+      .channelOption(.allowRemoteHalfClosure, value: staysOpen)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(Collector(state))

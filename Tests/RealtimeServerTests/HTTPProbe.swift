@@ -4,8 +4,8 @@ import RealtimeTransport
 final class HTTPProbe: Sendable {
   private let connection: ByteConnection
 
-  init(_ address: ListenAddress, isReading: Bool = true) async throws {
-    connection = try await ByteConnection(address, isReading: isReading)
+  init(_ address: ListenAddress, isReading: Bool = true, staysOpen: Bool = false) async throws {
+    connection = try await ByteConnection(address, isReading: isReading, staysOpen: staysOpen)
   }
 
   func send(_ bytes: [UInt8]) { connection.send(bytes) }

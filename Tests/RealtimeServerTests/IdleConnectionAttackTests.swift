@@ -100,7 +100,8 @@ struct IdleConnectionAttackTests {
     // However many are turned away at a time, each is told.
     var crowd: [HTTPProbe] = []
     for _ in 0..<150 {
-      let probe = try await HTTPProbe(.loopback(port: server.port ?? 0), isReading: false)
+      let address = ListenAddress.loopback(port: server.port ?? 0)
+      let probe = try await HTTPProbe(address, isReading: false, staysOpen: true)
       probe.send(HTTPProbe.text("GET", "/a.json"))
       crowd.append(probe)
     }
