@@ -105,7 +105,7 @@ struct AccessTests {
   }
 
   @Test("A client that the rules authorize without sign-in stays connected")
-  func letIn() async throws {
+  func markAuthorized() async throws {
     var options = DatabaseServer.Options(
       port: 0,
       rules: .source(#"{"rules":{"open":{".read":true}}}"#)

@@ -127,7 +127,7 @@ struct Access: Sendable {
   }
 
   /// Records that the rules have allowed a peer something.
-  mutating func letIn(_ peer: PeerID) {
+  mutating func markAuthorized(_ peer: PeerID) {
     if !strangers.isEmpty { strangers.remove(peer) }
   }
 

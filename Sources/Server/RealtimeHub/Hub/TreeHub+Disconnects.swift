@@ -43,7 +43,7 @@ extension TreeHub {
     if disconnects.count(of: origin.peer) > 0 {
       if let error = admissionError { return refuse(origin, with: error) }
       addSteps(disconnects.cancel(at: path, of: origin.peer))
-      access.letIn(origin.peer)
+      access.markAuthorized(origin.peer)
     }
     let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
     answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
@@ -51,7 +51,7 @@ extension TreeHub {
 
   /// Queues the response to a schedule, which leaves once the schedule is durable.
   private mutating func acknowledgeSchedule(_ origin: RequestOrigin) {
-    access.letIn(origin.peer)
+    access.markAuthorized(origin.peer)
     let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
     answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
   }

@@ -11,7 +11,7 @@ extension TreeHub {
       listens.end(key, of: origin.peer)
       return refuse(origin, with: error)
     }
-    access.letIn(origin.peer)
+    access.markAuthorized(origin.peer)
     let isPrompt = isPrompt(key, of: origin.peer)
     let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
     let payer = payer(for: origin.peer)
@@ -116,7 +116,7 @@ extension TreeHub {
       let value = try value(of: query, at: path, for: origin.peer)
       let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
       let isPrompt = isPrompt(ListenKey(path, query: query), of: origin.peer)
-      access.letIn(origin.peer)
+      access.markAuthorized(origin.peer)
       if isComposed(value, for: origin.peer) {
         let content = Composition.Content.answer(request: origin.request, value)
         let output = output(composing: content, to: origin.peer)

@@ -13,7 +13,7 @@ extension TreeHub {
     var response = ServerMessage.Response(.ok)
     do throws(RequestError) {
       try apply(write, of: origin, at: timestamp)
-      access.letIn(origin.peer)
+      access.markAuthorized(origin.peer)
       if showsData(to: origin) { response.payload = .node(durability.root[write.path]) }
       if let key { writes.record(key, from: origin.peer, at: timestamp) }
     } catch {
