@@ -12,8 +12,8 @@ import Testing
 @Suite("Long polling: turns")
 struct LongPollingTurnTests {
   /// Work during which requests arrive.
-  private final class Busy: TurnTaker {
-    let account = CostAccount()
+  private final class Busy: Schedulable {
+    let account = SchedulerAccount()
     var isWaiting = false
     var isReady = true
     private let work: () -> Void
@@ -52,7 +52,7 @@ struct LongPollingTurnTests {
     var answers = 0
     let account = context.account(of: request.connection)
     #expect(account.line(at: .now()) == .new)
-    context.turns.request(
+    context.scheduler.request(
       by: Busy {
         core.answer(request).assumeIsolated().whenComplete { _ in answers += 1 }
         #expect(answers == 0)

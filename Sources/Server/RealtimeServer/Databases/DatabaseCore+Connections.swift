@@ -68,7 +68,7 @@ extension DatabaseCore {
     guard phase == .running, let session = sessions[peer] else { return }
     session.lastMessage = .now()
     session.inbox.append(incoming)
-    context.turns.request(by: session)
+    context.scheduler.request(by: session)
     if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
       pause(session, for: .turn)
     }
@@ -125,7 +125,7 @@ extension DatabaseCore {
       session.isDecoding = false
       guard let self, sessions[session.peer] === session else { return }
       session.inbox.prepend(.decoded(result, length: bytes.count))
-      context.turns.request(by: session)
+      context.scheduler.request(by: session)
     }
   }
 
@@ -145,7 +145,7 @@ extension DatabaseCore {
       session.isDecoding = false
       guard let self, sessions[session.peer] === session else { return }
       session.inbox.prepend(.compared(message, node, hash: hash, length: length))
-      context.turns.request(by: session)
+      context.scheduler.request(by: session)
     }
   }
 
@@ -228,7 +228,7 @@ extension DatabaseCore {
     session.heldBack = nil
     session.outgoing.removeAll()
     guard !session.inbox.isEmpty || session.isDecoding else { return finish(peer) }
-    context.turns.request(by: session)
+    context.scheduler.request(by: session)
   }
 
   private func finish(_ peer: PeerID) {

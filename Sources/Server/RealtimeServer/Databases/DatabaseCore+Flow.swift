@@ -57,7 +57,7 @@ extension DatabaseCore {
       session.heldBack = nil
       admit(held.message, from: session, length: held.length)
       resume(session, for: .memory)
-      context.turns.request(by: session)
+      context.scheduler.request(by: session)
     }
   }
 
@@ -197,7 +197,7 @@ extension DatabaseCore {
     session.backlog = nil
     for held in others { deliver(held, to: session) }
     resume(session, for: .congested)
-    context.turns.request(by: session)
+    context.scheduler.request(by: session)
   }
 
   /// Sends a client the current data of one of its listens.
@@ -276,6 +276,6 @@ extension DatabaseCore {
     guard !session.isComposing else { return }
     session.outgoingBytes = 0
     if session.backlog != nil, !waitsAgain(session) { endBacklog(of: session) }
-    context.turns.request(by: session)
+    context.scheduler.request(by: session)
   }
 }

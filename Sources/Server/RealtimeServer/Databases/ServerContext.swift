@@ -31,10 +31,10 @@ final class ServerContext {
   /// The accounts and tokens of the server's users.
   let identities: ServerIdentities
   /// Decides which client's messages are handled next.
-  let turns: Turns
+  let scheduler: FairScheduler
   /// Decodes and encodes large messages off the event loop.
   let workbench: Workbench
-  private var accounts: [HTTPRequest.Connection: CostAccount] = [:]
+  private var accounts: [HTTPRequest.Connection: SchedulerAccount] = [:]
   /// The number of event streams of the guests of each network.
   private var guestStreams: [ClientNetwork: Int] = [:]
   /// Called when a write has failed and its outcome on disk is unknown.
@@ -54,7 +54,7 @@ final class ServerContext {
     self.options = options
     self.logger = logger
     self.clock = clock
-    turns = Turns(eventLoop)
+    scheduler = FairScheduler(eventLoop)
     memory = ConnectionMemory(options.limits.memory, eventLoop: eventLoop)
     workbench = Workbench(eventLoop, memory: memory)
     identities = ServerIdentities(
@@ -104,14 +104,14 @@ final class ServerContext {
   }
 
   /// The account that the requests of an HTTP connection are charged to.
-  func account(of connection: HTTPRequest.Connection?) -> CostAccount {
-    guard let connection else { return CostAccount() }
+  func account(of connection: HTTPRequest.Connection?) -> SchedulerAccount {
+    guard let connection else { return SchedulerAccount() }
     if let account = accounts[connection] { return account }
     let now = NIODeadline.now()
     if accounts.count >= options.limits.connections {
       accounts = accounts.filter { !$0.value.isLight(at: now) }
     }
-    let account = CostAccount()
+    let account = SchedulerAccount()
     accounts[connection] = account
     return account
   }

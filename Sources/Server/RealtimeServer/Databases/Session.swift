@@ -8,7 +8,7 @@ internal import RealtimeTransport
 /// The client's messages wait in the inbox for their turn, and until answers to earlier ones have
 /// been encoded. Output waits behind that encoding as well, so that the client receives everything
 /// in the order of the hub.
-final class Session: TurnTaker {
+final class Session: Schedulable {
   /// Why nothing more is read from a client for a while.
   struct Pauses: OptionSet {
     let rawValue: UInt8
@@ -58,7 +58,7 @@ final class Session: TurnTaker {
   let begin = NIODeadline.now()
   /// When the client last sent a message.
   var lastMessage = NIODeadline.now()
-  let account = CostAccount()
+  let account = SchedulerAccount()
   var isWaiting = false
   private weak var core: DatabaseCore?
   /// Messages from the client that have not been handled yet.

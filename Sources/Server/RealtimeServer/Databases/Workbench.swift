@@ -12,7 +12,7 @@ final class Workbench {
   static let longBytes = 1_024 * 1_024
 
   private struct Job {
-    let account: CostAccount
+    let account: SchedulerAccount
     /// Whether there is memory for the job's result.
     let mayBegin: () -> Bool
     /// Gives the job up if nobody needs its result any more, and returns whether it did.
@@ -23,7 +23,7 @@ final class Workbench {
   }
 
   private struct Lane {
-    var queue = TurnQueue<Job>()
+    var queue = FairQueue<Job>()
     var isBusy = false
   }
 
@@ -53,7 +53,7 @@ final class Workbench {
   ///   - work: The work, which runs on another thread.
   ///   - receive: Receives the result on the event loop.
   func perform<Result: Sendable>(
-    for account: CostAccount,
+    for account: SchedulerAccount,
     isLong: Bool,
     mayBegin: @escaping () -> Bool = { true },
     isGivenUp: @escaping () -> Bool = { false },

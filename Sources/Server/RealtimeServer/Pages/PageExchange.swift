@@ -8,11 +8,11 @@ internal import RealtimeTransport
 /// State: waiting for its turn, or for memory → asking (answers of the hub are awaited) → asking
 /// again, depending on the answers → rendering (off the event loop) → answered. Confined to the
 /// server's event loop.
-final class PageExchange: InternalPeer, TurnTaker {
+final class PageExchange: InternalPeer, Schedulable {
   /// The maximum number of steps for one page.
   private static let stepLimit = 4
 
-  let account: CostAccount
+  let account: SchedulerAccount
   var isWaiting = false
   private let request: HTTPRequest
   private let core: DatabaseCore
@@ -95,7 +95,7 @@ final class PageExchange: InternalPeer, TurnTaker {
     guard !isHeldBack else {
       return core.context.memory.whenRelieved { [weak self] in self?.readWhenPossible() }
     }
-    core.context.turns.request(by: self)
+    core.context.scheduler.request(by: self)
   }
 
   var isReady: Bool { isPending && peer != nil }

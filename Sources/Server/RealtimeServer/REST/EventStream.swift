@@ -7,8 +7,8 @@ internal import RealtimeTransport
 ///
 /// State: listening (the data is awaited) → open (pushes become events) → ended. Confined to the
 /// server's event loop.
-final class EventStream: InternalPeer, TurnTaker {
-  let account: CostAccount
+final class EventStream: InternalPeer, Schedulable {
+  let account: SchedulerAccount
   var isWaiting = false
   /// The listen to request when the stream's turn comes.
   private var listen: ListenRequest?
@@ -86,7 +86,7 @@ final class EventStream: InternalPeer, TurnTaker {
       query: query,
       tag: query.loadsAllData ? nil : 1
     )
-    core.context.turns.request(by: self)
+    core.context.scheduler.request(by: self)
   }
 
   var isReady: Bool { listen != nil && peer != nil }

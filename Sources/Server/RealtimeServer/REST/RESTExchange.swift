@@ -9,13 +9,13 @@ internal import RealtimeTransport
 /// State: reading the body → waiting for its turn, then until a user who writes too fast may write,
 /// or for memory → asking (answers of the hub are awaited) → asking again, for the next version in
 /// a condition → answered. Confined to the server's event loop.
-final class RESTExchange: InternalPeer, TurnTaker {
+final class RESTExchange: InternalPeer, Schedulable {
   /// The size from which a body is decoded, and an answer encoded, off the event loop; in bytes.
   private static let largeBytes = 32 * 1_024
   /// The approximate size of a key with its quotes and the text after it, in bytes.
   private static let keyBytes = 32
 
-  let account: CostAccount
+  let account: SchedulerAccount
   var isWaiting = false
   /// The work to do when the turn of the request comes.
   private var work: (() -> Void)?
@@ -101,7 +101,7 @@ final class RESTExchange: InternalPeer, TurnTaker {
 
   private func whenItIsTurn(_ work: @escaping () -> Void) {
     self.work = work
-    core.context.turns.request(by: self)
+    core.context.scheduler.request(by: self)
   }
 
   /// Does work, off the event loop if it is long, and continues with the result.

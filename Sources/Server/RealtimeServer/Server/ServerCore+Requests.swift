@@ -43,7 +43,7 @@ extension ServerCore {
   ) -> EventLoopFuture<HTTPReply> {
     let promise = eventLoop.makePromise(of: HTTPReply.self)
     let account = context.account(of: request.connection)
-    context.turns.request(
+    context.scheduler.request(
       by: RequestTurn(account) {
         // A reader that has left needs no answer; what others have sent is still carried out.
         guard !request.hasLostReader else { return promise.succeed(.answer(.readerHasLeft)) }
@@ -187,12 +187,12 @@ extension HTTPAnswer {
 }
 
 /// A request that waits for its turn.
-private final class RequestTurn: TurnTaker {
-  let account: CostAccount
+private final class RequestTurn: Schedulable {
+  let account: SchedulerAccount
   var isWaiting = false
   private var work: (() -> Void)?
 
-  init(_ account: CostAccount, _ work: @escaping () -> Void) {
+  init(_ account: SchedulerAccount, _ work: @escaping () -> Void) {
     self.account = account
     self.work = work
   }

@@ -6,7 +6,7 @@ import Testing
 
 /// Other clients must not wait for all the work that strangers cause on the event loop.
 @Suite("Fair scheduling on an event loop", .timeLimit(.minutes(2)))
-struct TurnAttackTests {
+struct FairSchedulerAttackTests {
   /// An event loop whose time advances only when work is done.
   private final class ManualLoop {
     var time = NIODeadline.uptimeNanoseconds(1_000_000_000)
@@ -15,8 +15,8 @@ struct TurnAttackTests {
     /// The workers that have had a turn.
     var log: [String] = []
 
-    var loop: Turns.Loop {
-      Turns.Loop(
+    var loop: FairScheduler.Loop {
+      FairScheduler.Loop(
         now: { self.time },
         atEndOfTick: { self.endOfTick.append($0) },
         inNextTick: { self.nextTick.append($0) }
@@ -35,8 +35,8 @@ struct TurnAttackTests {
     }
   }
 
-  private final class Worker: TurnTaker {
-    let account = CostAccount()
+  private final class Worker: Schedulable {
+    let account = SchedulerAccount()
     var isWaiting = false
     private(set) var pieces: Int
     private let name: String
@@ -64,10 +64,10 @@ struct TurnAttackTests {
   @Test("When there is little to do, work runs as soon as it arrives")
   func quiet() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     for number in 0..<10 {
       let worker = Worker("\(number)", pieces: 1, cost: .microseconds(20), loop)
-      turns.request(by: worker)
+      scheduler.request(by: worker)
       #expect(worker.pieces == 0)
     }
     #expect(!loop.tick())
@@ -76,18 +76,18 @@ struct TurnAttackTests {
   @Test("A client with little work waits for one piece of each endless worker at most")
   func overtaking() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     let attackers = (0..<40).map { _ in
       Worker("attacker", pieces: 100, cost: .milliseconds(20), loop)
     }
-    for attacker in attackers { turns.request(by: attacker) }
+    for attacker in attackers { scheduler.request(by: attacker) }
     // No worker has any cost at first, so each gets one piece done.
     for _ in 0..<100 { _ = loop.tick() }
     let client = Worker("client", pieces: 0, cost: .microseconds(20), loop)
     for _ in 0..<20 {
       loop.log = []
       client.ask(1)
-      turns.request(by: client)
+      scheduler.request(by: client)
       while client.isReady { #expect(loop.tick()) }
       #expect(loop.log.firstIndex(of: "client").map { $0 <= 1 } == true, "\(loop.log)")
     }
@@ -96,16 +96,16 @@ struct TurnAttackTests {
   @Test("A newcomer does not overtake clients known to be cheap")
   func newcomers() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     let client = Worker("client", pieces: 1, cost: .microseconds(20), loop)
-    turns.request(by: client)
+    scheduler.request(by: client)
     for _ in 0..<20 {
       for _ in 0..<40 {
-        turns.request(by: Worker("newcomer", pieces: 1, cost: .milliseconds(20), loop))
+        scheduler.request(by: Worker("newcomer", pieces: 1, cost: .milliseconds(20), loop))
       }
       loop.log = []
       client.ask(1)
-      turns.request(by: client)
+      scheduler.request(by: client)
       while client.isReady { #expect(loop.tick()) }
       #expect(loop.log.first == "client", "\(loop.log)")
     }
@@ -114,12 +114,12 @@ struct TurnAttackTests {
   @Test("Endless workers take turns, and all of their work gets done")
   func roundRobin() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     let attackers = (0..<5).map { Worker("\($0)", pieces: 20, cost: .milliseconds(20), loop) }
     for attacker in attackers {
       // No worker is favoured for having no cost yet.
       attacker.account.charge(.milliseconds(20), at: loop.time)
-      turns.request(by: attacker)
+      scheduler.request(by: attacker)
     }
     while loop.tick() {
       let left = attackers.map(\.pieces)
@@ -133,14 +133,14 @@ struct TurnAttackTests {
   @Test("Many light clients do not starve a heavy one")
   func noStarvation() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     let heavy = Worker("heavy", pieces: 10, cost: .milliseconds(20), loop)
-    turns.request(by: heavy)
+    scheduler.request(by: heavy)
     let clients = (0..<200).map { _ in Worker("client", pieces: 0, cost: .microseconds(100), loop) }
     for _ in 0..<12 {
       for client in clients {
         client.ask(1)
-        turns.request(by: client)
+        scheduler.request(by: client)
       }
       _ = loop.tick()
     }
@@ -150,23 +150,23 @@ struct TurnAttackTests {
   @Test("Sockets are polled after each slice, however much work waits")
   func slices() {
     let loop = ManualLoop()
-    let turns = Turns(loop.loop)
+    let scheduler = FairScheduler(loop.loop)
     let workers = (0..<100).map { _ in Worker("worker", pieces: 50, cost: .microseconds(500), loop)
     }
-    for worker in workers { turns.request(by: worker) }
+    for worker in workers { scheduler.request(by: worker) }
     var isBusy = true
     while isBusy {
       let start = loop.time
       isBusy = loop.tick()
       // One more turn may begin just before the end of the slice, and one is for the heavy worker.
-      #expect(loop.time - start <= Turns.slice + Turns.turn + Turns.turn)
+      #expect(loop.time - start <= FairScheduler.slice + FairScheduler.turn + FairScheduler.turn)
     }
     #expect(workers.allSatisfy { $0.pieces == 0 })
   }
 
   @Test("A debt decays over time")
   func debt() {
-    let account = CostAccount()
+    let account = SchedulerAccount()
     let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
     account.charge(.milliseconds(20), at: start)
     #expect(!account.isLight(at: start))

@@ -1,10 +1,10 @@
 internal import NIOCore
 
 /// A source of work for the event loop that comes in pieces.
-protocol TurnTaker: AnyObject {
+protocol Schedulable: AnyObject {
   /// The account that its work is charged to.
-  var account: CostAccount { get }
-  /// Whether it is waiting for its turn; only ``Turns`` changes this.
+  var account: SchedulerAccount { get }
+  /// Whether it is waiting for its turn; only ``FairScheduler`` changes this.
   var isWaiting: Bool { get set }
   /// Whether a piece of work can be done at this moment.
   var isReady: Bool { get }
@@ -16,7 +16,7 @@ protocol TurnTaker: AnyObject {
 /// What a client has cost recently, in time on the event loop and the workbench.
 ///
 /// The debt decreases slowly over time, so a client that asks for little never owes anything.
-final class CostAccount {
+final class SchedulerAccount {
   /// The debt from which other clients go first.
   static let allowance = TimeAmount.milliseconds(5)
   /// The fraction of elapsed time by which the debt shrinks, as a divisor.
@@ -67,7 +67,7 @@ final class CostAccount {
 ///
 /// Elements known to cost little go before those that cost much. They also go before those of
 /// unknown cost, or a client that keeps coming back under a new name would always go first.
-struct TurnQueue<Element> {
+struct FairQueue<Element> {
   private var light = CircularBuffer<Element>()
   private var new = CircularBuffer<Element>()
   private var heavy = CircularBuffer<Element>()
@@ -75,7 +75,7 @@ struct TurnQueue<Element> {
 
   var isEmpty: Bool { light.isEmpty && new.isEmpty && heavy.isEmpty }
 
-  mutating func append(_ element: Element, to line: CostAccount.Line) {
+  mutating func append(_ element: Element, to line: SchedulerAccount.Line) {
     switch line {
     case .light: light.append(element)
     case .new: new.append(element)
@@ -103,7 +103,7 @@ struct TurnQueue<Element> {
 /// which other clients have work, then for its turn, one client after another. Clients known to
 /// cost little go first, and overtake clients whose work never ends; those share the remaining
 /// time. Confined to the event loop.
-final class Turns {
+final class FairScheduler {
   /// How long the event loop works before it checks its sockets again.
   static let slice = TimeAmount.milliseconds(4)
   /// How long one turn lasts, if the pieces of work are smaller.
@@ -121,7 +121,7 @@ final class Turns {
   }
 
   private let loop: Loop
-  private var queue = TurnQueue<any TurnTaker>()
+  private var queue = FairQueue<any Schedulable>()
   /// How much of this slice has been used.
   private var used = TimeAmount.zero
   private var isRunning = false
@@ -143,42 +143,42 @@ final class Turns {
   }
 
   /// Gives a client turns until it is no longer ready: at once, or after those ahead of it.
-  func request(by taker: any TurnTaker) {
-    guard taker.isReady, !taker.isWaiting else { return }
+  func request(by client: any Schedulable) {
+    guard client.isReady, !client.isWaiting else { return }
     guard !isRunning, queue.isEmpty, used < Self.slice else {
-      wait(taker, at: loop.now())
+      wait(client, at: loop.now())
       return scheduleNext()
     }
     awaitEndOfTick()
-    run(taker)
+    run(client)
     work()
   }
 
-  private func wait(_ taker: any TurnTaker, at now: NIODeadline) {
-    taker.isWaiting = true
-    queue.append(taker, to: taker.account.line(at: now))
+  private func wait(_ client: any Schedulable, at now: NIODeadline) {
+    client.isWaiting = true
+    queue.append(client, to: client.account.line(at: now))
   }
 
   /// Gives turns until the slice is over or no client is waiting.
   private func work() {
-    while used < Self.slice, let taker = queue.popFirst() { run(taker) }
+    while used < Self.slice, let client = queue.popFirst() { run(client) }
     scheduleNext()
   }
 
-  private func run(_ taker: any TurnTaker) {
-    taker.isWaiting = false
+  private func run(_ client: any Schedulable) {
+    client.isWaiting = false
     isRunning = true
     let start = loop.now()
     var end = start
-    while taker.isReady, end - start < Self.turn {
-      taker.takeTurn()
+    while client.isReady, end - start < Self.turn {
+      client.takeTurn()
       end = loop.now()
     }
     isRunning = false
     used = used + (end - start)
-    taker.account.charge(end - start, at: end)
+    client.account.charge(end - start, at: end)
     // It may have requested another turn in the meantime.
-    if taker.isReady, !taker.isWaiting { wait(taker, at: end) }
+    if client.isReady, !client.isWaiting { wait(client, at: end) }
   }
 
   private func awaitEndOfTick() {
@@ -197,11 +197,11 @@ final class Turns {
       self.isNextAwaited = false
       self.used = .zero
       self.awaitEndOfTick()
-      while self.used < Self.slice, let taker = self.queue.popFirstLight() { self.run(taker) }
+      while self.used < Self.slice, let client = self.queue.popFirstLight() { self.run(client) }
       // One of the others gets a turn in any case; otherwise many cheap clients could starve them.
       repeat {
-        guard let taker = self.queue.popFirstOther() else { break }
-        self.run(taker)
+        guard let client = self.queue.popFirstOther() else { break }
+        self.run(client)
       } while self.used < Self.slice
       self.scheduleNext()
     }
