@@ -116,9 +116,9 @@ extension DatabaseCore {
   private func decode(_ bytes: [UInt8], of session: Session) {
     session.isDecoding = true
     let depthLimit = options.limits.jsonDepth
-    context.workbench.perform(
+    context.workers.perform(
       for: session.account,
-      isLong: bytes.count > Workbench.longBytes
+      isLong: bytes.count > WorkerPool.longBytes
     ) {
       Self.decoded(bytes, depthLimit: depthLimit)
     } then: { [weak self] result in
@@ -137,9 +137,9 @@ extension DatabaseCore {
     length: Int
   ) {
     session.isDecoding = true
-    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
     measure.add(node)
-    context.workbench.perform(for: session.account, isLong: measure.isExceeded) {
+    context.workers.perform(for: session.account, isLong: measure.isExceeded) {
       node.hash
     } then: { [weak self] hash in
       session.isDecoding = false

@@ -240,9 +240,9 @@ extension DatabaseCore {
     guard !session.isGone else { return }
     session.isComposing = true
     let connection = session.connection
-    context.workbench.perform(
+    context.workers.perform(
       for: session.account,
-      isLong: composition.isLonger(than: Workbench.longBytes),
+      isLong: composition.isLonger(than: WorkerPool.longBytes),
       mayBegin: { [memory = context.memory] in
         session.isGone || !memory.isExhausted(isWaiting: connection.hasNotableOutput)
       }

@@ -13,7 +13,7 @@ protocol Schedulable: AnyObject {
   func takeTurn()
 }
 
-/// What a client has cost recently, in time on the event loop and the workbench.
+/// What a client has cost recently, in time on the event loop and the worker pool.
 ///
 /// The debt decreases slowly over time, so a client that asks for little never owes anything.
 final class SchedulerAccount {

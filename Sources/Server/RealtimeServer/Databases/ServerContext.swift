@@ -33,7 +33,7 @@ final class ServerContext {
   /// Decides which client's messages are handled next.
   let scheduler: FairScheduler
   /// Decodes and encodes large messages off the event loop.
-  let workbench: Workbench
+  let workers: WorkerPool
   private var accounts: [HTTPRequest.Connection: SchedulerAccount] = [:]
   /// The number of event streams of the guests of each network.
   private var guestStreams: [ClientNetwork: Int] = [:]
@@ -56,7 +56,7 @@ final class ServerContext {
     self.clock = clock
     scheduler = FairScheduler(eventLoop)
     memory = ConnectionMemory(options.limits.memory, eventLoop: eventLoop)
-    workbench = Workbench(eventLoop, memory: memory)
+    workers = WorkerPool(eventLoop, memory: memory)
     identities = ServerIdentities(
       verifier: options.credentialVerifier,
       options: options.identities,

@@ -125,7 +125,7 @@ final class PageExchange: InternalPeer, Schedulable {
     let address = request.path + request.parameters.map { "&\($0.name)=\($0.value)" }.joined()
     if let kept = versions.page(at: address, of: data) { return answer(with: kept) }
     let limit = core.options.limits.responseBytes
-    core.context.workbench.perform(
+    core.context.workers.perform(
       for: account,
       isLong: false,
       mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },

@@ -130,11 +130,11 @@ final class EventStream: InternalPeer, Schedulable {
       return
     }
     isAccepted = true
-    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
     measure.add(initial)
     guard measure.bytes > Self.largeBytes else { return accept() }
     let (options, isSelection) = (request.options, request.query != nil)
-    core.context.workbench.perform(
+    core.context.workers.perform(
       for: account,
       isLong: measure.isExceeded,
       mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },

@@ -112,9 +112,9 @@ final class RESTExchange: InternalPeer, Schedulable {
     then next: @escaping (Result) -> Void
   ) {
     guard bytes > Self.largeBytes else { return next(work()) }
-    core.context.workbench.perform(
+    core.context.workers.perform(
       for: account,
-      isLong: bytes > Workbench.longBytes,
+      isLong: bytes > WorkerPool.longBytes,
       mayBegin: mayBegin,
       isGivenUp: { [self] in giveUp() },
       work,
@@ -241,7 +241,7 @@ final class RESTExchange: InternalPeer, Schedulable {
 
   /// The approximate size of data as JSON, in bytes, counted only as far as it matters.
   private static func bytes(of node: Node) -> Int {
-    var measure = NodeMeasure(bytes: Workbench.longBytes)
+    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
     measure.add(node)
     return measure.bytes
   }

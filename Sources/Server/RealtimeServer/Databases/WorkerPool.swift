@@ -7,7 +7,7 @@ internal import RealtimeTransport
 /// There are two lanes, one of them for very long work, so that it holds up nothing else. Each lane
 /// does one job at a time, and clients that have cost little recently go first. A client that waits
 /// for a job submits no other, so waiting clients take turns. Confined to the event loop.
-final class Workbench {
+final class WorkerPool {
   /// The approximate size from which work counts as very long, in bytes.
   static let longBytes = 1_024 * 1_024
 
@@ -81,12 +81,12 @@ final class Workbench {
     add(job, to: isLong ? \.long : \.short)
   }
 
-  private func add(_ job: Job, to lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+  private func add(_ job: Job, to lane: ReferenceWritableKeyPath<WorkerPool, Lane>) {
     self[keyPath: lane].queue.append(job, to: job.account.line(at: .now()))
     startNext(at: lane)
   }
 
-  private func startNext(at lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+  private func startNext(at lane: ReferenceWritableKeyPath<WorkerPool, Lane>) {
     guard !self[keyPath: lane].isBusy else { return }
     while let job = self[keyPath: lane].queue.popFirst() {
       if job.isGivenUp() { continue }
@@ -99,7 +99,7 @@ final class Workbench {
     }
   }
 
-  private func start(_ job: Job, at lane: ReferenceWritableKeyPath<Workbench, Lane>) {
+  private func start(_ job: Job, at lane: ReferenceWritableKeyPath<WorkerPool, Lane>) {
     self[keyPath: lane].isBusy = true
     job.start { time in
       job.account.charge(time, at: .now())
