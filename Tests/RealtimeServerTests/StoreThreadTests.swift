@@ -154,8 +154,8 @@ private final class HastyStore: TreeStore {
 
 @Suite("The idle heuristic")
 struct QuietSpellTests {
-  private func spell(_ batches: Int) -> QuietSpell {
-    var spell = QuietSpell()
+  private func spell(_ batches: Int) -> IdleHeuristic {
+    var spell = IdleHeuristic()
     for _ in 0..<batches { spell.batchStored(in: .microseconds(200), hadRequests: false) }
     return spell
   }

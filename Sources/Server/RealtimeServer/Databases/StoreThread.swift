@@ -202,7 +202,7 @@ final class StoreThread: Sendable {
 /// thread until eight in a row were stored quickly without a request in the meantime. From then on
 /// one in sixteen still goes there, which shows whether it is as quiet as before. Every disk is slow
 /// now and then: a slow batch only takes away as much as eight quick ones have earned.
-struct QuietSpell {
+struct IdleHeuristic {
   private static let quietBatches = 8
   /// The quick batches that count at most.
   private static let mostEarned = 32
@@ -260,7 +260,7 @@ final class WriteBatcher {
   private var isStopped = false
   /// The number of batches that were handed over and have no outcome yet.
   private var underWay = 0
-  private var quietSpell = QuietSpell()
+  private var idleHeuristic = IdleHeuristic()
   /// ``requestCount`` when the oldest batch without an outcome was handed over.
   private var requestsBefore = 0
   /// Ends the pause after a failure.
@@ -297,7 +297,7 @@ final class WriteBatcher {
     if let batch = takeBatch() {
       if underWay == 0 { requestsBefore = requestCount() }
       underWay += 1
-      thread.commit(batch, mayBlock: quietSpell.mayBlock)
+      thread.commit(batch, mayBlock: idleHeuristic.mayBlock)
     } else if underWay == 0 {
       onIdle()
     }
@@ -309,7 +309,7 @@ final class WriteBatcher {
     case .success:
       underWay -= outcome.batches
       let requests = requestCount()
-      quietSpell.batchStored(in: outcome.time, hadRequests: requests > requestsBefore)
+      idleHeuristic.batchStored(in: outcome.time, hadRequests: requests > requestsBefore)
       requestsBefore = requests
     case .failure(let error) where error.hasStoredNothing:
       thread.goOn()
