@@ -436,10 +436,10 @@ struct ClusterSimulation {
       servers[index].open[lease.database] = Server.Open(lease: lease, count: 0, until: until)
       send(.load(lease), from: index)
     case .extend(let lease, let until): servers[index].open[lease.database]?.until = until
-    case .letGo(let name, .orderly):
+    case .giveUp(let name, .orderly):
       servers[index].open[name]?.isLeaving = true
       leaveIfPossible(name, at: index)
-    case .letGo(let name, .atOnce): abandon(name, at: index)
+    case .giveUp(let name, .atOnce): abandon(name, at: index)
     case .farewell(let name, _): mark(name.isEmpty ? "" : "farewell")
     case .stopped:
       send(.withdraw, from: index)

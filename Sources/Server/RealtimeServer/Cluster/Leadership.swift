@@ -56,7 +56,7 @@ package struct Leadership: Sendable {
     /// A lease is valid until a later time.
     case extend(Lease, until: Duration)
     /// Close a database; its clients stay connected, but get no more answers.
-    case letGo(String, Departure)
+    case giveUp(String, Departure)
     /// Redirect the clients of a closed database; without a server, only disconnect them.
     case farewell(String, to: ClusterServer?)
     /// Report that the storage lacks what it had before.
@@ -117,19 +117,20 @@ package struct Leadership: Sendable {
     var phase = Phase.undecided
     var waiting: [Request] = []
     /// Whether requests are waiting because the holder of the lease may have died.
-    var isOrphan = false
+    var isLeaderless = false
     /// Only a view that was requested at or after this time may decide.
-    var blindUntil: Duration?
+    var staleUntil: Duration?
 
     /// Whether a view is recent enough to decide for the waiting requests.
-    func isDecided(by sight: Sight?, freshness: Duration) -> Bool {
-      guard let sight, let newest = waiting.last else { return false }
-      return sight.sent + freshness >= newest.arrival && blindUntil.map { sight.sent >= $0 } ?? true
+    func isDecided(by observation: Observation?, freshness: Duration) -> Bool {
+      guard let observation, let newest = waiting.last else { return false }
+      return observation.sent + freshness >= newest.arrival
+        && staleUntil.map { observation.sent >= $0 } ?? true
     }
   }
 
   /// The last view from the storage, when it was requested, and when it arrived.
-  private struct Sight {
+  private struct Observation {
     /// The servers that live and the leases that may still be valid.
     var view: ClusterView
     let sent: Duration
@@ -153,7 +154,7 @@ package struct Leadership: Sendable {
   private let me: ClusterServer
   private let timing: LeaseTiming
   private var databases: [String: Database] = [:]
-  private var sight: Sight?
+  private var observation: Observation?
   /// What is known of the leases and of the servers, by database and server.
   private var leasePulses: [String: Pulse<LeaseMark>] = [:]
   private var serverPulses: [ServerID: Pulse<Int64>] = [:]
@@ -173,7 +174,7 @@ package struct Leadership: Sendable {
   }
 
   /// The last view from the storage.
-  package var view: ClusterView? { sight?.view }
+  package var view: ClusterView? { observation?.view }
 
   /// Whether the last attempt to reach the storage failed.
   package var isCutOff: Bool { hasFailed }
@@ -185,18 +186,18 @@ package struct Leadership: Sendable {
 
   /// Whether the holder of a lease was alive at the time of the last view.
   package func isTrusted(_ lease: Lease) -> Bool {
-    guard let sight, let pulse = leasePulses[lease.database] else { return true }
-    return sight.arrival - pulse.since <= timing.lease - timing.suspicion
+    guard let observation, let pulse = leasePulses[lease.database] else { return true }
+    return observation.arrival - pulse.since <= timing.lease - timing.suspicion
   }
 
   /// The age of the last view, counted from when it was requested.
-  package func lag(at now: Duration) -> Duration? { sight.map { now - $0.sent } }
+  package func lag(at now: Duration) -> Duration? { observation.map { now - $0.sent } }
 
   /// The time by the storage's clock: the time in the last view, plus the time since then here.
   ///
   /// It is ahead by at most the time that the answer took.
   package func storageTime(at now: Duration) -> Duration? {
-    sight.map { $0.view.time + now - $0.sent }
+    observation.map { $0.view.time + now - $0.sent }
   }
 
   /// Takes an input.
@@ -266,14 +267,14 @@ package struct Leadership: Sendable {
 
   private mutating func drop(_ name: String) {
     databases[name]?.phase = .closing
-    outputs.append(.letGo(name, .atOnce))
+    outputs.append(.giveUp(name, .atOnce))
   }
 
   private mutating func announced(_ view: ClusterView, at now: Duration) {
     guard let sent = announcement else { return }
     announcement = nil
     hasFailed = false
-    let before = sight
+    let before = observation
     let view = look(at: view, sent: sent, at: now)
     let leases = Dictionary(view.leases.map { ($0.database, $0) }) { first, _ in first }
     for name in databases.keys.sorted() {
@@ -299,13 +300,13 @@ package struct Leadership: Sendable {
     reportLosses(in: all)
     historyPulse =
       historyPulse?.next(all.history, at: now) ?? Pulse(mark: all.history, since: now)
-    var sight = Sight(view: all, sent: sent, arrival: now)
+    var observation = Observation(view: all, sent: sent, arrival: now)
     var servers: [ServerID: Pulse<Int64>] = [:]
     for (id, count) in all.announcements {
       servers[id] = serverPulses[id]?.next(count, at: now) ?? Pulse(mark: count, since: now)
     }
     serverPulses = servers
-    sight.view.servers.removeAll { server in
+    observation.view.servers.removeAll { server in
       servers[server.id].map { now - $0.since >= timing.lease } ?? false
     }
     var leases: [String: Pulse<LeaseMark>] = [:]
@@ -313,17 +314,19 @@ package struct Leadership: Sendable {
       let (name, mark) = (lease.database, LeaseMark(lease, in: all.history))
       let pulse = leasePulses[name]?.next(mark, at: now) ?? Pulse(mark: mark, since: now)
       leases[name] = pulse
-      if now - pulse.since >= lease.duration, lease.holder != me.id { sight.ended[name] = mark }
+      if now - pulse.since >= lease.duration, lease.holder != me.id {
+        observation.ended[name] = mark
+      }
     }
     leasePulses = leases
-    sight.view.leases.removeAll { sight.ended[$0.database] != nil }
-    self.sight = sight
-    return sight.view
+    observation.view.leases.removeAll { observation.ended[$0.database] != nil }
+    self.observation = observation
+    return observation.view
   }
 
   /// Reports each database whose last batch is not the one that was seen, nor a later one.
   private mutating func reportLosses(in view: ClusterView) {
-    guard let old = sight?.view else { return }
+    guard let old = observation?.view else { return }
     for (name, seen) in old.positions.sorted(by: { $0.key < $1.key }) {
       let found = view.positions[name]
       if let found, found.batch > seen.batch || found == seen { continue }
@@ -385,7 +388,7 @@ package struct Leadership: Sendable {
   private mutating func handOver(_ name: String, to successor: ClusterServer?) {
     guard case .leading(let lease, _, let until) = databases[name]?.phase else { return }
     databases[name]?.phase = .handingOver(lease, until: until, to: successor)
-    outputs.append(.letGo(name, .orderly))
+    outputs.append(.giveUp(name, .orderly))
   }
 
   /// Takes over databases that were handed to this server, and its share of those without a leader.
@@ -408,10 +411,10 @@ package struct Leadership: Sendable {
   /// Asks for a lease, unless another server may lead under one that the storage has lost.
   private mutating func acquire(_ name: String, at now: Duration) {
     let isKnown = historyPulse.map { now - $0.since >= timing.lease } ?? false
-    guard isKnown || sight?.view.isSettled == true else { return }
+    guard isKnown || observation?.view.isSettled == true else { return }
     databases[name]?.phase = .acquiring(sent: now)
     let history = isKnown ? historyPulse?.mark : nil
-    outputs.append(.acquire(name, insteadOf: sight?.ended[name], knowing: history))
+    outputs.append(.acquire(name, insteadOf: observation?.ended[name], knowing: history))
   }
 
   private mutating func acquired(
@@ -433,16 +436,16 @@ package struct Leadership: Sendable {
     case .failure:
       // Earlier views do not count: the storage has to be reached first.
       hasFailed = true
-      databases[name]?.blindUntil = now
+      databases[name]?.staleUntil = now
     }
   }
 
   /// Adds a lease to the view, in place of any other for the same database.
   private mutating func note(_ lease: Lease) {
-    sight?.ended[lease.database] = nil
+    observation?.ended[lease.database] = nil
     if leasePulses[lease.database]?.mark.lease != lease.id { leasePulses[lease.database] = nil }
-    sight?.view.leases.removeAll { $0.database == lease.database }
-    sight?.view.leases.append(lease)
+    observation?.view.leases.removeAll { $0.database == lease.database }
+    observation?.view.leases.append(lease)
   }
 
   private mutating func lost(_ name: String, lease: Lease, by loss: Loss, at now: Duration) {
@@ -494,7 +497,7 @@ package struct Leadership: Sendable {
     guard isClosed, isReleased else { return }
     // Earlier views of others show this server as the holder.
     databases[name]?.phase = .parting(to: nil, at: now + timing.freshness * 5 / 4)
-    databases[name]?.blindUntil = now
+    databases[name]?.staleUntil = now
   }
 
   // MARK: Requests
@@ -506,7 +509,7 @@ package struct Leadership: Sendable {
         outputs.append(.answer(request: request.number, .here))
       }
       databases[name]?.waiting = []
-      databases[name]?.isOrphan = false
+      databases[name]?.isLeaderless = false
       return
     }
     let late = database.waiting.prefix { $0.arrival + timing.patience <= now }
@@ -521,20 +524,22 @@ package struct Leadership: Sendable {
       return
     }
     guard !isStopping else { return send(name, to: .nowhere("the server is stopping")) }
-    guard let sight, left.isDecided(by: sight, freshness: timing.freshness) else { return }
-    guard let lease = sight.view.leases.first(where: { $0.database == name }) else {
-      if !database.isOrphan, let other = preferred(for: name), other.id != me.id {
+    guard let observation, left.isDecided(by: observation, freshness: timing.freshness) else {
+      return
+    }
+    guard let lease = observation.view.leases.first(where: { $0.database == name }) else {
+      if !database.isLeaderless, let other = preferred(for: name), other.id != me.id {
         return send(name, to: .there(other))
       }
       return acquire(name, at: now)
     }
     guard lease.holder != me.id else { return acquire(name, at: now) }
-    let holder = sight.view.servers.first { $0.id == lease.holder }
+    let holder = observation.view.servers.first { $0.id == lease.holder }
     // A holder with this server's host is an earlier run of it, which no longer answers.
     if let holder, holder.host != me.host, isTrusted(lease) {
       return send(name, to: .there(holder))
     }
-    databases[name]?.isOrphan = true
+    databases[name]?.isLeaderless = true
   }
 
   /// Reads a damaged database again for the first request after its rest.
@@ -564,20 +569,20 @@ package struct Leadership: Sendable {
 
   private var nextAnnouncement: Duration {
     guard let last = lastAnnouncement else { return .zero }
-    if hasFailed || sight == nil { return last + timing.retry }
+    if hasFailed || observation == nil { return last + timing.retry }
     var next = last + timing.renewal
     for (name, database) in databases where database.phase == .undecided {
       guard !database.waiting.isEmpty else { continue }
-      let isFresh = database.isDecided(by: sight, freshness: timing.freshness)
+      let isFresh = database.isDecided(by: observation, freshness: timing.freshness)
       next = min(next, last + (isFresh ? Self.watch : Self.pause))
-      guard isFresh, let lease = sight?.view.leases.first(where: { $0.database == name }),
+      guard isFresh, let lease = observation?.view.leases.first(where: { $0.database == name }),
         let end = end(of: lease)
       else { continue }
       next = min(next, max(last + Self.pause, end + Self.pause))
     }
     // A holder that has not renewed its lease may have died, so the storage is asked as the lease
     // ends.
-    for lease in sight?.view.leases ?? [] where lease.holder != me.id && !isTrusted(lease) {
+    for lease in observation?.view.leases ?? [] where lease.holder != me.id && !isTrusted(lease) {
       guard let end = end(of: lease) else { continue }
       next = min(next, max(last + Self.pause, end + Self.pause))
     }
@@ -629,8 +634,11 @@ package struct Leadership: Sendable {
 
   /// The server that should lead a database without a leader; nil before the first view.
   private func preferred(for name: String) -> ClusterServer? {
-    guard let sight else { return nil }
-    return Self.choice(for: name, among: sight.view.servers.filter { $0.host != me.host } + [me])
+    guard let observation else { return nil }
+    return Self.choice(
+      for: name,
+      among: observation.view.servers.filter { $0.host != me.host } + [me]
+    )
   }
 
   /// The server that should lead a database after this one stops.

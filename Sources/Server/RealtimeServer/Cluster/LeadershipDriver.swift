@@ -269,9 +269,9 @@ final class LeadershipDriver: DatabaseLeaders {
       if let term = terms[lease.database], term.lease == lease.id, term.until > .zero {
         term.until = until
       }
-    case .letGo(let name, let departure): letGo(name, departure: departure)
+    case .giveUp(let name, let departure): giveUp(name, departure: departure)
     case .farewell(let name, let server):
-      led?.sayFarewell(name, to: server.flatMap { $0.id.isTool ? nil : $0.host })
+      led?.redirectClients(name, to: server.flatMap { $0.id.isTool ? nil : $0.host })
     case .report(let loss): report(loss)
     case .stopped: withdraw()
     }
@@ -412,15 +412,15 @@ final class LeadershipDriver: DatabaseLeaders {
     led?.lead(term)
   }
 
-  private func letGo(_ name: String, departure: Leadership.Departure) {
+  private func giveUp(_ name: String, departure: Leadership.Departure) {
     switch departure {
-    case .orderly: led?.letGo(name)
+    case .orderly: led?.giveUp(name)
     case .atOnce:
       counts.lost += 1
       logger.warning("a lease has ended", metadata: ["database": "\(name)"])
       terms.removeValue(forKey: name)?.until = .zero
       leases[name] = nil
-      led?.letGo(name, because: trouble ?? "another server leads the database now")
+      led?.giveUp(name, because: trouble ?? "another server leads the database now")
     }
   }
 

@@ -268,7 +268,7 @@ extension DatabaseCore {
   /// Messages that arrive from then on are not read, as if they had never arrived; clients resend
   /// them to the next server. Requests that were already accepted are stored and answered first,
   /// because a client that is not told that its write was stored would make it twice.
-  func sayGoodbye() {
+  func shutDown() {
     guard phase == .running else { return }
     phase = .settling
     for session in sessions.values { pause(session, for: .leaving) }
@@ -282,7 +282,7 @@ extension DatabaseCore {
   /// - Returns: A future that completes when the store is closed; it never fails.
   func close() -> EventLoopFuture<Void> {
     isClosing = true
-    sayGoodbye()
+    shutDown()
     continueClosing()
     return closed.futureResult
   }
@@ -351,7 +351,7 @@ extension DatabaseCore {
   }
 
   /// Redirects the clients of a database that was handed over to its next leader.
-  func sayFarewell(to host: String?) {
+  func redirectClients(to host: String?) {
     for session in Array(sessions.values) {
       session.inbox.removeAll()
       if let host {

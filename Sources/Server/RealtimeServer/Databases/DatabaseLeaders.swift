@@ -36,14 +36,14 @@ protocol LedDatabases: AnyObject {
   func lead(_ term: LeaseTerm)
 
   /// Called when a database must be closed in order: pending requests are stored and answered first.
-  func letGo(_ name: String)
+  func giveUp(_ name: String)
 
   /// Called when a database must be closed at once, and its clients are told why.
-  func letGo(_ name: String, because reason: String)
+  func giveUp(_ name: String, because reason: String)
 
   /// Called when the clients of a database that was closed in order must go, to a host if there is
   /// one.
-  func sayFarewell(_ name: String, to host: String?)
+  func redirectClients(_ name: String, to host: String?)
 }
 
 /// Which server leads a database.

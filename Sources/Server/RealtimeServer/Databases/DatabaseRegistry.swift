@@ -220,14 +220,14 @@ final class DatabaseRegistry {
   // MARK: Closing
 
   /// Disconnects the clients of all databases.
-  func sayGoodbye() {
+  func shutDown() {
     isClosing = true
-    for core in open { core.sayGoodbye() }
+    for core in open { core.shutDown() }
   }
 
   /// Disconnects the clients of databases that are already closed.
   func disperse() {
-    for name in parting.keys { sayFarewell(name, to: nil) }
+    for name in parting.keys { redirectClients(name, to: nil) }
   }
 
   /// Closes all databases, including those that are still opening.
@@ -356,7 +356,7 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
-  func letGo(_ name: String) {
+  func giveUp(_ name: String) {
     whenOpen(name) { registry, core in
       registry.context.logger.notice("handing a database over", metadata: ["database": "\(name)"])
       registry.parting[name] = core
@@ -364,7 +364,7 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
-  func letGo(_ name: String, because reason: String) {
+  func giveUp(_ name: String, because reason: String) {
     whenOpen(name) { registry, core in
       registry.context.logger.notice(
         "a database may be led by another server now: \(reason)",
@@ -394,7 +394,7 @@ extension DatabaseRegistry: LedDatabases {
     let closed = core.abandon(because: reason)
     entries[name] = .closing(closed)
     // The completion of the orderly close reports the end of this one.
-    guard !isParting else { return core.sayFarewell(to: nil) }
+    guard !isParting else { return core.redirectClients(to: nil) }
     closed.assumeIsolated().whenComplete { _ in self.ended(name) }
   }
 
@@ -413,7 +413,7 @@ extension DatabaseRegistry: LedDatabases {
     leaders?.closed(name)
   }
 
-  func sayFarewell(_ name: String, to host: String?) {
-    parting.removeValue(forKey: name)?.sayFarewell(to: host)
+  func redirectClients(_ name: String, to host: String?) {
+    parting.removeValue(forKey: name)?.redirectClients(to: host)
   }
 }

@@ -188,7 +188,7 @@ extension ServerCore {
       .flatMap { core.value.leaders?.stop() ?? core.value.eventLoop.makeSucceededVoidFuture() }
       .flatMap {
         core.value.databases.disperse()
-        core.value.databases.sayGoodbye()
+        core.value.databases.shutDown()
         let closing = listeners.map { $0.closePlainConnections() }
         return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
       }
