@@ -38,7 +38,7 @@ extension Action {
 }
 
 /// Why an action does not apply in the current state.
-enum Obstacle: Equatable {
+enum DisabledReason: Equatable {
   /// There is nothing to act on, and the user can see that.
   case nothingThere
   /// The user gets this text as a note.
@@ -62,7 +62,7 @@ enum Obstacle: Equatable {
 /// command line, the names in configuration files and the manual pages are all derived from these
 /// declarations.
 struct BoundAction: Sendable {
-  typealias Condition = @Sendable (Model) -> Obstacle?
+  typealias Condition = @Sendable (Model) -> DisabledReason?
   typealias Change = @Sendable (inout Model) -> [Effect]
 
   /// A hint in the footer: lower ranks come first, as far as there is room.
@@ -79,7 +79,7 @@ struct BoundAction: Sendable {
   let binding: KeyBinding<Action, Context>
   let hint: Hint?
   /// Returns why the action does not apply in the current state; nil if it does.
-  let obstacle: Condition
+  let disabledReason: Condition
   /// What the action does if it applies.
   let perform: Change
 
@@ -91,7 +91,7 @@ struct BoundAction: Sendable {
   ///   - contexts: The contexts in which the action exists.
   ///   - help: The description.
   ///   - hint: Its hint in the footer; nil for none.
-  ///   - obstacle: Returns why it does not apply in the current state.
+  ///   - disabledReason: Returns why it does not apply in the current state.
   ///   - perform: Changes the model, and returns what has to be done outside it.
   init(
     _ action: Action,
@@ -99,12 +99,12 @@ struct BoundAction: Sendable {
     in contexts: Set<Context>,
     help: SafeText,
     hint: Hint? = nil,
-    unless obstacle: @escaping Condition = { _ in nil },
+    unless disabledReason: @escaping Condition = { _ in nil },
     perform: @escaping Change
   ) {
     binding = KeyBinding(keys, action: action, in: contexts, help: help)
     self.hint = hint
-    self.obstacle = obstacle
+    self.disabledReason = disabledReason
     self.perform = perform
   }
 
@@ -115,7 +115,7 @@ struct BoundAction: Sendable {
     in contexts: Set<Context>,
     help: SafeText,
     hint: Hint? = nil,
-    unless obstacle: @escaping Condition = { _ in nil },
+    unless disabledReason: @escaping Condition = { _ in nil },
     change: @escaping @Sendable (inout Model) -> Void
   ) {
     self.init(
@@ -124,7 +124,7 @@ struct BoundAction: Sendable {
       in: contexts,
       help: help,
       hint: hint,
-      unless: obstacle,
+      unless: disabledReason,
       perform: { model in
         change(&model)
         return []

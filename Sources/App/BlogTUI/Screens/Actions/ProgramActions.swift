@@ -58,7 +58,7 @@ enum ProgramActions {
       keys: ["y"],
       in: ListActions.reading,
       help: "copy the post or comment",
-      unless: { $0.openPost?.selectedComment == nil ? $0.noPostInViewObstacle : nil },
+      unless: { $0.openPost?.selectedComment == nil ? $0.noPostInViewReason : nil },
       perform: { $0.copySelection() }
     ),
     BoundAction(
@@ -66,7 +66,7 @@ enum ProgramActions {
       keys: ["o"],
       in: ListActions.reading,
       help: "open a link of the post or comment",
-      unless: { $0.noPostInViewObstacle },
+      unless: { $0.noPostInViewReason },
       change: { $0.openLinks() }
     ),
     BoundAction(
@@ -122,7 +122,7 @@ enum ProgramActions {
       in: contexts,
       help: "reconnect now",
       hint: hint,
-      unless: { $0.session.connectingObstacle },
+      unless: { $0.session.connectingReason },
       perform: { _ in [.network(false), .network(true)] }
     )
   }

@@ -99,7 +99,7 @@ extension Session {
   }
 
   /// Why an attempt to reconnect would be pointless.
-  var connectingObstacle: Obstacle? {
+  var connectingReason: DisabledReason? {
     if isCutOff { return .note("This terminal is cut off. :net on connects again.") }
     guard silence == nil else { return nil }
     return switch connection {

@@ -233,8 +233,8 @@ extension Model {
   /// Performs an action in a context, or reports why it does not apply.
   mutating func perform(_ action: Action, in context: Context) -> [Effect] {
     guard let declaration = ActionTable.declaration(of: action, in: context) else { return [] }
-    if let obstacle = declaration.obstacle(self) {
-      if let text = obstacle.message { session.message = text }
+    if let disabledReason = declaration.disabledReason(self) {
+      if let text = disabledReason.message { session.message = text }
       return []
     }
     return declaration.perform(&self)
@@ -242,7 +242,7 @@ extension Model {
 
   /// Whether an action would have an effect in the current state.
   func applies(_ action: Action, in context: Context) -> Bool {
-    ActionTable.declaration(of: action, in: context).map { $0.obstacle(self) == nil } ?? false
+    ActionTable.declaration(of: action, in: context).map { $0.disabledReason(self) == nil } ?? false
   }
 }
 

@@ -36,7 +36,7 @@ enum ListActions {
       in: reading,
       help: "star or unstar",
       hint: .init("star", rank: 4),
-      unless: { $0.openPost?.isGone == true ? Model.goneObstacle : $0.noPostObstacle },
+      unless: { $0.openPost?.isGone == true ? Model.goneReason : $0.noPostReason },
       perform: { model in model.currentPost.map { model.session.star($0) } ?? [] }
     ),
     BoundAction(
@@ -45,7 +45,7 @@ enum ListActions {
       in: [.list],
       help: "delete my post",
       hint: .init("delete", rank: 6),
-      unless: { $0.obstacleToPost("delete") },
+      unless: { $0.reasonAgainstPost("delete") },
       change: { model in model.question = model.currentPost.map { .deletePost($0.id) } }
     ),
     BoundAction(
@@ -55,7 +55,7 @@ enum ListActions {
       help: "delete my post, or my selected comment",
       hint: .init("delete", rank: 5),
       unless: { model in
-        model.openPost?.isGone == true ? Model.goneObstacle : model.obstacleToSelection("delete")
+        model.openPost?.isGone == true ? Model.goneReason : model.reasonAgainstSelection("delete")
       },
       change: { $0.askToDeleteSelection() }
     ),
@@ -216,7 +216,7 @@ enum ReadingActions {
       keys: ["e"],
       in: ListActions.reading,
       help: "edit what I wrote",
-      unless: { $0.obstacleToSelection("edit") },
+      unless: { $0.reasonAgainstSelection("edit") },
       change: { $0.edit() }
     ),
     BoundAction(

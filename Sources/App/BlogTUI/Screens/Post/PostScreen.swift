@@ -184,9 +184,9 @@ extension Model {
   }
 
   /// Why the comment cannot be sent.
-  var obstacleToComment: Obstacle? {
+  var reasonAgainstComment: DisabledReason? {
     guard let open = openPost else { return .nothingThere }
-    if open.isGone { return Self.goneObstacle }
+    if open.isGone { return Self.goneReason }
     guard !open.field.text.isBlank else {
       return .failure("A comment cannot be empty; Esc goes back")
     }
@@ -236,22 +236,22 @@ extension Model {
 
   // MARK: The targets of keys
 
-  /// The obstacle to any action on a post that was deleted.
-  static let goneObstacle = Obstacle.failure(
+  /// Why nothing can be done with a post that was deleted.
+  static let goneReason = DisabledReason.failure(
     "This post was deleted. What you typed stays here; Esc goes back."
   )
 
-  /// The obstacle if there is no current post.
-  var noPostObstacle: Obstacle? { currentPost == nil ? .nothingThere : nil }
+  /// Why an action does not apply without a current post.
+  var noPostReason: DisabledReason? { currentPost == nil ? .nothingThere : nil }
 
   /// The open post, or otherwise the one that is selected in the list.
   var postInView: Post? { openPost?.post ?? session.feed.selectedPost }
 
-  /// The obstacle if there is no post in view.
-  var noPostInViewObstacle: Obstacle? { postInView == nil ? .nothingThere : nil }
+  /// Why an action does not apply without a post in view.
+  var noPostInViewReason: DisabledReason? { postInView == nil ? .nothingThere : nil }
 
   /// Why the user cannot change the current post: only its author can.
-  func obstacleToPost(_ verb: String) -> Obstacle? {
+  func reasonAgainstPost(_ verb: String) -> DisabledReason? {
     guard let post = currentPost else { return .nothingThere }
     guard post.uid != session.me.uid else { return nil }
     let author = session.name(of: post.uid, named: post.author)
@@ -259,8 +259,8 @@ extension Model {
   }
 
   /// Why the user cannot change the selected comment or, without one, the post.
-  func obstacleToSelection(_ verb: String) -> Obstacle? {
-    guard let comment = openPost?.selectedComment else { return obstacleToPost(verb) }
+  func reasonAgainstSelection(_ verb: String) -> DisabledReason? {
+    guard let comment = openPost?.selectedComment else { return reasonAgainstPost(verb) }
     guard comment.uid != session.me.uid else { return nil }
     let author = session.name(of: comment.uid, named: comment.author)
     return .failure("Only \(author) can \(verb) this comment.")
@@ -341,7 +341,7 @@ enum PostActions {
       in: [.post],
       help: "comment; on a deleted post, go on with the last draft",
       hint: .init("comment", rank: 3),
-      unless: { $0.isCommentingPossible ? nil : Model.goneObstacle },
+      unless: { $0.isCommentingPossible ? nil : Model.goneReason },
       perform: { $0.beginComment() }
     ),
     BoundAction(
@@ -350,7 +350,7 @@ enum PostActions {
       in: [.post],
       help: "answer the selected comment",
       hint: .init("answer", rank: 8),
-      unless: { $0.openPost?.isGone == true ? Model.goneObstacle : nil },
+      unless: { $0.openPost?.isGone == true ? Model.goneReason : nil },
       change: { $0.beginAnswer() }
     ),
     BoundAction(
@@ -433,7 +433,7 @@ enum CommentActions {
       in: [.comment],
       help: "send the comment",
       hint: .init("send", rank: 2),
-      unless: { $0.obstacleToComment },
+      unless: { $0.reasonAgainstComment },
       perform: { $0.sendComment() }
     ),
     BoundAction(
