@@ -170,13 +170,13 @@ struct SignInTests {
 
   @Test("Escape and q return to the blog unless the account was signed out")
   func back() {
-    for visitor in [SignIn.Visitor.account(uid: "ann"), .nobody] {
+    for returningUser in [SignIn.ReturningUser.account(uid: "ann"), .nobody] {
       for key in [KeyEvent.escape, .character("q")] {
         var signIn = SignIn(
           databaseName: "team",
           accounts: [SignIn.Account(uid: "ann", title: "ann")],
           allowsNobody: true,
-          visitor: visitor,
+          returningUser: returningUser,
           size: Size(width: 80, height: 24)
         )
         form(.signIn, &signIn)
@@ -184,7 +184,7 @@ struct SignInTests {
         #expect(signIn.view().text().contains("Esc back"))
         #expect(signIn.update(.key(key)) == [.goBack])
         _ = signIn.update(.accounts([]))
-        let isNobody = visitor == .nobody
+        let isNobody = returningUser == .nobody
         #expect(signIn.update(.key(.character("q"))) == [isNobody ? .goBack : .quit])
       }
     }

@@ -65,7 +65,7 @@ package struct SignIn: Sendable {
   }
 
   /// The user who came here from the blog, and can go back to it.
-  package enum Visitor: Hashable, Sendable {
+  package enum ReturningUser: Hashable, Sendable {
     /// A user who is signed in; going back is possible until that user is signed out.
     case account(uid: String)
     /// A user without an account.
@@ -95,7 +95,7 @@ package struct SignIn: Sendable {
   /// Whether the database may be used without an account.
   package let allowsNobody: Bool
   /// The user who came here from the blog; nil if the blog was not open yet.
-  package let visitor: Visitor?
+  package let returningUser: ReturningUser?
   /// The number of columns and rows.
   package internal(set) var size: Size
   /// The users who are signed in on this machine, the latest first.
@@ -115,7 +115,7 @@ package struct SignIn: Sendable {
   ///   - databaseName: The name of the database.
   ///   - accounts: The users who are signed in on this machine, the latest first.
   ///   - allowsNobody: Whether the database may be used without an account.
-  ///   - visitor: The user who came here from the blog; nil if the blog was not open yet.
+  ///   - returningUser: The user who came here from the blog; nil if the blog was not open yet.
   ///   - size: The number of columns and rows.
   ///   - glyphs: The symbols that the terminal can show.
   ///   - theme: The styles of all parts.
@@ -123,7 +123,7 @@ package struct SignIn: Sendable {
     databaseName: String,
     accounts: [Account],
     allowsNobody: Bool,
-    visitor: Visitor? = nil,
+    returningUser: ReturningUser? = nil,
     size: Size,
     glyphs: GlyphSet = .unicode,
     theme: Theme = .dark
@@ -131,7 +131,7 @@ package struct SignIn: Sendable {
     self.databaseName = databaseName
     self.accounts = accounts
     self.allowsNobody = allowsNobody
-    self.visitor = visitor
+    self.returningUser = returningUser
     self.size = size
     self.glyphs = glyphs
     self.theme = theme
@@ -146,7 +146,7 @@ package struct SignIn: Sendable {
 
   /// Whether the user can go back to the blog: not if that account was signed out here.
   var canGoBack: Bool {
-    switch visitor {
+    switch returningUser {
     case .account(let uid)?: accounts.contains { $0.uid == uid }
     case .nobody?: true
     case nil: false

@@ -54,16 +54,16 @@ struct Open: AsyncParsableCommand {
     let recording = try screen.recording()
     try server?.ensureRunning()
     var ending = Ending.changeAccount
-    var resident: Resident?
+    var current: CurrentUser?
     while ending == .changeAccount {
       var configuration = DatabaseOptions()
       // When a transaction is given up, the screen undoes the change. So many retries are allowed
       // that this does not happen even where many people change the same post.
       configuration.transactionTries = 1_000
-      switch try receive(&configuration, after: resident) {
+      switch try receive(&configuration, after: current) {
       case .left(let reason): ending = reason
       case .someone(let me):
-        resident = Resident(author: me, tokens: configuration.tokenProvider)
+        current = CurrentUser(author: me, tokens: configuration.tokenProvider)
         ending = try await runBlog(
           as: me,
           configuration: configuration,
@@ -239,7 +239,7 @@ struct Open: AsyncParsableCommand {
 
 extension Open {
   /// The outcome of asking who will use the blog.
-  enum Visitor {
+  enum SignInResult {
     /// A person, with or without an account.
     case someone(Author)
     /// Nobody: the user left, or the terminal is gone.
@@ -247,13 +247,13 @@ extension Open {
   }
 
   /// The current user of the blog.
-  struct Resident {
+  struct CurrentUser {
     let author: Author
     /// The user's proof of identity; nil without an account.
     let tokens: (any DatabaseTokenProvider)?
 
     /// The user in the terms of the sign-in screens.
-    var visitor: SignIn.Visitor { tokens == nil ? .nobody : .account(uid: author.uid) }
+    var returningUser: SignIn.ReturningUser { tokens == nil ? .nobody : .account(uid: author.uid) }
   }
 
   /// Whether the database that the options name has accounts.
@@ -265,17 +265,17 @@ extension Open {
   ///
   /// - Parameters:
   ///   - configuration: The options for opening the database; the credentials are added to them.
-  ///   - resident: The user so far; if nil, a signed-in user enters without being asked.
+  ///   - current: The user so far; if nil, a signed-in user enters without being asked.
   /// - Returns: The new user, or the reason why there is none.
   /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   @MainActor
   func receive(
     _ configuration: inout DatabaseOptions,
-    after resident: Resident?
-  ) throws -> Visitor {
+    after current: CurrentUser?
+  ) throws -> SignInResult {
     if let accounts = try options.accounts(), options.user == nil, !screen.plain {
       configuration.trustRoots = options.trustRoots
-      if resident == nil, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
+      if current == nil, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
         configuration.tokenProvider = auth
         return .someone(try options.author(auth))
       }
@@ -285,22 +285,22 @@ extension Open {
       abilities.joinsEmoji = false
       let terminal = try TerminalScreen(abilities)
       defer { terminal.close() }
-      let desk = SignInDesk(
+      let flow = SignInFlow(
         terminal: terminal,
         configuration: accounts,
         databaseName: try databaseName(options.paths()),
-        visitor: resident?.visitor,
+        returningUser: current?.returningUser,
         theme: settings.theme,
         glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs
       )
-      switch try desk.receive() {
+      switch try flow.receive() {
       case .user(let auth, let author):
         configuration.tokenProvider = auth
         return .someone(author)
       case .nobody: return .someone(try options.author())
       case .sameAsBefore:
-        configuration.tokenProvider = resident?.tokens
-        return .someone(try resident?.author ?? options.author())
+        configuration.tokenProvider = current?.tokens
+        return .someone(try current?.author ?? options.author())
       case .left(let ending): return .left(ending)
       }
     }

@@ -11,11 +11,11 @@ final class SignInController: Sendable {
   private let arrived = NIOLockedValueBox<(auth: Auth, author: Author)?>(nil)
   /// A signed-in user who has no name yet.
   private let nameless = NIOLockedValueBox<Auth?>(nil)
-  private let desk: AccountDesk
+  private let remote: RemoteAccounts
   private let mailbox: Mailbox<SignInEvent>
 
-  init(_ desk: AccountDesk, mailbox: Mailbox<SignInEvent>) {
-    self.desk = desk
+  init(_ remote: RemoteAccounts, mailbox: Mailbox<SignInEvent>) {
+    self.remote = remote
     self.mailbox = mailbox
   }
 
@@ -38,20 +38,20 @@ final class SignInController: Sendable {
     case .use(let uid): try await use(uid)
     case .signOut(let uid): try await signOut(uid)
     case .signIn(let email, let password):
-      try await welcome(try await desk.signIn(email: email, password: password))
+      try await welcome(try await remote.signIn(email: email, password: password))
     case .signUp(let name, let email, let password):
       let author = try Author(userName: name)
-      let auth = try await desk.signUp(author, email: email, password: password)
+      let auth = try await remote.signUp(author, email: email, password: password)
       finish(auth, as: name)
     case .sendCode(let email):
-      try await desk.open(uid: "").sendPasswordReset(withEmail: email)
+      try await remote.open(uid: "").sendPasswordReset(withEmail: email)
       mailbox.add(.codeSent)
     case .setPassword(let code, let password):
-      try await desk.open(uid: "").confirmPasswordReset(withCode: code, newPassword: password)
+      try await remote.open(uid: "").confirmPasswordReset(withCode: code, newPassword: password)
       mailbox.add(.passwordSet)
     case .setUserName(let name):
       guard let auth = nameless.withLockedValue(\.self) else { return }
-      try await desk.setUserName(name, of: auth)
+      try await remote.setUserName(name, of: auth)
       finish(auth, as: name)
     case .goOn, .goBack, .redraw, .suspend, .quit: return
     }
@@ -59,7 +59,7 @@ final class SignInController: Sendable {
 
   /// Continues as a user whose credentials are stored here; a known name needs no connection.
   private func use(_ uid: String) async throws {
-    let auth = try desk.open(uid: uid)
+    let auth = try remote.open(uid: uid)
     guard let user = auth.currentUser else {
       throw CommandFailure(
         .notPermitted,
@@ -71,16 +71,16 @@ final class SignInController: Sendable {
   }
 
   private func welcome(_ auth: Auth) async throws {
-    if let name = try await desk.userName(of: auth) { return finish(auth, as: name) }
+    if let name = try await remote.userName(of: auth) { return finish(auth, as: name) }
     nameless.withLockedValue { $0 = auth }
-    mailbox.add(.nameNeeded(suggestion: AccountDesk.suggestion(for: auth.currentUser)))
+    mailbox.add(.nameNeeded(suggestion: RemoteAccounts.suggestion(for: auth.currentUser)))
   }
 
   private func signOut(_ uid: String) async throws {
-    let auth = try desk.open(uid: uid)
+    let auth = try remote.open(uid: uid)
     try auth.signOut()
     await auth.settle()
-    mailbox.add(.accounts(try Self.accounts(desk.configuration)))
+    mailbox.add(.accounts(try Self.accounts(remote.configuration)))
   }
 
   private func finish(_ auth: Auth, as name: String) {
@@ -110,9 +110,9 @@ final class SignInController: Sendable {
 
 /// Asks on the screen who uses a remote blog.
 @MainActor
-struct SignInDesk {
+struct SignInFlow {
   /// The outcome of asking.
-  enum Visitor {
+  enum Outcome {
     /// A person with an account.
     case user(Auth, Author)
     /// A person without an account.
@@ -127,21 +127,21 @@ struct SignInDesk {
   let configuration: AuthConfiguration
   let databaseName: String
   /// The user who comes here from the blog; nil before the blog was opened.
-  let visitor: SignIn.Visitor?
+  let returningUser: SignIn.ReturningUser?
   let theme: Theme
   let glyphs: GlyphSet
 
   /// Shows the screens until the user is known.
   ///
   /// - Throws: `AuthError` when the credential file cannot be used.
-  func receive() throws -> Visitor {
+  func receive() throws -> Outcome {
     let mailbox = Mailbox<SignInEvent>(wake: terminal.wake)
-    let clerk = SignInController(AccountDesk(configuration: configuration), mailbox: mailbox)
+    let clerk = SignInController(RemoteAccounts(configuration: configuration), mailbox: mailbox)
     let signIn = SignIn(
       databaseName: databaseName,
       accounts: try SignInController.accounts(configuration),
       allowsNobody: true,
-      visitor: visitor,
+      returningUser: returningUser,
       size: terminal.size,
       glyphs: glyphs,
       theme: theme

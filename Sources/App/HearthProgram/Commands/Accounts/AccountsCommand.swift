@@ -69,12 +69,12 @@ struct NameCommand: BlogCommand {
       }
       return tell(author)
     }
-    let desk = try AccountDesk(options)
+    let remote = try RemoteAccounts(options)
     if let name {
       let author = try Author(userName: name)
-      try await desk.setUserName(author.name, of: auth)
+      try await remote.setUserName(author.name, of: auth)
     }
-    let known = try await desk.userName(of: auth)
+    let known = try await remote.userName(of: auth)
     tell(Author(uid: auth.currentUser?.uid ?? "", name: known ?? ""))
   }
 

@@ -28,17 +28,17 @@ struct SignInCommand: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let desk = try AccountDesk(options)
+    let remote = try RemoteAccounts(options)
     let password =
       try passwordStdin
       ? PasswordInput.fromStandardInput() : PasswordInput.fromTerminal("Password of \(email)")
-    let auth = try await desk.signIn(email: email, password: password)
-    var known = try await desk.userName(of: auth)
+    let auth = try await remote.signIn(email: email, password: password)
+    var known = try await remote.userName(of: auth)
     if known == nil {
       let chosen = try Author(
-        userName: name ?? AccountDesk.suggestion(for: auth.currentUser)
+        userName: name ?? RemoteAccounts.suggestion(for: auth.currentUser)
       ).name
-      try await desk.setUserName(chosen, of: auth)
+      try await remote.setUserName(chosen, of: auth)
       known = chosen
     }
     options.tell(auth, name: known ?? "")
@@ -64,13 +64,13 @@ struct SignUpCommand: AsyncParsableCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let desk = try AccountDesk(options)
+    let remote = try RemoteAccounts(options)
     let author = try Author(userName: name)
     let password =
       try passwordStdin
       ? PasswordInput.fromStandardInput()
       : PasswordInput.fromTerminal("Password for \(email)", isNew: true)
-    let auth = try await desk.signUp(author, email: email, password: password)
+    let auth = try await remote.signUp(author, email: email, password: password)
     options.tell(auth, name: name)
   }
 }
@@ -129,7 +129,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let auth = try AccountDesk(options).open(uid: "")
+    let auth = try RemoteAccounts(options).open(uid: "")
     if let code { try await setPassword(code, with: auth) } else { try await sendCode(auth) }
   }
 

@@ -6,7 +6,7 @@ import RealtimeCore
 import RealtimeDatabase
 
 /// Signs people in to a remote blog and manages their user names there.
-struct AccountDesk: Sendable {
+struct RemoteAccounts: Sendable {
   /// The sign-in server and the storage of the credentials.
   let configuration: AuthConfiguration
 
@@ -155,7 +155,7 @@ extension CommonOptions {
   /// - Throws: ``CommandFailure`` or `Author.NameError` when that name cannot be used.
   func author(_ auth: Auth?) throws -> Author {
     guard let user = auth?.currentUser else { return try author() }
-    let suggestion = AccountDesk.suggestion(for: user)
+    let suggestion = RemoteAccounts.suggestion(for: user)
     return Author(uid: user.uid, name: suggestion.isEmpty ? user.uid : suggestion)
   }
 }
@@ -204,7 +204,7 @@ extension CommonOptions {
   }
 }
 
-extension AccountDesk {
+extension RemoteAccounts {
   /// - Throws: ``CommandFailure`` when the options name the local database, which has no accounts.
   init(_ options: CommonOptions) throws(CommandFailure) {
     guard let configuration = try options.accounts() else {
