@@ -141,19 +141,33 @@ struct NoticesTests {
     #expect(model.session.unreadNotices == 0)
     #expect(model.type("M").isEmpty)
     #expect(model.message?.text.string == "No notice is unread.")
+    #expect(model.type("u").count == 1)
+    #expect(model.session.unreadNotices > 0)
   }
 
-  @Test("D clears the notices, which are then read, too")
-  func clearing() {
+  @Test("D clears the notices, which are then read, too, and u brings them back")
+  func clearing() throws {
     var model = Self.model()
     model.type(.key(.function(3)))
+    let before = try #require(model.session.reading.state)
+    let entries = try #require(model.session.reading.notices)
     let effects = model.type("D")
     #expect(effects.contains(.mark("p11", .read(lastComment: "c2"))))
     #expect(effects.contains(.markStars(["p07": 40])))
     #expect(effects.last == .clearNotices(upTo: "p12"))
-    #expect(model.message?.text.string == "The notices are cleared.")
+    #expect(model.message?.text.string == "The notices are cleared; u undoes")
     model.send(.blog(.notices([])))
     #expect(model.type("D").isEmpty)
+    #expect(model.session.unreadNotices == 0)
+    let undone = model.type("u")
+    #expect(undone.first == .restoreRead(before))
+    let first = try #require(entries.map(\.key).min())
+    guard case .clearNotices(let key) = try #require(undone.last) else {
+      return #expect(Bool(false), "\(undone)")
+    }
+    #expect(key < first && first.hasPrefix(key), "what was cleared earlier stays so")
+    model.send(.blog(.notices(entries)))
+    #expect(model.session.unreadNotices > 0)
   }
 
   @Test("Stars on old posts are marked as known once, so that only later ones are new")

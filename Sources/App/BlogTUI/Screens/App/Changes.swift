@@ -10,6 +10,8 @@ package enum Change: Hashable, Sendable {
   case editComment(PostID, commentID: String, text: String)
   /// Everything was marked as read; this is what was read before.
   case readState(ReadState)
+  /// The notices behind this key were cleared; the state is what was read before.
+  case notices(after: String, ReadState?)
   /// The draft in the form was thrown away.
   case discarded(Draft)
   /// Something is about to be deleted.
@@ -73,12 +75,11 @@ extension Model {
       session.message = .note("The comment is restored")
       return [.editComment(post, commentID: comment, text: text)]
     case .readState(let state):
-      session.reading.mark {
-        $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
-      }
-      noteReadState()
       session.message = .note("What was unread is unread again")
-      return [.restoreRead(state)]
+      return restore(state)
+    case .notices(let key, let state):
+      session.message = .note("The notices are back")
+      return (state.map { restore($0) } ?? []) + [.clearNotices(upTo: key)]
     case .discarded(let draft):
       session.drafts.append(draft)
       session.message = .note("The draft is back; c opens it")
@@ -91,6 +92,14 @@ extension Model {
       session.message = .note("Not deleted")
       return []
     }
+  }
+
+  private mutating func restore(_ state: ReadState) -> [Effect] {
+    session.reading.mark {
+      $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
+    }
+    noteReadState()
+    return [.restoreRead(state)]
   }
 
   // MARK: Deleting

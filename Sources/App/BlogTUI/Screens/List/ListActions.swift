@@ -204,7 +204,7 @@ enum ReadingActions {
     BoundAction(
       "undo",
       keys: ["u"],
-      in: ListActions.reading,
+      in: ListActions.reading.union([.notices]),
       help: "undo the last change",
       unless: {
         $0.session.reading.changes.isEmpty ? .note("Nothing to undo") : nil

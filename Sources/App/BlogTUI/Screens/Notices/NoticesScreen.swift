@@ -123,15 +123,23 @@ extension Model {
 
   fileprivate mutating func markNoticesRead() -> [Effect] {
     let unread = (session.reading.notices ?? []).filter(session.isUnread)
-    session.message = .note(unread.isEmpty ? "No notice is unread." : "All notices are read.")
+    guard !unread.isEmpty else {
+      session.message = .note("No notice is unread.")
+      return []
+    }
+    if let before = session.reading.state { session.reading.add(.readState(before)) }
+    session.message = .note("All notices are read; u undoes")
     return markRead(unread)
   }
 
   fileprivate mutating func clearNotices() -> [Effect] {
     let entries = session.reading.notices ?? []
-    guard let key = entries.map(\.key).max() else { return [] }
+    let keys = entries.map(\.key)
+    guard let key = keys.max(), let first = keys.min() else { return [] }
+    // What was cleared earlier stays so: it is behind the beginning of the first key.
+    session.reading.add(.notices(after: String(first.dropLast()), session.reading.state))
     let effects = markRead(entries.filter(session.isUnread))
-    session.message = .note("The notices are cleared.")
+    session.message = .note("The notices are cleared; u undoes")
     return effects + session.noteStars() + [.clearNotices(upTo: key)]
   }
 
@@ -200,7 +208,7 @@ enum NoticesActions {
       "clear-notices",
       keys: ["D"],
       in: [.notices],
-      help: "clear the list for good",
+      help: "clear the list",
       unless: { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
       perform: { $0.clearNotices() }
     ),
