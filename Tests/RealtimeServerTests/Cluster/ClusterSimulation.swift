@@ -550,7 +550,7 @@ struct ClusterSimulation {
   }
 
   /// Why a server has lost a database.
-  private func loss(at index: Int) -> Leadership.Loss {
+  private func loss(at index: Int) -> LeaseLoss {
     mistake == .silenceEndured || !servers[index].isStuck ? .outdated : .stuck
   }
 

@@ -31,7 +31,7 @@ package struct Leadership: Sendable {
     /// A lease was released, or the storage could not be reached.
     case released(String)
     /// A database can no longer be served under its lease, and is being closed.
-    case lost(String, Lease, Loss)
+    case lost(String, Lease, LeaseLoss)
     /// A database that was let go or lost is closed; none of its writes are in progress any more.
     case closed(String)
     /// The server is stopping.
@@ -73,16 +73,6 @@ package struct Leadership: Sendable {
     case there(ClusterServer)
     /// No server at the moment, and why.
     case nowhere(String)
-  }
-
-  /// Why a database can no longer be served under its lease.
-  package enum Loss: Sendable, Equatable {
-    /// The lease is no longer the last, or a new one may do: the data has to be read again.
-    case outdated
-    /// The storage does not do what this server asks, so another server should try.
-    case stuck
-    /// The stored data cannot be read, by no matter which server.
-    case damaged
   }
 
   /// How a database is let go.
@@ -448,7 +438,7 @@ package struct Leadership: Sendable {
     observation?.view.leases.append(lease)
   }
 
-  private mutating func lost(_ name: String, lease: Lease, by loss: Loss, at now: Duration) {
+  private mutating func lost(_ name: String, lease: Lease, by loss: LeaseLoss, at now: Duration) {
     switch databases[name]?.phase {
     case .leading(lease, _, _), .handingOver(lease, _, _): break
     case .leading, .handingOver, .undecided, .acquiring, .releasing, .parting, .closing, .yielding,

@@ -169,7 +169,7 @@ final class LeadershipDriver: DatabaseLeaders {
     (Self.standby(of: store) ?? Self.silence) + ", so the outcome is unknown"
   }
 
-  func lost(_ term: LeaseTerm, by loss: Leadership.Loss) {
+  func lost(_ term: LeaseTerm, by loss: LeaseLoss) {
     term.until = .zero
     guard let lease = leases[term.database], lease.id == term.lease else { return }
     if loss == .stuck, machine.view.map({ $0.servers.count > 1 }) == true {

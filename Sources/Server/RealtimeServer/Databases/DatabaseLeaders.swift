@@ -24,7 +24,7 @@ protocol DatabaseLeaders: AnyObject {
 
   /// Reports that nothing can be served under a lease any more, and that its database will be
   /// closed.
-  func lost(_ term: LeaseTerm, by loss: Leadership.Loss)
+  func lost(_ term: LeaseTerm, by loss: LeaseLoss)
 
   /// Reports that a database that was let go or lost is closed.
   func closed(_ name: String)
@@ -188,4 +188,14 @@ extension ClusterMetrics {
       ("renewalsFailed", .integer(counts.failedRenewals))
     )
   }
+}
+
+/// Why a database can no longer be served under its lease.
+package enum LeaseLoss: Sendable, Equatable {
+  /// The lease is no longer the last, or a new one may do: the data has to be read again.
+  case outdated
+  /// The storage does not do what this server asks, so another server should try.
+  case stuck
+  /// The stored data cannot be read, by no matter which server.
+  case damaged
 }

@@ -347,7 +347,7 @@ extension DatabaseRegistry: LedDatabases {
   }
 
   /// What a failure of the store means for the lease.
-  private static func loss(by error: any Error, isOpen: Bool) -> Leadership.Loss {
+  private static func loss(by error: any Error, isOpen: Bool) -> LeaseLoss {
     switch (error as? StoreError)?.kind {
     // An open database whose stored data has gone back is read again.
     case .damaged: isOpen ? .outdated : .damaged
