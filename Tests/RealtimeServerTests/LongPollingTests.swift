@@ -293,14 +293,15 @@ struct LongPollingTests {
     let client = try await PollingProbe(server.address)
     _ = try await client.session()
     for id in 1...5 {
-      // The request arrives, and its answer does not.
+      let target = await client.target(client.pieces(of: [put(id, "a", "\(id)")]))
       let lost = try await HTTPProbe(server.address)
-      lost.send(HTTPProbe.text("GET", await client.target()))
+      lost.send(HTTPProbe.text("GET", target))
       await lost.close()
-      try await client.send(put(id, "a", "\(id)"))
+      // The request arrives, and its answer does not; a browser then repeats it.
+      try await expect(server, "/a.json", "\(id)")
+      try await client.request(target)
       #expect(try await client.next() == ok(id))
     }
-    #expect(try await value(server, "/a.json") == "5")
     await server.stop()
   }
 
