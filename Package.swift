@@ -8,6 +8,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .define("OfflineStorage", .when(traits: ["Full"])),
+  .define("TLS", .when(traits: ["Full"])),
 ]
 
 /// A product of a package this one depends on.
@@ -108,15 +110,14 @@ let package = Package(
     .library(name: "RealtimeDatabase", targets: ["RealtimeDatabase"]),
     .library(name: "RealtimeServer", targets: ["RealtimeServer"]),
   ],
+  // There is one trait: SwiftPM passes several in an order that changes from run to run, and then
+  // compiles everything anew.
   traits: [
-    .default(enabledTraits: ["OfflineStorage", "TLS"]),
+    .default(enabledTraits: ["Full"]),
     .trait(
-      name: "OfflineStorage",
-      description: "RealtimeDatabase can keep data and pending writes on the disk, with SQLite."
-    ),
-    .trait(
-      name: "TLS",
-      description: "Clients reach https URLs, and servers have certificates, with BoringSSL."
+      name: "Full",
+      description:
+        "https URLs and certificates, with BoringSSL, and storage on the disk, with SQLite."
     ),
   ],
   dependencies: [
@@ -142,7 +143,7 @@ let package = Package(
         product("NIOCore", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"])),
+        .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Full"])),
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
@@ -157,7 +158,7 @@ let package = Package(
         .product(
           name: "GRDB",
           package: "GRDB.swift",
-          condition: .when(traits: ["OfflineStorage"])
+          condition: .when(traits: ["Full"])
         ),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),

@@ -79,7 +79,7 @@ extension Repo {
     throw OfflineStoreError(
       .unavailable,
       description: "nothing is kept on disk: this program was built without "
-        + "OfflineStorage, a trait of RealtimeDatabase's package"
+        + "Full, a trait of RealtimeDatabase's package"
     )
     #endif
   }

@@ -7,7 +7,8 @@ extension TLSFailure {
   /// The failure of everything that needs TLS.
   static let leftOut = TLSFailure(
     .failed,
-    description: "this program was built without TLS, a trait of RealtimeDatabase's package"
+    description:
+      "this program was built without TLS, which Full brings, a trait of RealtimeDatabase's package"
   )
 }
 
