@@ -148,13 +148,12 @@ let package = Package(
       ]
     ),
 
-    // Client: RealtimeSync is the engine, and pure.
-    library("RealtimeSync", in: "Client", ["RealtimeCore"]),
+    // Client: the engine, in the folder Sync, is pure.
     library(
       "RealtimeDatabase",
       in: "Client",
       [
-        "DurableFiles", "RealtimeCore", "RealtimeSync", "RealtimeTransport",
+        "DurableFiles", "RealtimeCore", "RealtimeTransport",
         .product(
           name: "GRDB",
           package: "GRDB.swift",
@@ -191,9 +190,7 @@ let package = Package(
     library("FirebaseDatabaseSwift", in: "Client", ["FirebaseDatabase"]),
     library("FirebaseSharedSwift", in: "Client", ["FirebaseDatabase"]),
 
-    // Server: SecurityRules and RealtimeHub, the engine, are pure.
-    library("SecurityRules", in: "Server", ["RealtimeCore"]),
-    library("RealtimeHub", in: "Server", ["RealtimeCore", "SecurityRules"]),
+    // Server: the engine, in the folders Hub and Rules, is pure.
     .systemLibrary(
       name: "CLibcrypto",
       path: "Sources/Server/CLibcrypto",
@@ -203,31 +200,23 @@ let package = Package(
       "RealtimeServer",
       in: "Server",
       [
-        "CLibcrypto", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
+        "CLibcrypto", "DurableFiles", "RealtimeCore", "RealtimeTransport",
+        product("GRDB", "GRDB.swift"),
+        product("GRDBSQLite", "GRDB.swift"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    // TreeStorage is what storages share. CPostgres loads libpq when it is first used.
-    library("TreeStorage", in: "Server", ["RealtimeCore", "RealtimeHub"]),
+    // CPostgres loads libpq when it is first used.
     .target(name: "CPostgres", path: "Sources/Server/CPostgres"),
     library(
       "PostgresStorage",
       in: "Server",
       [
-        "CPostgres", "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "TreeStorage",
+        "CPostgres", "DurableFiles", "RealtimeCore", "RealtimeServer",
         product("NIOConcurrencyHelpers", "swift-nio"),
-      ]
-    ),
-    library(
-      "SQLiteStorage",
-      in: "Server",
-      [
-        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "TreeStorage",
-        product("GRDB", "GRDB.swift"),
-        product("GRDBSQLite", "GRDB.swift"),
       ]
     ),
 
@@ -237,7 +226,6 @@ let package = Package(
       in: "App",
       ["RealtimeCore", "RealtimeDatabase", product("NIOConcurrencyHelpers", "swift-nio")]
     ),
-    library("BlogPages", in: "App", ["BlogModel", "RealtimeCore", "RealtimeServer"]),
     .systemLibrary(name: "CNcurses", path: "Sources/App/CNcurses"),
     .plugin(name: "SystemHeaders", capability: .buildTool(), path: "Sources/App/SystemHeaders"),
     library(
@@ -249,9 +237,8 @@ let package = Package(
       "HearthProgram",
       in: "App",
       [
-        "BlogModel", "BlogPages", "BlogTUI", "DurableFiles", "PostgresStorage", "RealtimeAuth",
-        "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
-        "SQLiteStorage", "SecurityRules", "TreeStorage",
+        "BlogModel", "BlogTUI", "DurableFiles", "PostgresStorage", "RealtimeAuth", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
         product("ArgumentParser", "swift-argument-parser"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -264,30 +251,15 @@ let package = Package(
 
     // Lab: what proves and measures the rest.
     library(
-      "LocalPostgres",
-      in: "Lab",
-      [product("NIOConcurrencyHelpers", "swift-nio")]
-    ),
-    library(
-      "BlogChecker",
+      "HearthLab",
       in: "Lab",
       [
-        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeTransport", "SecurityRules",
-        product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOCore", "swift-nio"),
-        product("NIOHTTP1", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ]
-    ),
-    library(
-      "BlogSwarm",
-      in: "Lab",
-      [
-        "BlogChecker", "BlogModel", "LocalPostgres", "RealtimeAuth", "RealtimeCore",
-        "RealtimeDatabase", "RealtimeHub", "RealtimeTransport",
+        "BlogModel", "DurableFiles", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
+        "RealtimeServer", "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
+        product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
@@ -295,8 +267,8 @@ let package = Package(
       "hearth-lab",
       in: "Lab",
       [
-        "BlogChecker", "BlogModel", "BlogSwarm", "BlogTUI", "HearthProgram", "RealtimeCore",
-        "RealtimeDatabase", "RealtimeHub", "RealtimeServer", "RealtimeTransport", "SecurityRules",
+        "BlogModel", "BlogTUI", "HearthLab", "HearthProgram", "RealtimeCore", "RealtimeDatabase",
+        "RealtimeServer", "RealtimeTransport",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -307,8 +279,8 @@ let package = Package(
       "Benchmarks",
       in: "Lab",
       [
-        "BlogModel", "BlogTUI", "LocalPostgres", "PostgresStorage", "RealtimeCore", "RealtimeHub",
-        "RealtimeServer", "RealtimeSync", "RealtimeTransport", "SQLiteStorage", "SecurityRules",
+        "BlogModel", "BlogTUI", "HearthLab", "PostgresStorage", "RealtimeCore", "RealtimeDatabase",
+        "RealtimeServer", "RealtimeTransport",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
@@ -316,9 +288,9 @@ let package = Package(
     ),
 
     testSupport("TestSupport"),
-    testSupport("StoreTestSupport", ["RealtimeCore", "RealtimeHub", "TestSupport"]),
-    testSupport("PostgresTestSupport", ["LocalPostgres"]),
-    testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeSync"]),
+    testSupport("StoreTestSupport", ["RealtimeCore", "RealtimeServer", "TestSupport"]),
+    testSupport("PostgresTestSupport", ["HearthLab"]),
+    testSupport("OfflineTestSupport", ["RealtimeCore", "RealtimeDatabase"]),
     testSupport(
       "TransportTestSupport",
       ["RealtimeTransport", product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio")]
@@ -329,8 +301,7 @@ let package = Package(
     .executableTarget(
       name: "FaultyServer",
       dependencies: [
-        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
-        "SQLiteStorage",
+        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeServer",
         product("ArgumentParser", "swift-argument-parser"),
       ],
       path: "Tests/FaultyServer",
@@ -368,12 +339,12 @@ let package = Package(
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
-    tests("RealtimeSync", ["OfflineTestSupport", "RealtimeCore"]),
+    suite("RealtimeSyncTests", ["OfflineTestSupport", "RealtimeCore", "RealtimeDatabase"]),
     tests(
       "RealtimeDatabase",
       [
         "FaultyStorage", "FirebaseDatabase", "OfflineTestSupport", "RealtimeCore",
-        "RealtimeServer", "RealtimeSync", "RealtimeTransport",
+        "RealtimeServer", "RealtimeTransport",
         product("GRDB", "GRDB.swift"),
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
@@ -384,8 +355,7 @@ let package = Package(
     tests(
       "RealtimeAuth",
       [
-        "FirebaseAuth", "RealtimeCore", "RealtimeDatabase", "RealtimeHub", "RealtimeServer",
-        "RealtimeSync", "RealtimeTransport",
+        "FirebaseAuth", "RealtimeCore", "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -393,12 +363,12 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    tests("SecurityRules", ["RealtimeCore"]),
-    tests("RealtimeHub", ["RealtimeCore", "SecurityRules"]),
+    suite("SecurityRulesTests", ["RealtimeCore", "RealtimeServer"]),
+    suite("RealtimeHubTests", ["RealtimeCore", "RealtimeServer"]),
     tests(
       "RealtimeServer",
       [
-        "RealtimeCore", "RealtimeHub", "RealtimeTransport", "TransportTestSupport",
+        "RealtimeCore", "RealtimeTransport", "TransportTestSupport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -407,40 +377,39 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    tests(
-      "SQLiteStorage",
+    suite(
+      "SQLiteStorageTests",
       [
-        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeHub", "RealtimeServer",
-        "StoreTestSupport", "TreeStorage",
+        "DurableFiles", "FaultyStorage", "RealtimeCore", "RealtimeServer", "StoreTestSupport",
         product("GRDB", "GRDB.swift"),
       ]
     ),
     // What all storages have in common is tested with each of them.
-    tests(
-      "TreeStorage",
+    suite(
+      "TreeStorageTests",
       [
-        "LocalPostgres", "PostgresStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeHub",
-        "RealtimeServer", "SQLiteStorage", "StoreTestSupport",
+        "HearthLab", "PostgresStorage", "PostgresTestSupport", "RealtimeCore", "RealtimeServer",
+        "StoreTestSupport",
       ]
     ),
     tests(
       "PostgresStorage",
       [
-        "LocalPostgres", "PostgresTestSupport", "RealtimeCore", "RealtimeHub", "RealtimeServer",
-        "StoreTestSupport", "TreeStorage",
+        "HearthLab", "PostgresTestSupport", "RealtimeCore", "RealtimeServer", "StoreTestSupport",
       ]
     ),
     tests(
       "BlogModel",
       [
-        "RealtimeDatabase", "RealtimeHub", "RealtimeServer",
+        "RealtimeDatabase", "RealtimeServer",
         product("NIOConcurrencyHelpers", "swift-nio"),
       ]
     ),
-    tests(
-      "BlogPages",
+    suite(
+      "BlogPagesTests",
       [
-        "BlogModel", "RealtimeCore", "RealtimeServer", "RealtimeTransport", "TransportTestSupport",
+        "BlogModel", "HearthProgram", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
+        "TransportTestSupport",
       ]
     ),
     tests("HearthProgram", ["BlogModel", "BlogTUI"]),
@@ -452,25 +421,23 @@ let package = Package(
     tests(
       "hearth",
       [
-        "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "HearthProgram",
-        "LocalPostgres", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script",
-        "Swift6Script",
-        "TLSTestSupport", "hearth-lab",
+        "Chat", "Errands", "FaultyServer", "FaultyStorage", "GuestBook", "HearthLab",
+        "HearthProgram", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script",
+        "Swift6Script", "TLSTestSupport", "hearth-lab",
         product("ArgumentParser", "swift-argument-parser"),
       ]
     ),
-    tests(
-      "BlogChecker",
+    suite(
+      "BlogCheckerTests",
       [
-        "DurableFiles", "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
-        "SQLiteStorage", "SecurityRules",
+        "DurableFiles", "HearthLab", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    tests(
-      "BlogSwarm",
+    suite(
+      "BlogSwarmTests",
       [
-        "BlogChecker", "RealtimeCore", "RealtimeDatabase",
+        "HearthLab", "RealtimeCore", "RealtimeDatabase",
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
@@ -479,7 +446,7 @@ let package = Package(
     // What concerns several libraries at once.
     suite(
       "SimulationTests",
-      ["RealtimeCore", "RealtimeHub", "RealtimeSync"]
+      ["RealtimeCore", "RealtimeDatabase", "RealtimeServer"]
     ),
     suite(
       "NetworkTests",
@@ -495,7 +462,7 @@ let package = Package(
     suite(
       "TranscriptTests",
       [
-        "RealtimeCore", "RealtimeHub", "RealtimeServer",
+        "RealtimeCore", "RealtimeServer",
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
@@ -503,7 +470,7 @@ let package = Package(
     suite(
       "AdminSDKTests",
       [
-        "LocalPostgres", "PostgresTestSupport", "RealtimeServer", "TLSTestSupport",
+        "HearthLab", "PostgresTestSupport", "RealtimeServer", "TLSTestSupport",
         product("NIOPosix", "swift-nio"),
       ],
       exclude: ["admin_cluster.py", "admin_sdk.py"]
@@ -524,8 +491,7 @@ let package = Package(
 
 /// What the checks of `FuzzTests` look at.
 let fuzzed: [Target.Dependency] = [
-  "BlogTUI", "RealtimeCore", "RealtimeHub", "RealtimeServer", "RealtimeTransport",
-  "SecurityRules",
+  "BlogTUI", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
   product("NIOConcurrencyHelpers", "swift-nio"),
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import HearthLab
 import NIOPosix
 import PostgresTestSupport
 import TLSTestSupport

@@ -1,4 +1,4 @@
-import BlogChecker
+import HearthLab
 import RealtimeCore
 import Testing
 

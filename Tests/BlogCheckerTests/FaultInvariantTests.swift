@@ -1,5 +1,5 @@
-import BlogChecker
 import Foundation
+import HearthLab
 import RealtimeCore
 import Testing
 

@@ -1,4 +1,4 @@
-import BlogChecker
+import HearthLab
 import TestSupport
 import Testing
 

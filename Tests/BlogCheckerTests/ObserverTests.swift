@@ -1,13 +1,11 @@
-import BlogChecker
 import Dispatch
 import DurableFiles
 import Foundation
+import HearthLab
 import NIOPosix
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import SQLiteStorage
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
-import BlogChecker
+import HearthLab
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// A small blog with its clients, from which tests build correct and wrong histories.
 ///

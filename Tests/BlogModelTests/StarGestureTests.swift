@@ -1,7 +1,6 @@
 import BlogModel
 import Foundation
 import RealtimeDatabase
-import RealtimeHub
 import RealtimeServer
 import Testing
 

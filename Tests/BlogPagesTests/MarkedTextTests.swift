@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BlogPages
+@testable import HearthProgram
 
 @Suite("Light markdown as HTML")
 struct MarkedTextTests {

@@ -3,7 +3,7 @@ import FoundationXML
 import RealtimeServer
 import Testing
 
-@testable import BlogPages
+@testable import HearthProgram
 
 @Suite("Blog pages")
 struct PageTests {

@@ -1,5 +1,5 @@
-import BlogPages
 import Foundation
+import HearthProgram
 import RealtimeServer
 import RealtimeTransport
 import Testing

@@ -1,5 +1,4 @@
-import BlogChecker
-import BlogSwarm
+import HearthLab
 import RealtimeCore
 import RealtimeDatabase
 import Testing

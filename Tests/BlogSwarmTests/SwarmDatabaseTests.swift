@@ -1,4 +1,4 @@
-import BlogSwarm
+import HearthLab
 import Testing
 
 @Suite("SwarmDatabase")

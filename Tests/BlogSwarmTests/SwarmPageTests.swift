@@ -1,10 +1,9 @@
-import BlogChecker
 import Foundation
 import FoundationXML
 import RealtimeCore
 import Testing
 
-@testable import BlogSwarm
+@testable import HearthLab
 
 @Suite("Swarm report page and picture")
 struct SwarmPageTests {

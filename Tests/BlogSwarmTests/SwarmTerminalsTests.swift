@@ -1,7 +1,6 @@
-import BlogChecker
 import Testing
 
-@testable import BlogSwarm
+@testable import HearthLab
 
 @Suite("SwarmTerminals")
 struct SwarmTerminalsTests {

@@ -3,7 +3,6 @@ import FaultyStorage
 import Foundation
 import RealtimeCore
 import RealtimeServer
-import SQLiteStorage
 
 /// A server for tests, like `hearth serve` but with a fault.
 @main

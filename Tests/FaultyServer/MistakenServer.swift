@@ -3,7 +3,6 @@ import DurableFiles
 import Foundation
 import RealtimeCore
 import RealtimeServer
-import SQLiteStorage
 
 /// A mistake that no server may make, and that a swarm has to detect.
 enum Mistake: String, CaseIterable {

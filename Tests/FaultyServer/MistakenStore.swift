@@ -1,6 +1,6 @@
 import Dispatch
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// A store that makes one of the mistakes that stores can make.
 ///

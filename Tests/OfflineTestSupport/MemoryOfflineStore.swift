@@ -1,5 +1,5 @@
 package import RealtimeCore
-package import RealtimeSync
+package import RealtimeDatabase
 
 /// A store in memory, which can lose its last changes as in a crash; for one test at a time.
 package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {

@@ -1,8 +1,7 @@
 import Foundation
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
 

@@ -1,9 +1,8 @@
 import Dispatch
 import Foundation
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
 

@@ -1,5 +1,5 @@
 import Dispatch
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer

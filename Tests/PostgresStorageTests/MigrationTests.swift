@@ -1,7 +1,6 @@
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
 

@@ -1,10 +1,9 @@
 import Dispatch
 import Foundation
-import LocalPostgres
+import HearthLab
 import NIOConcurrencyHelpers
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
 

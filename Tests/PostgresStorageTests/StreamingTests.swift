@@ -1,10 +1,8 @@
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
-import TreeStorage
 
 @testable import PostgresStorage
 

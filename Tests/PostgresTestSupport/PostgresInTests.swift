@@ -1,4 +1,4 @@
-package import LocalPostgres
+package import HearthLab
 
 extension PostgresServer {
   /// Whether PostgreSQL is installed, for `.enabled(if:)`; prints a message if it is not.

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import RealtimeTransport
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.

@@ -1,6 +1,6 @@
 import RealtimeCore
-import RealtimeHub
-import RealtimeSync
+import RealtimeDatabase
+import RealtimeServer
 import TestSupport
 import Testing
 
@@ -49,7 +49,7 @@ struct TokenSimulation {
     case greeted(link: Int)
     case timer(RepoTimer, generation: Int)
     case authTimer(generation: Int)
-    case refreshed(Int, Result<Account.Tokens, AuthError>)
+    case refreshed(Int, Result<RealtimeAuth.Account.Tokens, AuthError>)
     case serverTick
   }
 
@@ -239,7 +239,7 @@ struct TokenSimulation {
       refreshes += 1
       let start = now
       let isOut = outages.contains { $0.contains(now) }
-      let result: Result<Account.Tokens, AuthError> =
+      let result: Result<RealtimeAuth.Account.Tokens, AuthError> =
         isOut
         ? .failure(AuthError(.networkError, message: "no network"))
         : .success(TimedTokens.tokens(at: start, lifetime: Self.lifetime))
@@ -267,7 +267,7 @@ struct TokenSimulation {
 
 /// Tokens whose text is their expiry time.
 struct TimedTokens: CredentialVerifier {
-  static func tokens(at now: Int64, lifetime: Int64) -> Account.Tokens {
+  static func tokens(at now: Int64, lifetime: Int64) -> RealtimeAuth.Account.Tokens {
     Account.Tokens(
       idToken: "\(now + lifetime)",
       refreshToken: "refresh",

@@ -7,9 +7,9 @@ struct PurityTests {
   /// The modules that each pure folder of `Sources` may import.
   private static let allowed: [String: Set<String>] = [
     "Core/RealtimeCore": [],
-    "Client/RealtimeSync": ["RealtimeCore"],
-    "Server/RealtimeHub": ["RealtimeCore", "SecurityRules"],
-    "Server/SecurityRules": ["RealtimeCore"],
+    "Client/RealtimeDatabase/Sync": ["RealtimeCore"],
+    "Server/RealtimeServer/Hub": ["RealtimeCore"],
+    "Server/RealtimeServer/Rules": ["RealtimeCore"],
     "App/BlogTUI/Terminal": [],
   ]
 
@@ -18,7 +18,7 @@ struct PurityTests {
     "CNcurses": ["App/BlogTUI/Ncurses/"],
     "CPostgres": ["Server/PostgresStorage/Connection/"],
     "TOMLKit": ["App/BlogTUI/Configuration/"],
-    "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/SQLiteStorage/"],
+    "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/RealtimeServer/Storage/SQLite/"],
     "NIOSSL": ["Core/RealtimeTransport/TLS/"],
     "Crypto": ["Server/RealtimeServer/Accounts/"],
     "ArgumentParser": ["App/HearthProgram/", "Lab/Benchmarks/", "Lab/hearth-lab/"],

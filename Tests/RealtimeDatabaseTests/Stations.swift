@@ -3,7 +3,6 @@ import Foundation
 import Logging
 import RealtimeDatabase
 import RealtimeServer
-import RealtimeSync
 import TestSupport
 
 /// A server on a Unix socket, and the databases that are opened on it.

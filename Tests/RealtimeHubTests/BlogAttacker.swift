@@ -1,7 +1,6 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// Writes everything everywhere: whatever a stranger may try in a blog with the rules of a file.

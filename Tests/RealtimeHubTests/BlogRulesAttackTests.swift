@@ -1,6 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// The outcome of a stranger's writes, compared with what must be true of a blog.

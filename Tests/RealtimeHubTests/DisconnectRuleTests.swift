@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import Testing
 
 @Suite("TreeHub: rules for onDisconnect writes")

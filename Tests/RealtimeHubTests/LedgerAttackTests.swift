@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import Testing
 
 /// How strangers might try to make a client's write count twice, or not at all.

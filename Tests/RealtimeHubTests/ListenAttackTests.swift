@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import Testing
 
 /// Listens that cost others more than their owner.

@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import TestSupport
 
 /// A user's request, as random rules see it.

@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import Testing
 
 @Suite("TreeHub: restart after a batch with unknown outcome")

@@ -1,6 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import SecurityRules
+import RealtimeServer
 import Testing
 
 @Suite("TreeHub: rule changes")

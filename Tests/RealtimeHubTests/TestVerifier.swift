@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// A verifier that takes a credential as the name of a user.
 ///

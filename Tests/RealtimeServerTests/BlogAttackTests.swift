@@ -1,7 +1,6 @@
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import Testing

@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import Testing

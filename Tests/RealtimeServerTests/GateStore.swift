@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import RealtimeHub
 import RealtimeServer
 
 /// A store whose commits wait until the test lets them return or fail.

@@ -1,7 +1,6 @@
 import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeHub
 import RealtimeTransport
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import TestSupport

@@ -1,5 +1,4 @@
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import TestSupport

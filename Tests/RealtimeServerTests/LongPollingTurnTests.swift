@@ -2,7 +2,6 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
-import RealtimeHub
 import Testing
 
 @testable import RealtimeServer

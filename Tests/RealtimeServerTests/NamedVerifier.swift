@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// A verifier that takes a user's credential as the name, and "root" as the administrator.
 ///

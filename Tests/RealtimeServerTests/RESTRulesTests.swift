@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import TestSupport

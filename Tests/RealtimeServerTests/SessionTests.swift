@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import RealtimeHub
 import RealtimeTransport
 import TestSupport
 import Testing

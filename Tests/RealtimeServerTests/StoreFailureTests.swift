@@ -1,5 +1,4 @@
 import RealtimeCore
-import RealtimeHub
 import RealtimeTransport
 import TestSupport
 import Testing

@@ -2,7 +2,6 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
-import RealtimeHub
 import RealtimeTransport
 import Testing
 import TransportTestSupport

@@ -1,7 +1,6 @@
 import NIOCore
 import NIOPosix
 import RealtimeCore
-import RealtimeHub
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import OfflineTestSupport
 import RealtimeCore
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// Drives an engine by hand, and records what it sends and reports.
 struct CoreDriver {

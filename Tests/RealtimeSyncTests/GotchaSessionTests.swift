@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// The protocol's gotchas that the client engine must handle, by number and letter.
 @Suite("Gotchas C, D, E and F: the client engine")

@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// The cost of a change in a view with very many children.
 @Suite("Large views")

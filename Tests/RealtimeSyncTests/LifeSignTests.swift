@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// Servers that stop answering, in virtual time.
 @Suite("Keepalive")

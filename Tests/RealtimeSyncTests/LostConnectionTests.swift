@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// A server that is unreachable for ten minutes of virtual time.
 @Suite("A ten-minute outage")

@@ -1,6 +1,6 @@
 import RealtimeCore
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// A naive server for one client: it keeps a whole tree and re-evaluates every listen.
 struct ModelServer {

@@ -3,7 +3,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("The engine with a crashing store", .serialized)
 struct OfflinePropertyTests {

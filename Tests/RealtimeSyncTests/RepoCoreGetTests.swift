@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("Single reads and cached data")
 struct RepoCoreGetTests {

@@ -2,7 +2,7 @@ import OfflineTestSupport
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("The engine with a store")
 struct RepoCoreOfflineTests {

@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// Defects that users of other clients of this protocol have reported, as tests of the client
 /// engine.

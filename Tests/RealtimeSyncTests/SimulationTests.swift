@@ -2,7 +2,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("Simulation: several engines and one server")
 struct SimulationTests {

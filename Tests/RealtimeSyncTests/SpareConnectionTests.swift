@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 /// Servers that hang while another has replaced them, in virtual time.
 @Suite("Spare connections")

@@ -2,7 +2,7 @@ import Foundation
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("SyncPointSpec", SpecSummary())
 struct SyncPointSpecTests {

@@ -3,7 +3,7 @@ import RealtimeCore
 import TestSupport
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 @Suite("SyncTree against a naive oracle")
 struct SyncTreeModelTests {

@@ -1,7 +1,7 @@
 import RealtimeCore
 import Testing
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 private let increment: TransactionUpdate = { node in
   guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }

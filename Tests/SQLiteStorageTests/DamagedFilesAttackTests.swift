@@ -1,13 +1,11 @@
 import DurableFiles
 import Foundation
 import RealtimeCore
-import RealtimeHub
-import RealtimeServer
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 /// An attacker who changes a bit of a file, cuts it short or deletes it: the start reports the
 /// damage, and never serves less than was acknowledged.

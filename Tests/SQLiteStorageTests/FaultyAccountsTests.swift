@@ -1,8 +1,6 @@
 import FaultyStorage
 import Foundation
-import RealtimeHub
 import RealtimeServer
-import SQLiteStorage
 import TestSupport
 import Testing
 

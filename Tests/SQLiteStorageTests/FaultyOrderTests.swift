@@ -1,12 +1,11 @@
 import FaultyStorage
 import Foundation
-import RealtimeHub
 import StoreTestSupport
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 /// A commit and a fold whose n-th operation fails, in an order chosen by the test.
 ///

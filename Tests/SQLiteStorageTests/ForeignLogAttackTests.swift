@@ -1,13 +1,10 @@
 import Foundation
 import GRDB
-import RealtimeHub
-import RealtimeServer
 import StoreTestSupport
 import TestSupport
 import Testing
-import TreeStorage
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 /// Somebody copies files of several moments or databases into one directory.
 @Suite("A write-ahead log beside a file that it does not belong to")

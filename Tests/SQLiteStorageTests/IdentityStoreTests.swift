@@ -1,8 +1,6 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
-import SQLiteStorage
 import TestSupport
 import Testing
 

@@ -1,12 +1,10 @@
 import FaultyStorage
 import Foundation
-import RealtimeHub
-import RealtimeServer
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("An interrupted first start")
 struct InterruptedStartTests {

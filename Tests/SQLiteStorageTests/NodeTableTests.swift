@@ -1,11 +1,9 @@
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import Testing
-import TreeStorage
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("NodeTable")
 struct NodeTableTests {

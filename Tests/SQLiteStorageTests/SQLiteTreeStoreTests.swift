@@ -2,12 +2,11 @@ import Dispatch
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("SQLiteTreeStore")
 struct SQLiteTreeStoreTests {

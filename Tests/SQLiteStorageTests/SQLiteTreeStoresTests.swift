@@ -1,7 +1,6 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
-import SQLiteStorage
+import RealtimeServer
 import TestSupport
 import Testing
 

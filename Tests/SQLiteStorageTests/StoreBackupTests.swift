@@ -1,11 +1,10 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("A backup")
 struct StoreBackupTests {

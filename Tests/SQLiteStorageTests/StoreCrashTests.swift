@@ -1,13 +1,11 @@
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
-import TreeStorage
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("A store after a crash")
 struct StoreCrashTests {

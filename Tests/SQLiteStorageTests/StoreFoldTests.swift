@@ -3,13 +3,11 @@ import FaultyStorage
 import GRDB
 import Glibc
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
-import TreeStorage
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("A fold")
 struct StoreFoldTests {

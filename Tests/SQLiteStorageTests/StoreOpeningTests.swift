@@ -1,11 +1,10 @@
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 /// The reported messages, from any thread.
 private final class Messages: @unchecked Sendable {

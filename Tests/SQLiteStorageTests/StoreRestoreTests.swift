@@ -1,10 +1,9 @@
 import Foundation
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("Restoring a backup")
 struct StoreRestoreTests {

@@ -1,12 +1,11 @@
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("The rules in a store")
 struct StoreRulesTests {

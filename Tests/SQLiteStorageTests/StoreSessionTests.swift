@@ -1,12 +1,10 @@
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeHub
 import TestSupport
 import Testing
-import TreeStorage
 
-@testable import SQLiteStorage
+@testable import RealtimeServer
 
 @Suite("Stored onDisconnect writes")
 struct StoreSessionTests {

@@ -1,5 +1,5 @@
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// A client whose requests make rules run must not delay others for long.

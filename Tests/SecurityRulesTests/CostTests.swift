@@ -1,5 +1,5 @@
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 import TestSupport
 import Testing
 

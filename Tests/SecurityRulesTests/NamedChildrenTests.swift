@@ -1,5 +1,5 @@
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// Named children are looked up together in packed nodes, and one by one in others.

@@ -1,4 +1,4 @@
-import SecurityRules
+import RealtimeServer
 import Testing
 
 @Suite("Operators and literals of rules")

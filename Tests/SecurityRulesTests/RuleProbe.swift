@@ -1,6 +1,6 @@
 import Foundation
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// The outcome of an expression: rejected at deployment, or its result at run time.

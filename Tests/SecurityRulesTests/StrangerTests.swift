@@ -1,4 +1,4 @@
-import SecurityRules
+import RealtimeServer
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 import Testing
 
 /// Unchanged leaves are not checked where their rule certainly holds.

@@ -1,6 +1,6 @@
 import RealtimeCore
-import RealtimeHub
-import RealtimeSync
+import RealtimeDatabase
+import RealtimeServer
 
 /// One engine with its surroundings: its timers, its connections and its listeners.
 struct SimulatedClient {

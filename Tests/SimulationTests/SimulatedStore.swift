@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// A store that keeps every revision, and fails on demand.
 struct SimulatedStore {

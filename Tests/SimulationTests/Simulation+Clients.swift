@@ -1,7 +1,7 @@
 import RealtimeCore
 import TestSupport
 
-@testable import RealtimeSync
+@testable import RealtimeDatabase
 
 extension Simulation {
   /// Feeds an input to an engine and performs its outputs.

@@ -1,6 +1,6 @@
 import RealtimeCore
-import RealtimeHub
-import RealtimeSync
+import RealtimeDatabase
+import RealtimeServer
 import TestSupport
 
 extension Simulation {

@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeSync
+import RealtimeDatabase
 import TestSupport
 
 extension Simulation {

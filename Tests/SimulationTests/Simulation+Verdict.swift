@@ -1,6 +1,6 @@
 import RealtimeCore
-import RealtimeHub
-import RealtimeSync
+import RealtimeDatabase
+import RealtimeServer
 
 extension Simulation {
   var isServerAtRest: Bool { isServerUp && !isBusy() && !hub.hasPendingCommits }

@@ -1,6 +1,6 @@
 import RealtimeCore
-import RealtimeHub
-import RealtimeSync
+import RealtimeDatabase
+import RealtimeServer
 import TestSupport
 
 /// Several engines, one hub with its store, and the network between them, in virtual time.

@@ -1,6 +1,6 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import TestSupport
 import Testing
 

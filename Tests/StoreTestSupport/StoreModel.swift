@@ -1,5 +1,5 @@
 package import RealtimeCore
-package import RealtimeHub
+package import RealtimeServer
 private import TestSupport
 
 /// The content that a store must have after each of a random sequence of commits.

@@ -1,6 +1,5 @@
 import Foundation
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import Testing
 

@@ -1,6 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeHub
 import RealtimeServer
 
 /// A store in memory that fails or holds back commits when a scene says so.

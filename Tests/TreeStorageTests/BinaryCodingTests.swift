@@ -1,10 +1,9 @@
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import TreeStorage
+@testable import RealtimeServer
 
 @Suite("The encoding of commits")
 struct BinaryCodingTests {

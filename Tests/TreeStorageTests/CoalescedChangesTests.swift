@@ -1,10 +1,9 @@
 import RealtimeCore
-import RealtimeHub
 import StoreTestSupport
 import TestSupport
 import Testing
 
-@testable import TreeStorage
+@testable import RealtimeServer
 
 @Suite("CoalescedChanges")
 struct CoalescedChangesTests {

@@ -1,10 +1,8 @@
-import LocalPostgres
+import HearthLab
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
-import SQLiteStorage
 import TestSupport
 import Testing
 

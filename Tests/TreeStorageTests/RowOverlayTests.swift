@@ -1,9 +1,8 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 import StoreTestSupport
 import TestSupport
 import Testing
-import TreeStorage
 
 @Suite("Rows overlaid with changes")
 struct RowOverlayTests {

@@ -1,11 +1,9 @@
 import Foundation
-import LocalPostgres
+import HearthLab
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
-import SQLiteStorage
 import StoreTestSupport
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import RealtimeCore
 import Testing

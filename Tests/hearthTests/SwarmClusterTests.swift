@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import HearthLab
 import PostgresTestSupport
 import TestSupport
 import Testing

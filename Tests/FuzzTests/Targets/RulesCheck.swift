@@ -1,5 +1,5 @@
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 
 /// Rules that compile decide every request in a bounded number of steps, and always the same way.
 enum RulesCheck {

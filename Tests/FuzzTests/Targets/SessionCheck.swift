@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeHub
+import RealtimeServer
 
 /// Every request is answered once, every message can be decoded, and data stays valid.
 ///

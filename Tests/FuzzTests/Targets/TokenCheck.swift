@@ -1,5 +1,4 @@
 import RealtimeCore
-import RealtimeHub
 
 @testable import RealtimeServer
 

@@ -2,7 +2,6 @@ import FaultyStorage
 import Foundation
 import OfflineTestSupport
 import RealtimeCore
-import RealtimeSync
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import Foundation
 import GRDB
 import OfflineTestSupport
 import RealtimeCore
-import RealtimeSync
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import GRDB
 import RealtimeCore
-import RealtimeSync
 import TestSupport
 import Testing
 

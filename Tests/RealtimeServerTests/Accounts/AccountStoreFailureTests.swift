@@ -1,7 +1,6 @@
 import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeHub
 import Testing
 import TransportTestSupport
 

@@ -1,6 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeHub
 import RealtimeServer
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import NIOCore
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import Testing

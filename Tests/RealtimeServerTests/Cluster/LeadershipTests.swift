@@ -1,4 +1,3 @@
-import RealtimeHub
 import RealtimeServer
 import Testing
 

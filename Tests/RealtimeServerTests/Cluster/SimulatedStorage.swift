@@ -1,4 +1,3 @@
-import RealtimeHub
 import RealtimeServer
 
 /// A deliberate mistake that the invariants have to detect.

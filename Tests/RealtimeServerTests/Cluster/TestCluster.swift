@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
 import Testing

@@ -2,10 +2,8 @@ import ArgumentParser
 import Foundation
 import NIOPosix
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 import RealtimeTransport
-import SecurityRules
 
 /// Works on rules documents, and puts them in force.
 struct Rules: AsyncParsableCommand {

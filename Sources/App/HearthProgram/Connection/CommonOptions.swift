@@ -2,7 +2,6 @@ import ArgumentParser
 package import BlogModel
 import Foundation
 package import RealtimeDatabase
-import RealtimeHub
 import RealtimeServer
 
 /// The options that every command takes.

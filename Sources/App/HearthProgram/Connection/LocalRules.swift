@@ -1,4 +1,4 @@
-import SecurityRules
+import RealtimeServer
 
 /// The rules for terminals at the private socket, which otherwise could do anything.
 ///

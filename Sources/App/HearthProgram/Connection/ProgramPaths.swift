@@ -2,7 +2,6 @@ import BlogModel
 import DurableFiles
 import Foundation
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 
 /// The paths of the data, the socket and the logs, by the rules of the XDG base directories.

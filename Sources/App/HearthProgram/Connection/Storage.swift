@@ -4,9 +4,7 @@ package import Logging
 import NIOConcurrencyHelpers
 import PostgresStorage
 import RealtimeDatabase
-package import RealtimeHub
 package import RealtimeServer
-import SQLiteStorage
 
 /// How this program stores databases and accounts; only this file names the implementations.
 package enum Storage {

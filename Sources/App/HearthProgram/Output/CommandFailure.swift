@@ -4,7 +4,6 @@ import BlogTUI
 import Foundation
 import RealtimeAuth
 import RealtimeDatabase
-import RealtimeHub
 import RealtimeServer
 
 /// The exit statuses of the program; README and `hearth --help` document the numbers.

@@ -1,6 +1,5 @@
 public import Foundation
 package import RealtimeCore
-package import RealtimeSync
 
 /// The data at a location at one moment.
 ///

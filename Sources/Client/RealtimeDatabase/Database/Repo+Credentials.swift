@@ -1,7 +1,6 @@
 import Logging
 import NIOCore
 import RealtimeCore
-import RealtimeSync
 import RealtimeTransport
 
 /// Passing tokens from a provider to the engine.

@@ -1,6 +1,5 @@
 import NIOCore
 import RealtimeCore
-import RealtimeSync
 
 /// Calling observers and completions.
 extension Repo {

@@ -3,7 +3,6 @@ import Foundation
 import Logging
 import NIOCore
 import RealtimeCore
-import RealtimeSync
 import RealtimeTransport
 
 /// Keeping data and writes on disk.

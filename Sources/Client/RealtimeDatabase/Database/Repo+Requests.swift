@@ -2,7 +2,6 @@ import Dispatch
 import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
-import RealtimeSync
 import RealtimeTransport
 
 /// Requests, which may come from any thread.

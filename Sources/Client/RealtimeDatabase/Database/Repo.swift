@@ -5,7 +5,6 @@ import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 import RealtimeCore
-import RealtimeSync
 package import RealtimeTransport
 
 /// The shell around a database's engine: feeds it inputs and performs its outputs.

@@ -1,5 +1,4 @@
 import RealtimeCore
-import RealtimeSync
 
 /// An action of a database, for people who want to watch it work.
 ///

@@ -1,6 +1,5 @@
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeSync
 
 /// Turns an engine's inputs and outputs into diagnostics.
 ///

@@ -3,7 +3,6 @@ import DurableFiles
 import Foundation
 import GRDB
 import RealtimeCore
-import RealtimeSync
 
 /// The file of one database's store.
 package struct OfflineFile: Sendable {

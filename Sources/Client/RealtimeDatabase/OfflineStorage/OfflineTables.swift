@@ -1,7 +1,6 @@
 #if OfflineStorage
 import GRDB
 import RealtimeCore
-import RealtimeSync
 
 /// The schema of a store's file, and the marks that identify it.
 enum OfflineSchema {

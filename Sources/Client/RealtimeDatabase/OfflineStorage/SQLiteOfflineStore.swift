@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import GRDB
 package import RealtimeCore
-package import RealtimeSync
 
 /// A store in one SQLite file, which only one database of one process uses at a time.
 ///

@@ -1,5 +1,5 @@
 import RealtimeCore
-import RealtimeSync
+import RealtimeDatabase
 
 /// The costs of the client engine.
 enum ClientBenchmarks {

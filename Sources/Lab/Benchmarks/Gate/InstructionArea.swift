@@ -1,7 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import SQLiteStorage
-import SecurityRules
+import RealtimeServer
 
 /// Work whose instructions are counted: the same each time, with fixed data and no clock.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import SecurityRules
+import RealtimeServer
 
 /// The programs that benchmarks run, and where they may write.
 struct BenchmarkEnvironment {

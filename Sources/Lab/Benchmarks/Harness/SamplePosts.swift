@@ -1,6 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import SecurityRules
+import RealtimeServer
 
 /// Posts of one size with the typical parts of real ones: text, numbers, a nested map.
 enum SamplePosts {

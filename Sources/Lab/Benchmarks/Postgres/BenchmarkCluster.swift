@@ -1,5 +1,5 @@
 import Glibc
-import LocalPostgres
+import HearthLab
 import PostgresStorage
 import RealtimeServer
 

@@ -1,4 +1,4 @@
-import LocalPostgres
+import HearthLab
 import NIOCore
 import RealtimeCore
 

@@ -1,5 +1,5 @@
 import Foundation
-import LocalPostgres
+import HearthLab
 
 extension Yardstick {
   /// PostgreSQL's own benchmark program: each client repeatedly inserts a row of 300 bytes into a

@@ -1,8 +1,7 @@
-import LocalPostgres
+import HearthLab
 import NIOCore
 import PostgresStorage
-import RealtimeHub
-import SQLiteStorage
+import RealtimeServer
 
 /// The cost of storing in PostgreSQL instead of SQLite, on the same disk.
 struct PostgresBenchmarks {

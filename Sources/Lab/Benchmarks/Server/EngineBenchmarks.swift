@@ -1,7 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import SQLiteStorage
-import SecurityRules
+import RealtimeServer
 
 /// The costs of the server's parts, without sockets and disk.
 struct HubBenchmarks {

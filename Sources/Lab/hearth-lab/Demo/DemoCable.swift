@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import RealtimeCore
-import SecurityRules
+import RealtimeServer
 
 /// A simulated cable between one terminal and the server that can be pulled and plugged in again.
 ///

@@ -1,7 +1,7 @@
 import BlogModel
-import BlogSwarm
 import BlogTUI
 import Foundation
+import HearthLab
 import HearthProgram
 import RealtimeDatabase
 import RealtimeTransport

@@ -1,10 +1,10 @@
-import BlogSwarm
 import Foundation
+import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
+import RealtimeServer
 import RealtimeTransport
-import SecurityRules
 
 /// Directs the actors of a demonstration at their terminals, on a thread of its own.
 ///

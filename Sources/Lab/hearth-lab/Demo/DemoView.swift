@@ -1,6 +1,6 @@
-import BlogSwarm
 import BlogTUI
 import Foundation
+import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore

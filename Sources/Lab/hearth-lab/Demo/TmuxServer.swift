@@ -1,5 +1,5 @@
-import BlogSwarm
 import Foundation
+import HearthLab
 import HearthProgram
 
 /// The tmux server of a demonstration, with all its terminals.

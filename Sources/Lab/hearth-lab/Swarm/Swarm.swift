@@ -1,7 +1,6 @@
 import ArgumentParser
-import BlogChecker
-import BlogSwarm
 import Foundation
+import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore

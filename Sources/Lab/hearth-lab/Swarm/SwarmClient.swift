@@ -1,6 +1,6 @@
 import ArgumentParser
-import BlogSwarm
 import Foundation
+import HearthLab
 import HearthProgram
 import RealtimeTransport
 

@@ -1,5 +1,5 @@
-import BlogSwarm
 import Foundation
+import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
 

@@ -1,5 +1,4 @@
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 
 /// Changes the tables of accounts, within the caller's transaction.

@@ -1,6 +1,5 @@
 import Foundation
 package import RealtimeCore
-package import RealtimeHub
 package import RealtimeServer
 
 /// The accounts of all servers that share a PostgreSQL, with the keys that sign their tokens.

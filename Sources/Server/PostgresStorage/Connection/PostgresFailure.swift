@@ -1,5 +1,4 @@
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// A reason why PostgreSQL has not executed a statement.
 struct PostgresFailure: Error, CustomStringConvertible {

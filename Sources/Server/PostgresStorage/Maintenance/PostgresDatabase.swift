@@ -1,8 +1,6 @@
 import Foundation
 package import RealtimeCore
-package import RealtimeHub
-import RealtimeServer
-import TreeStorage
+package import RealtimeServer
 
 /// A database in PostgreSQL, for tools.
 package struct PostgresDatabase: StoredDatabase {

@@ -1,6 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-package import RealtimeHub
 package import RealtimeServer
 
 /// The databases in the schema `hearth` of one PostgreSQL, which several servers may share.

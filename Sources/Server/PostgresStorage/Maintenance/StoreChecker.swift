@@ -1,5 +1,4 @@
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// Verifies every byte of a database.
 struct StoreChecker {

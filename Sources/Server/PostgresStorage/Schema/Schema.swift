@@ -1,4 +1,4 @@
-import RealtimeHub
+import RealtimeServer
 
 /// Creates the schema, and migrates an older one.
 enum Schema {

@@ -1,6 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// A batch as the parameters of `hearth.commit` that follow those for its position.
 struct BatchParameters {

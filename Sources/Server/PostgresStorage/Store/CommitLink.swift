@@ -1,6 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeHub
 import RealtimeServer
 
 /// The commits of a leader, for which it takes connections from a pool.

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import RealtimeHub
 import RealtimeServer
 
 /// Renews a lease for as long as it is held, when no server does so.

@@ -1,7 +1,6 @@
 import DurableFiles
 import RealtimeCore
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// Folds the log of a database into its nodes, part by part, each in its own transaction.
 ///

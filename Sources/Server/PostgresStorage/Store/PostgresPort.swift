@@ -1,6 +1,5 @@
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeHub
 import RealtimeServer
 
 /// Sends short queries to PostgreSQL, through a connection that is reopened when it is lost.

@@ -1,5 +1,5 @@
 import RealtimeCore
-import TreeStorage
+import RealtimeServer
 
 /// Reads and changes individual rows of the nodes, within one transaction.
 ///

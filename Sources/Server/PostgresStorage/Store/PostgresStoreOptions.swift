@@ -1,8 +1,6 @@
 package import DurableFiles
 package import NIOConcurrencyHelpers
-package import RealtimeHub
 package import RealtimeServer
-package import TreeStorage
 
 /// How a store uses PostgreSQL.
 package struct PostgresStoreOptions: Sendable {

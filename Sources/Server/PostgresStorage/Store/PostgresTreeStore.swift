@@ -1,7 +1,6 @@
 import Dispatch
 import NIOConcurrencyHelpers
-package import RealtimeHub
-import RealtimeServer
+package import RealtimeServer
 
 /// The store of one database in PostgreSQL, for the server that holds its lease.
 ///

@@ -1,6 +1,5 @@
 import RealtimeCore
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// Reads a snapshot of a database, in a read-only transaction that waits for no other transaction.
 struct SnapshotReader {

@@ -1,7 +1,6 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 
 extension AccountService {
   /// Creates an account, or adds an address and a password to an existing one.

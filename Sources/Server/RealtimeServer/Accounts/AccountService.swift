@@ -3,7 +3,6 @@ package import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import RealtimeCore
-package import RealtimeHub
 
 /// The accounts of a server's users: sign-up, sign-in, tokens, and account administration.
 ///

@@ -1,6 +1,5 @@
 private import Foundation
 internal import RealtimeCore
-internal import RealtimeHub
 
 /// The verified sender of a request, for the server that the request is redirected to.
 ///

@@ -1,7 +1,6 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// The accounts of a server, as used on its event loop.

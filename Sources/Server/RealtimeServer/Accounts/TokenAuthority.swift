@@ -1,6 +1,5 @@
 internal import NIOConcurrencyHelpers
 package import RealtimeCore
-package import RealtimeHub
 
 /// Signs the tokens of a server's users, and knows which of them are valid.
 ///

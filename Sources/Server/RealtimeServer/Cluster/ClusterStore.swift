@@ -1,5 +1,3 @@
-package import RealtimeHub
-
 /// A storage that several servers share, as behind `hearth serve --store`.
 ///
 /// The storage records which server leads a database, and ends no lease by itself: it has no clock

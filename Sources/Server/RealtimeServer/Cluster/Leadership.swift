@@ -1,5 +1,3 @@
-package import RealtimeHub
-
 /// Decides which databases a server leads, and tracks which servers lead the others.
 ///
 /// A value without a clock, threads or storage: it takes inputs with their times, and returns what

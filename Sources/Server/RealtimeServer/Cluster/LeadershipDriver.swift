@@ -3,7 +3,6 @@ internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
-internal import RealtimeHub
 
 /// Carries out the decisions of ``Leadership``.
 ///

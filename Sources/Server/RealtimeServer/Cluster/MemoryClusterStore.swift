@@ -1,6 +1,5 @@
 internal import NIOConcurrencyHelpers
 internal import RealtimeCore
-package import RealtimeHub
 
 /// An in-memory storage that several servers of one process share.
 package final class MemoryClusterStore: ClusterStore {

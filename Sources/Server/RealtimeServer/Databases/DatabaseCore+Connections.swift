@@ -2,7 +2,6 @@ private import Glibc
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 extension DatabaseCore {

@@ -1,9 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
 
 extension DatabaseCore {
   /// The refusal of a request before it reaches the hub, or nil if it may proceed.

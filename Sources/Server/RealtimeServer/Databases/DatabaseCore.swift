@@ -1,9 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
 
 /// The hub of one database with its connections; confined to the server's event loop.
 ///

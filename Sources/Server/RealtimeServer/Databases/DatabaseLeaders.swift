@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 
 /// Knows which server leads which database, where several servers share a storage; confined to the
 /// event loop.

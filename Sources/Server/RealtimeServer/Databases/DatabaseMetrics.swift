@@ -1,6 +1,5 @@
 internal import NIOCore
 package import RealtimeCore
-internal import RealtimeHub
 
 /// The metrics of one database since it was opened.
 struct DatabaseMetrics {

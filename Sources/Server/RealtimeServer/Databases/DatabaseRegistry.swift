@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeHub
 
 /// The databases of a server, each opened on first use.
 ///

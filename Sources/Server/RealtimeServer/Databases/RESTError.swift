@@ -1,5 +1,4 @@
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// Why a REST request is not carried out.

@@ -2,7 +2,6 @@ private import Glibc
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// The state that all databases of a server share; confined to the server's event loop.

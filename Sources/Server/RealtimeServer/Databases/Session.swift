@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// One open connection of a database; confined to the server's event loop.

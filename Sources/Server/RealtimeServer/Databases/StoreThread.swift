@@ -1,7 +1,6 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
-internal import RealtimeHub
 
 /// The thread that uses a database's store; while it is idle, the event loop may commit in its place.
 ///

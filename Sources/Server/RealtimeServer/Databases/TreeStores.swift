@@ -1,6 +1,5 @@
 internal import NIOConcurrencyHelpers
 internal import RealtimeCore
-package import RealtimeHub
 
 /// The stores of a server's databases, as the server uses them.
 ///

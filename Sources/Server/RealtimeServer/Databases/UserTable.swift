@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import RealtimeHub
 
 /// The signed-in users of a database that are connected or have written recently.
 ///

@@ -1,5 +1,4 @@
 public import Foundation
-internal import RealtimeHub
 internal import RealtimeTransport
 
 // Safety: every stored property is an immutable `Sendable` value, and so are the values of `userInfo`.

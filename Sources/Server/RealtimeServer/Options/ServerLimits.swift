@@ -1,6 +1,5 @@
 private import Glibc
 internal import NIOCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// The limits of a server; a client that exceeds one is refused, slowed down or disconnected.

@@ -1,6 +1,4 @@
-package import RealtimeHub
 internal import RealtimeTransport
-package import SecurityRules
 
 /// The addresses that a server listens at, and its settings.
 public struct ServerOptions: Sendable {

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// Makes one page, as a peer of the hub that has not signed in.

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// Follows the data at a location, as a listening peer of the hub, for a client that reads events.

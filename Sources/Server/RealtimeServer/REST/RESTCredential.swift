@@ -1,5 +1,4 @@
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// The sender of a REST request, and the identity it acts for.

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 /// Carries out one REST request as a peer of the hub, so that it takes its place in the common

@@ -1,8 +1,6 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
 
 /// Shows or replaces the rules of a database, as a peer of its hub; for administrators only.
 ///

@@ -2,7 +2,6 @@ private import Glibc
 public import Logging
 internal import NIOCore
 internal import NIOPosix
-package import RealtimeHub
 internal import RealtimeTransport
 
 /// A realtime database server in this process.

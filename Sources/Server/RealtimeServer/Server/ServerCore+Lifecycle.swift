@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeHub
 internal import RealtimeTransport
 
 extension ServerCore {

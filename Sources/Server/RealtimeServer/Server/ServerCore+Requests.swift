@@ -1,9 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
 
 extension ServerCore {
   /// Answers a request that does not ask for a WebSocket.

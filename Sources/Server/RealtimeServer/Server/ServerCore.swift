@@ -1,9 +1,7 @@
 internal import Logging
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeHub
 internal import RealtimeTransport
-internal import SecurityRules
 
 /// A server: its listeners, and the admission of clients to its databases.
 ///

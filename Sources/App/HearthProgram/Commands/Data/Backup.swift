@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 
 /// Copies a local database.

@@ -2,7 +2,7 @@ import ArgumentParser
 import BlogModel
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeHub
+import RealtimeServer
 
 /// Writes a whole database as JSON.
 struct Export: AsyncParsableCommand {

@@ -3,7 +3,6 @@ import BlogModel
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeHub
 import RealtimeServer
 
 /// Checks the files of the local databases, and the blog in one of them.

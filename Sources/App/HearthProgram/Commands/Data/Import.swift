@@ -4,8 +4,7 @@ import Foundation
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeHub
-import TreeStorage
+import RealtimeServer
 
 /// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {

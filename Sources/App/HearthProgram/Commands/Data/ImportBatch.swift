@@ -1,5 +1,5 @@
 import RealtimeCore
-import TreeStorage
+import RealtimeServer
 
 /// The changes of an import that are sent to a server as one write.
 struct ImportBatch: ImportTarget {

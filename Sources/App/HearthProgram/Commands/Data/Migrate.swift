@@ -1,6 +1,5 @@
 import ArgumentParser
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 
 /// Moves all data from one storage to another.

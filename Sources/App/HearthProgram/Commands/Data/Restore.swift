@@ -1,6 +1,5 @@
 import ArgumentParser
 import RealtimeCore
-import RealtimeHub
 import RealtimeServer
 
 /// Replaces a local database with a backup.

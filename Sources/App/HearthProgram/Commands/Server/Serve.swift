@@ -4,9 +4,7 @@ import Foundation
 import Logging
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeHub
 import RealtimeServer
-import SecurityRules
 
 /// Runs a server.
 struct Serve: AsyncParsableCommand {

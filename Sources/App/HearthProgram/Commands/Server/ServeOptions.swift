@@ -1,8 +1,6 @@
 import ArgumentParser
-import BlogPages
 import Foundation
 import RealtimeServer
-import SecurityRules
 
 /// The command-line options of a server, apart from the paths of its data and socket.
 struct ServeOptions: ParsableArguments {

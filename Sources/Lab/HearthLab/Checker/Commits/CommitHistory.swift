@@ -1,0 +1,256 @@
+package import RealtimeCore
+package import RealtimeServer
+
+/// What an observer saw of the database, independently of the clients.
+package struct CommitHistory: Sendable {
+  /// One observation.
+  package enum Entry: Sendable {
+    /// The next commit, and when the observer read it: at the time of the commit or later.
+    case commit(Commit, seen: Moment)
+    /// Commits were missed, and the whole database was read again.
+    case jump(Node, revision: Int64, seen: Moment)
+    /// The server ended between two moments; the entries so far contain everything it had
+    /// committed.
+    case crash(after: Moment, before: Moment)
+  }
+
+  /// All data at the start.
+  package var root: Node
+  /// The number of the last commit before the start.
+  package var revision: Int64
+  /// The observations, in chronological order.
+  package var entries: [Entry]
+  /// All data at the end, read as a whole rather than computed from the commits.
+  package var finalRoot: Node
+  /// The last commit in the final data, or nil when that is unknown.
+  package var finalRevision: Int64?
+  /// The security rules that were in force at any time.
+  package var rules: [String]
+  /// Whether commits have the server's revision numbers; a stream of events has none.
+  package var hasRevisions: Bool
+
+  /// Creates a history.
+  package init(
+    root: Node = .empty,
+    revision: Int64 = 0,
+    entries: [Entry] = [],
+    finalRoot: Node,
+    finalRevision: Int64? = nil,
+    rules: [String] = [],
+    hasRevisions: Bool = true
+  ) {
+    self.root = root
+    self.revision = revision
+    self.entries = entries
+    self.finalRoot = finalRoot
+    self.finalRevision = finalRevision
+    self.rules = rules
+    self.hasRevisions = hasRevisions
+  }
+
+  /// The number of commits that were seen one by one.
+  package var commitCount: Int {
+    entries.count { if case .commit = $0 { true } else { false } }
+  }
+
+  /// How often commits were missed.
+  package var gapCount: Int {
+    entries.count { if case .jump = $0 { true } else { false } }
+  }
+}
+
+/// Replays all commits in order.
+struct Replay {
+  /// What the replay yields.
+  enum Event {
+    case step(Step)
+    case crash(Crash)
+  }
+
+  private var entries: [CommitHistory.Entry].Iterator
+  private(set) var root: Node
+  private var revision: Int64
+  /// Whether commits have timestamps; those from a stream of events do not.
+  private let hasTimes: Bool
+
+  init(_ commits: CommitHistory) {
+    entries = commits.entries.makeIterator()
+    root = commits.root
+    revision = commits.revision
+    hasTimes = commits.hasRevisions
+  }
+
+  mutating func next() -> Event? {
+    switch entries.next() {
+    case nil: return nil
+    case .commit(let commit, let seen)?:
+      let after = commit.changes.reduce(into: root) { $0.update(at: $1.path, to: $1.node) }
+      return .step(
+        advance(
+          to: after,
+          revision: commit.revision,
+          timestamp: hasTimes ? commit.timestamp : nil,
+          seen: seen,
+          changes: commit.changes,
+          isJump: false
+        )
+      )
+    case .jump(let node, let revision, let seen)?:
+      return .step(
+        advance(
+          to: node,
+          revision: revision,
+          timestamp: nil,
+          seen: seen,
+          changes: [Change(.root, to: node)],
+          isJump: true
+        )
+      )
+    case .crash(let after, let before)?:
+      let period = Period(start: after, end: before)
+      return .crash(Crash(period: period, revision: revision, root: root))
+    }
+  }
+
+  private mutating func advance(
+    to after: Node,
+    revision: Int64,
+    timestamp: Int64?,
+    seen: Moment,
+    changes: [Change],
+    isJump: Bool
+  ) -> Step {
+    defer {
+      root = after
+      self.revision = revision
+    }
+    return Step(
+      revision: revision,
+      timestamp: timestamp,
+      seen: seen,
+      before: root,
+      after: after,
+      changes: changes,
+      isJump: isJump
+    )
+  }
+}
+
+/// One commit with the data before and after it, or several that were missed between two reads.
+struct Step: Sendable {
+  /// The revision of the commit.
+  let revision: Int64
+  /// When the server made the commit, in milliseconds since 1970, or nil when that is unknown.
+  let timestamp: Int64?
+  /// When the observer read the commit, which was made then or earlier.
+  let seen: Moment
+  /// All data before the commit.
+  let before: Node
+  /// All data after the commit.
+  let after: Node
+  /// What changed; the whole data when commits were missed.
+  let changes: [Change]
+  /// Whether the step stands for several commits of which only the result is known.
+  let isJump: Bool
+  /// The parts of the blog that may have changed.
+  let touched: TouchedPaths
+
+  init(
+    revision: Int64,
+    timestamp: Int64?,
+    seen: Moment,
+    before: Node,
+    after: Node,
+    changes: [Change],
+    isJump: Bool
+  ) {
+    self.revision = revision
+    self.timestamp = timestamp
+    self.seen = seen
+    self.before = before
+    self.after = after
+    self.changes = changes
+    self.isJump = isJump
+    touched = TouchedPaths(changes.map(\.path), before: before, after: after)
+  }
+
+  /// The posts and comments that did not exist before.
+  var appearances: [Path] {
+    let posts = touched.posts.map { Path([.posts, $0]) }
+    let comments = touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
+    return (posts + comments).filter { before[$0].isEmpty && !after[$0].isEmpty }
+  }
+
+  /// The name of the step in a report.
+  var location: String { isJump ? "up to revision \(revision)" : "revision \(revision)" }
+}
+
+/// What a server had stored when it ended.
+struct Crash: Sendable {
+  /// The time of the end.
+  let period: Period
+  /// The last commit.
+  let revision: Int64
+  /// All data.
+  let root: Node
+
+  /// The name of the end in a report.
+  var location: String { "when the server had ended at revision \(revision)" }
+}
+
+/// The posts, copies and comments that a commit may have changed.
+struct TouchedPaths: Sendable {
+  /// A copy of a post.
+  struct Copy: Hashable, Sendable {
+    let owner: ChildKey
+    let post: ChildKey
+  }
+
+  /// A comment on a post.
+  struct Comment: Hashable, Sendable {
+    let post: ChildKey
+    let comment: ChildKey
+  }
+
+  /// The posts, including those of which a copy was touched.
+  private(set) var posts: Set<ChildKey> = []
+  private(set) var copies: Set<Copy> = []
+  private(set) var comments: Set<Comment> = []
+
+  init(_ paths: [Path], before: Node, after: Node) {
+    for path in paths {
+      switch path.first {
+      case nil:
+        for root in [ChildKey.posts, .userPosts, .postComments] {
+          touch(Path([root]), before: before, after: after)
+        }
+      default: touch(path, before: before, after: after)
+      }
+    }
+    posts.formUnion(copies.map(\.post))
+  }
+
+  private mutating func touch(_ path: Path, before: Node, after: Node) {
+    /// The key of a path at a depth, or all existing keys if the path is shorter.
+    func keys(_ depth: Int, at parent: Path) -> [ChildKey] {
+      if path.count > depth { return [path.keys[depth]] }
+      return Array(Set(before[parent].keys).union(after[parent].keys))
+    }
+    switch path.first {
+    case .posts?: posts.formUnion(keys(1, at: path))
+    case .userPosts?:
+      for owner in keys(1, at: Path([.userPosts])) {
+        for post in keys(2, at: Path([.userPosts, owner])) {
+          copies.insert(Copy(owner: owner, post: post))
+        }
+      }
+    case .postComments?:
+      for post in keys(1, at: Path([.postComments])) {
+        for comment in keys(2, at: Path([.postComments, post])) {
+          comments.insert(Comment(post: post, comment: comment))
+        }
+      }
+    default: break
+    }
+  }
+}

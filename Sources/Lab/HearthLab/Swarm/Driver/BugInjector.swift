@@ -1,0 +1,160 @@
+#if DEBUG
+private import RealtimeCore
+
+/// Makes one mistake on purpose, as close as possible to where a real one would be.
+package struct BugInjector: Sendable {
+  /// The run offered nothing to make the mistake with.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// What was missing.
+    package let description: String
+  }
+
+  private let bug: InjectedBug
+  private let settings: SwarmSettings
+  private let admin: AdminClient
+  private let crews: [CrewProcess]
+
+  /// Creates an injector.
+  ///
+  /// - Parameters:
+  ///   - bug: The mistake.
+  ///   - settings: The settings of the run.
+  ///   - admin: Writes past the rules and the clients.
+  ///   - crews: The client processes.
+  package init(
+    _ bug: InjectedBug,
+    in settings: SwarmSettings,
+    admin: AdminClient,
+    crews: [CrewProcess]
+  ) {
+    self.bug = bug
+    self.settings = settings
+    self.admin = admin
+    self.crews = crews
+  }
+
+  /// Whether the mistake is made while the users work, rather than after they have finished.
+  package var isEarly: Bool {
+    switch bug {
+    case .staleRead, .forgottenComment, .divergingView: true
+    case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .lostIncrement, .countDrift,
+      .phantomComment, .stuckPresence, .deniedWrite, .unboundedMemory:
+      false
+    }
+  }
+
+  /// Makes the mistake.
+  ///
+  /// - Parameter history: What the clients have recorded so far.
+  /// - Throws: ``Problem`` when there is nothing to make it with.
+  package func inject(_ history: History) async throws {
+    switch bug {
+    case .staleRead, .forgottenComment, .divergingView: await crews.first?.tell(.misbehave(bug))
+    case .lostWrite:
+      let (post, key, _) = try await comments(of: 1)
+      try await admin.put(.null, at: "/post-comments/\(post)/\(key[0])")
+    case .doubleApply:
+      let (post, _, values) = try await comments(of: 1)
+      try await admin.put(values[0], at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
+    case .reorderedComments:
+      let (post, keys, values) = try await comments(of: 2)
+      try await admin.patch(
+        "/post-comments/\(post)",
+        with: .object((keys[0], values[1]), (keys[1], values[0]))
+      )
+    case .phantomComment:
+      let (post, _, values) = try await comments(of: 1)
+      let phantom = JSONValue.object(
+        ("uid", values[0]["uid"] ?? .null),
+        ("author", values[0]["author"] ?? .null),
+        ("text", .string("nobody wrote this"))
+      )
+      try await admin.put(phantom, at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
+    case .halfUpdate:
+      let (id, owner, _) = try await post()
+      try await admin.put(.string("only here"), at: "/user-posts/\(owner)/\(id)/body")
+    case .lostIncrement:
+      let path = SwarmCounters.shared(0)
+      let number = try await admin.get(path).integer ?? 0
+      try await admin.put(.integer(number - 1), at: path)
+    case .countDrift:
+      let (id, owner, count) = try await post()
+      let wrong = JSONValue.integer(count + 1)
+      try await admin.patch(
+        "/",
+        with: .object(
+          ("posts/\(id)/starCount", wrong),
+          ("user-posts/\(owner)/\(id)/starCount", wrong)
+        )
+      )
+    case .stuckPresence:
+      let uid = settings.uid(0)
+      let entry = JSONValue.object(
+        ("name", .string(SwarmSettings.name(0))),
+        ("terminal", .string("gone")),
+        ("since", .integer(1))
+      )
+      try await admin.put(entry, at: "/presence/\(uid)/ghost")
+    case .deniedWrite: try await applyDenied(history)
+    case .unboundedMemory: try await fillMemory()
+    }
+  }
+
+  /// The first comments by one author on one post.
+  private func comments(
+    of count: Int
+  ) async throws -> (post: String, keys: [String], values: [JSONValue]) {
+    for post in try await admin.get("/post-comments").members ?? [] {
+      let byAuthor = Dictionary(grouping: post.value.members ?? []) {
+        $0.value["uid"]?.string ?? ""
+      }
+      for (author, list) in byAuthor.sorted(by: { $0.key < $1.key })
+      where list.count >= count && !author.isEmpty {
+        let chosen = list.prefix(count)
+        return (post.name, chosen.map(\.name), chosen.map(\.value))
+      }
+    }
+    throw Problem(description: "nobody has written \(count) comments on one post")
+  }
+
+  private func post() async throws -> (id: String, owner: String, count: Int64) {
+    let members = Set((0..<settings.users).map(settings.uid))
+    for post in try await admin.get("/posts").members ?? [] {
+      guard let owner = post.value["uid"]?.string, members.contains(owner) else { continue }
+      return (post.name, owner, post.value["starCount"]?.integer ?? 0)
+    }
+    throw Problem(description: "there is no post")
+  }
+
+  /// Carries out a change that the rules have refused, in both copies of the post.
+  private func applyDenied(_ history: History) async throws {
+    for operation in history.operations where operation.isRefused {
+      guard operation.intent.isForbidden, let post = operation.intent.post else { continue }
+      let data = try await admin.get("/posts/\(post)")
+      guard let owner = data["uid"]?.string else { continue }
+      let changes: [(String, JSONValue)]
+      switch operation.intent {
+      case .editOther(_, let title): changes = [("title", .string(title))]
+      case .starAs(_, let uid):
+        let count = data["starCount"]?.integer ?? 0
+        changes = [("stars/\(uid)", .bool(true)), ("starCount", .integer(count + 1))]
+      default: continue
+      }
+      let copies = ["posts/\(post)", "user-posts/\(owner)/\(post)"]
+      return try await admin.patch(
+        "/",
+        with: .object(
+          copies.flatMap { copy in changes.map { JSONMember("\(copy)/\($0.0)", $0.1) } }
+        )
+      )
+    }
+    throw Problem(description: "nothing was refused")
+  }
+
+  /// Fills the memory of the server.
+  private func fillMemory() async throws {
+    let block = JSONValue.string(String(repeating: "x", count: 4_000_000))
+    for number in 0..<60 { try await admin.put(block, at: "/ballast/\(number)") }
+  }
+}
+#endif

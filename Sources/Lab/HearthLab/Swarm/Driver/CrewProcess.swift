@@ -1,0 +1,125 @@
+package import Foundation
+
+/// A client process as the driver of a run sees it.
+package actor CrewProcess {
+  /// The number of the process, from 0.
+  package nonisolated let number: Int
+  private let arguments: [String]
+  private let errors: String
+  private var child: ChildProcess?
+  private var start: Moment?
+  private var question = 0
+  private var waiting: CheckedContinuation<CrewReport?, Never>?
+
+  /// Describes a process that is not running yet.
+  ///
+  /// - Parameters:
+  ///   - number: The number of the process.
+  ///   - arguments: The arguments that the program is started with.
+  ///   - errors: The file that receives its stderr.
+  package init(_ number: Int, arguments: [String], errors: String) {
+    self.number = number
+    self.arguments = arguments
+    self.errors = errors
+  }
+
+  /// The process ID, or nil while the process is not running.
+  package var processID: pid_t? {
+    child.flatMap { $0.isRunning ? $0.id : nil }
+  }
+
+  /// Starts the process.
+  ///
+  /// - Throws: `ChildProcess.Problem`.
+  package func launch() throws {
+    let child = try ChildProcess(arguments, errors: errors)
+    self.child = child
+    if let start { child.tell(CrewOrder.begin(start.microseconds).line) }
+    Task { [weak self] in
+      for await line in child.lines {
+        if let report = CrewReport(line) { await self?.take(report) }
+      }
+      await self?.hear(nil, from: child)
+    }
+  }
+
+  /// Makes the users start the plan.
+  package func begin(_ start: Moment) {
+    self.start = start
+    child?.tell(CrewOrder.begin(start.microseconds).line)
+  }
+
+  /// Sends the process an order that needs no answer.
+  package func tell(_ order: CrewOrder) {
+    child?.tell(order.line)
+  }
+
+  /// Sends a signal to the process.
+  package func send(_ signal: Int32) {
+    child?.send(signal)
+  }
+
+  /// Kills the process and starts it again after a pause.
+  ///
+  /// - Throws: `ChildProcess.Problem`.
+  package func killAndRestart(after pause: Duration) async throws {
+    guard let child, child.isRunning else { return }
+    child.send(SIGKILL)
+    await child.end()
+    await Pause.lasting(pause)
+    try launch()
+  }
+
+  /// Asks how much is under way; nil when no answer arrives in time.
+  package func pending() async -> Int? {
+    guard case .pending(let count)? = await ask(.count) else { return nil }
+    return count
+  }
+
+  /// Asks what the views show; nil when no answer arrives in time.
+  package func views() async -> [String: [String]]? {
+    guard case .views(let views)? = await ask(.view) else { return nil }
+    return views
+  }
+
+  /// Makes the process exit on its own, and returns what its users did.
+  package func conclude() async -> SwarmTally? {
+    guard case .tally(let tally)? = await ask(.conclude) else { return nil }
+    await child?.end()
+    return tally
+  }
+
+  /// Kills the process, whatever it is doing.
+  package func end() async {
+    child?.send(SIGKILL)
+    await child?.end()
+  }
+
+  /// Asks and waits for the answer; only one question at a time is allowed.
+  private func ask(_ order: CrewOrder, within limit: Duration = .seconds(60)) async -> CrewReport? {
+    guard let child, child.isRunning, waiting == nil else { return nil }
+    question += 1
+    let asked = question
+    Task { [weak self] in
+      await Pause.lasting(limit)
+      await self?.giveUp(asked)
+    }
+    return await withCheckedContinuation { continuation in
+      waiting = continuation
+      child.tell(order.line)
+    }
+  }
+
+  private func giveUp(_ asked: Int) {
+    if asked == question { take(nil) }
+  }
+
+  private func hear(_ report: CrewReport?, from child: ChildProcess) {
+    if self.child === child { take(report) }
+  }
+
+  private func take(_ report: CrewReport?) {
+    waiting?.resume(returning: report)
+    waiting = nil
+  }
+}

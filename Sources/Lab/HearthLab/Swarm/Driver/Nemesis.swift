@@ -1,0 +1,198 @@
+private import Foundation
+private import NIOCore
+private import RealtimeCore
+
+/// Injects the planned faults into a swarm, and reverts them.
+package struct Nemesis: Sendable {
+  /// What faults can be injected into.
+  package struct Targets: Sendable {
+    /// The client processes.
+    package var crews: [CrewProcess]
+    /// The names of the clients of each process.
+    package var clients: [[String]]
+    /// The network in front of the server, if it belongs to the swarm.
+    package var network: SwarmNetwork?
+    /// The server, if it belongs to the swarm.
+    package var server: SwarmServer?
+    /// The servers that share a store, if they belong to the swarm.
+    package var cluster: SwarmCluster?
+    /// The administrator's client.
+    package var admin: AdminClient?
+    /// The rules in force when no fault changes them, if they are known.
+    package var rules: String?
+
+    /// Names the targets.
+    package init(
+      crews: [CrewProcess],
+      clients: [[String]],
+      network: SwarmNetwork?,
+      server: SwarmServer?,
+      cluster: SwarmCluster? = nil,
+      admin: AdminClient?,
+      rules: String?
+    ) {
+      self.crews = crews
+      self.clients = clients
+      self.network = network
+      self.server = server
+      self.cluster = cluster
+      self.admin = admin
+      self.rules = rules
+    }
+  }
+
+  private let targets: Targets
+  private let history: HistoryWriter
+
+  /// Creates a nemesis that records what it does.
+  package init(_ targets: Targets, history: HistoryWriter) {
+    self.targets = targets
+    self.history = history
+  }
+
+  /// Injects every planned fault at its time, and returns when all of them have been reverted.
+  ///
+  /// - Parameters:
+  ///   - faults: The planned faults, in chronological order.
+  ///   - start: When the plan began.
+  /// - Returns: How often each kind was injected.
+  package func run(_ faults: [PlannedFault], from start: Moment) async -> [FaultKind: Int] {
+    await withTaskGroup(of: FaultKind?.self) { group in
+      for fault in faults {
+        await Pause.until(start.advanced(by: .microseconds(fault.at)))
+        group.addTask { await self.perform(fault) ? fault.kind : nil }
+      }
+      var counts: [FaultKind: Int] = [:]
+      for await kind in group {
+        if let kind { counts[kind, default: 0] += 1 }
+      }
+      return counts
+    }
+  }
+
+  private func perform(_ fault: PlannedFault) async -> Bool {
+    note(fault, isOver: false)
+    defer { note(fault, isOver: true) }
+    do {
+      if let cluster = targets.cluster, fault.kind.concernsSeveralServers {
+        return try await cluster.perform(fault)
+      }
+      switch fault.kind {
+      case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
+      case .duplicate:
+        return try await (targets.network?.repeatAll(process: fault.process) ?? 0) > 0
+      case .kill: try await crew(fault).killAndRestart(after: fault.duration)
+      case .pause:
+        await crew(fault).send(SIGSTOP)
+        await Pause.lasting(fault.duration)
+        await crew(fault).send(SIGCONT)
+      case .serverKill:
+        guard let server = targets.server else { return false }
+        try await server.killAndRestart(after: .milliseconds(fault.strength * 5))
+      case .diskFull:
+        guard let server = targets.server else { return false }
+        await server.fillDisk(leaving: UInt64(fault.strength) * 512, lasting: fault.duration)
+      case .rules: return try await changeRules(fault)
+      case .hostile: return try await writeHostileText(fault)
+      // The clients know the plan and set their clocks themselves.
+      case .clock: await Pause.lasting(fault.duration)
+      case .freeze, .postgres: return false
+      }
+      return true
+    } catch {
+      // Another fault has made the target unavailable; nothing was done.
+      return false
+    }
+  }
+
+  /// Records a fault for everyone it affects.
+  private func note(_ fault: PlannedFault, isOver: Bool) {
+    let isOfServer =
+      fault.kind.needsOwnServer || targets.cluster != nil && fault.kind.concernsSeveralServers
+    let concerned = isOfServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
+    for name in concerned {
+      history.append(.fault(name: fault.kind.rawValue, target: name, isOver: isOver))
+    }
+  }
+
+  private func crew(_ fault: PlannedFault) -> CrewProcess {
+    targets.crews[fault.process % targets.crews.count]
+  }
+
+  private func disturbNetwork(_ fault: PlannedFault) async throws -> Bool {
+    guard let network = targets.network else { return false }
+    let condition: NetworkCondition =
+      switch fault.kind {
+      case .drop: .deaf
+      case .delay: .late(.milliseconds(Int64(20 + fault.strength * 3)))
+      case .slow: .slow(bytesPerSecond: 2_000 + fault.strength * 200)
+      case .partition, .kill, .pause, .duplicate, .serverKill, .clock, .diskFull, .rules, .hostile,
+        .freeze, .postgres:
+        .cut
+      }
+    try await network.set(condition, process: fault.process)
+    await Pause.lasting(fault.duration)
+    try await network.set(.sound, process: fault.process)
+    return true
+  }
+
+  /// Forbids comments for a time.
+  private func changeRules(_ fault: PlannedFault) async throws -> Bool {
+    guard let admin = targets.admin, let rules = targets.rules,
+      let strict = Self.withoutComments(rules)
+    else { return false }
+    try await admin.setRules(strict)
+    history.append(.rules(source: strict))
+    await Pause.lasting(fault.duration)
+    try await restoreRules()
+    return true
+  }
+
+  /// Restores the usual rules, in up to a hundred attempts.
+  ///
+  /// - Throws: The error of the last attempt.
+  package func restoreRules() async throws {
+    guard let admin = targets.admin, let rules = targets.rules else { return }
+    for _ in 1..<100 {
+      if (try? await admin.setRules(rules)) != nil {
+        history.append(.rules(source: rules))
+        return
+      }
+      await Pause.lasting(.milliseconds(100))
+    }
+    try await admin.setRules(rules)
+  }
+
+  /// The same rules, except that no comment is short enough; nil for rules of another kind.
+  static func withoutComments(_ rules: String) -> String? {
+    let limit = "newData.val().length <= 10000"
+    return rules.contains(limit) ? rules.replacing(limit, with: "false") : nil
+  }
+
+  /// Writes a post whose texts are meant to break screens, bypassing the rules.
+  private func writeHostileText(_ fault: PlannedFault) async throws -> Bool {
+    guard let admin = targets.admin else { return false }
+    let texts = HostileTexts.permitted + HostileTexts.forbidden
+    let title = texts[fault.strength % texts.count]
+    let body = texts[(fault.strength + 7) % texts.count]
+    let key = "-zhostile\(fault.at)"
+    let post = JSONValue.object(
+      ("uid", .string("hostile")),
+      ("author", .string("hostile")),
+      ("title", .string(title)),
+      ("body", .string(body)),
+      ("starCount", .integer(0))
+    )
+    let paths = ["posts/\(key)", "user-posts/hostile/\(key)"]
+    let number = fault.at
+    history.append(.invoked(number, .administer(paths: paths.map { "/" + $0 })))
+    try await admin.patch("/", with: .object(paths.map { JSONMember($0, post) }))
+    history.append(.answered(number, .ok(nil)))
+    return true
+  }
+}
+
+extension PlannedFault {
+  /// How long the fault lasts.
+  var duration: Duration { .microseconds(lasting) }
+}

@@ -1,0 +1,307 @@
+private import Foundation
+private import NIOConcurrencyHelpers
+package import RealtimeServer
+
+/// A whole run: a server, a network, clients, faults, and the verdict of the checker.
+package struct SwarmRun: Sendable {
+  /// The database that a run uses.
+  package enum Target: Sendable {
+    /// A server of the swarm's own, with the rules of a file; another program may act as the
+    /// server.
+    ///
+    /// The closure opens its database, in a directory, to read what the server commits.
+    case ownServer(
+      rules: String,
+      program: String? = nil,
+      database: @Sendable (String) -> any StoredDatabase
+    )
+    /// Several servers of its own and their PostgreSQL, with the rules of a file.
+    ///
+    /// The first closure opens the database in PostgreSQL, to read what the servers commit; the
+    /// second looks up the leader.
+    case ownCluster(
+      rules: String,
+      database: @Sendable (String) -> any StoredDatabase,
+      leader: SwarmCluster.LeaderLookup
+    )
+    /// An existing database.
+    case database(SwarmDatabase)
+  }
+
+  /// How a run is carried out.
+  package struct Options: Sendable {
+    /// The directory of the run, which must exist.
+    package var directory: String
+    /// The server or database that the run uses.
+    package var target: Target
+    /// A mistake to make on purpose.
+    package var bug: InjectedBug?
+    /// How many terminals with screens watch the run.
+    package var terminals = 0
+    /// How long all clients may take to show the same after the storm.
+    package var patience = Duration.seconds(120)
+    /// Whether the resources that the processes use must stay level.
+    package var isSoak = false
+    /// The minimum that must have been done.
+    package var check = CheckOptions()
+    /// Called with progress messages.
+    package var tell: @Sendable (String) -> Void = { _ in }
+    /// Called several times a second with the current phase.
+    package var show: @Sendable (SwarmPhase) -> Void = { _ in }
+
+    /// Creates options.
+    package init(directory: String, at target: Target) {
+      self.directory = directory
+      self.target = target
+    }
+
+    /// The existing database; nil for a server of the swarm's own.
+    package var database: SwarmDatabase? {
+      if case .database(let database) = target { database } else { nil }
+    }
+
+    /// The directory of the histories.
+    package var histories: String { "\(directory)/histories" }
+  }
+
+  /// A run that cannot be carried out.
+  package struct Problem: Error, Hashable, CustomStringConvertible {
+    /// Why.
+    package let description: String
+  }
+
+  let settings: SwarmSettings
+  let options: Options
+  let plan: SwarmPlan
+  let history: HistoryWriter
+  /// The stage, once it has been set up.
+  private let stage = NIOLockedValueBox<SwarmStage?>(nil)
+
+  /// Prepares a run without starting anything.
+  ///
+  /// - Throws: `HistoryError` when the directory cannot be written.
+  package init(_ settings: SwarmSettings, options: Options) throws {
+    self.settings = settings
+    self.options = options
+    plan = SwarmPlan(settings)
+    for name in ["histories", "offline"] {
+      try FileManager.default.createDirectory(
+        atPath: "\(options.directory)/\(name)",
+        withIntermediateDirectories: true
+      )
+    }
+    try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
+    history = try HistoryWriter(
+      path: "\(options.histories)/driver.jsonl",
+      header: HistoryHeader(
+        client: "driver",
+        role: .driver,
+        user: "driver",
+        uid: "driver",
+        pid: getpid(),
+        seed: settings.seed,
+        strategy: settings.stars,
+        wallClock: Int64(Date().timeIntervalSince1970 * 1_000)
+      )
+    )
+  }
+
+  /// Carries the run out.
+  ///
+  /// - Returns: The report of the run.
+  /// - Throws: ``Problem``, or the error that keeps a program from starting.
+  package func run() async throws -> SwarmReport {
+    let stage = try await SwarmStage.set(settings, options: options, history: history)
+    self.stage.withLockedValue { $0 = stage }
+    do {
+      return try await perform(on: stage)
+    } catch {
+      await stage.clear()
+      throw error
+    }
+  }
+
+  /// Kills all programs of the run, whatever they are doing; the run yields no report.
+  package func abandon() async {
+    await stage.withLockedValue(\.self)?.clear()
+  }
+
+  private func perform(on stage: SwarmStage) async throws -> SwarmReport {
+    let watch = ServerSampling(stage, history: history)
+    try await gather(stage)
+    let start = Moment.now.advanced(by: .milliseconds(200))
+    for crew in stage.crews { await crew.begin(start) }
+    let sampling = Task { await watch.run() }
+    let resources = Task { await ResourceWatch(stage).run(for: settings.seconds) }
+    options.tell("the storm lasts \(Int(settings.seconds)) s")
+    let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
+    let clock = Task { await showStorm(from: start) }
+    let faults = await stage.nemesis.run(plan.faults, from: start)
+    try await early.value
+    await Pause.until(start.advanced(by: .microseconds(plan.end)))
+    resources.cancel()
+    clock.cancel()
+    await clock.value
+    options.tell("healing")
+    try await heal(stage)
+    try await inject(on: stage, isEarly: false, from: start)
+    let quiet = Moment.now
+    let convergence = await converge(stage)
+    let screens = await stage.terminals?.capture(where: stage.isCurrent) ?? []
+    for screen in screens { history.append(.screen(screen)) }
+    sampling.cancel()
+    await sampling.value
+    let (tally, mishaps) = await conclude(stage)
+    let blank = screens.filter(\.lines.isEmpty).map { "\($0.terminal) shows nothing" }
+    history.append(.ended)
+    history.close()
+    options.show(.checking)
+    let commits = try await stage.commits()
+    var report = SwarmReport(
+      settings: settings,
+      check: try Checker(
+        history: options.histories,
+        commits: commits,
+        options: options.check
+      ).check(),
+      directory: options.directory
+    )
+    report.timeline = SwarmTimeline(try HistoryReader.all(in: options.histories), from: start)
+    report.tally = tally
+    let use = await resources.value
+    report.resources = use.trends
+    report.timeline.clientMemory = use.clientMemory
+    report.faults = faults
+    report.serverEnds = await stage.serverEnds
+    report.awakenings = await stage.cluster?.awakenings ?? Awakenings()
+    report.convergence = convergence?.since(quiet)
+    report.mishaps = mishaps + blank + report.awakenings.wrongs
+    if stage.observer != nil, commits.gapCount > 0 {
+      report.mishaps.append("the observer has missed commits")
+    }
+    if options.isSoak {
+      report.mishaps += report.resources.filter { !$0.isFlat }.map { "\($0.name) grows" }
+      if report.resources.isEmpty { report.mishaps.append("too short for a soak") }
+    }
+    return report
+  }
+
+  // MARK: Phases
+
+  /// Waits until all clients are connected and see the lists.
+  private func gather(_ stage: SwarmStage) async throws {
+    let deadline = Moment.now.advanced(by: .seconds(60 + settings.users))
+    let isReady = await isQuiet(stage, until: deadline) { options.show(.gathering($0)) }
+    guard isReady else {
+      throw Problem(
+        description: "the clients do not get ready; see \(options.directory)/clients.err"
+          + (options.database == nil ? "" : ", or do the rules forbid them to read?")
+      )
+    }
+  }
+
+  /// Reverts all faults, so that everything can become quiet.
+  private func heal(_ stage: SwarmStage) async throws {
+    try await stage.recoverServers()
+    for crew in stage.crews {
+      await crew.send(SIGCONT)
+      try await stage.network?.set(.sound, process: crew.number)
+    }
+    if settings.faults.contains(.rules) { try await stage.nemesis.restoreRules() }
+    for crew in stage.crews { await crew.tell(.finish) }
+  }
+
+  /// Shows how far the storm has progressed, until the task is cancelled.
+  private func showStorm(from start: Moment) async {
+    while !Task.isCancelled {
+      let elapsed = Moment.now.since(start) / .seconds(1)
+      options.show(.storm(elapsed: max(elapsed, 0), of: settings.seconds))
+      await Pause.lasting(.milliseconds(200))
+    }
+  }
+
+  private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
+    #if DEBUG
+    guard let bug = options.bug, let admin = stage.admin else { return }
+    let injector = BugInjector(bug, in: settings, admin: admin, crews: stage.crews)
+    guard injector.isEarly == isEarly else { return }
+    if isEarly {
+      await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))
+    } else {
+      _ = await isQuiet(stage, until: .now.advanced(by: .seconds(60))) { _ in }
+    }
+    try await injector.inject(try HistoryReader.all(in: options.histories))
+    #endif
+  }
+
+  /// Waits until nothing is under way and all clients show the same.
+  ///
+  /// - Returns: When that was, or nil if it never happened.
+  private func converge(_ stage: SwarmStage) async -> Moment? {
+    let deadline = Moment.now.advanced(by: options.patience)
+    var speaker = WaitSpeaker(tell: options.tell)
+    let isQuiet = await isQuiet(stage, until: deadline) { obstacle in
+      options.show(.healing(obstacle))
+      speaker.wait(for: obstacle)
+    }
+    guard isQuiet else { return nil }
+    while Moment.now < deadline {
+      let views = await stage.eachCrew { await $0.views() }
+      if views.allSatisfy({ $0 != nil }), Self.agree(views.compactMap(\.self)) { return .now }
+      let obstacle = SwarmPhase.obstacle(views: views)
+      options.show(.healing(obstacle))
+      speaker.wait(for: obstacle)
+      await Pause.lasting(.milliseconds(100))
+    }
+    return nil
+  }
+
+  /// Whether each view has the same content in every process.
+  static func agree(_ views: [[String: [String]]]) -> Bool {
+    var seen: [String: Set<String>] = [:]
+    for view in views {
+      for (name, digests) in view { seen[name, default: []].formUnion(digests) }
+    }
+    return seen.values.allSatisfy { $0.count == 1 }
+  }
+
+  /// Waits until nothing is under way, and keeps reporting what still is.
+  private func isQuiet(
+    _ stage: SwarmStage,
+    until deadline: Moment,
+    else say: (String) -> Void
+  ) async -> Bool {
+    while Moment.now < deadline {
+      let pending = await stage.eachCrew { await $0.pending() }
+      if pending.allSatisfy({ $0 == 0 }) { return true }
+      say(SwarmPhase.obstacle(pending: pending))
+      await Pause.lasting(.milliseconds(100))
+    }
+    return false
+  }
+
+  /// Ends the clients, waits until nobody is present any more, and stops the server.
+  private func conclude(_ stage: SwarmStage) async -> (SwarmTally, [String]) {
+    var tally = SwarmTally()
+    var mishaps: [String] = []
+    let tallies = await stage.eachCrew { await $0.conclude() }
+    for (number, found) in tallies.enumerated() {
+      if let found { tally.add(found) } else { mishaps.append("process \(number) does not end") }
+    }
+    await stage.empty()
+    do {
+      // With all clients gone, everything acknowledged must survive this as well.
+      try await stage.killAndRestartServer()
+    } catch {
+      mishaps.append("the server does not start again: \(error)")
+    }
+    let status = await stage.leave()
+    if status != 0 { mishaps.append("the server ended with status \(status)") }
+    return (tally, mishaps)
+  }
+}
+
+extension SwarmRun.Options {
+  /// The file that tells client processes the settings of the run.
+  package var settingsFile: String { "\(directory)/settings.json" }
+}

@@ -1,0 +1,315 @@
+internal import Foundation
+private import RealtimeCore
+private import RealtimeTransport
+
+/// The set-up of a run: the server, the network in front of it, the clients and the terminals.
+struct SwarmStage: Sendable {
+  let options: SwarmRun.Options
+  let settings: SwarmSettings
+  let crews: [CrewProcess]
+  let network: SwarmNetwork?
+  let server: SwarmServer?
+  let cluster: SwarmCluster?
+  let admin: AdminClient?
+  let observer: LogObserver?
+  let stream: StreamObserver?
+  let terminals: SwarmTerminals?
+  let nemesis: Nemesis
+
+  /// How long the presence of clients that have left may persist.
+  private static let absence = Duration.seconds(60)
+  /// How often the commits in PostgreSQL are read, and how long it may be unreachable.
+  private static let reading = (
+    interval: Duration.milliseconds(100), patience: Duration.seconds(60)
+  )
+
+  /// Starts everything that a run needs.
+  ///
+  /// - Throws: The error that keeps one of the programs from starting.
+  static func set(
+    _ settings: SwarmSettings,
+    options: SwarmRun.Options,
+    history: HistoryWriter
+  ) async throws -> SwarmStage {
+    var settings = settings
+    var server: SwarmServer?
+    var cluster: SwarmCluster?
+    var network: SwarmNetwork?
+    var observer: LogObserver?
+    var stream: StreamObserver?
+    var rules: String?
+    let target: ConnectionTarget
+    var access = options.database
+    switch options.target {
+    case .database(let database):
+      target = database.target
+      let follower = database.admin.observer
+      try await follower.start()
+      stream = follower
+      // Rules do not bind administrators, and every client at a socket is one.
+      if !database.isAtSocket {
+        history.append(.rules(source: try await database.admin.rules()))
+      }
+      if settings.faults.contains(where: \.needsNetwork) {
+        network = SwarmNetwork(to: target.endpoint)
+      }
+    case .ownServer(let path, let program, let openDatabase):
+      let ownRules = try readRules(path, history: history)
+      rules = ownRules
+      let files = SwarmServer.Files(
+        directory: options.directory,
+        rules: "\(options.directory)/rules.json",
+        program: program
+      )
+      try ownRules.write(toFile: files.rules, atomically: true, encoding: .utf8)
+      let own = SwarmServer(files, history: history)
+      try await own.start()
+      let reader = try LogObserver(openDatabase(files.data), markFile: files.logMark)
+      reader.start()
+      await own.attach(reader)
+      network = SwarmNetwork(to: await own.port)
+      (server, observer) = (own, reader)
+      target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
+    case .ownCluster(let path, let openDatabase, let leader):
+      let ownRules = try readRules(path, history: history)
+      rules = ownRules
+      let file = "\(options.directory)/rules.json"
+      try ownRules.write(toFile: file, atomically: true, encoding: .utf8)
+      let own = try await SwarmCluster.start(
+        settings.servers,
+        for: settings.seconds,
+        in: options.directory,
+        rules: file,
+        history: history,
+        lookup: leader,
+        tell: options.tell
+      )
+      cluster = own
+      do {
+        let reader = try await Blocking.run {
+          let mark = SwarmServer.Files(directory: options.directory, rules: file).logMark
+          return try LogObserver(
+            openDatabase(own.store),
+            markFile: mark,
+            patience: reading.patience
+          )
+        }
+        reader.start(every: reading.interval)
+        await own.attach(reader)
+        observer = reader
+        var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
+        target = database.target
+        // Servers that share accounts require an account of every client.
+        let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
+        settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
+        try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
+        database.wantsAccounts = true
+        access = database
+      } catch {
+        _ = await own.stop()
+        throw error
+      }
+    }
+    let admin = cluster?.admin ?? options.database?.admin ?? AdminClient(target)
+    let crews = try await launch(settings, options: options, at: access, network: network)
+    let terminals = try terminals(options, at: target, through: access)
+    return SwarmStage(
+      options: options,
+      settings: settings,
+      crews: crews,
+      network: network,
+      server: server,
+      cluster: cluster,
+      admin: admin,
+      observer: observer,
+      stream: stream,
+      terminals: terminals,
+      nemesis: Nemesis(
+        Nemesis.Targets(
+          crews: crews,
+          clients: clients(settings),
+          network: network,
+          server: server,
+          cluster: cluster,
+          admin: admin,
+          rules: rules
+        ),
+        history: history
+      )
+    )
+  }
+
+  /// The rules of a run: those of a file, with the additions that the swarm needs.
+  private static func readRules(_ path: String, history: HistoryWriter) throws -> String {
+    let source = try String(contentsOfFile: path, encoding: .utf8)
+    let rules = SwarmCounters.allowed(in: source) ?? source
+    history.append(.rules(source: rules))
+    return rules
+  }
+
+  /// The names of the clients of each process.
+  private static func clients(_ settings: SwarmSettings) -> [[String]] {
+    (0..<settings.processes).map { settings.users(ofProcess: $0).map(SwarmUser.clientName) }
+  }
+
+  /// Starts the client processes, each with its own port if there is a network.
+  private static func launch(
+    _ settings: SwarmSettings,
+    options: SwarmRun.Options,
+    at database: SwarmDatabase?,
+    network: SwarmNetwork?
+  ) async throws -> [CrewProcess] {
+    var crews: [CrewProcess] = []
+    for number in 0..<settings.processes {
+      let port = try await network?.open(process: number)
+      let crew = CrewProcess(
+        number,
+        arguments: [
+          "swarm-client", "--directory", options.directory, "--process", String(number),
+        ] + way(to: database, through: port),
+        errors: "\(options.directory)/clients.err"
+      )
+      try await crew.launch()
+      crews.append(crew)
+    }
+    return crews
+  }
+
+  /// The arguments that tell a client process where the database is; they contain no secret.
+  private static func way(to database: SwarmDatabase?, through port: Int?) -> [String] {
+    let port = port.map(String.init)
+    guard let database else {
+      return ["--url", "http://127.0.0.1:\(port ?? "")?ns=hearth"]
+    }
+    let options = [
+      ("--url", database.url), ("--api-key", database.apiKey), ("--ca-file", database.caFile),
+      ("--detour", port),
+    ]
+    return options.flatMap { name, value in value.map { [name, $0] } ?? [] }
+      + (database.hasAccounts ? ["--accounts"] : [])
+  }
+
+  /// Opens the terminals that watch, if any.
+  private static func terminals(
+    _ options: SwarmRun.Options,
+    at target: ConnectionTarget,
+    through database: SwarmDatabase?
+  ) throws -> SwarmTerminals? {
+    guard options.terminals > 0 else { return nil }
+    let url = database?.url ?? "\(target)?ns=\(target.namespace ?? "hearth")"
+    let arguments = [
+      ("--database", url), ("--api-key", database?.apiKey), ("--ca-file", database?.caFile),
+    ]
+    return try SwarmTerminals(
+      options.terminals,
+      options: arguments.flatMap { name, value in value.map { [name, $0] } ?? [] },
+      areSignedIn: database?.hasAccounts ?? false,
+      in: options.directory
+    )
+  }
+
+  /// Asks all client processes at the same time.
+  func eachCrew<Answer: Sendable>(
+    _ ask: @escaping @Sendable (CrewProcess) async -> Answer
+  ) async -> [Answer] {
+    await withTaskGroup(of: (Int, Answer).self) { group in
+      for crew in crews { group.addTask { (crew.number, await ask(crew)) } }
+      var answers: [(Int, Answer)] = []
+      for await answer in group { answers.append(answer) }
+      return answers.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Whether the database has the posts that a screen shows, with the same number of stars.
+  func isCurrent(_ screen: CapturedScreen) async -> Bool {
+    guard let admin, let posts = try? await admin.get("/posts") else { return false }
+    var stars: [String: Set<Int>] = [:]
+    for post in (posts.members ?? []).map(\.value) {
+      guard let title = post["title"]?.string else { continue }
+      stars[title, default: []].insert(Int(post["starCount"]?.integer ?? 0))
+    }
+    return screen.rows.allSatisfy { stars[$0.title]?.contains($0.stars) == true }
+  }
+
+  /// Closes the terminals as well, and waits until nobody is present any more.
+  func empty() async {
+    await terminals?.close()
+    let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
+    while Moment.now < deadline {
+      if let people = try? await admin?.get("/presence"), !isAnybodyHere(people) { break }
+      await Pause.lasting(.milliseconds(50))
+    }
+  }
+
+  /// Whether anybody is listed as present; in a shared database only the swarm's users count.
+  private func isAnybodyHere(_ people: JSONValue) -> Bool {
+    guard options.database != nil else { return people != .null }
+    return (0..<settings.users).contains { people[settings.uid($0)] != nil }
+  }
+
+  /// Stops the server.
+  ///
+  /// - Returns: The status with which it ended, 0 when there was no server to stop.
+  func leave() async -> Int32 {
+    await network?.close()
+    if let cluster { return await cluster.stop() }
+    return await server?.stop() ?? 0
+  }
+
+  /// What an observer that is independent of the clients has seen of the database.
+  ///
+  /// - Throws: The error that keeps the observer from reading.
+  func commits() async throws -> CommitHistory {
+    if let observer { return try observer.finish() }
+    guard let stream else {
+      throw SwarmRun.Problem(description: "nobody has read the database")
+    }
+    return try await stream.finish()
+  }
+
+  /// Ends everything immediately after an error.
+  func clear() async {
+    for crew in crews { await crew.end() }
+    await terminals?.close()
+    await network?.close()
+    _ = await server?.stop()
+    _ = await cluster?.stop()
+  }
+}
+
+extension SwarmStage {
+  /// Whether the servers belong to the swarm.
+  var ownsServers: Bool { server != nil || cluster != nil }
+
+  /// The process ID of the server that serves the database; nil while there is none.
+  var serverProcess: pid_t? {
+    get async {
+      if let cluster { return await cluster.leadingProcess }
+      return await server?.processID
+    }
+  }
+
+  /// How often servers of the swarm were killed or ended on their own.
+  var serverEnds: Int {
+    get async {
+      if let cluster { return await cluster.ends }
+      return await server?.ends ?? 0
+    }
+  }
+
+  /// Reverts all faults of the servers.
+  ///
+  /// - Throws: The error that keeps a server from starting.
+  func recoverServers() async throws {
+    try await server?.recover()
+    try await cluster?.recover()
+  }
+
+  /// Kills the server, or the leader of several, and starts it again.
+  ///
+  /// - Throws: The error that keeps it from starting.
+  func killAndRestartServer() async throws {
+    try await server?.killAndRestart(after: .zero)
+    try await cluster?.killLeaderAndRestart()
+  }
+}

@@ -1,0 +1,97 @@
+private import Dispatch
+package import Foundation
+
+/// Runs other programs of the system to completion.
+package enum Tool {
+  /// Runs a program found in `PATH`; it may leave another process behind.
+  ///
+  /// - Parameter words: The program's name and arguments.
+  /// - Returns: Whether it succeeded.
+  static func run(_ words: [String]) -> Bool {
+    (try? Launch.start(words)).map { waitForEnd(of: $0) == 0 } ?? false
+  }
+
+  /// Runs a program and captures its output.
+  ///
+  /// - Parameters:
+  ///   - words: The program's name and arguments.
+  ///   - environment: Its environment variables, or nil for those of this process.
+  /// - Returns: The output, or nil when the program cannot be run or fails.
+  package static func output(
+    of words: [String],
+    environment: [String: String]? = nil
+  ) -> String? {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let process = try? Launch.start(words, environment: environment, output: ends[1])
+    close(ends[1])
+    guard let process else { return nil }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(ends[0], &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    return waitForEnd(of: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  private static func waitForEnd(of process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status
+  }
+}
+
+/// Pauses that are part of a run.
+package enum Pause {
+  /// Waits until a moment; returns immediately when it has passed.
+  package static func until(_ moment: Moment) async {
+    await lasting(moment.since(.now))
+  }
+
+  /// Waits for a duration.
+  package static func lasting(_ duration: Duration) async {
+    guard duration > .zero else { return }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) {
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// What the system reports about a process.
+package struct ProcessFacts: Hashable, Sendable {
+  /// The resident memory of the process, in bytes.
+  package let residentBytes: Int64
+  /// The number of open files and sockets.
+  package let descriptors: Int64
+
+  /// Queries the system; nil when there is no such process.
+  package init?(of process: pid_t) {
+    guard let text = try? String(contentsOfFile: "/proc/\(process)/statm", encoding: .utf8),
+      let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int64($0) }),
+      let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+    else { return nil }
+    residentBytes = pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    descriptors = Int64(files.count)
+  }
+}
+
+/// Work that blocks a thread while it waits.
+enum Blocking {
+  /// Runs a closure on a thread that may block.
+  ///
+  /// - Throws: The closure's error.
+  static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
+    }
+  }
+}

@@ -1,0 +1,315 @@
+private import Foundation
+package import RealtimeCore
+
+/// The report of a run, for people and for programs.
+package struct SwarmReport: Sendable {
+  /// The settings of the run.
+  package var settings: SwarmSettings
+  /// What was done, and how long it took.
+  package var tally = SwarmTally()
+  /// How often each fault was injected.
+  package var faults: [FaultKind: Int] = [:]
+  /// How often the server ended.
+  package var serverEnds = 0
+  /// What leaders did after they were frozen for longer than their lease.
+  package var awakenings = Awakenings()
+  /// The time from the end of the storm until all clients showed the same content, if they did.
+  package var convergence: Duration?
+  /// The resources that the processes used during the storm.
+  package var resources: [ResourceTrend] = []
+  /// What the checker found.
+  package var check: CheckReport
+  /// Other failures, such as a client that ended or a server that did not stop.
+  package var mishaps: [String] = []
+  /// What happened when, as far as the clients have recorded it.
+  package var timeline = SwarmTimeline()
+  /// The directory of histories and logs; nil if they are of no interest.
+  package var directory: String?
+
+  /// Creates the report of a run.
+  package init(settings: SwarmSettings, check: CheckReport, directory: String) {
+    self.settings = settings
+    self.check = check
+    self.directory = directory
+  }
+
+  /// Whether every promise held and enough was done.
+  package var isClean: Bool { check.verdict == .held && mishaps.isEmpty }
+
+  /// The outcome of the run, in a few words.
+  package var verdict: String {
+    switch check.verdict {
+    case .held: mishaps.isEmpty ? "held" : "failed: " + mishaps.joined(separator: "; ")
+    case .violated: "VIOLATED: \(Words.count(check.violationCount, "violation"))"
+    case .tooLittle(let shortages):
+      "too little to mean anything: " + shortages.joined(separator: ", ")
+    }
+  }
+
+  /// How many attempts at transactions were retries.
+  package var retries: Int { max(0, tally.attempts - tally.transactions) }
+
+  /// The report as JSON.
+  package var json: JSONValue {
+    let members: [JSONMember] = [
+      JSONMember("verdict", .string(verdict)),
+      JSONMember("clean", .bool(isClean)),
+      JSONMember("violations", .integer(Int64(check.violationCount))),
+      JSONMember("settings", settings.json),
+      JSONMember("activity", activity),
+      JSONMember("faults", .object(faultMembers)),
+      JSONMember("serverEnds", .integer(Int64(serverEnds))),
+      JSONMember("awakenings", .integer(Int64(awakenings.count))),
+      JSONMember("convergenceMilliseconds", convergenceTime),
+      JSONMember("transactions", transactions),
+      JSONMember("latencyMilliseconds", latency),
+      JSONMember("resources", .array(resources.map(\.json))),
+      JSONMember("mishaps", .array(mishaps.map { JSONValue.string($0) })),
+      JSONMember("promises", .array(check.lines.map(Self.promise))),
+      JSONMember("unchecked", .array(check.unchecked.map { .string($0.name) })),
+      JSONMember("directory", directory.map { .string($0) } ?? .null),
+    ]
+    return .object(members)
+  }
+
+  private var convergenceTime: JSONValue {
+    guard let convergence else { return .null }
+    return .double(convergence / .milliseconds(1))
+  }
+
+  private var transactions: JSONValue {
+    .object(("count", .integer(Int64(tally.transactions))), ("retries", .integer(Int64(retries))))
+  }
+
+  private var latency: JSONValue {
+    .object(
+      ("acknowledged", tally.acknowledged.summary),
+      ("seen", tally.seen.summary),
+      ("late", tally.lateness.summary)
+    )
+  }
+
+  private var faultMembers: [JSONMember] {
+    FaultKind.allCases.compactMap { kind in
+      faults[kind].map { JSONMember(kind.rawValue, .integer(Int64($0))) }
+    }
+  }
+
+  private var activity: JSONValue {
+    let activity = check.activity
+    let numbers = [
+      ("clients", activity.clients), ("operations", activity.operations),
+      ("acknowledged", activity.acknowledged), ("refused", activity.refused),
+      ("unknown", activity.unknown), ("skipped", tally.skipped), ("comments", activity.comments),
+      ("stars", activity.stars), ("shown", activity.shown), ("commits", activity.commits),
+      ("connections", tally.connections), ("crashes", activity.crashes),
+    ]
+    return .object(numbers.map { JSONMember($0.0, .integer(Int64($0.1))) })
+  }
+
+  private static func promise(_ line: CheckReport.Line) -> JSONValue {
+    .object(
+      ("name", .string(line.name)),
+      ("statement", .string(line.statement)),
+      ("checked", .integer(Int64(line.checked))),
+      ("violations", .integer(Int64(line.violationCount))),
+      ("first", .array(line.violations.prefix(3).map { .string($0.description) }))
+    )
+  }
+}
+
+extension SwarmSettings {
+  /// The settings in the form that a report contains.
+  package var json: JSONValue {
+    .object(
+      ("users", .integer(Int64(users))),
+      ("processes", .integer(Int64(processes))),
+      ("servers", .integer(Int64(servers))),
+      ("seconds", .double(seconds)),
+      ("seed", .string(String(seed))),
+      ("mix", .string(mix.text)),
+      ("rate", .double(rate)),
+      ("faults", .array(faults.map { .string($0.rawValue) })),
+      ("stars", .string(stars.rawValue)),
+      ("hotPosts", .integer(Int64(hotPosts)))
+    )
+  }
+}
+
+extension SwarmReport {
+  /// The report for people, line by line.
+  package var lines: [String] {
+    header + [""] + latencies + [""] + trends + promises + [""] + ending
+  }
+
+  private var header: [String] {
+    let activity = check.activity
+    let faults = FaultKind.allCases.compactMap { kind in
+      self.faults[kind].map { "\(kind.rawValue) \($0)" }
+    }
+    return [
+      "swarm: \(Words.count(settings.users, "user")) in "
+        + Words.count(settings.processes, "process", plural: "processes") + ", "
+        + "\(Self.number(settings.seconds)) s, seed \(settings.seed), "
+        + "stars by \(settings.stars.rawValue)",
+      "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
+      "  faults: \(faults.isEmpty ? "none" : faults.joined(separator: ", "))"
+        + "; " + ends,
+      "  operations: \(activity.operations) begun, \(activity.acknowledged) acknowledged, "
+        + "\(activity.refused) refused, \(activity.unknown) unknown, \(tally.skipped) skipped",
+      "  commits: \(activity.commits); shown: \(activity.shown); "
+        + "connections: \(tally.connections); "
+        + "transactions: \(tally.transactions) with "
+        + Words.count(retries, "retry", plural: "retries") + " (of the watched clients)",
+    ]
+  }
+
+  /// How often servers ended, and what those that woke did.
+  private var ends: String {
+    guard settings.servers > 1 else {
+      return "the server ended \(Words.count(serverEnds, "time"))"
+    }
+    let times = awakenings.count == 1 ? "once" : "\(awakenings.count) times"
+    return "of \(settings.servers) servers on PostgreSQL \(serverEnds) ended; a leader woke "
+      + "after its lease \(times), and "
+      + (awakenings.wrongs.isEmpty ? "neither answered nor stored anything" : "DID WRONG")
+  }
+
+  private var latencies: [String] {
+    let rows = [
+      ("write to acknowledged", tally.acknowledged),
+      ("write to seen elsewhere", tally.seen),
+      ("due to begun", tally.lateness),
+    ]
+    let title =
+      Self.cell("latency in ms", width: 26) + Self.columns(["count", "p50", "p90", "p99", "max"])
+    return [title]
+      + rows.map { name, latencies in
+        let numbers = [50.0, 90, 99].map { Self.number(latencies.milliseconds(atPercentile: $0)) }
+        return Self.cell(name, width: 26)
+          + Self.columns(["\(latencies.count)"] + numbers + [Self.number(latencies.maximum)])
+      }
+  }
+
+  private var trends: [String] {
+    if resources.isEmpty { return [] }
+    let title =
+      Self.cell("taken of the machine", width: 26) + Self.columns(["first", "last", "per hour"])
+    return [title]
+      + resources.map { trend in
+        let numbers = [trend.first, trend.last, trend.perHour].map(Self.number)
+        return Self.cell(trend.name, width: 26) + Self.columns(numbers)
+          + (trend.isFlat ? "  flat" : "  GROWS")
+      } + [""]
+  }
+
+  private var promises: [String] {
+    let title =
+      Self.cell("promise", width: 12) + Self.columns(["checked", "violations"]) + "  statement"
+    return [title]
+      + check.lines.flatMap { line in
+        [
+          Self.cell(line.name, width: 12)
+            + Self.columns(["\(line.checked)", "\(line.violationCount)"]) + "  \(line.statement)"
+        ] + line.violations.prefix(3).map { "    ! \($0)" }
+      }
+  }
+
+  private var ending: [String] {
+    let convergence =
+      convergence.map { "all clients showed the same after \(Self.number($0 / .seconds(1))) s" }
+      ?? "the clients never showed the same"
+    let unchecked = check.unchecked.map { "\($0.name) (\($0.statement))" }
+    return mishaps.map { "mishap: \($0)" } + [
+      convergence,
+      unchecked.isEmpty
+        ? "every promise was checked"
+        : "NOT CHECKED, for want of anything to see it by: \(unchecked.joined(separator: ", "))",
+      "verdict: \(verdict)",
+    ] + (directory.map { ["histories: \($0)"] } ?? [])
+  }
+
+  private static func columns(_ texts: [String]) -> String {
+    texts.map { String(repeating: " ", count: max(1, 11 - $0.count)) + $0 }.joined()
+  }
+
+  private static func cell(_ text: String, width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+
+  /// A number with at most one digit after the decimal point.
+  private static func number(_ value: Double) -> String {
+    let text = String(format: "%.1f", value)
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}
+
+/// How the use of a resource has developed over a run, and whether it is level.
+package struct ResourceTrend: Hashable, Sendable {
+  /// One measurement.
+  package struct Sample: Hashable, Sendable {
+    /// When it was made, in seconds since the start of the measurement.
+    package var seconds: Double
+    /// What was measured.
+    package var value: Double
+
+    /// Creates a sample.
+    package init(seconds: Double, value: Double) {
+      self.seconds = seconds
+      self.value = value
+    }
+  }
+
+  /// The initial part that is ignored, in which buffers, caches and heaps reach their size.
+  private static let warmUp = 1.0 / 3
+  /// The minimum number of samples for a trend.
+  private static let fewest = 6
+  /// The fraction of its mean by which a value may grow and still count as flat.
+  private static let share = 0.1
+
+  /// What was measured, such as "server, MB".
+  package let name: String
+  /// The first value after the warm-up, according to the best-fitting line.
+  package let first: Double
+  /// The last value according to that line.
+  package let last: Double
+  /// The growth per hour according to that line.
+  package let perHour: Double
+  /// Whether the growth is within the tolerance.
+  package let isFlat: Bool
+
+  /// Fits a line to the samples; nil when there are too few.
+  ///
+  /// - Parameters:
+  ///   - name: What was measured.
+  ///   - samples: The measurements, in chronological order.
+  ///   - tolerance: How much the value may always grow.
+  package init?(_ name: String, samples: [Sample], tolerance: Double) {
+    guard let end = samples.last?.seconds else { return nil }
+    let settled = samples.filter { $0.seconds >= end * Self.warmUp }
+    let start = settled.first?.seconds ?? end
+    guard settled.count >= Self.fewest, end > start else { return nil }
+    let count = Double(settled.count)
+    let meanTime = settled.reduce(0) { $0 + $1.seconds } / count
+    let mean = settled.reduce(0) { $0 + $1.value } / count
+    let spread = settled.reduce(0) { $0 + ($1.seconds - meanTime) * ($1.seconds - meanTime) }
+    let slope =
+      settled.reduce(0) { $0 + ($1.seconds - meanTime) * ($1.value - mean) } / spread
+    self.name = name
+    first = mean + slope * (start - meanTime)
+    last = mean + slope * (end - meanTime)
+    perHour = slope * 3_600
+    isFlat = last - first <= max(tolerance, mean * Self.share)
+  }
+
+  /// The trend as JSON.
+  package var json: JSONValue {
+    .object(
+      ("name", .string(name)),
+      ("first", .double(first)),
+      ("last", .double(last)),
+      ("perHour", .double(perHour)),
+      ("flat", .bool(isFlat))
+    )
+  }
+}

@@ -1,0 +1,172 @@
+/// What happened when in a run; all times are in seconds since the storm began.
+package struct SwarmTimeline: Sendable {
+  /// Operations that ended in one interval of time.
+  package struct Slice: Hashable, Sendable {
+    /// When the interval begins.
+    package var start: Double
+    /// How long it lasts.
+    package var length: Double
+    /// The number of operations that were acknowledged.
+    package var acknowledged = 0
+    /// The number of operations that were refused.
+    package var refused = 0
+    /// The number of operations that began in the interval and ended without an answer.
+    package var unknown = 0
+    /// The median latency of the acknowledged operations in milliseconds; nil if there are none.
+    package var median: Double?
+    /// The longest latency of the acknowledged operations in milliseconds.
+    package var longest: Double?
+  }
+
+  /// One acknowledged operation.
+  package struct Dot: Hashable, Sendable {
+    /// When it began.
+    package var at: Double
+    /// How long it took, in milliseconds.
+    package var milliseconds: Double
+  }
+
+  /// A time during which a fault was in effect.
+  package struct Band: Hashable, Sendable {
+    /// The name of the fault, as in the options.
+    package var name: String
+    /// When it began.
+    package var start: Double
+    /// When it was over.
+    package var end: Double
+  }
+
+  /// A measurement of the server.
+  package struct Look: Hashable, Sendable {
+    /// When it was made.
+    package var at: Double
+    /// Its memory in MB.
+    package var megabytes: Double
+    /// The 99th percentile of the server's response times, in milliseconds.
+    package var answer: Double
+  }
+
+  /// The maximum number of slices.
+  private static let slices = 120
+  /// The maximum number of dots; beyond it, each slice keeps its share, the longest first.
+  private static let dots = 4_000
+
+  /// How long the run lasted, including the time until everything became quiet.
+  package private(set) var length = 0.0
+  /// The operations in consecutive slices of time.
+  package private(set) var slices: [Slice] = []
+  /// Single operations, in chronological order.
+  package private(set) var dots: [Dot] = []
+  /// The faults, in chronological order.
+  package private(set) var bands: [Band] = []
+  /// When the server was killed or ended.
+  package private(set) var serverEnds: [Double] = []
+  /// The measurements of the server, in chronological order.
+  package private(set) var looks: [Look] = []
+  /// The mean memory of a client process, in MB.
+  package var clientMemory: [ResourceTrend.Sample] = []
+
+  /// Creates an empty timeline.
+  package init() {}
+
+  /// Assembles the timeline from what everybody has recorded.
+  ///
+  /// - Parameters:
+  ///   - history: The histories of the driver and of all clients.
+  ///   - start: When the storm began; anything earlier is left out.
+  /// - Complexity: O(n log n)
+  package init(_ history: History, from start: Moment) {
+    func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
+    let operations = history.operations.filter { operation in
+      if case .administer = operation.intent { return false }
+      return operation.invoked >= start
+    }
+    let ends = operations.map { seconds($0.answered ?? $0.invoked) }
+    readDriver(history.driver?.lines ?? [], seconds: seconds)
+    length = max(ends.max() ?? 0, bands.map(\.end).max() ?? 0, looks.last?.at ?? 0, 1)
+    slices = Self.slices(of: operations, length: length, seconds: seconds)
+    let all = operations.compactMap { operation in
+      operation.acknowledged.map { end in
+        Dot(
+          at: seconds(operation.invoked),
+          milliseconds: end.since(operation.invoked) / .milliseconds(1)
+        )
+      }
+    }
+    dots = Self.thinned(all, length: length)
+  }
+
+  private mutating func readDriver(_ lines: [HistoryLine], seconds: (Moment) -> Double) {
+    var begun: [String: (start: Double, count: Int)] = [:]
+    for line in lines {
+      let at = seconds(line.time)
+      switch line.event {
+      case .fault(let name, _, isOver: false):
+        // A fault is recorded for each client that it affects.
+        begun[name, default: (at, 0)].count += 1
+      case .fault(let name, _, isOver: true):
+        guard let fault = begun[name] else { continue }
+        if fault.count > 1 {
+          begun[name] = (fault.start, fault.count - 1)
+        } else {
+          begun[name] = nil
+          bands.append(Band(name: name, start: fault.start, end: at))
+        }
+      case .server(.killed), .server(.died): if at >= 0 { serverEnds.append(at) }
+      case .sample(let bytes, _, let microseconds):
+        guard at >= 0 else { continue }
+        looks.append(
+          Look(
+            at: at,
+            megabytes: Double(bytes) / 1_048_576,
+            answer: Double(microseconds) / 1_000
+          )
+        )
+      case .started, .invoked, .answered, .shown, .told, .connection, .finalView, .screen,
+        .server(.up), .rules, .stalled, .coalesced, .ended:
+        continue
+      }
+    }
+    bands.sort { ($0.start, $0.name) < ($1.start, $1.name) }
+  }
+
+  private static func slices(
+    of operations: [ClientOperation],
+    length: Double,
+    seconds: (Moment) -> Double
+  ) -> [Slice] {
+    let count = max(10, min(slices, Int(length * 4)))
+    let width = length / Double(count)
+    var slices = (0..<count).map { Slice(start: Double($0) * width, length: width) }
+    var latencies = [[Double]](repeating: [], count: count)
+    for operation in operations {
+      let end = seconds(operation.answered ?? operation.invoked)
+      let index = min(max(Int(end / width), 0), count - 1)
+      if let end = operation.acknowledged {
+        slices[index].acknowledged += 1
+        latencies[index].append(end.since(operation.invoked) / .milliseconds(1))
+      } else if operation.isRefused {
+        slices[index].refused += 1
+      } else {
+        slices[index].unknown += 1
+      }
+    }
+    for index in slices.indices where !latencies[index].isEmpty {
+      let sorted = latencies[index].sorted()
+      slices[index].median = sorted[sorted.count / 2]
+      slices[index].longest = sorted.last
+    }
+    return slices
+  }
+
+  private static func thinned(_ all: [Dot], length: Double) -> [Dot] {
+    guard all.count > dots else { return all }
+    let width = length / Double(slices)
+    let parts = Dictionary(grouping: all) { Int($0.at / width) }
+    let share = dots / slices
+    return parts.values.flatMap { part in
+      part.sorted { $0.milliseconds > $1.milliseconds }.prefix(share)
+    }
+    .sorted { $0.at < $1.at }
+  }
+}

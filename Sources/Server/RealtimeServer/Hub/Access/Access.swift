@@ -1,0 +1,498 @@
+internal import RealtimeCore
+
+/// The authentication state of every peer, and the permissions under the rules.
+///
+/// A peer has the identity of its credential until that expires, and otherwise that of its
+/// connection. Rules take effect as soon as they are installed; if they cannot be stored, the last
+/// durable rules take effect again.
+struct Access: Sendable {
+  private struct Entry: Sendable {
+    /// The identity without a credential.
+    let base: Identity
+    var state: AuthState
+  }
+
+  /// When the credential of a peer expires.
+  private struct Deadline: Comparable, Sendable {
+    /// In milliseconds since 1970.
+    let time: Int64
+    let peer: PeerID
+
+    static func < (left: Deadline, right: Deadline) -> Bool {
+      (left.time, left.peer) < (right.time, right.peer)
+    }
+  }
+
+  /// The number of paths or values up to which an early check is not worthwhile.
+  private static let smallWrite = 32
+
+  private let limits: HubLimits
+  private let verifier: any CredentialVerifier
+  private var entries: [PeerID: Entry] = [:]
+  /// The peers that the rules have never allowed anything.
+  ///
+  /// The set is usually empty, so that a write need not look for its peer.
+  private var strangers: Set<PeerID> = []
+  private var deadlines = SortedMap<Deadline, Void>()
+
+  /// The rules that requests are checked against.
+  private(set) var rules: RuleSet
+  /// The latest rules that are durable.
+  private(set) var durableRules: RuleSet
+  /// The path of the latest request for which the rules took too many steps.
+  private var exhaustedPath: Path?
+  /// The source of rules that no batch has taken.
+  private var unsavedSource: String?
+  /// The rules that replace ``rules`` for users at the server's private socket.
+  private let localRules: RuleSet
+
+  init(
+    rules: RuleSet,
+    localRules: RuleSet,
+    limits: HubLimits,
+    verifier: any CredentialVerifier
+  ) {
+    self.rules = rules
+    durableRules = rules
+    self.localRules = localRules
+    self.limits = limits
+    self.verifier = verifier
+  }
+
+  // MARK: Rules
+
+  /// Whether there are rules that no batch has taken.
+  var hasUnsavedRules: Bool { unsavedSource != nil }
+
+  /// Whether the rules in force are durable.
+  var hasDurableRules: Bool { rules.source == durableRules.source }
+
+  /// The rules that apply to a peer.
+  private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
+
+  /// Puts rules in force.
+  mutating func install(_ rules: RuleSet) {
+    self.rules = rules
+    unsavedSource = rules.source
+  }
+
+  /// Takes the source of rules that must be stored.
+  mutating func takeUnsavedRules() -> String? {
+    defer { unsavedSource = nil }
+    return unsavedSource
+  }
+
+  /// Records that rules are durable.
+  mutating func saved(_ rules: RuleSet) { durableRules = rules }
+
+  /// Puts the last durable rules in force again.
+  mutating func rollBack() {
+    rules = durableRules
+    unsavedSource = nil
+  }
+
+  // MARK: Peers
+
+  mutating func open(_ peer: PeerID, as identity: Identity) {
+    entries[peer] = Entry(base: identity, state: AuthState(identity: identity))
+    strangers.insert(peer)
+  }
+
+  mutating func close(_ peer: PeerID) {
+    setDeadline(nil, of: peer)
+    entries[peer] = nil
+    strangers.remove(peer)
+  }
+
+  /// The auth state of a peer; nil when it is not open.
+  func state(of peer: PeerID) -> AuthState? { entries[peer]?.state }
+
+  /// The identity of a peer without a credential; nil when it is not open.
+  func base(of peer: PeerID) -> Identity? { entries[peer]?.base }
+
+  /// All peers with their auth states, sorted by peer.
+  ///
+  /// - Complexity: O(peers · log peers)
+  func states() -> [(peer: PeerID, state: AuthState)] {
+    entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value.state) }
+  }
+
+  /// Sets the auth state of a peer; nil restores the state without a credential.
+  mutating func become(_ state: AuthState?, peer: PeerID) {
+    guard let base = entries[peer]?.base else { return }
+    let state = state ?? AuthState(identity: base)
+    setDeadline(state.expires, of: peer)
+    entries[peer]?.state = state
+  }
+
+  /// Records that the rules have allowed a peer something.
+  mutating func markAuthorized(_ peer: PeerID) {
+    if !strangers.isEmpty { strangers.remove(peer) }
+  }
+
+  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
+  func hasDoneNothing(_ peer: PeerID) -> Bool {
+    strangers.contains(peer) && entries[peer]?.state.identity == .anonymous
+  }
+
+  // MARK: Credentials
+
+  /// When the next credential expires, in milliseconds since 1970; nil when none does.
+  var nextDeadline: Int64? { deadlines.first?.key.time }
+
+  /// Removes and returns a peer whose credential has expired.
+  mutating func takeExpired(at timestamp: Int64) -> PeerID? {
+    guard let (deadline, _) = deadlines.first, deadline.time <= timestamp else { return nil }
+    deadlines.removeValue(forKey: deadline)
+    return deadline.peer
+  }
+
+  private mutating func setDeadline(_ time: Int64?, of peer: PeerID) {
+    if let last = entries[peer]?.state.expires {
+      deadlines.removeValue(forKey: Deadline(time: last, peer: peer))
+    }
+    if let time { deadlines.updateValue((), forKey: Deadline(time: time, peer: peer)) }
+  }
+
+  /// Whether an identity has been revoked, so that nothing may be written as it.
+  func isShutOut(_ identity: Identity) -> Bool {
+    guard case .user(let auth?) = identity else { return false }
+    return verifier.isShutOut(auth)
+  }
+
+  /// Verifies a credential and returns the resulting auth state.
+  ///
+  /// On an administrator's connection an empty credential is valid and means the administrator, who
+  /// can then act as someone else.
+  ///
+  /// - Parameters:
+  ///   - authentication: The credential, and the user an administrator acts as.
+  ///   - base: The identity of the peer without it.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The auth state, and what the client is told about it.
+  /// - Throws: A ``CredentialError`` when the credential is not accepted.
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    base: Identity,
+    at timestamp: Int64
+  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
+    let verified: VerifiedCredential
+    if base == .administrator, authentication.credential.isEmpty {
+      verified = VerifiedCredential(.administrator)
+    } else {
+      verified = try verifier.verify(
+        ClientRequest.Authentication(
+          credential: authentication.credential,
+          isAdministrative: authentication.isAdministrative
+        ),
+        at: timestamp
+      )
+    }
+    return try Self.accept(verified, asFor: authentication, at: timestamp)
+  }
+
+  /// Accepts a credential that has been verified, by this or by another server.
+  ///
+  /// - Parameters:
+  ///   - verified: What the credential proves.
+  ///   - authentication: The user an administrator wants to act as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The auth state, and what the client is told about it.
+  /// - Throws: A ``CredentialError`` when the credential has expired, or its holder cannot act as
+  ///   asked.
+  static func accept(
+    _ verified: VerifiedCredential,
+    asFor authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
+    if let expires = verified.expires, expires <= timestamp {
+      throw CredentialError(.expiredToken, reason: AuthState.expiry)
+    }
+    var state = AuthState(identity: verified.identity, expires: verified.expires)
+    var auth = verified.auth
+    // Only administrators act as others; anyone else's wish is ignored.
+    if verified.identity == .administrator {
+      if authentication.actsAsNobody || authentication.override == .null {
+        state = AuthState(identity: .anonymous, isExplained: true, expires: verified.expires)
+        auth = .null
+      } else if let override = authentication.override {
+        guard override.members != nil else {
+          throw CredentialError(
+            .invalidToken,
+            reason: "the user to act as must be an object or null"
+          )
+        }
+        state = AuthState(identity: .user(override), isExplained: true, expires: verified.expires)
+        auth = override
+      }
+    }
+    let expires = verified.expires.map { JSONMember("expires", .integer($0 / 1_000)) }
+    return (state, [JSONMember("auth", auth)] + [expires].compactMap(\.self))
+  }
+
+  // MARK: Permissions
+
+  /// Why the data that a query selects may not be read, or nil; administrators read everything.
+  mutating func refusal(
+    toRead path: Path,
+    query: Query,
+    as state: AuthState,
+    in root: Node,
+    at now: Int64
+  ) -> RequestError? {
+    guard let decision = decision(toRead: path, query: query, as: state, in: root, at: now),
+      !decision.isAllowed
+    else { return nil }
+    if decision.isExhausted { return exhausted(at: path) }
+    guard state.isExplained else { return .denied(nil) }
+    return .denied(
+      self.decision(toRead: path, query: query, as: state, in: root, at: now, isExplained: true)
+    )
+  }
+
+  /// Refuses a request for which the rules took too many steps, and remembers that.
+  private mutating func exhausted(at path: Path) -> RequestError {
+    exhaustedPath = path
+    return RequestError(
+      .permissionDenied,
+      reason: "Permission denied: the rules take too many steps for this request"
+    )
+  }
+
+  /// Takes the path of the latest request for which the rules took too many steps.
+  mutating func takeExhaustedPath() -> Path? {
+    defer { if exhaustedPath != nil { exhaustedPath = nil } }
+    return exhaustedPath
+  }
+
+  /// The decision of the rules about a read, or nil when the rules do not apply.
+  func decision(
+    toRead path: Path,
+    query: Query,
+    as state: AuthState,
+    in root: Node,
+    at now: Int64,
+    isExplained: Bool = false
+  ) -> Decision? {
+    guard let subject = state.subject else { return nil }
+    return rules(for: state).canRead(
+      path,
+      query: query,
+      by: subject,
+      now: now,
+      root: root,
+      steps: limits.ruleSteps,
+      explaining: isExplained
+    )
+  }
+
+  /// Checks whether a write may change the tree; administrators may do everything.
+  ///
+  /// Mutating although it changes nothing: otherwise the caller would copy this value for the call.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths of the request, whether or not their data changes: a peer that may not
+  ///     write must not learn by trying what the data is.
+  ///   - before: The current tree.
+  ///   - after: The tree after the write, with server values resolved.
+  ///   - state: The auth state of the peer.
+  ///   - timestamp: The value of server timestamps.
+  /// - Returns: The refusal, or nil.
+  mutating func refusal(
+    toWrite paths: [Path],
+    from before: Node,
+    to after: Node,
+    as state: AuthState,
+    at timestamp: Int64
+  ) -> RequestError? {
+    guard let subject = state.subject else { return nil }
+    let decision = rules(for: state).canWrite(
+      paths,
+      by: subject,
+      now: timestamp,
+      from: before,
+      to: after,
+      steps: limits.ruleSteps
+    )
+    if decision.isAllowed { return nil }
+    if decision.isExhausted { return exhausted(at: paths.first ?? .root) }
+    guard state.isExplained else { return .denied(nil) }
+    return .denied(
+      rules(for: state).canWrite(
+        paths,
+        by: subject,
+        now: timestamp,
+        from: before,
+        to: after,
+        steps: limits.ruleSteps,
+        explaining: true
+      )
+    )
+  }
+
+  /// Checks whether a write may replace data, before the tree that results is built.
+  ///
+  /// Mutating although it changes nothing, as above.
+  ///
+  /// - Parameters:
+  ///   - change: The new data and their path, not that of a priority.
+  ///   - root: The current tree.
+  ///   - state: The auth state of the peer.
+  ///   - timestamp: The value of server timestamps.
+  /// - Returns: The verdict; undecided if only the tree that results can tell.
+  mutating func verdict(
+    on change: Change,
+    in root: Node,
+    as state: AuthState,
+    at timestamp: Int64
+  ) -> Verdict {
+    guard let subject = state.subject else { return .allowed }
+    // The check of the tree that results names the rule that refuses.
+    guard !state.isExplained else { return .undecided }
+    let decision = rules(for: state).canReplace(
+      change.path,
+      by: change.node,
+      in: root,
+      as: subject,
+      now: timestamp,
+      steps: limits.ruleSteps
+    )
+    guard let decision else { return .undecided }
+    if decision.isExhausted { return .refused(exhausted(at: change.path)) }
+    return decision.isAllowed ? .allowed : .refused(.denied(nil))
+  }
+
+  /// Refuses a write before anything is built for it, or returns nil when that takes a closer look.
+  ///
+  /// A large write takes long to check and to apply. A peer that may not make it must not be able
+  /// to keep others waiting for that. Mutating although it changes nothing, as above.
+  ///
+  /// - Parameters:
+  ///   - operation: The write.
+  ///   - path: Its path.
+  ///   - state: The auth state of the peer.
+  ///   - root: The current tree; evaluated only for a large write.
+  ///   - timestamp: The time for the rules.
+  /// - Returns: The refusal, or nil.
+  /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
+  mutating func earlyRefusal(
+    of operation: WriteOperation,
+    at path: Path,
+    as state: AuthState,
+    in root: @autoclosure () -> Node,
+    at timestamp: Int64
+  ) -> RequestError? {
+    guard let subject = state.subject else { return nil }
+    var measure = NodeMeasure(values: limits.writeValues)
+    var places = 1
+    switch operation {
+    case .set(let node): measure.add(node)
+    case .merge(let changes):
+      places = changes.count
+      if places > limits.updatePlaces {
+        return RequestError(
+          .tooBig,
+          reason: "an update may change at most \(limits.updatePlaces) paths, not \(places)"
+        )
+      }
+      for change in changes { measure.add(change.node) }
+    }
+    if measure.isExceeded {
+      return RequestError(.tooBig, reason: "a write may have at most \(limits.writeValues) values")
+    }
+    // When explanations are on, the full check names the rule that refuses.
+    guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(.root, to: node)]
+      case .merge(let changes): changes
+      }
+    let isPossible = rules(for: state).couldWrite(
+      changes.lazy.map { path.appending($0.path) },
+      by: subject,
+      now: timestamp,
+      from: root(),
+      steps: limits.ruleSteps
+    )
+    return isPossible ? nil : .denied(nil)
+  }
+}
+
+/// Whether a write may be made.
+enum Verdict {
+  case allowed
+  case refused(RequestError)
+  /// Only the tree that results can tell.
+  case undecided
+}
+
+/// The current identity of a peer, when it expires, and whether refusals are explained.
+struct AuthState: Sendable {
+  static let expiry = "Auth token is expired."
+  static let revocation = "Auth token is revoked."
+
+  private final class Fields: Sendable {
+    let identity: Identity
+    let subject: RuleSubject?
+    let isLocal: Bool
+    let isExplained: Bool
+    let expires: Int64?
+
+    init(_ identity: Identity, isExplained: Bool, expires: Int64?) {
+      self.identity = identity
+      self.isExplained = isExplained
+      self.expires = expires
+      subject = AuthState.subject(identity)
+      isLocal = AuthState.isLocal(identity)
+    }
+  }
+
+  /// One reference, since each request takes a copy.
+  private let fields: Fields
+
+  var identity: Identity { fields.identity }
+  /// The subject that the rules see; nil for an administrator, who bypasses them.
+  var subject: RuleSubject? { fields.subject }
+  /// Whether an administrator acts as this identity, and so may see explanations of the rules.
+  var isExplained: Bool { fields.isExplained }
+  /// Whether it is a user at the server's private socket, to whom separate rules apply.
+  var isLocal: Bool { fields.isLocal }
+  /// When it expires, in milliseconds since 1970; nil means never.
+  var expires: Int64? { fields.expires }
+
+  init(identity: Identity, isExplained: Bool = false, expires: Int64? = nil) {
+    fields = Fields(identity, isExplained: isExplained, expires: expires)
+  }
+
+  /// The same state without explanations.
+  var unexplained: AuthState {
+    isExplained ? AuthState(identity: identity, expires: expires) : self
+  }
+
+  private static func isLocal(_ identity: Identity) -> Bool {
+    guard case .user(let auth?) = identity else { return false }
+    return auth["provider"]?.string == ClientRequest.Authentication.localProvider
+  }
+
+  private static func subject(_ identity: Identity) -> RuleSubject? {
+    switch identity {
+    case .administrator: nil
+    case .user(let auth): RuleSubject(auth)
+    }
+  }
+}
+
+extension AuthState: Equatable {
+  static func == (left: AuthState, right: AuthState) -> Bool {
+    left.identity == right.identity && left.isExplained == right.isExplained
+      && left.expires == right.expires
+  }
+}
+
+extension RequestError {
+  /// A refusal by the rules, with the reason for peers that may know the rules.
+  fileprivate static func denied(_ explained: Decision?) -> RequestError {
+    let reason = explained.map { ": \($0.explanation)" } ?? ""
+    return RequestError(.permissionDenied, reason: "Permission denied\(reason)")
+  }
+}

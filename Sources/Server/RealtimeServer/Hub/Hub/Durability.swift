@@ -1,0 +1,335 @@
+internal import RealtimeCore
+
+/// The tree as applied and as durable, and the outputs that wait for changes to become durable.
+///
+///     apply ──► open ──take──► in flight ──committed──► durable: outputs leave
+///                                  └─────rollBack─────► back to what is durable
+///
+/// Everything that must become durable is a step; an output leaves once all steps before it are
+/// durable.
+///
+/// The tree changes in place. A second one, kept as it is on the disk, would share all nodes with it,
+/// and every write would copy the nodes above its data. Instead, each commit notes how to undo it.
+struct Durability: Sendable {
+  /// A batch that has been taken, and what becomes durable with it.
+  struct Batch: Sendable {
+    fileprivate let version: Version
+    fileprivate let commitCount: Int
+    let rules: RuleSet
+    let ledger: [LedgerEntry]
+    let scheduled: [ScheduledWrites]
+
+    /// The last step that is durable once the batch is.
+    var step: Int64 { version.step }
+  }
+
+  fileprivate struct Version: Sendable {
+    /// The number of the last commit.
+    var revision: Int64
+    /// Counts commits, and changes to scheduled writes and to rules.
+    var step: Int64 = 0
+  }
+
+  /// How to get from the tree after a commit to the tree before.
+  private enum Reversal: Sendable {
+    case tree(Node)
+    case exchange(Exchange)
+  }
+
+  /// A commit that is not durable.
+  private struct Pending: Sendable {
+    let changes: [Change]
+    let reversal: Reversal
+  }
+
+  /// The number of changes up to which a read looks for one that concerns it.
+  private static let mostCompared = 256
+
+  /// The tree after everything that has been applied.
+  private(set) var root: Node
+  /// The commits that are not durable, in order.
+  private var pending: [Pending] = []
+  /// The durable tree, if it has been asked for since the last batch became durable.
+  private var knownDurableRoot: Node?
+  private var applied: Version
+  private var durable: Version
+  /// Applied commits that no batch has taken.
+  private var open: [Commit] = []
+  /// The batches that are being stored, or that wait for earlier ones.
+  private var inFlight: [Batch] = []
+  private var commitsInFlight = 0
+  private var outbox = Outbox()
+
+  init(root: Node, revision: Int64) {
+    self.root = root
+    applied = Version(revision: revision)
+    durable = applied
+  }
+
+  // MARK: State
+
+  /// The number of the last applied commit.
+  var revision: Int64 { applied.revision }
+  /// The number of the last step.
+  var step: Int64 { applied.step }
+  /// The latest tree that is durable.
+  ///
+  /// - Complexity: O(commits that are not durable · depth · log children) the first time after a
+  ///   batch has become durable, then O(1)
+  var durableRoot: Node {
+    mutating get {
+      if pending.isEmpty { return root }
+      let known = knownDurableRoot ?? rootBeforeReversals()
+      knownDurableRoot = known
+      return known
+    }
+  }
+
+  private func rootBeforeReversals() -> Node {
+    var root = root
+    for commit in pending.reversed() {
+      switch commit.reversal {
+      case .tree(let before): root = before
+      case .exchange(let exchange): root.update(at: exchange.path, to: exchange.old)
+      }
+    }
+    return root
+  }
+
+  /// Whether anything that has been applied is not durable.
+  var isBehind: Bool { durable.step < applied.step }
+
+  /// Whether the data at a path is known to be the same on the disk.
+  ///
+  /// - Complexity: O(changes that are not durable); with many of them, it is not known
+  func isDurable(_ path: Path) -> Bool {
+    var left = Self.mostCompared
+    for commit in pending {
+      left -= commit.changes.count
+      if left < 0 || commit.changes.contains(where: { $0.path.overlaps(path) }) { return false }
+    }
+    return true
+  }
+
+  /// The number of the last durable commit.
+  var durableRevision: Int64 { durable.revision }
+  /// Whether there are commits that no batch has taken.
+  var hasOpenCommits: Bool { !open.isEmpty }
+  /// The number of commits that are not durable.
+  var waitingCommits: Int { open.count + commitsInFlight }
+
+  // MARK: Applying
+
+  /// Makes changes the next commit.
+  ///
+  /// - Returns: The tree before the commit.
+  mutating func apply(_ changes: [Change], makingOf after: Node, at timestamp: Int64) -> Node {
+    let before = root
+    root = after
+    append(changes, undoneBy: .tree(before), at: timestamp)
+    return before
+  }
+
+  /// Replaces data in place, as the next commit unless the new data equals the old.
+  ///
+  /// - Parameters:
+  ///   - changes: The only change.
+  ///   - timestamp: The time of the commit.
+  /// - Returns: The exchange; nil, with nothing changed, where ``Node/exchange(_:at:)`` does nothing.
+  /// - Complexity: O(depth · log children)
+  mutating func exchange(_ changes: [Change], at timestamp: Int64) -> Exchange? {
+    guard changes.count == 1 else { return nil }
+    var node = changes[0].node
+    guard root.exchange(&node, at: changes[0].path) else { return nil }
+    let exchange = Exchange(of: node, by: changes[0].node, at: changes[0].path)
+    // The array is the commit's as it is; another one would cost an allocation.
+    if exchange.hasEffect { append(changes, undoneBy: .exchange(exchange), at: timestamp) }
+    return exchange
+  }
+
+  private mutating func append(
+    _ changes: [Change],
+    undoneBy reversal: consuming Reversal,
+    at timestamp: Int64
+  ) {
+    applied.revision += 1
+    applied.step += 1
+    pending.append(Pending(changes: changes, reversal: reversal))
+    open.append(Commit(revision: applied.revision, timestamp: timestamp, changes: changes))
+  }
+
+  /// Counts a change that is not a commit but must become durable as well.
+  mutating func addStep() { applied.step += 1 }
+
+  // MARK: Storing
+
+  /// Takes the open commits as the next batch, together with its other changes.
+  mutating func take(
+    rules: RuleSet,
+    ledger: [LedgerEntry],
+    scheduled: [ScheduledWrites]
+  ) -> [Commit] {
+    inFlight.append(
+      Batch(
+        version: applied,
+        commitCount: open.count,
+        rules: rules,
+        ledger: ledger,
+        scheduled: scheduled
+      )
+    )
+    commitsInFlight += open.count
+    defer { open = [] }
+    return open
+  }
+
+  /// Marks the first batches in flight as durable, and returns them.
+  mutating func committed(_ count: Int) -> ArraySlice<Batch> {
+    let stored = inFlight.prefix(count)
+    guard let last = stored.last else { return [] }
+    durable = last.version
+    let commitCount = stored.reduce(0) { $0 + $1.commitCount }
+    commitsInFlight -= commitCount
+    pending.removeFirst(commitCount)
+    knownDurableRoot = nil
+    inFlight.removeFirst(stored.count)
+    return stored
+  }
+
+  /// Reverts to the durable state; nil when nothing is in flight, so that nothing can have failed.
+  ///
+  /// - Returns: The lost batches, and the outputs that waited for them.
+  mutating func rollBack() -> (batches: [Batch], outputs: ArraySlice<Outbox.Entry>)? {
+    guard !inFlight.isEmpty else { return nil }
+    defer {
+      root = durableRoot
+      pending = []
+      knownDurableRoot = nil
+      applied = durable
+      open = []
+      inFlight = []
+      commitsInFlight = 0
+    }
+    return (inFlight, outbox.release(upTo: .max))
+  }
+
+  // MARK: Outputs
+
+  /// Whether any output is waiting.
+  var hasWaitingOutputs: Bool { !outbox.isEmpty }
+
+  /// The size of the waiting messages in bytes.
+  var waitingOutputBytes: Int { outbox.byteCount }
+
+  /// Queues an output that leaves once everything applied so far is durable.
+  ///
+  /// - Parameters:
+  ///   - output: The output.
+  ///   - peer: The recipient; nil for a push to several, which is dropped if its commit cannot be
+  ///     stored.
+  ///   - fallback: What replaces it if the commits it waits for cannot be stored.
+  mutating func append(
+    _ output: HubOutput,
+    to peer: PeerID?,
+    orElse fallback: Outbox.Fallback
+  ) {
+    outbox.append(
+      Outbox.Entry(step: applied.step, peer: peer, output: output, fallback: fallback)
+    )
+  }
+
+  /// Whether a peer is known to have no waiting outputs of its own.
+  func hasNoOutputs(for peer: PeerID) -> Bool { outbox.hasNone(for: peer) }
+
+  /// Whether any output depends only on durable data.
+  var hasDurableOutputs: Bool { outbox.first.map { $0 <= durable.step } ?? false }
+
+  /// Takes the outputs that depend only on durable data.
+  mutating func release() -> ArraySlice<Outbox.Entry> { outbox.release(upTo: durable.step) }
+}
+
+/// Outputs in order, each held back until everything done before it is durable.
+struct Outbox: Sendable {
+  /// What happens to an output when the commits it waits for cannot be stored.
+  enum Fallback: Sendable {
+    /// It is not sent.
+    case drop
+    /// It is not sent. Its peer, whose listen it begins or ends, is disconnected.
+    case disconnect
+    /// It is sent anyway, since it shows no data.
+    case keep
+    /// The request is refused, and its write, if it has a key, counts as refused.
+    case refuse(request: Int64, key: LedgerKey?)
+    /// The response is the outcome that the ledger then has for the repeated write.
+    case repeatOutcome(request: Int64, key: LedgerKey)
+  }
+
+  struct Entry: Sendable {
+    /// The last step that must be durable first.
+    let step: Int64
+    /// The recipient; nil for a push to several, which is dropped if its commit cannot be stored.
+    let peer: PeerID?
+    let output: HubOutput
+    let fallback: Fallback
+
+    /// The length of the message; outputs handed over as values or not yet encoded count as 0.
+    fileprivate var byteCount: Int {
+      switch output {
+      case .send(_, let bytes), .broadcast(_, let bytes): bytes.count
+      case .deliver, .compose, .disconnect: 0
+      }
+    }
+  }
+
+  /// The number of entries up to which one is looked for.
+  private static let mostSearched = 1_024
+  /// The maximum number of entries to reserve space for in advance.
+  private static let mostReserved = 64
+
+  private var entries: [Entry] = []
+  /// How many of the first entries have already left.
+  private var released = 0
+
+  /// The size of the waiting messages in bytes.
+  private(set) var byteCount = 0
+
+  var isEmpty: Bool { released == entries.count }
+
+  /// The step that the first entry waits for; nil if there is none.
+  var first: Int64? { isEmpty ? nil : entries[released].step }
+
+  /// Whether no entry is for this peer alone; false if there are too many to look at.
+  func hasNone(for peer: PeerID) -> Bool {
+    entries.count - released <= Self.mostSearched
+      && !entries[released...].contains { $0.peer == peer }
+  }
+
+  mutating func append(_ entry: consuming Entry) {
+    byteCount += entry.byteCount
+    entries.append(entry)
+  }
+
+  /// Takes the entries at the front that wait for this step or an earlier one.
+  ///
+  /// - Complexity: O(taken), amortised
+  mutating func release(upTo step: Int64) -> ArraySlice<Entry> {
+    var end = released
+    while end < entries.count, entries[end].step <= step { end += 1 }
+    let taken = entries[released..<end]
+    for entry in taken { byteCount -= entry.byteCount }
+    released = end
+    if end == entries.count {
+      // The next batch probably queues about as many; growing step by step would move each entry
+      // twice.
+      if !taken.isEmpty {
+        entries = []
+        entries.reserveCapacity(min(taken.count, Self.mostReserved))
+      }
+      released = 0
+    } else if released > entries.count / 2 {
+      entries.removeFirst(released)
+      released = 0
+    }
+    return taken
+  }
+}

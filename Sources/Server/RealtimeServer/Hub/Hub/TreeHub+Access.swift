@@ -1,0 +1,310 @@
+package import RealtimeCore
+
+extension TreeHub {
+  /// The identity of a peer, or nil when it is not open.
+  package func identity(of peer: PeerID) -> Identity? { access.state(of: peer)?.identity }
+
+  /// The user that a peer's load counts towards; nil for administrators, including those who act as
+  /// a user at the server's private socket, and for peers that have not signed in.
+  package func limitedUser(of peer: PeerID) -> String? {
+    guard let state = access.state(of: peer), !state.isLocal else { return nil }
+    return state.identity.uid
+  }
+
+  /// Whether a peer must sign in before it may do anything, as far as that is known.
+  ///
+  /// It must when it has not signed in, the rules have allowed it nothing so far, and they would
+  /// not let it read everything.
+  package func needsSignIn(_ peer: PeerID) -> Bool {
+    guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
+    return !mayRead(.root, as: state)
+  }
+
+  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
+  package func hasDoneNothing(_ peer: PeerID) -> Bool { access.hasDoneNothing(peer) }
+
+  // MARK: Signing in
+
+  /// Signs a peer in without sending it a response, and without explanations of the rules.
+  ///
+  /// - Parameters:
+  ///   - peer: An open connection; others are ignored.
+  ///   - authentication: The credential, and the user an administrator acts as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Throws: A ``CredentialError`` when the credential is not accepted; then nothing has changed.
+  package mutating func signIn(
+    _ peer: PeerID,
+    with authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) {
+    guard let base = access.base(of: peer) else { return }
+    signIn(
+      peer,
+      to: try access.verify(authentication, base: base, at: timestamp).state,
+      at: timestamp
+    )
+  }
+
+  /// Signs in a peer that makes a single request, with a credential that another server has verified.
+  ///
+  /// - Parameters:
+  ///   - peer: The peer.
+  ///   - verified: What the credential proves.
+  ///   - authentication: The user an administrator acts as.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Throws: A ``CredentialError`` when the credential has expired; then nothing has changed.
+  package mutating func signIn(
+    _ peer: PeerID,
+    verified: VerifiedCredential,
+    asFor authentication: ClientRequest.Authentication,
+    at timestamp: Int64
+  ) throws(CredentialError) {
+    guard access.base(of: peer) != nil else { return }
+    let accepted = try Access.accept(verified, asFor: authentication, at: timestamp)
+    signIn(peer, to: accepted.state, at: timestamp)
+  }
+
+  private mutating func signIn(_ peer: PeerID, to accepted: AuthState, at timestamp: Int64) {
+    now = timestamp
+    // The response is the one the impersonated user would get, without an explanation.
+    let state = accepted.unexplained
+    writes.setOwner(state.identity, of: peer)
+    become(state, peer: peer)
+  }
+
+  /// Signs a peer in, and reviews its listens before responding.
+  ///
+  /// A peer that presents an invalid credential falls back to the identity it has without one.
+  mutating func authenticate(
+    _ authentication: ClientRequest.Authentication,
+    of origin: RequestOrigin,
+    at timestamp: Int64
+  ) {
+    guard let base = access.base(of: origin.peer) else { return }
+    do throws(CredentialError) {
+      let verified = try access.verify(authentication, base: base, at: timestamp)
+      writes.setOwner(verified.state.identity, of: origin.peer)
+      become(verified.state, peer: origin.peer)
+      let members = JSONValue.object(verified.members)
+      answer(origin, with: ServerMessage.Response(.ok, payload: .json(members)), orElse: .keep)
+    } catch {
+      become(nil, peer: origin.peer)
+      refuse(origin, with: RequestError(error.status, reason: error.reason))
+    }
+  }
+
+  /// Signs a peer out.
+  mutating func unauthenticate(_ origin: RequestOrigin) {
+    guard let base = access.base(of: origin.peer) else { return }
+    writes.setOwner(base, of: origin.peer)
+    become(nil, peer: origin.peer)
+    let text = JSONValue.string("unauthenticated")
+    answer(origin, with: ServerMessage.Response(.ok, payload: .json(text)), orElse: .keep)
+  }
+
+  private mutating func become(_ state: AuthState?, peer: PeerID) {
+    access.become(state, peer: peer)
+    reviewListens(of: peer)
+  }
+
+  // MARK: Expiry of credentials
+
+  /// When the next credential expires, in milliseconds since 1970; nil when none does.
+  package var nextDeadline: Int64? { access.nextDeadline }
+
+  /// Ends the credentials that have expired.
+  ///
+  /// Calling it at other times is harmless.
+  ///
+  /// - Parameter timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The outputs that can leave at once.
+  package mutating func tick(at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    return flush()
+  }
+
+  /// Signs out users whose credentials are no longer valid.
+  ///
+  /// Administrators who act as a user are not affected.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - isDead: Whether the credential behind this `auth` variable is no longer valid.
+  /// - Returns: The outputs that can leave at once.
+  /// - Complexity: O(peers)
+  package mutating func endCredentials(
+    at timestamp: Int64,
+    where isDead: (JSONValue) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    for (peer, state) in access.states() where !state.isExplained {
+      guard case .user(let auth?) = state.identity, isDead(auth) else { continue }
+      endCredential(of: peer, reason: AuthState.revocation)
+    }
+    return flush()
+  }
+
+  /// Signs out peers whose credentials have expired, and notifies them.
+  mutating func endCredentials(at timestamp: Int64) {
+    while let peer = access.takeExpired(at: timestamp) {
+      endCredential(of: peer, reason: AuthState.expiry)
+    }
+  }
+
+  private mutating func endCredential(of peer: PeerID, reason: String) {
+    append(
+      .push(.authenticationRevoked(.expiredToken, reason: reason)),
+      to: peer,
+      orElse: .keep
+    )
+    become(nil, peer: peer)
+  }
+
+  // MARK: Listens that are no longer allowed
+
+  /// Whether everything at a path may be read.
+  func mayRead(_ path: Path, as state: AuthState) -> Bool {
+    let decision = access.decision(
+      toRead: path,
+      query: .all,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    return decision?.isAllowed ?? true
+  }
+
+  /// Why the data that a query selects may not be read, or nil when it may.
+  mutating func readError(at path: Path, query: Query, as state: AuthState) -> RequestError? {
+    access.refusal(toRead: path, query: query, as: state, in: durability.root, at: now ?? 0)
+  }
+
+  /// Reviews the listens of a peer after its identity or the rules have changed, and ends those
+  /// that it may no longer read.
+  private mutating func reviewListens(of peer: PeerID) {
+    let keys = listens.keys(of: peer)
+    guard !keys.isEmpty, let state = access.state(of: peer) else { return }
+    let revoked = keys.filter { !grantsListen($0, to: peer, as: state) }
+    for key in revoked.sorted() { revoke(key, of: peer) }
+  }
+
+  /// Whether a peer may listen.
+  ///
+  /// Remembers whether the decision depends on data or on the time.
+  mutating func grantsListen(_ key: ListenKey, to peer: PeerID, as state: AuthState) -> Bool {
+    let decision = access.decision(
+      toRead: key.path,
+      query: key.query,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    guard let decision else {
+      listens.setConditional(false, for: key, of: peer)
+      return true
+    }
+    listens.setConditional(decision.isAllowed && !decision.isLasting, for: key, of: peer)
+    return decision.isAllowed
+  }
+
+  /// Ends the listens that a commit is about to be pushed to and that its data no longer allows.
+  ///
+  /// A listen whose rule reads data or the time is reviewed whenever there is something to push.
+  /// Until then it receives nothing, so there is nothing to withhold. The price is one evaluation
+  /// for each such listen on a path that changes, and none for all other listens.
+  mutating func reviewConditionalListens(_ effect: CommitEffect) {
+    for (peer, key) in listens.conditional(affectedBy: effect) {
+      guard let state = access.state(of: peer) else { continue }
+      if !grantsListen(key, to: peer, as: state) { revoke(key, of: peer) }
+    }
+  }
+
+  /// Ends a listen and notifies its peer.
+  private mutating func revoke(_ key: ListenKey, of peer: PeerID) {
+    listens.end(key, of: peer)
+    // Only some clients read the query, so it is sent only when there is one.
+    let queries = key.query.loadsAllData ? nil : [key.query]
+    append(
+      .push(.listenRevoked(path: key.path, queries: queries)),
+      to: peer,
+      orElse: .disconnect
+    )
+  }
+
+  // MARK: Rules
+
+  /// Replaces the security rules at the request of a peer, which must be an administrator.
+  ///
+  /// The change takes its turn in the order of all writes: later requests are checked by the new
+  /// rules, and listens that they forbid are ended at once. The response is sent once the rules are
+  /// stored. If they cannot be stored, the old rules take effect again.
+  ///
+  /// - Parameters:
+  ///   - source: The document. A mistake in it is reported with its line, and nothing changes.
+  ///   - isRehearsal: Whether to check the document without installing it.
+  ///   - peer: An open connection; others are ignored.
+  ///   - request: The number of the request to answer.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The outputs that can leave at once.
+  package mutating func setRules(
+    source: String,
+    isRehearsal: Bool = false,
+    by peer: PeerID,
+    request: Int64,
+    at timestamp: Int64
+  ) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    guard isListenedTo(peer) else { return flush() }
+    let origin = RequestOrigin(peer: peer, request: request, isInternal: isInternal(peer))
+    do throws(RequestError) {
+      guard identity(of: peer) == .administrator else {
+        throw RequestError(.permissionDenied, reason: "Permission denied")
+      }
+      let rules = try Self.compile(source)
+      if !isRehearsal {
+        if let error = admissionError { throw error }
+        install(rules)
+      }
+      let fallback = Outbox.Fallback.refuse(request: request, key: nil)
+      answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+    } catch {
+      refuse(origin, with: error)
+    }
+    return flush()
+  }
+
+  /// Replaces the security rules on behalf of the owner, who has compiled them.
+  ///
+  /// They are stored with the next batch. If that fails, the old rules take effect again.
+  ///
+  /// - Parameters:
+  ///   - rules: The rules.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The outputs that can leave at once.
+  package mutating func setRules(_ rules: RuleSet, at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    install(rules)
+    return flush()
+  }
+
+  private static func compile(_ source: String) throws(RequestError) -> RuleSet {
+    do throws(RulesError) {
+      return try RuleSet(source: source)
+    } catch {
+      throw RequestError(
+        .invalidData,
+        reason: "Line \(error.line): \(error.message) (column \(error.column))"
+      )
+    }
+  }
+
+  private mutating func install(_ rules: RuleSet) {
+    access.install(rules)
+    durability.addStep()
+    listens.forgetDeclarations()
+    for (peer, _) in connections { reviewListens(of: peer) }
+  }
+}

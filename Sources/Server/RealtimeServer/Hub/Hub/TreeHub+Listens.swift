@@ -1,0 +1,258 @@
+internal import RealtimeCore
+
+extension TreeHub {
+  /// Starts a listen, or replaces the peer's listen with the same path and query.
+  mutating func handle(_ listen: ListenRequest, of origin: RequestOrigin) {
+    let key = ListenKey(listen.path, query: listen.query)
+    let isIndexed = isIndexed(key.query, at: key.path)
+    if let error = error(in: listen, of: origin.peer, key: key, isIndexed: isIndexed) {
+      // To a client that repeats a listen, the refusal means that the listen has ended.
+      listens.end(key, of: origin.peer)
+      return refuse(origin, with: error)
+    }
+    access.markAuthorized(origin.peer)
+    let isPrompt = isPrompt(key, of: origin.peer)
+    let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
+    let payer = payer(for: origin.peer)
+    let value = listens.add(registered, of: origin.peer, payer: payer, in: durability.root)
+    let remarks: JSONValue =
+      isIndexed ? .object([]) : .object(("w", .array([.string("no_index")])))
+    if isComposed(value, for: origin.peer) {
+      let content = Composition.Content.listen(
+        request: origin.request,
+        listen,
+        value,
+        remarks: remarks
+      )
+      let output = output(composing: content, to: origin.peer)
+      return answer(origin, with: output, isPrompt: isPrompt, orElse: .disconnect)
+    }
+    if Composition.isNews(value, for: listen) {
+      let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
+      if let error = lengthError(of: push) {
+        listens.end(key, of: origin.peer)
+        return refuse(origin, with: error)
+      }
+      answer(origin, with: push, isPrompt: isPrompt, orElse: .drop)
+    }
+    // A refusal would end the listen for good; a disconnected client listens again.
+    let response = ServerMessage.Response(.ok, payload: .json(remarks))
+    let granted = output(.response(id: origin.request, response), to: origin.peer)
+    answer(origin, with: granted, isPrompt: isPrompt, orElse: .disconnect)
+  }
+
+  /// Whether a permitted read need not wait for the disk, although something is being stored.
+  ///
+  /// Its answer must show nothing that could still be lost: neither in the data nor by the decision
+  /// of the rules, which may depend on other data. It must not overtake other answers to its peer.
+  private func isPrompt(_ key: ListenKey, of peer: PeerID) -> Bool {
+    guard durability.isBehind, access.hasDurableRules, durability.isDurable(key.path),
+      durability.hasNoOutputs(for: peer), let state = access.state(of: peer)
+    else { return false }
+    let decision = access.decision(
+      toRead: key.path,
+      query: key.query,
+      as: state,
+      in: durability.root,
+      at: now ?? 0
+    )
+    return decision.map { $0.isAllowed && $0.isLasting } ?? true
+  }
+
+  /// Why a listen is refused, or nil when it is granted.
+  private mutating func error(
+    in listen: ListenRequest,
+    of peer: PeerID,
+    key: ListenKey,
+    isIndexed: Bool
+  ) -> RequestError? {
+    guard let state = access.state(of: peer) else { return nil }
+    if let problem = problem(withReadAt: listen.path, query: listen.query) {
+      return RequestError(.invalidData, reason: problem)
+    }
+    if !listen.query.loadsAllData, listen.tag == nil {
+      return RequestError(.invalidData, reason: "a listen to a filtered query needs a tag \"t\"")
+    }
+    guard grantsListen(key, to: peer, as: state) else {
+      return readError(at: key.path, query: key.query, as: state)
+    }
+    // An internal peer would never see the warning.
+    if isInternal(peer), !isDeclared(listen.query.index, at: key.path) {
+      return RequestError(.failure, reason: missingIndex(of: listen.query, at: key.path))
+    }
+    if !isIndexed, (durability.root[key.path].children?.count ?? 0) > limits.unindexedChildren {
+      return RequestError(
+        .failure,
+        reason:
+          "\(missingIndex(of: key.query, at: key.path)); only \(limits.unindexedChildren)"
+          + " children are ordered without an index"
+      )
+    }
+    return listens.refusal(
+      of: key,
+      isIndexed: isIndexed,
+      for: peer,
+      payer: payer(for: peer),
+      in: durability.root
+    )
+  }
+
+  /// Who is charged for the listens of a peer.
+  private func payer(for peer: PeerID) -> ListenAccounts.Payer? {
+    let identity = access.state(of: peer)?.identity ?? .anonymous
+    return ListenAccounts.Payer(identity, from: connections[peer]?.network)
+  }
+
+  private func problem(withReadAt path: Path, query: Query) -> String? {
+    if let problem = Validation.problem(withPath: path) { return problem }
+    if case .child(let child) = query.index { return Validation.problem(withPath: child) }
+    return nil
+  }
+
+  /// Answers a request that reads once.
+  mutating func get(_ path: Path, query: Query, of origin: RequestOrigin) {
+    do throws(RequestError) {
+      let value = try value(of: query, at: path, for: origin.peer)
+      let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+      let isPrompt = isPrompt(ListenKey(path, query: query), of: origin.peer)
+      access.markAuthorized(origin.peer)
+      if isComposed(value, for: origin.peer) {
+        let content = Composition.Content.answer(request: origin.request, value)
+        let output = output(composing: content, to: origin.peer)
+        return answer(origin, with: output, isPrompt: isPrompt, orElse: fallback)
+      }
+      let response = ServerMessage.Response(.ok, payload: .node(value))
+      let output = output(.response(id: origin.request, response), to: origin.peer)
+      if let error = lengthError(of: output) { throw error }
+      answer(origin, with: output, isPrompt: isPrompt, orElse: fallback)
+    } catch {
+      refuse(origin, with: error)
+    }
+  }
+
+  private mutating func value(
+    of query: Query,
+    at path: Path,
+    for peer: PeerID
+  ) throws(RequestError) -> Node {
+    if let problem = problem(withReadAt: path, query: query) {
+      throw RequestError(.invalidData, reason: problem)
+    }
+    if let state = access.state(of: peer),
+      let error = readError(at: path, query: query, as: state)
+    {
+      throw error
+    }
+    let node = durability.root[path]
+    // An internal request that names an order needs its index even if it selects everything.
+    let needsIndex = !query.loadsAllData || isInternal(peer)
+    guard !needsIndex || isDeclared(query.index, at: path) else {
+      throw RequestError(.failure, reason: missingIndex(of: query, at: path))
+    }
+    if query.loadsAllData { return node }
+    let indexed = listens.indexed(by: query.index, at: path, node)
+    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
+    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
+  }
+
+  /// Whether a query needs no order, or an order that is declared and therefore worth keeping.
+  private func isIndexed(_ query: Query, at path: Path) -> Bool {
+    query.loadsAllData || isDeclared(query.index, at: path)
+  }
+
+  /// Whether the rules declare an index, or need not.
+  ///
+  /// As long as no one has written rules, an index cannot be declared. Every order then counts as
+  /// declared, so that a database without rules works, and is fast.
+  private func isDeclared(_ index: Index, at path: Path) -> Bool {
+    !access.rules.isDocument || access.rules.isIndexed(path, by: index)
+  }
+
+  private func missingIndex(of query: Query, at path: Path) -> String {
+    let name =
+      switch query.index {
+      case .key: ".key"
+      case .priority: ".priority"
+      case .value: ".value"
+      case .child(let child): child.wireText
+      }
+    return "Index not defined, add \".indexOn\": \(JSONValue.string(name).text), "
+      + "for path \(JSONValue.string(path.description).text), to the rules"
+  }
+
+  // MARK: Large data
+
+  /// Ends the listen of a composition whose data turned out to be too long.
+  ///
+  /// - Parameters:
+  ///   - composition: A composition that was refused; its messages include the refusal.
+  ///   - peer: The peer that it was for; unknown ones are ignored.
+  /// - Returns: The outputs that can leave at once.
+  package mutating func compositionFailed(
+    _ composition: Composition,
+    of peer: PeerID
+  ) -> [HubOutput] {
+    if case .listen(_, let listen, _, _) = composition.content {
+      listens.end(ListenKey(listen.path, query: listen.query), of: peer)
+    }
+    return flush()
+  }
+
+  /// Whether a node is so large that the owner should encode it for a peer, outside the hub.
+  func isComposed(_ node: Node, for peer: PeerID) -> Bool {
+    guard connections[peer]?.isInternal == false else { return false }
+    var measure = NodeMeasure(bytes: limits.composedBytes)
+    measure.add(node)
+    return measure.isExceeded
+  }
+
+  /// An output that has the owner compose messages.
+  func output(composing content: Composition.Content, to peer: PeerID) -> HubOutput {
+    .compose(peer, Composition(content: content, byteLimit: limits.responseBytes))
+  }
+
+  /// Why a message with data is too long to send, or nil.
+  ///
+  /// Internal peers check lengths themselves.
+  private func lengthError(of output: HubOutput) -> RequestError? {
+    guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
+    return .tooLong(limits.responseBytes)
+  }
+
+  // MARK: Current data of listens
+
+  /// Messages that tell a peer the current data of each of its listens.
+  ///
+  /// They replace pushes that were skipped. Later outputs build on them, provided that all earlier
+  /// outputs of the hub have been processed.
+  ///
+  /// - Parameter peer: An open connection; others have no listens.
+  /// - Returns: The messages, outer locations first.
+  /// - Complexity: O(listens · log listens), and the size of small data
+  package mutating func currentData(of peer: PeerID) -> [HubOutput] {
+    var outputs: [HubOutput] = []
+    for key in listens(of: peer) {
+      if let output = currentData(of: peer, listen: key) { outputs.append(output) }
+    }
+    return outputs
+  }
+
+  /// The listens of a peer, outer locations first.
+  package func listens(of peer: PeerID) -> [ListenKey] {
+    listens.keys(of: peer).sorted { $0.path < $1.path }
+  }
+
+  /// The same as ``currentData(of:)`` for one listen; nil when the listen no longer exists.
+  ///
+  /// - Complexity: The size of small data; large data is encoded by the owner
+  package mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
+    guard listens.contains(key, of: peer) else { return nil }
+    let node = durability.durableRoot[key.path]
+    let tag = listens.tag(of: key, peer: peer)
+    if isComposed(node, for: peer) {
+      return output(composing: .data(key, node, tag: tag), to: peer)
+    }
+    let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
+    return output(.push(push), to: peer)
+  }
+}

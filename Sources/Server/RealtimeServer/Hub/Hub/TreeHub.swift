@@ -1,0 +1,353 @@
+package import RealtimeCore
+
+/// The server engine of one database.
+///
+/// It turns requests from peers into messages to peers.
+///
+/// All requests form one total order. A write is applied in memory and joins the open batch; its
+/// pushes, its response and all later outputs wait until the batch is durable. Only reads that no
+/// waiting commit concerns are answered at once:
+///
+///     handle ──► open batch ──takeBatch──► in flight ──batchCommitted──► durable, outputs leave
+///                                              └──────batchFailed──────► back to the durable tree
+///
+/// After every call the owner reads the ``agenda()``. When commits are pending, the owner takes a
+/// batch whenever it likes and stores it on any thread, alone or joined with the batches that
+/// follow it. It reports the outcome with ``batchCommitted(_:)`` or ``batchFailed(_:at:)``. The
+/// latter is only for a store that is certain to have stored nothing, for example because the disk
+/// is full. If the outcome is unknown, the owner discards the hub: only a new hub, which reads what
+/// is on the disk, can answer clients correctly.
+///
+/// Credentials expire between requests: the owner calls ``tick(at:)`` at the agenda's deadline.
+///
+/// The hub routes requests between parts that own their state: ``durability``, ``writes``, ``listens``,
+/// ``disconnects`` and ``access``.
+package struct TreeHub: Sendable {
+  /// One connection, apart from the state that the parts keep.
+  struct Connection: Sendable {
+    /// Whether it is part of the server and takes messages as values.
+    let isInternal: Bool
+    /// The network that it comes from; nil for this machine.
+    let network: String?
+    /// Whether it is being closed, so that its requests are ignored.
+    var isLeaving = false
+  }
+
+  let limits: HubLimits
+  /// Why the stored rules are not in force; nil unless they no longer compile.
+  package let storedRulesProblem: RulesError?
+  /// The timestamp of the latest call that passed one.
+  var now: Int64?
+  /// Searched several times for each request, where a few comparisons take less than a hash.
+  var connections = SortedMap<PeerID, Connection>()
+
+  var durability: Durability
+  var access: Access
+  var writes: KeyedWrites
+  var listens: Listens
+  var disconnects: Disconnects
+  /// Answers that leave at the end of the call, since they show only what is durable.
+  var promptOutputs: [HubOutput] = []
+  /// A hash that the owner has computed for the condition of the next write.
+  var knownHash: (node: Node, hash: String)?
+
+  /// Continues from stored data.
+  ///
+  /// The connections that scheduled the stored disconnect writes are gone.
+  ///
+  /// - Parameters:
+  ///   - stored: What the store holds. Its rules take effect, if it has any. If they no longer
+  ///     compile, everything is denied until other rules are set, and ``storedRulesProblem`` says
+  ///     why.
+  ///   - limits: The limits on what peers may use.
+  ///   - rules: The rules that apply while the store has none. A server chooses its own; the
+  ///     default leaves permissions to the owner of the hub.
+  ///   - localRules: The rules for users at the server's private socket.
+  ///   - verifier: Determines whom a credential belongs to.
+  package init(
+    stored: StoredTree,
+    limits: HubLimits = HubLimits(),
+    rules: RuleSet = .open,
+    localRules: RuleSet = .open,
+    verifier: any CredentialVerifier = NoSignIn()
+  ) {
+    self.limits = limits
+    let initial = Self.rules(stored.rules, orElse: rules)
+    storedRulesProblem = initial.problem
+    durability = Durability(root: stored.root, revision: stored.revision)
+    access = Access(
+      rules: initial.rules,
+      localRules: localRules,
+      limits: limits,
+      verifier: verifier
+    )
+    writes = KeyedWrites(stored.ledger, limits: limits)
+    listens = Listens(limits)
+    disconnects = Disconnects(stored.sessions, limits: limits)
+  }
+
+  private static func rules(
+    _ source: String?,
+    orElse rules: RuleSet
+  ) -> (rules: RuleSet, problem: RulesError?) {
+    guard let source else { return (rules, nil) }
+    do throws(RulesError) {
+      return (try RuleSet(source: source), nil)
+    } catch {
+      return (.closed, error)
+    }
+  }
+
+  // MARK: State
+
+  /// The durable data.
+  package var snapshot: Node { mutating get { durability.durableRoot } }
+
+  /// The number of the last durable commit; 0 before the first.
+  package var revision: Int64 { durability.durableRevision }
+
+  /// The rules in force, which may not be durable yet.
+  package var rulesInForce: RuleSet { access.rules }
+
+  /// The latest rules that are durable.
+  package var durableRules: RuleSet { access.durableRules }
+
+  /// The number of open connections.
+  package var peerCount: Int { connections.count }
+
+  /// The number of listens across all peers.
+  ///
+  /// - Complexity: O(peers)
+  package var listenCount: Int { listens.count }
+
+  /// The number of listens that a peer has.
+  package func listenCount(of peer: PeerID) -> Int { listens.count(of: peer) }
+
+  /// The number of writes that a peer has scheduled for its disconnect.
+  package func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
+
+  /// The number of children visited since the start to build and to update orders.
+  ///
+  /// Queries answered from an index do not count.
+  package var orderedChildren: Int { listens.orderedChildren }
+
+  /// The size in bytes of the messages that wait for a batch to become durable.
+  package var waitingOutputBytes: Int { durability.waitingOutputBytes }
+
+  /// Whether any output waits for a batch.
+  package var hasWaitingOutputs: Bool { durability.hasWaitingOutputs }
+
+  // MARK: Connections
+
+  /// The greeting of a new connection.
+  ///
+  /// It names the extensions that a hub supports.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - host: The host as the client named it, with the port if it named one.
+  ///   - session: A unique name for the connection.
+  /// - Returns: The first message to send.
+  package static func hello(timestamp: Int64, host: String, session: String) -> ServerHello {
+    ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
+  }
+
+  /// Allows the disconnect writes left over from an earlier hub to be applied.
+  ///
+  /// The owner calls this once at the start. Otherwise the first call with a timestamp has the same
+  /// effect.
+  ///
+  /// - Parameter timestamp: The server's time in milliseconds since 1970.
+  package mutating func resume(at timestamp: Int64) {
+    now = timestamp
+  }
+
+  /// Opens a connection.
+  ///
+  /// If the peer is already open, nothing changes.
+  ///
+  /// - Parameters:
+  ///   - peer: The connection.
+  ///   - identity: The identity of the peer while it presents no credential.
+  ///   - isInternal: Whether the peer lives in the server. It receives values instead of bytes
+  ///     where that saves encoding, and the response to its write carries the resulting data.
+  ///   - network: The network that the client comes from, which guests share a budget by; nil for
+  ///     this machine.
+  package mutating func open(
+    _ peer: PeerID,
+    as identity: Identity = .anonymous,
+    isInternal: Bool = false,
+    from network: String? = nil
+  ) {
+    guard connections[peer] == nil else { return }
+    connections[peer] = Connection(isInternal: isInternal, network: network)
+    access.open(peer, as: identity)
+    writes.open(peer, as: identity)
+  }
+
+  /// Closes a connection: drops its listens and applies its scheduled writes as one commit.
+  ///
+  /// - Parameters:
+  ///   - peer: The connection; unknown ones are ignored.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The outputs that can leave at once.
+  package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
+    now = timestamp
+    guard connections.removeValue(forKey: peer) != nil else { return [] }
+    listens.endAll(of: peer)
+    access.close(peer)
+    writes.close(peer)
+    addSteps(disconnects.end(peer))
+    if admissionError == nil { fireOverdueDisconnects(at: timestamp) }
+    return flush()
+  }
+
+  /// Whether a peer is open and the hub still handles its requests.
+  func isListenedTo(_ peer: PeerID) -> Bool { connections[peer]?.isLeaving == false }
+
+  /// Whether a peer lives in the server.
+  func isInternal(_ peer: PeerID) -> Bool { connections[peer]?.isInternal == true }
+
+  // MARK: Requests
+
+  /// Handles one message from a peer.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - peer: An open connection; others are ignored.
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  /// - Returns: The outputs that can leave at once; the rest leave once their batch is durable.
+  package mutating func handle(
+    _ message: ClientMessage,
+    from peer: PeerID,
+    at timestamp: Int64
+  ) -> [HubOutput] {
+    now = timestamp
+    endCredentials(at: timestamp)
+    guard let connection = connections[peer], !connection.isLeaving else { return flush() }
+    switch message {
+    case .ping: append(.pong, to: peer, orElse: .keep)
+    case .control: break
+    case .request(let id, let request):
+      let origin = RequestOrigin(peer: peer, request: id, isInternal: connection.isInternal)
+      handle(request, of: origin, at: timestamp)
+      knownHash = nil
+    }
+    return flush()
+  }
+
+  /// Answers a message that could not be decoded.
+  ///
+  /// - Parameters:
+  ///   - error: What is wrong with it.
+  ///   - peer: An open connection; others are ignored.
+  /// - Returns: A refusal of the request, or an error for the client's log when the number of the
+  ///   request is unknown.
+  package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {
+    guard isListenedTo(peer) else { return [] }
+    if let id = error.requestID {
+      let origin = RequestOrigin(peer: peer, request: id, isInternal: isInternal(peer))
+      refuse(origin, with: RequestError(.invalidData, reason: error.reason))
+    } else {
+      append(.error(error.reason), to: peer, orElse: .keep)
+    }
+    return flush()
+  }
+
+  private mutating func handle(
+    _ request: ClientRequest,
+    of origin: RequestOrigin,
+    at timestamp: Int64
+  ) {
+    switch request {
+    case .stats, .appCheck: answer(origin, with: ServerMessage.Response(.ok), orElse: .keep)
+    case .authenticate(let authentication):
+      authenticate(authentication, of: origin, at: timestamp)
+    case .unauthenticate: unauthenticate(origin)
+    case .listen(let listen): handle(listen, of: origin)
+    case .unlisten(let path, let query, _):
+      listens.end(ListenKey(path, query: query), of: origin.peer)
+      answer(origin, with: ServerMessage.Response(.ok), orElse: .keep)
+    case .get(let path, let query): get(path, query: query, of: origin)
+    case .write(let write): handle(write, of: origin, at: timestamp)
+    case .onDisconnect(let path, let operation):
+      schedule(operation, at: path, of: origin, at: timestamp)
+    case .cancelOnDisconnect(let path): cancelScheduled(at: path, of: origin)
+    case .unknown(let action):
+      refuse(origin, with: RequestError(.failure, reason: "unknown action \"\(action)\""))
+    }
+  }
+
+  // MARK: Outputs
+
+  /// Queues a message that leaves once everything applied so far is durable.
+  mutating func append(
+    _ message: ServerMessage,
+    to peer: PeerID,
+    orElse fallback: Outbox.Fallback
+  ) {
+    durability.append(output(message, to: peer), to: peer, orElse: fallback)
+  }
+
+  /// Queues the response to a request.
+  mutating func answer(
+    _ origin: RequestOrigin,
+    with response: ServerMessage.Response,
+    orElse fallback: Outbox.Fallback
+  ) {
+    let message = ServerMessage.response(id: origin.request, response)
+    let output: HubOutput =
+      origin.isInternal
+      ? .deliver(origin.peer, message) : .send(origin.peer, message.encoded())
+    durability.append(output, to: origin.peer, orElse: fallback)
+  }
+
+  /// Queues the answer to a read; it leaves at once if it is prompt.
+  mutating func answer(
+    _ origin: RequestOrigin,
+    with output: HubOutput,
+    isPrompt: Bool,
+    orElse fallback: Outbox.Fallback
+  ) {
+    if isPrompt { return promptOutputs.append(output) }
+    durability.append(output, to: origin.peer, orElse: fallback)
+  }
+
+  /// Queues the response to a request that is not carried out.
+  mutating func refuse(_ origin: RequestOrigin, with error: RequestError) {
+    answer(origin, with: error.response, orElse: .keep)
+  }
+
+  /// Queues a push to all of its peers.
+  mutating func append(_ push: ListenRegistry.Push) {
+    if push.peers.count == 1 {
+      let peer = push.peers[0]
+      return durability.append(.send(peer, push.bytes), to: peer, orElse: .drop)
+    }
+    durability.append(.broadcast(push.peers, push.bytes), to: nil, orElse: .drop)
+  }
+
+  /// A message in the form that the peer takes: a value if the peer is internal, otherwise bytes.
+  func output(_ message: ServerMessage, to peer: PeerID) -> HubOutput {
+    isInternal(peer) ? .deliver(peer, message) : .send(peer, message.encoded())
+  }
+
+  /// Takes the outputs that depend only on durable data; those to closed peers are dropped.
+  mutating func flush() -> [HubOutput] {
+    var outputs = promptOutputs
+    promptOutputs = []
+    guard durability.hasDurableOutputs else { return outputs }
+    let released = durability.release()
+    outputs.reserveCapacity(outputs.count + released.count)
+    // Most of the time, one peer gets several outputs in a row.
+    var (last, isOpen) = (PeerID?.none, true)
+    for entry in released {
+      if entry.peer != last {
+        last = entry.peer
+        isOpen = entry.peer.map { connections[$0] != nil } ?? true
+      }
+      if isOpen { outputs.append(entry.output) }
+    }
+    return outputs
+  }
+}

@@ -1,0 +1,249 @@
+import DurableFiles
+import Foundation
+
+/// The directory of a store, and the names in it.
+struct StoreDirectory: Sendable {
+  /// The path of the directory.
+  let path: String
+
+  /// The path of the database.
+  var database: String { path + "/database.sqlite" }
+
+  /// Creates the directory and its parents, accessible only to the owner.
+  func create() throws(StoreError) {
+    try StoreError.translating(at: path) { try PrivateDirectory.create(path) }
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw StoreError(systemCode: errno, "cannot read \(path)")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw StoreError(systemCode: ENOTDIR, "cannot use \(path)")
+    }
+  }
+
+  /// Revokes the access of other users to an existing directory.
+  ///
+  /// A directory with files of other programs is refused, since others may rely on its permissions.
+  ///
+  /// - Returns: Whether other users had access.
+  /// - Throws: ``StoreError`` when the directory is not used by this program alone.
+  func makePrivate() throws(StoreError) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      throw StoreError(systemCode: errno, "cannot read \(path)")
+    }
+    guard status.st_mode & 0o077 != 0 else { return false }
+    let problem: String? =
+      if status.st_uid != geteuid() {
+        "belongs to another user (number \(status.st_uid))"
+      } else if status.st_mode & S_ISVTX != 0 || !hasOnlyOurs {
+        "contains other files"
+      } else {
+        nil
+      }
+    if let problem {
+      throw StoreError(
+        .notWritable,
+        description:
+          "\(path) is open to other users, and \(problem); run \"chmod go= \(path)\", or choose a"
+          + " directory for nothing else"
+      )
+    }
+    guard chmod(path, status.st_mode & 0o700) == 0 else {
+      throw StoreError(systemCode: errno, "cannot make \(path) private")
+    }
+    return true
+  }
+
+  /// Whether the directory holds a store, or only files that other users cannot open.
+  private var hasOnlyOurs: Bool {
+    if hasDatabase || access(path + "/lock", F_OK) == 0 { return true }
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
+      return false
+    }
+    return names.allSatisfy { name in
+      var status = stat()
+      return lstat("\(path)/\(name)", &status) == 0 && status.st_uid == geteuid()
+        && status.st_mode & 0o077 == 0
+    }
+  }
+
+  /// Creates the database file, durably and accessible only to the owner.
+  ///
+  /// SQLite gives its companion files the same permissions.
+  ///
+  /// - Throws: ``StoreError`` when the file cannot be created, or the disk does not work.
+  func createFile() throws(StoreError) {
+    try StoreError.translating(at: database) {
+      try PrivateFile.create(database, followsLink: true)
+    }
+  }
+
+  /// Whether there is a database, or evidence that there was one.
+  var hasDatabase: Bool {
+    access(database, F_OK) == 0 || CompanionFile.markProvesData(of: database)
+  }
+
+  // MARK: Copies
+
+  /// Copies the files of the store durably into a new directory beside them.
+  ///
+  /// - Parameter name: The name of that directory, which a number is added to.
+  /// - Returns: The path of that directory.
+  /// - Throws: `FileFailure` when a file cannot be copied.
+  func copyAside(as name: String) throws -> String {
+    var number = 1
+    while access("\(path)/\(name)-\(number)", F_OK) == 0 { number += 1 }
+    let target = "\(path)/\(name)-\(number)"
+    try PrivateDirectory.create(target)
+    let file = database
+    let names = [
+      (file, "database.sqlite"), (CompanionFile.log(of: file), "database.sqlite-wal"),
+      (CompanionFile.mark(of: file), "database.sqlite-mark"),
+    ]
+    for (source, name) in names where access(source, F_OK) == 0 {
+      try Self.copy(source, to: "\(target)/\(name)")
+    }
+    try DirectoryNames.synchronize(target)
+    try DirectoryNames.synchronize(path)
+    return target
+  }
+
+  /// Replaces the database with another file, and removes its companions.
+  ///
+  /// Until that is done, the mark or the log proves that data is missing, so that no server starts
+  /// on what is left if this is interrupted.
+  ///
+  /// - Parameter draft: A durable file in the directory of the database.
+  /// - Throws: `FileFailure`; this may be repeated then.
+  func replaceDatabase(with draft: String) throws {
+    let file = CompanionFile.resolved(database)
+    for name in [file, file + "-journal", file + "-shm", file + "-wal"] {
+      guard unlink(name) == 0 || errno == ENOENT else {
+        throw FileFailure(errno, action: "cannot remove \(name)")
+      }
+    }
+    let parent = (file as NSString).deletingLastPathComponent
+    try DirectoryNames.synchronize(parent)
+    guard rename(draft, file) == 0 else {
+      throw FileFailure(errno, action: "cannot write \(file)")
+    }
+    try DirectoryNames.synchronize(parent)
+    unlink(CompanionFile.mark(of: database))
+    try DirectoryNames.synchronize(path)
+  }
+
+  /// Copies a file, durably and in pieces, into a new one that is accessible only to the owner.
+  private static func copy(_ source: String, to target: String) throws {
+    let input = open(source, O_RDONLY | O_CLOEXEC)
+    guard input >= 0 else { throw FileFailure(errno, action: "cannot open \(source)") }
+    defer { close(input) }
+    let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
+    defer { close(output) }
+    var buffer = [UInt8](repeating: 0, count: 1_024 * 1_024)
+    while true {
+      let count = read(input, &buffer, buffer.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileFailure(errno, action: "cannot read \(source)") }
+      if count == 0 { break }
+      let code = PrivateFile.writeAll(Array(buffer[..<count]), to: output)
+      guard code == 0 else { throw FileFailure(code, action: "cannot write \(target)") }
+    }
+    guard fsync(output) == 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
+  }
+}
+
+/// The files beside a database.
+enum CompanionFile {
+  /// The path of the mark that records what has been acknowledged.
+  static func mark(of database: String) -> String { database + "-mark" }
+
+  /// The path of SQLite's write-ahead log.
+  static func log(of database: String) -> String { resolved(database) + "-wal" }
+
+  /// The path of the file that a database is, which SQLite's companion files are beside.
+  static func resolved(_ database: String) -> String {
+    let resolved = realpath(database, nil).map { pointer in
+      defer { free(pointer) }
+      return String(cString: pointer)
+    }
+    return resolved ?? database
+  }
+
+  /// Whether the mark of a database says that something was acknowledged.
+  static func markProvesData(of database: String) -> Bool {
+    guard let reading = try? HighWaterMark.read(mark(of: database)) else { return false }
+    return reading != .nothing && reading != .position(HighWaterMark.Position())
+  }
+}
+
+/// Exclusive access to a data directory, held until the value is released or the process ends.
+final class DirectoryLock: Sendable {
+  private let descriptor: Int32
+
+  /// Takes the lock, or throws an error that names the holder once the patience is exhausted.
+  init(directory: String, patience: Duration = .zero) throws(StoreError) {
+    let path = directory + "/lock"
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
+    guard Self.lock(descriptor, patience: patience) else {
+      let code = errno
+      let holder = Self.holder(descriptor)
+      guard code == EWOULDBLOCK else { throw StoreError(systemCode: code, "cannot lock \(path)") }
+      throw StoreError(
+        .locked,
+        description: "\(directory) is in use by \(holder); stop it, or choose another directory"
+      )
+    }
+    let text = Array("\(getpid())\n".utf8)
+    // The process number is for the error message; the lock works without it.
+    if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
+  }
+
+  deinit {
+    // A child process that has not run its program yet has a copy of the descriptor, which would
+    // keep the lock.
+    release()
+    close(descriptor)
+  }
+
+  /// Releases the directory; the value must not be used afterwards.
+  func release() { _ = flock(descriptor, LOCK_UN) }
+
+  /// Polls every millisecond, so that a waiting process gets the lock before one that is just
+  /// starting.
+  private static func lock(_ descriptor: Int32, patience: Duration) -> Bool {
+    let end = ContinuousClock.now + patience
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK, ContinuousClock.now < end else { return false }
+      poll(nil, 0, 1)
+    }
+    return true
+  }
+
+  /// The process that holds a directory, found without touching the lock; nil if none does.
+  static func holder(of directory: String) -> pid_t? {
+    var status = stat()
+    guard stat(directory + "/lock", &status) == 0,
+      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+    else { return nil }
+    // A line is: 1: FLOCK ADVISORY WRITE process device:device:inode start end
+    for line in locks.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(status.st_ino)") else {
+        continue
+      }
+      return pid_t(words[4])
+    }
+    return nil
+  }
+
+  private static func holder(_ descriptor: Int32) -> String {
+    var buffer = [UInt8](repeating: 0, count: 32)
+    let count = pread(descriptor, &buffer, buffer.count, 0)
+    let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    return digits.isEmpty ? "another server" : "another server (process \(digits))"
+  }
+}

@@ -1,0 +1,84 @@
+import DurableFiles
+import Foundation
+import GRDB
+
+extension StoreError {
+  /// Translates an error of the database or of the system.
+  init(_ error: any Error, at path: String) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as DatabaseError: self.init(error, at: path)
+    case let error as DamagedRow: self = .damaged(path, because: error.description)
+    case is RowDecodingError: self = .damaged(path, because: "a row has invalid contents")
+    case let error as FileFailure: self.init(systemCode: error.code, error.action)
+    default: self.init(.failed, description: "\(path): \(error)")
+    }
+  }
+
+  private init(_ error: DatabaseError, at path: String) {
+    let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+    switch error.resultCode {
+    case .SQLITE_FULL:
+      self.init(.full, description: "\(path): the disk is full; free some space and try again")
+    case .SQLITE_IOERR:
+      // SQLite also reports this when a companion file cannot grow while the database is opened.
+      let (fault, advice) =
+        Self.isFull(at: path)
+        ? ("is full", "free some space, then") : ("failed", "once it works,")
+      self.init(
+        .failed,
+        description:
+          "\(path): the disk \(fault) (\(detail)); no acknowledged write is lost;"
+          + " \(advice) start the server again"
+      )
+    case .SQLITE_BUSY:
+      self.init(.busy, description: "\(path) is in use by another process: \(detail)")
+    case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .damaged(path, because: detail)
+    case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM:
+      self.init(.notWritable, description: "\(path) cannot be opened or written: \(detail)")
+    default: self.init(.failed, description: "\(path): \(detail)")
+    }
+  }
+
+  /// Whether the disk of a file has no space left for even a few pages.
+  private static func isFull(at path: String) -> Bool {
+    var information = statvfs()
+    return statvfs(path, &information) == 0
+      && information.f_bavail * information.f_frsize < 65_536
+  }
+
+  /// Describes a failed system call.
+  init(systemCode code: Int32, _ action: String) {
+    let reason = String(cString: strerror(code))
+    let kind: Kind =
+      switch code {
+      case ENOSPC, EDQUOT, EFBIG: .full
+      case EACCES, EPERM, EROFS, ENOTDIR, ENOENT, EISDIR, ENAMETOOLONG, ELOOP: .notWritable
+      default: .failed
+      }
+    self.init(kind, description: "\(action): \(reason)")
+  }
+
+  /// Describes a file that is damaged, or is not a file of this program.
+  static func damaged(_ path: String, because detail: String) -> StoreError {
+    let name = (path as NSString).lastPathComponent
+    return StoreError(
+      .damaged,
+      description:
+        "\(path): \(detail). The file is unchanged; \"hearth fsck\" lists what is damaged;"
+        + " restore a backup (\"hearth restore\"), or move the file and its companions (\(name)-*) away to start empty"
+    )
+  }
+
+  /// Runs a closure that uses the database, and translates its errors.
+  static func translating<Result>(
+    at path: String,
+    _ body: () throws -> Result
+  ) throws(StoreError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw StoreError(error, at: path)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package import RealtimeCore
+
+extension SQLiteTreeStore {
+  /// Imports JSON as one commit, however long the text is.
+  ///
+  /// Only a small part of the text is in memory. The process must have exclusive use of the store:
+  /// a hub on the same store would not learn of the commit.
+  ///
+  /// - Parameters:
+  ///   - json: The text, at its start; afterwards its position shows how far it has been read.
+  ///   - mode: What to keep of the existing data.
+  /// - Returns: The number of the commit, and how many subtrees it has replaced.
+  /// - Throws: ``JSONError``, ``ImportError``, `StoreError`, or an error of the source of the text;
+  ///   then the store is unchanged.
+  /// - Complexity: O(text · log size)
+  package func importTree(
+    _ json: inout JSONTokenizer,
+    mode: ImportMode
+  ) throws -> ImportResult {
+    var replaced = 0
+    let revision = try commitDirectly { table in
+      var importer = TreeImporter(table.tree, mode: mode)
+      try table.withLongRowsApart { try importer.addAll(&json) }
+      replaced = importer.replacedCount
+    }
+    return ImportResult(revision: revision, replacedCount: replaced)
+  }
+}

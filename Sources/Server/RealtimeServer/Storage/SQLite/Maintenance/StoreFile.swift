@@ -1,0 +1,252 @@
+import Foundation
+import GRDB
+import RealtimeCore
+
+/// The file of a store for reading only, whether or not a server uses it.
+///
+/// Operations that read the whole file fail if acknowledged data is missing.
+package struct StoreFile: Sendable {
+  /// The path of the file.
+  package let path: String
+
+  /// Locates the file of a store.
+  ///
+  /// - Parameter path: The file itself, or the directory of a store.
+  /// - Throws: ``StoreError`` when there is no file.
+  package init(at path: String) throws(StoreError) {
+    var status = stat()
+    let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    self.path = isDirectory ? StoreDirectory(path: path).database : path
+    guard access(self.path, F_OK) == 0 else {
+      if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
+        throw StoreError.loss(of: self.path, fault: fault)
+      }
+      throw StoreError(.failed, description: "there is no database at \(self.path)")
+    }
+  }
+
+  /// Reads the file in one transaction, unless acknowledged data is missing from it.
+  ///
+  /// - Returns: The result of the body, or nil when the file is empty, as before the first start.
+  /// - Throws: ``StoreError`` when data is missing, or any error of ``read(_:)``.
+  private func readWhole<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    if let fault = acknowledged.foreignLog { throw StoreError.loss(of: path, fault: fault) }
+    let result = try read { database in
+      if let fault = try acknowledged.fault(in: database) {
+        throw StoreError.loss(of: path, fault: fault)
+      }
+      return try body(database)
+    }
+    if result == nil, let fault = acknowledged.absence {
+      throw StoreError.loss(of: path, fault: fault)
+    }
+    return result
+  }
+
+  /// Reads the file in one transaction.
+  ///
+  /// - Returns: The result of the body, or nil when the file is empty, as before the first start.
+  /// - Throws: Any error of the body, and errors of the database as ``StoreError``.
+  func read<Result>(_ body: (Database) throws -> Result) throws -> Result? {
+    do {
+      let reader = try StoreSchema.openReader(path: path)
+      defer { try? reader.close() }
+      return try reader.read { database in
+        switch try StoreSchema.identify(database, path: path) {
+        case .nothing: nil
+        case .store: try body(database)
+        }
+      }
+    } catch let error as DatabaseError
+      where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
+    {
+      // The first start was interrupted before anything was stored.
+      return nil
+    } catch let error as DatabaseError {
+      throw StoreError(error, at: path)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads everything that is committed at one moment.
+  ///
+  /// - Throws: ``StoreError`` when the store is damaged.
+  /// - Complexity: O(size)
+  package func load() throws(StoreError) -> StoredTree {
+    try StoreError.translating(at: path) {
+      try readWhole { database in
+        let rows = try NodeTable(database).rowCount()
+        return try StoredTree(reading: database, path: path, rows: rows)
+      } ?? StoredTree()
+    }
+  }
+
+  /// Reads the commits after a known one.
+  ///
+  /// - Parameter revision: The last known commit.
+  /// - Returns: The commits after it, in order, or nil when the log does not reach back that far.
+  /// - Throws: `StoreError` when the file cannot be read, or is damaged.
+  /// - Complexity: O(size of the commits)
+  package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
+    try StoreError.translating(at: path) {
+      try read { database -> [Commit]? in
+        let log = LogTable(database, path: path)
+        guard try log.lastRevision() > revision else { return [] }
+        guard try log.firstRevision(after: revision) == revision + 1 else { return nil }
+        var commits: [Commit] = []
+        try log.forEachBatch(after: revision) { batch in
+          commits += batch
+          return true
+        }
+        return commits
+      } ?? []
+    }
+  }
+
+  /// Writes everything as JSON with priorities, piece by piece.
+  ///
+  /// The tree is never in memory. Commits that are only in the log are folded into a copy of the
+  /// node table, which SQLite keeps in a temporary file.
+  ///
+  /// - Parameters:
+  ///   - layout: How the text is broken into lines.
+  ///   - sink: Receives the text in pieces of whole characters.
+  /// - Throws: `StoreError` when the store is damaged, or any error of the sink.
+  /// - Complexity: O(size)
+  package func export(
+    _ layout: ExportLayout,
+    to sink: @escaping (String) throws -> Void
+  ) throws {
+    let isStore: Void? = try readWhole { database in
+      let rows = try NodeTable(database).rowCount()
+      try FoldTable(database, path: path).checkRows(rows)
+      let table = try LogTable(database, path: path).foldedNodes()
+      var walk = RowWalk(TreeWriter(layout, sink: sink))
+      try NodeRows.forEachChunk(of: database, table: table, rowCount: rows) { chunk in
+        try chunk.forEachNode { try walk.add($1, at: $0) }
+      }
+      try walk.finish().finish()
+    }
+    if isStore == nil { try TreeWriter(layout, sink: sink).finish() }
+  }
+
+  // MARK: Copying
+
+  /// Copies everything that is committed at one moment into another file, and checks the copy.
+  ///
+  /// The copy is a complete store with the ledger, the scheduled writes and the rules.
+  ///
+  /// - Parameter copy: The path of an empty file; the copy in it is durable when this returns.
+  /// - Returns: The check of the copy.
+  /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
+  /// - Complexity: O(size)
+  package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
+    let check = try StoreError.translating(at: path) {
+      guard try readWhole({ _ in true }) == true else {
+        throw StoreError(.failed, description: "\(path) is empty: no server has used it yet")
+      }
+      let reader = try StoreSchema.openReader(path: path)
+      defer { try? reader.close() }
+      try reader.writeWithoutTransaction { database in
+        try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+      }
+      try LogIdentity.renew(copy)
+      try Self.sync(copy)
+      return try StoreFile(at: copy).check()
+    }
+    if let fault = check.faults.first {
+      throw StoreError(
+        .damaged,
+        description: "the copy is damaged: \(fault); \"hearth fsck\" lists all damage"
+      )
+    }
+    return check
+  }
+
+  /// Waits until a file is on the disk, which SQLite does not do for a copy.
+  private static func sync(_ file: String) throws(StoreError) {
+    let descriptor = open(file, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(file)") }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else {
+      throw StoreError(systemCode: errno, "cannot write \(file)")
+    }
+  }
+
+  // MARK: Checking
+
+  /// Verifies every page, row and checksum, without changing the file.
+  ///
+  /// - Returns: The content of the file, and any damage to it.
+  /// - Throws: `StoreError` when the file cannot be read at all, or belongs to another program.
+  /// - Complexity: O(size)
+  package func check() throws(StoreError) -> StoreCheck {
+    let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
+    if let fault = acknowledged.foreignLog { return StoreCheck(faults: ["\(path): \(fault)"]) }
+    return try StoreError.translating(at: path) {
+      try read { database in
+        var check = StoreCheck()
+        for line in try String.fetchAll(
+          database,
+          sql: "PRAGMA integrity_check(\(StoreCheck.faultLimit))"
+        ) where line != "ok" {
+          check.add("\(path): \(line)")
+        }
+        report(in: &check) { check in
+          if let fault = try acknowledged.fault(in: database) { check.add("\(path): \(fault)") }
+        }
+        report(in: &check) { check in
+          try checkNodes(of: database, &check)
+          try FoldTable(database, path: path).checkRows(check.rowCount)
+        }
+        report(in: &check) { try checkLog(of: database, &$0) }
+        report(in: &check) { _ in _ = try LedgerTable(database, path: path).load() }
+        report(in: &check) { _ in _ = try SessionTable(database, path: path).load() }
+        report(in: &check) { _ in _ = try RulesTable(database, path: path).load() }
+        return check
+      } ?? StoreCheck(faults: acknowledged.absence.map { ["\(path): \($0)"] } ?? [])
+    }
+  }
+
+  /// Runs part of the check, and lists any error as a fault.
+  private func report(
+    in check: inout StoreCheck,
+    _ body: (inout StoreCheck) throws -> Void
+  ) {
+    do {
+      try body(&check)
+    } catch {
+      check.add(StoreError(error, at: path).description)
+    }
+  }
+
+  private func checkNodes(of database: Database, _ check: inout StoreCheck) throws {
+    var walk = RowWalk(BranchCheck())
+    let known = try? FoldTable(database, path: path).rowCount()
+    try NodeRows.forEachChunk(of: database, rowCount: known) { chunk in
+      chunk.forEachRow { key, value in
+        check.rowCount += 1
+        do {
+          try walk.add(try NodeRow.decode(value, key: key), at: key)
+        } catch {
+          check.add(StoreError(DamagedRow(key: key, by: error), at: path).description)
+        }
+      }
+    }
+    if try walk.finish().hasBarePriority {
+      check.add("\(path): a priority has no node")
+    }
+  }
+
+  private func checkLog(of database: Database, _ check: inout StoreCheck) throws {
+    let log = LogTable(database, path: path)
+    check.revision = try log.lastRevision()
+    let folded = try FoldTable(database, path: path).progress().revision
+    try log.forEachBatch(after: folded) { _ in
+      check.batchCount += 1
+      return true
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import GRDB
+
+/// The long rows of a node table, in a temporary table while many other rows are written.
+///
+/// SQLite keeps the path and the value of a row together, and compares a path with that of a long
+/// row by reading all of both. So every row that is searched for nearby would read the long one
+/// again. This table is searched by an index of its paths instead.
+final class LongRows {
+  /// The long rows of a table taken together.
+  struct Extent {
+    /// The bytes of all of their values.
+    var total = 0
+    /// The bytes of the longest one.
+    var longest = 0
+
+    /// The most bytes that are moved: others wait for as long as that takes.
+    private static let mostBytes = 64 * 1_024 * 1_024
+
+    /// Whether it costs less to move them twice than to let many changes read one of them each.
+    func areWorthMoving(for changes: Int) -> Bool {
+      total <= Self.mostBytes && longest * (changes / 8) > total
+    }
+  }
+
+  private static let name = "temp.long_rows"
+
+  private let database: Database
+  private let table: String
+  /// The length of a value beyond which its row is long, in bytes.
+  private let longBytes: Int
+  private let select: RowStatement
+  private let find: RowStatement
+  private let insert: RowStatement
+  private let remove: RowStatement
+  private let removeRange: RowStatement
+
+  /// Measures the rows of a table with values of more than a number of bytes.
+  ///
+  /// - Complexity: O(rows)
+  static func extent(
+    of table: String,
+    longerThan bytes: Int,
+    _ database: Database
+  ) throws -> Extent {
+    let row = try Row.fetchOne(
+      database,
+      sql: """
+        SELECT coalesce(sum(length(value)), 0), coalesce(max(length(value)), 0) FROM \(table)
+          WHERE length(value) > ?
+        """,
+      arguments: [bytes]
+    )
+    return Extent(total: row?[0] ?? 0, longest: row?[1] ?? 0)
+  }
+
+  /// Moves the rows with values of more than a number of bytes out of a table.
+  ///
+  /// - Complexity: O(rows), and O(bytes of the long ones)
+  init(of table: String, longerThan longBytes: Int, _ database: Database) throws {
+    let name = Self.name
+    try database.execute(
+      sql: """
+        CREATE TABLE \(name) (path BLOB NOT NULL UNIQUE, value BLOB NOT NULL);
+        INSERT INTO \(name) SELECT path, value FROM \(table)
+          WHERE length(value) > \(longBytes) AND substr(value, 1, 1) <> x'80';
+        DELETE FROM \(table) WHERE path IN (SELECT path FROM \(name));
+        """
+    )
+    self.database = database
+    self.table = table
+    self.longBytes = longBytes
+    func statement(_ sql: String) throws -> RowStatement { try RowStatement(database, sql: sql) }
+    select = try statement("SELECT value FROM \(name) WHERE path = ?")
+    find = try statement("SELECT 1 FROM \(name) WHERE path > ? AND path < ? LIMIT 1")
+    insert = try statement("INSERT INTO \(name) (path, value) VALUES (?, ?)")
+    remove = try statement("DELETE FROM \(name) WHERE path = ?")
+    removeRange = try statement("DELETE FROM \(name) WHERE path >= ? AND path < ?")
+  }
+
+  /// Moves the rows back into the table.
+  func putBack() throws {
+    try database.execute(
+      sql: """
+        INSERT INTO \(table) (path, value) SELECT path, value FROM \(Self.name) ORDER BY path;
+        DROP TABLE \(Self.name);
+        """
+    )
+  }
+
+  func value(_ path: ArraySlice<UInt8>) throws -> [UInt8]? { try select.value(path) }
+
+  func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
+    try find.hasRow(path, RowPath.end(of: path))
+  }
+
+  /// Inserts a row if it is long, and returns whether it is.
+  func insertIfLong(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws -> Bool {
+    guard value.count > longBytes else { return false }
+    try insert.execute(path, value)
+    return true
+  }
+
+  /// Removes a row, and returns how many there were.
+  func remove(_ path: ArraySlice<UInt8>) throws -> Int { try remove.execute(path) }
+
+  /// Removes the rows at a path and below it, and returns how many there were.
+  func removeAll(from path: ArraySlice<UInt8>) throws -> Int {
+    try removeRange.execute(path, RowPath.end(of: path))
+  }
+}

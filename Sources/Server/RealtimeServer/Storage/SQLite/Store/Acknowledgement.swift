@@ -1,0 +1,200 @@
+import DurableFiles
+import Foundation
+import GRDB
+
+/// Records, beside the file, what a store has acknowledged.
+///
+/// SQLite takes a damaged frame for the end of its write-ahead log; the mark proves that commits
+/// are missing there. If the mark cannot be written, it falls behind and proves less, and commits
+/// continue. Only one thread at a time may use it.
+final class StoreMark {
+  private let path: String
+  private let mark: HighWaterMark?
+  private var position: HighWaterMark.Position
+  private let report: @Sendable (StoreEvent) -> Void
+  private var hasReported = false
+
+  /// Opens the mark of a store, and moves it to the position of the store.
+  init(
+    beside database: String,
+    at position: HighWaterMark.Position,
+    _ report: @escaping @Sendable (StoreEvent) -> Void
+  ) {
+    let path = CompanionFile.mark(of: database)
+    self.path = path
+    self.position = position
+    self.report = report
+    let opened = Result { () throws(FileFailure) in try HighWaterMark(path: path) }
+    mark = try? opened.get()
+    do throws(FileFailure) {
+      _ = try opened.get()
+      if case .position(let old) = try HighWaterMark.read(path), old.commit == position.commit,
+        old.others == position.others
+      {
+        self.position = old
+      } else {
+        move()
+      }
+    } catch {
+      tell(error)
+    }
+  }
+
+  /// Advances the mark to a durable batch.
+  ///
+  /// - Parameters:
+  ///   - commit: The last commit of the batch; nil if it has none.
+  ///   - payload: The bytes of its row.
+  func note(_ commit: Int64?, payload: [UInt8]) {
+    if let commit {
+      position.commit = commit
+      position.seal = BatchCoding.seal(of: payload)
+    } else {
+      position.others += 1
+    }
+    move()
+  }
+
+  /// Advances the mark to a durable commit that has no row in the log.
+  func note(_ commit: Int64) {
+    position.commit = commit
+    position.seal = 0
+    move()
+  }
+
+  private func move() {
+    do throws(FileFailure) {
+      try mark?.move(to: position)
+      if hasReported { report(.markedAgain) }
+      hasReported = false
+    } catch {
+      tell(error)
+    }
+  }
+
+  /// Makes the mark durable, so that it also survives a power failure; may be called on any thread.
+  func synchronize() { try? mark?.synchronize() }
+
+  private func tell(_ failure: FileFailure) {
+    if !hasReported { report(.markFailed(StoreError(failure, at: path))) }
+    hasReported = true
+  }
+}
+
+/// What a store must contain, as proved by its mark and its write-ahead log.
+///
+/// A server may be committing at the same time. So this is read before the file itself, which then
+/// contains at least as much, unless something is missing.
+struct AcknowledgedCommits {
+  private let file: String
+  private let mark: HighWaterMark.Reading
+  /// The last commit that the write-ahead log proves.
+  private let provenCommit: Int64
+  /// Whether there is a write-ahead log without a database.
+  private let isOrphan: Bool
+  /// Whether there is a non-empty file.
+  let hasFile: Bool
+  /// Why the write-ahead log must not be copied into the file; nil if it belongs to it.
+  let foreignLog: String?
+
+  /// Reads the mark and the write-ahead log.
+  ///
+  /// - Parameter file: The path of the file of the store, which may be missing.
+  /// - Throws: ``StoreError`` when its companions cannot be read.
+  init(ofStoreAt file: String) throws(StoreError) {
+    self.file = file
+    let markPath = CompanionFile.mark(of: file)
+    mark = try StoreError.translating(at: markPath) { try HighWaterMark.read(markPath) }
+    let log = try WriteAheadLog(of: file)
+    provenCommit = log?.provenCommit() ?? 0
+    var status = stat()
+    hasFile = stat(file, &status) == 0 && status.st_size > 0
+    isOrphan = log != nil && !hasFile
+    foreignLog =
+      hasFile
+      ? try StoreError.translating(at: file) { try LogIdentity.fault(ofLogBeside: file) } : nil
+  }
+
+  /// Whether nothing was ever acknowledged.
+  private var isNothing: Bool {
+    if isOrphan || mark == .damaged { return false }
+    return lastCommit == 0 && position.others == 0
+  }
+
+  private var position: HighWaterMark.Position {
+    if case .position(let position) = mark { position } else { HighWaterMark.Position() }
+  }
+
+  private var lastCommit: Int64 { max(position.commit, provenCommit) }
+
+  // MARK: Checking
+
+  /// Checks that a store is complete, without changing it.
+  ///
+  /// - Throws: ``StoreError`` that tells what is missing, and what to do.
+  func check() throws {
+    if let fault = try fault() { throw StoreError.loss(of: file, fault: fault) }
+  }
+
+  /// What is missing from the file; nil if nothing is.
+  func fault() throws -> String? {
+    if let foreignLog { return foreignLog }
+    if isNothing { return nil }
+    guard hasFile else { return absence }
+    let reader = try StoreSchema.openReader(path: file)
+    defer { try? reader.close() }
+    return try reader.read { database in
+      switch try StoreSchema.identify(database, path: file) {
+      case .nothing: absence
+      case .store: try fault(in: database)
+      }
+    }
+  }
+
+  /// What is missing if the file does not exist or is empty; nil if nothing is.
+  var absence: String? {
+    if isNothing { return nil }
+    return lastCommit > 0
+      ? "it is missing or empty, but commits up to \(lastCommit) were acknowledged"
+      : "it is missing or empty, but writes were acknowledged"
+  }
+
+  /// What is missing from a store, or wrong with its mark; nil if nothing is.
+  func fault(in database: Database) throws -> String? {
+    if mark == .damaged {
+      return
+        "its mark \(CompanionFile.mark(of: file)) is damaged, so missing commits go unnoticed"
+    }
+    let log = LogTable(database, path: file)
+    let revision = try log.lastRevision()
+    let reason =
+      "though acknowledged: its write-ahead log is damaged or missing, or the file is an old copy"
+    if revision < lastCommit {
+      return revision + 1 == lastCommit
+        ? "commit \(lastCommit) is missing, \(reason)"
+        : "commits \(revision + 1) to \(lastCommit) are missing, \(reason)"
+    }
+    let others = try log.batchesWithoutCommits()
+    if others < position.others {
+      return
+        "\(position.others - others) changes to the rules, the scheduled writes or the records of"
+        + " clients are missing, \(reason)"
+    }
+    if position.seal != 0, let seal = try log.seal(of: position.commit), seal != position.seal {
+      return "commit \(position.commit) is not the one that was acknowledged"
+    }
+    return nil
+  }
+}
+
+extension StoreError {
+  /// Describes a store in which acknowledged data is missing.
+  static func loss(of path: String, fault: String) -> StoreError {
+    StoreError(
+      .damaged,
+      description:
+        "\(path): \(fault). Its files are unchanged; \"hearth restore FILE\" puts a backup in their"
+        + " place, and \"hearth fsck --accept-loss\" continues with what is left; both keep copies"
+    )
+  }
+}

@@ -1,0 +1,334 @@
+import GRDB
+import GRDBSQLite
+import Glibc
+
+/// A connection whose transactions are on the disk once they have returned.
+///
+/// When the disk is full, a transaction is refused: its end is missing in the log, so none of it
+/// counts, and the next one may succeed. After any other failure of a write or a sync the outcome
+/// is unknown, and the next sync may succeed without writing what was lost. So the first such
+/// failure finishes the writer, and the next process that opens the file recovers what is on the
+/// disk.
+///
+/// State: inherited (the log of an earlier process has not been copied into the file yet) → ready →
+/// finished. The owner ensures that only one thread at a time uses it.
+final class DurableWriter {
+  private enum State {
+    case inherited
+    case ready
+    case finished(StoreError)
+  }
+
+  /// The connection.
+  let queue: DatabaseQueue
+  private let path: String
+  private var state = State.inherited
+  /// Whether the log does not say which file it belongs to, as far as is known.
+  private var needsBinding = true
+  /// How many pages are written before the log is copied into the file; nil if the owner does that.
+  private let checkpointPages: Int32?
+  private var copiedPages: Int32 = 0
+
+  /// Opens a file, and copies into it what an earlier process left in the write-ahead log.
+  ///
+  /// While the disk is full or another process reads the file, this connection can only read it;
+  /// the first transaction tries to copy the log again.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - checkpointPages: How many pages are written before the log is copied into the file; nil if
+  ///     the owner does that, and says so.
+  ///   - open: Opens the connection.
+  /// - Throws: Any error of `open`, and ``StoreError`` when the log cannot be copied for another
+  ///   reason.
+  init(
+    path: String,
+    checkpointPages: Int32? = nil,
+    _ open: () throws -> DatabaseQueue
+  ) throws {
+    self.path = path
+    self.checkpointPages = checkpointPages
+    queue = try open()
+    do throws(StoreError) {
+      try requireReady()
+    } catch {
+      guard case .finished = state else { return }
+      try? close()
+      throw error
+    }
+  }
+
+  /// Makes changes in one transaction, and returns once it is on the disk.
+  ///
+  /// - Throws: Any error of the body, with nothing stored, and errors of the database as
+  ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
+  ///   writer is finished.
+  func write(_ body: (Database) throws -> Void) throws {
+    try requireReady()
+    do {
+      if needsBinding { try bindLog() }
+      try queue.write(body)
+      if checkpointPages != nil { copyLongLog() }
+    } catch let error as DatabaseError {
+      throw failure(of: queue, error)
+    }
+  }
+
+  /// Copies the log into the file once it has become long; a failure leaves that to the next one.
+  private func copyLongLog() {
+    try? queue.writeWithoutTransaction { database in
+      var (pages, peak): (Int32, Int32) = (0, 0)
+      let connection = database.sqliteConnection
+      sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &peak, 0)
+      guard let checkpointPages, pages - copiedPages >= checkpointPages else { return }
+      needsBinding = true
+      _ = try database.checkpoint(.passive)
+      copiedPages = pages
+    }
+  }
+
+  /// Records that the log has been copied into the file, so that another one may begin.
+  func logWasCopied() { needsBinding = true }
+
+  /// Records, before anything else in a log, which file it belongs to; see ``LogIdentity``.
+  private func bindLog() throws {
+    var previous: LogIdentity?
+    var isStore = false
+    try queue.read { database in
+      isStore = try Int32.fetchOne(database, sql: "PRAGMA application_id") != 0
+      previous = try LogIdentity(database)
+    }
+    guard isStore else { return }
+    if previous == nil {
+      // The file itself gets a name, which the next log names.
+      let first = LogIdentity(after: nil)
+      try queue.write { try first.save($0) }
+      try queue.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+      previous = first
+    }
+    try queue.write { try LogIdentity(after: previous).save($0) }
+    needsBinding = false
+  }
+
+  /// Judges an error of this connection or of another one to the file, before the next transaction.
+  ///
+  /// - Returns: The error to throw. Unless it is a refusal, the writer is finished.
+  func failure(of connection: DatabaseQueue, _ error: DatabaseError) -> StoreError {
+    let error = connection.explained(error)
+    let failure = StoreError(error, at: path)
+    return error.isRefusal ? failure : finish(failure)
+  }
+
+  /// Ensures that a transaction may be written.
+  ///
+  /// - Throws: ``StoreError`` when the writer is finished, or cannot start yet.
+  func requireReady() throws(StoreError) {
+    switch state {
+    case .ready: return
+    case .finished(let failure): throw failure
+    case .inherited: try restartLog()
+    }
+  }
+
+  /// Ensures that the writer is not finished.
+  ///
+  /// - Throws: The ``StoreError`` that finished it.
+  func requireUnfinished() throws(StoreError) {
+    if case .finished(let failure) = state { throw failure }
+  }
+
+  /// Stops all writing after a failure.
+  ///
+  /// - Returns: The first failure.
+  private func finish(_ failure: StoreError) -> StoreError {
+    if case .finished(let first) = state { return first }
+    state = .finished(failure)
+    return failure
+  }
+
+  /// Makes the log of an earlier process durable and copies it into the file, so that the next
+  /// transaction restarts it.
+  private func restartLog() throws(StoreError) {
+    do {
+      try queue.writeWithoutTransaction { database in
+        try Self.rewriteLog(of: database)
+        _ = try database.checkpoint(.restart)
+      }
+      state = .ready
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+      throw StoreError(
+        .busy,
+        description:
+          "\(path): cannot copy the log of an earlier server into the file while another process,"
+          + " such as a backup, reads it; writes are accepted once that ends"
+      )
+    } catch {
+      let failure = StoreError(error, at: path)
+      throw failure.kind == .full ? failure : finish(failure)
+    }
+  }
+
+  /// Writes the bytes of the log to the disk again, in place, and syncs them.
+  ///
+  /// The system shows a process everything that an earlier one has written, even what the disk
+  /// failed to keep, and another sync may succeed without writing it. If only part of the log were
+  /// on the disk, a recovery after a power failure would mix an older state into the file.
+  private static func rewriteLog(of database: Database) throws {
+    // The log is open once something has been read.
+    _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
+    guard let log = try log(of: database) else { return }
+    let size = try log.size
+    // SQLite reads and writes less than 128 KiB at a time.
+    var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
+    for offset in stride(from: 0, to: size, by: buffer.count) {
+      let count = Int32(min(size - offset, Int64(buffer.count)))
+      try check(log.methods.xRead(log.file, &buffer, count, offset))
+      try check(log.methods.xWrite(log.file, &buffer, count, offset))
+    }
+    if size > 0 { try check(log.methods.xSync(log.file, SQLITE_SYNC_NORMAL)) }
+  }
+
+  /// The file of the write-ahead log, as SQLite has opened it.
+  private struct LogFile {
+    let file: UnsafeMutablePointer<sqlite3_file>
+    let methods: sqlite3_io_methods
+
+    /// The size in bytes.
+    var size: Int64 {
+      get throws {
+        var size: Int64 = 0
+        try check(methods.xFileSize(file, &size))
+        return size
+      }
+    }
+  }
+
+  /// The log of a connection that has read or written something.
+  private static func log(of database: Database) throws -> LogFile? {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    let connection = database.sqliteConnection
+    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
+    guard let file, let methods = file.pointee.pMethods?.pointee else { return nil }
+    return LogFile(file: file, methods: methods)
+  }
+
+  private static func check(_ code: Int32) throws {
+    guard code != SQLITE_OK else { return }
+    throw DatabaseError(
+      resultCode: ResultCode(rawValue: code),
+      message: sqlite3_errstr(code).map { String(cString: $0) }
+    )
+  }
+
+  /// Whether nothing more may be written.
+  var isFinished: Bool { if case .finished = state { true } else { false } }
+
+  // MARK: Closing
+
+  /// Closes the connection; after a failure, without writing anything.
+  ///
+  /// - Parameter other: Another connection to the file, which is closed first.
+  /// - Throws: Any error of the database.
+  func close(after other: DatabaseQueue? = nil) throws {
+    guard case .finished = state else {
+      try other?.close()
+      return try queue.close()
+    }
+    // When the last connection closes, SQLite copies the log into the file, unless that connection
+    // is read-only. But the disk may have lost part of the log, which the next process recovers.
+    let reader = try? StoreSchema.openReader(path: path)
+    _ = try? reader?.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+    try? other?.close()
+    try? queue.close()
+    try? reader?.close()
+  }
+}
+
+extension DatabaseQueue {
+  /// Recognizes a full disk that SQLite mistakes for a broken one: a quota is exceeded, or a file
+  /// has reached its maximum size.
+  ///
+  /// - Parameter error: An error of this connection.
+  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the same error.
+  func explained(_ error: DatabaseError) -> DatabaseError {
+    guard error.extendedResultCode == .SQLITE_IOERR_WRITE, let reason = missingRoom() else {
+      return error
+    }
+    return DatabaseError(resultCode: .SQLITE_FULL, message: reason)
+  }
+
+  /// Why no file beside the database can grow longer than the database and its log, or nil if one
+  /// can.
+  ///
+  /// SQLite does not report why a write failed, so this writes a page to a separate file.
+  private func missingRoom() -> String? {
+    let sizes = [path, path + "-wal"].map { name in
+      var facts = stat()
+      return stat(name, &facts) == 0 ? facts.st_size : 0
+    }
+    let probe = path + "-room"
+    let descriptor = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    defer {
+      Glibc.close(descriptor)
+      unlink(probe)
+    }
+    let page = [UInt8](repeating: 0, count: 4_096)
+    guard pwrite(descriptor, page, page.count, sizes.max() ?? 0) < page.count else { return nil }
+    let code = errno
+    return [ENOSPC, EDQUOT, EFBIG].contains(code) ? String(cString: strerror(code)) : nil
+  }
+}
+
+extension DatabaseError {
+  /// Whether SQLite reports the error before the end of a transaction is in the log, so that none
+  /// of it counts.
+  var isRefusal: Bool {
+    switch resultCode {
+    case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_CONSTRAINT: true
+    default: false
+    }
+  }
+
+  /// Whether the file differs from what was written, which is detected while reading it.
+  var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+}
+
+/// The connections and the lock of an open store.
+struct StoreConnections {
+  let lock: DirectoryLock
+  /// The connection for commits, which are durable.
+  let writer: DurableWriter
+  /// Folds without waiting for the disk: what is lost can be folded again.
+  let folder: LogFolder
+  /// The connection of the folder, also used for checkpoints.
+  let maintainer: DatabaseQueue
+
+  /// Opens the file of a store, which may be new.
+  init(to file: String, lock: DirectoryLock, options: StoreOptions) throws {
+    self.lock = lock
+    writer = try DurableWriter(path: file) {
+      try StoreSchema.identify(at: file)
+      let writer = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
+      try Self.limitPages(of: writer, options: options)
+      return writer
+    }
+    try StoreSchema.migrator.migrate(writer.queue)
+    maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
+    try Self.limitPages(of: maintainer, options: options)
+    folder = try LogFolder(
+      maintainer,
+      path: file,
+      changesPerTurn: options.foldChangesPerTurn,
+      pagesPerChange: options.foldPagesPerChange,
+      mark: options.logMark
+    )
+  }
+
+  private static func limitPages(of queue: DatabaseQueue, options: StoreOptions) throws {
+    guard let limit = options.pageLimit else { return }
+    try queue.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA max_page_count = \(limit)")
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import DurableFiles
+import Foundation
+import GRDB
+import RealtimeCore
+
+/// The log of commits, one row for each batch; it holds at least those not yet in the node table.
+struct LogTable {
+  private let database: Database
+  private let path: String
+
+  init(_ database: Database, path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  func append(_ payload: [UInt8], revision: Int64) throws {
+    let insert = try database.cachedStatement(
+      sql: "INSERT INTO log (revision, payload) VALUES (?, ?)"
+    )
+    try insert.execute(arguments: [revision, Data(payload)])
+  }
+
+  /// Calls a closure with each batch after a commit, in order, until the closure returns false.
+  func forEachBatch(
+    after revision: Int64,
+    _ body: (_ commits: [Commit]) throws -> Bool
+  ) throws {
+    var expected = revision + 1
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
+    while let row = try rows.next() {
+      let revision = try row.decode(Int64.self, atIndex: 0)
+      let payload = try row.decode(Data.self, atIndex: 1)
+      let commits = try decode(payload, revision: revision)
+      for commit in commits {
+        guard commit.revision == expected else {
+          throw StoreError.damaged(path, because: "commit \(expected) is missing")
+        }
+        expected += 1
+      }
+      guard try body(commits) else { return }
+    }
+  }
+
+  /// The number of the first commit after another that is still in the log, or nil if there is
+  /// none.
+  func firstRevision(after revision: Int64) throws -> Int64? {
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision LIMIT 1",
+      arguments: [revision]
+    )
+    return try row.map {
+      try decode($0.decode(Data.self, atIndex: 1), revision: $0.decode(Int64.self, atIndex: 0))
+    }?.first?.revision
+  }
+
+  /// Calls a closure with the changes that turn the node table into the current tree.
+  func forEachMissingChange(_ body: (Change) throws -> Void) throws {
+    let progress = try FoldTable(database, path: path).progress()
+    for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
+    try forEachBatch(after: progress.target) { commits in
+      for change in commits.lazy.flatMap(\.changes) { try body(change) }
+      return true
+    }
+  }
+
+  /// All changes of a fold in progress, including those that have been applied.
+  func changes(of progress: FoldProgress) throws -> [Change] {
+    guard progress.revision < progress.target else { return [] }
+    var coalesced = CoalescedChanges()
+    try forEachBatch(after: progress.revision) { commits in
+      for commit in commits { coalesced.add(commit.changes) }
+      return (commits.last?.revision ?? 0) < progress.target
+    }
+    return coalesced.changes
+  }
+
+  private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
+    do throws(BinaryReader.Failure) {
+      return try BatchCoding.decode(Array(payload), revision: revision)
+    } catch {
+      throw StoreError.damaged(path, because: "commit \(revision) is damaged: \(error.reason)")
+    }
+  }
+
+  // MARK: Checksums
+
+  /// The checksum of the row that ends with this commit; nil if that is folded, or within a row.
+  func seal(of revision: Int64) throws -> UInt64? {
+    let sql = "SELECT payload FROM log WHERE revision = ?"
+    let payload = try Data.fetchOne(database, sql: sql, arguments: [revision])
+    return payload.map { BatchCoding.seal(of: Array($0)) }
+  }
+
+  // MARK: Batches without commits
+
+  /// The number of batches without commits so far; 0 in a file of an earlier version.
+  func batchesWithoutCommits() throws -> Int64 {
+    guard try database.tableExists("batches") else { return 0 }
+    return try Int64.fetchOne(database, sql: "SELECT without_commits FROM batches") ?? 0
+  }
+
+  /// Counts a batch without commits, so that its loss can be detected.
+  func countBatchWithoutCommits() throws {
+    try database.cachedStatement(sql: "UPDATE batches SET without_commits = without_commits + 1")
+      .execute()
+  }
+
+  // MARK: Size
+
+  /// The position of the file, to be compared with its mark.
+  func position() throws -> HighWaterMark.Position {
+    let revision = try lastRevision()
+    return HighWaterMark.Position(
+      commit: revision,
+      others: try batchesWithoutCommits(),
+      seal: try seal(of: revision) ?? 0
+    )
+  }
+
+  /// The last commit of all, whether folded or not.
+  func lastRevision() throws -> Int64 {
+    let folded = try FoldTable(database, path: path).progress().revision
+    return try max(folded, Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
+  }
+
+  /// The number and total size of the batches that are not yet in the node table.
+  func size() throws -> (batches: Int, bytes: Int) {
+    let folded = try FoldTable(database, path: path).progress().revision
+    let row = try Row.fetchOne(
+      database,
+      sql: "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log WHERE revision > ?",
+      arguments: [folded]
+    )
+    return try row.map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) } ?? (0, 0)
+  }
+
+  // MARK: Folding
+
+  /// Moves the whole log into the node table, within the caller's transaction.
+  func foldAll() throws {
+    let last = try lastRevision()
+    let nodes = NodeTable(database)
+    try forEachMissingChange { try nodes.apply($0) }
+    try database.execute(sql: "DELETE FROM log")
+    try FoldTable(database, path: path)
+      .save(FoldProgress(revision: last), addingRows: nodes.addedRows)
+  }
+
+  /// Copies the node table, for this connection only, and folds the whole log into the copy.
+  ///
+  /// - Returns: The name of the copy, or of the table itself when the log is empty.
+  func foldedNodes() throws -> String {
+    guard try size().batches > 0 else { return NodeTable.name }
+    let copy = "temp.folded_nodes"
+    try database.execute(
+      sql: """
+        CREATE TABLE \(copy) (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+        INSERT INTO \(copy) SELECT path, value FROM main.\(NodeTable.name) ORDER BY path;
+        """
+    )
+    let nodes = NodeTable(database, table: copy)
+    try forEachMissingChange { try nodes.apply($0) }
+    return copy
+  }
+
+  /// Removes batches that are in the node table, oldest first.
+  ///
+  /// - Parameters:
+  ///   - revision: The last commit that may be removed.
+  ///   - byteLimit: The maximum number of bytes to remove, since all their pages are read.
+  /// - Returns: Whether none are left.
+  /// - Throws: Any error of the database.
+  func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {
+    let select = try database.cachedStatement(
+      sql: "SELECT revision, LENGTH(payload) FROM log WHERE revision <= ? ORDER BY revision"
+    )
+    let rows = try Row.fetchCursor(select, arguments: [revision])
+    var last: Int64?
+    var bytes = 0
+    var isDone = true
+    while let row = try rows.next() {
+      if bytes >= byteLimit {
+        isDone = false
+        break
+      }
+      last = try row.decode(Int64.self, atIndex: 0)
+      // A short row costs as much as a page.
+      bytes += max(try row.decode(Int.self, atIndex: 1), 4_096)
+    }
+    if let last {
+      try database.execute(sql: "DELETE FROM log WHERE revision <= ?", arguments: [last])
+    }
+    return isDone
+  }
+}

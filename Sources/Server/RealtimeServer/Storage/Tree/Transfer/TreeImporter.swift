@@ -1,0 +1,278 @@
+package import RealtimeCore
+
+/// What an import changes.
+package protocol ImportTarget {
+  /// Replaces the data, or the priority, at a path.
+  mutating func apply(_ change: Change) throws
+  /// Removes everything at a path, before nodes are inserted there and below it.
+  mutating func clear(_ keys: [ChildKey]) throws
+  /// Adds a node at or below a path that has been cleared.
+  mutating func insert(_ node: Node, at keys: [ChildKey]) throws
+  /// Removes the priorities, at a path and above it, of nodes without data below them.
+  mutating func prune(_ keys: [ChildKey]) throws
+}
+
+extension RowTree: ImportTarget {}
+
+/// Reads JSON and makes the changes that it describes, keeping little of it in memory.
+///
+/// A small value is collected until it is complete and then becomes one row, as in a fold. When a
+/// value outgrows a row, all values around it that are still being collected are written first, and
+/// then its children one by one. A name that data cannot have, or that occurs twice in one object,
+/// is an error: to leave it out would lose data silently.
+package struct TreeImporter<Target: ImportTarget> {
+  /// An object or array that has begun and not ended.
+  private struct Level {
+    let key: ChildKey?
+    let isArray: Bool
+    /// Whether existing data that the JSON does not mention is kept.
+    let isMerged: Bool
+    /// Whether the children are written as rows; otherwise they are collected in ``entries``.
+    var isWritten: Bool
+    var entries: [(key: ChildKey, value: Node)] = []
+    var bytes = 0
+    var elements = 0
+    var priority: LeafValue?
+    var value: Node?
+    var names = MemberNames()
+  }
+
+  /// What the next value belongs to.
+  private enum Destination {
+    case child(ChildKey?)
+    case value
+    case priority
+  }
+
+  /// What the importer changes.
+  package var target: Target
+  private let mode: ImportMode
+  private var levels: [Level] = []
+  private var name: String?
+  private var hasBegun = false
+  /// How many subtrees have been replaced.
+  package private(set) var replacedCount = 0
+
+  /// Makes an importer that has not read anything.
+  package init(_ target: Target, mode: ImportMode) {
+    self.target = target
+    self.mode = mode
+  }
+
+  /// Imports a whole text.
+  ///
+  /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
+  package mutating func addAll(_ json: inout JSONTokenizer) throws {
+    while try addNext(&json) {}
+  }
+
+  /// Imports a small part of a text.
+  ///
+  /// - Returns: Whether more of it may follow.
+  /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
+  package mutating func addNext(_ json: inout JSONTokenizer) throws -> Bool {
+    guard let token = try json.next() else { return false }
+    if case .merging = mode, !hasBegun, token != .objectStart {
+      throw ImportError("the data to add must be a JSON object", at: .root)
+    }
+    hasBegun = true
+    try add(token, at: json.place)
+    return true
+  }
+
+  private mutating func add(
+    _ token: JSONTokenizer.Token,
+    at place: JSONTokenizer.Place
+  ) throws {
+    switch token {
+    case .name(let text):
+      try check(name: text, at: place)
+      name = text
+    case .objectStart: try open(isArray: false)
+    case .arrayStart: try open(isArray: true)
+    case .objectEnd, .arrayEnd: try close()
+    case .scalar(let value): try add(value)
+    }
+  }
+
+  // MARK: Values
+
+  /// Returns what the next value belongs to, and counts the value if it is an element of an array.
+  private mutating func nextDestination() throws -> Destination {
+    defer { name = nil }
+    guard let last = levels.indices.last else { return .child(nil) }
+    if levels[last].isArray {
+      levels[last].elements += 1
+      return .child(ChildKey(String(levels[last].elements - 1)))
+    }
+    switch name ?? "" {
+    case ".priority": return .priority
+    case ".value": return .value
+    case let text: return .child(ChildKey(text))
+    }
+  }
+
+  private mutating func add(_ json: JSONValue) throws {
+    let last = levels.count - 1
+    switch try nextDestination() {
+    case .priority: levels[last].priority = try node(json, isPriority: true).leafValue
+    case .value: levels[last].value = try node(json)
+    case .child(let key): try finish(try node(json), as: key)
+    }
+  }
+
+  /// Converts a value, or throws an error that names its path.
+  private func node(
+    _ json: JSONValue,
+    isPriority: Bool = false
+  ) throws(ImportError) -> Node {
+    do throws(NodeError) {
+      guard isPriority else { return try Node(json: json) }
+      return try Node.priorityValue(json).map { .leaf($0) } ?? .empty
+    } catch {
+      throw ImportError(error.description, at: Path(path))
+    }
+  }
+
+  private mutating func open(isArray: Bool) throws {
+    switch try nextDestination() {
+    case .priority:
+      throw ImportError("a priority must be a number, a string or null", at: Path(path))
+    case .value: throw ImportError(".value must be a leaf", at: Path(path))
+    case .child(let key):
+      let keys = path + (key.map { [$0] } ?? [])
+      try check(.empty, at: keys)
+      let isMerged = !isArray && mode.merges(Path(keys))
+      levels.append(Level(key: key, isArray: isArray, isMerged: isMerged, isWritten: isMerged))
+    }
+  }
+
+  private mutating func close() throws {
+    let keys = path
+    guard let level = levels.popLast() else { return }
+    let value = level.value ?? .empty
+    if !value.isEmpty, let other = level.names.firstChild {
+      throw ImportError(".value cannot be combined with \(quoted(other.text))", at: Path(keys))
+    }
+    guard level.isWritten else {
+      let node =
+        value.isEmpty
+        ? Node(sortedChildren: level.entries.sorted { $0.key < $1.key }, priority: level.priority)
+        : value.withPriority(level.priority)
+      return try finish(node, as: level.key)
+    }
+    if !value.isEmpty {
+      return try target.apply(Change(Path(keys), to: value.withPriority(level.priority)))
+    }
+    if let priority = level.priority {
+      try target.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
+    }
+    if !level.isMerged { try target.prune(keys) }
+  }
+
+  /// Adds a complete value to its parent, or writes it if the parent is being written.
+  private mutating func finish(_ node: Node, as key: ChildKey?) throws {
+    let keys = path + (key.map { [$0] } ?? [])
+    try check(node, at: keys)
+    guard let key, let last = levels.indices.last, !levels[last].isWritten else {
+      return try write(node, at: keys)
+    }
+    if !node.isEmpty { levels[last].entries.append((key, node)) }
+    levels[last].bytes += key.text.utf8.count + 1
+    guard let size = NodeRow.size(of: node), levels[last].bytes + size <= NodeRow.packedBytes
+    else { return try writeOut() }
+    levels[last].bytes += size
+  }
+
+  // MARK: Writing
+
+  /// Writes all collected values, starting at the root.
+  private mutating func writeOut() throws {
+    var keys: [ChildKey] = []
+    for index in levels.indices {
+      if let key = levels[index].key { keys.append(key) }
+      guard !levels[index].isWritten else { continue }
+      levels[index].isWritten = true
+      let isBelow = index > 0 && !levels[index - 1].isMerged
+      if !isBelow { replacedCount += 1 }
+      try target.clear(keys)
+      for (key, node) in levels[index].entries { try target.insert(node, at: keys + [key]) }
+      levels[index].entries = []
+    }
+  }
+
+  private mutating func write(_ node: Node, at keys: [ChildKey]) throws {
+    guard let level = levels.last, !level.isMerged else {
+      // Where entries are added to others, "null" stands for no entries.
+      if node.isEmpty, levels.last != nil, mode.merges(Path(keys)) { return }
+      replacedCount += 1
+      return try target.apply(Change(Path(keys), to: node))
+    }
+    try target.clear(keys)
+    if !node.isEmpty { try target.insert(node, at: keys) }
+  }
+
+  // MARK: Checks
+
+  /// The keys of the object or array that is being read.
+  package var path: [ChildKey] { levels.compactMap(\.key) }
+
+  private mutating func check(name: String, at place: JSONTokenizer.Place) throws {
+    switch name {
+    case ".priority", ".value": break
+    case ".sv": throw ImportError("a server value cannot be imported", at: Path(path))
+    default:
+      if let problem = Validation.problem(withKey: name) {
+        throw ImportError("\(problem): \(quoted(name))", at: Path(path))
+      }
+    }
+    if let first = levels[levels.count - 1].names.insert(ChildKey(name), at: place) {
+      throw ImportError("\(quoted(name)) occurs a second time, after \(first)", at: Path(path))
+    }
+  }
+
+  private func quoted(_ name: String) -> String {
+    JSONValue.string(name.count > 64 ? name.prefix(64) + "…" : name).text
+  }
+
+  private func check(_ node: Node, at keys: [ChildKey]) throws {
+    let path = Path(keys)
+    if let problem = Validation.problem(with: node, at: path) {
+      throw ImportError(problem, at: path)
+    }
+  }
+}
+
+/// The names of the members of an object, in order to find one that occurs twice.
+private struct MemberNames {
+  private var entries: [(key: ChildKey, place: JSONTokenizer.Place)] = []
+  /// The indexes of the entries; nil as long as the names ascend, or are few.
+  private var indexes: [ChildKey: Int]?
+  private var isAscending = true
+
+  /// The number of names up to which it is cheaper to compare all of them.
+  private static let few = 12
+
+  /// The first name that is not that of a special member.
+  var firstChild: ChildKey? {
+    entries.lazy.map(\.key).first { $0 != .priority && $0 != ChildKey(".value") }
+  }
+
+  /// Adds a name; returns the place of the same name if it has occurred before.
+  mutating func insert(_ key: ChildKey, at place: JSONTokenizer.Place) -> JSONTokenizer.Place? {
+    if let last = entries.last, isAscending { isAscending = last.key < key }
+    if !isAscending {
+      if entries.count > Self.few, indexes == nil {
+        indexes = Dictionary(
+          entries.enumerated().map { ($1.key, $0) },
+          uniquingKeysWith: { first, _ in first }
+        )
+      }
+      let index = indexes.map { $0[key] } ?? entries.firstIndex { $0.key == key }
+      if let index { return entries[index].place }
+      indexes?[key] = entries.count
+    }
+    entries.append((key, place))
+    return nil
+  }
+}
