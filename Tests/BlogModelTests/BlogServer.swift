@@ -3,12 +3,15 @@ import Dispatch
 import Foundation
 import FoundationNetworking
 import NIOConcurrencyHelpers
+import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 import Testing
 
 /// A server in memory for one test, and the users' connections to it.
 final class BlogServer: Sendable {
+  /// The requests that rules refused, as the screens keep them.
+  let refused = NIOLockedValueBox<[JSONValue]>([])
   let server: DatabaseServer
 
   /// The administrator's secret.
@@ -129,7 +132,11 @@ final class BlogServer: Sendable {
       me: try Author(userName: name),
       isNamedByAccount: isNamedByAccount,
       stars: stars,
-      terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") }
+      terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") },
+      keepRefused: { [refused] request in
+        refused.withLockedValue { $0.append(request) }
+        return "/a b/refused.json"
+      }
     )
     return ScreenProbe(blog)
   }

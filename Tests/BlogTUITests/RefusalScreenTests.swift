@@ -9,8 +9,8 @@ struct RefusalScreenTests {
     "Permission denied at /posts/p12: .write of /posts/$post (line 31) at /posts/p12: "
     + "auth.uid === data.child('uid').val() → false, where $post = \"p12\""
   private static let untold =
-    "Permission denied at /posts/p12; whoever runs the server can ask which rule "
-    + "(with --rules if it has its own): hearth export | hearth rules explain --data - --as alice --write /posts/p12 VALUE"
+    "Permission denied at /posts/p12; \"hearth rules explain --as alice --write /posts/p12 VALUE\" "
+    + "tells whoever runs the server which rule"
 
   @Test("Without an account, the status bar says so, and writing shows how to sign in")
   func withoutAccount() {
@@ -51,7 +51,7 @@ struct RefusalScreenTests {
       .blog(.failed(.post("p12", title: "Mine", body: "Text"), reason: Self.untold))
     )
     #expect(model.composer?.draft.title == "Mine")
-    #expect(footer(model).contains("--write /posts/p12 VALUE. Change it, or send it again."))
+    #expect(footer(model).contains("server which rule. Change it, or send it again."))
     model.type("x")
     #expect(!footer(model).contains("send it again"))
     #expect(

@@ -66,6 +66,7 @@ struct OptionUseTests {
       "databases drain": ["host"], "databases delete": ["nothing", "--yes"],
       "databases rename": ["nothing", "something", "--yes"],
       "rules set": [package + "/assets/rules/blog.json"],
+      "rules explain": ["--read", "/posts"],
       "users list": [],
       "users add": ["c@d.ef", "--password-stdin"], "users disable": ["x"],
       "users enable": ["x"], "users reset": ["x"], "users delete": ["x"], "users rotate-key": [],

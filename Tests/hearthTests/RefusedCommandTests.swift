@@ -102,6 +102,7 @@ extension EndToEnd {
       for arguments in [
         ["set", "/posts/x", #"{"title": "it's"}"#], ["set", "/users/bob/username", "\"ann\""],
         ["get", "/seen/bob"], ["set", "/nowhere", "1"],
+        ["set", "/nowhere", "\"\(String(repeating: "long ", count: 20_000))\""],
       ] {
         let refusal = try refusal(of: arguments + ["--database", url], in: sandbox)
         #expect(refusal.contains("permission denied at \(arguments[1]);"))
@@ -150,16 +151,17 @@ extension EndToEnd {
         ).lines.first
       )
       for (arguments, part) in [
-        (["list"], "orderBy=\"$key\"&limitToLast="),
-        (["list", "top"], "orderBy=\"starCount\"&limitToLast="),
-        (["list", "mine"], "limitToLast="), (["search", "T"], "--read /posts"),
-        (["get", "/posts"], "--read /posts\n"),
-        (["star", id, "--stars", "transaction"], "--write /posts/\(id) "),
-        (["star", id, "--stars", "increment"], "--write / --update "),
+        (["list"], #""query":"orderBy=\"$key\"&limitToLast="#),
+        (["list", "top"], #""query":"orderBy=\"starCount\"&limitToLast="#),
+        (["list", "mine"], "limitToLast="), (["search", "T"], #""read":"/posts""#),
+        (["get", "/posts"], #""read":"/posts","query":null"#),
+        (["star", id, "--stars", "transaction"], #""write":"/posts/\#(id)","update":false"#),
+        (["star", id, "--stars", "increment"], #""write":"/","update":true"#),
       ] {
         let refusal = try refusal(of: arguments + ["--database", url], in: sandbox)
-        #expect(refusal.contains(part), "\(refusal)")
-        let answer = try explanation(of: refusal, in: sandbox, rules: rules)
+        let file = try String(contentsOfFile: requestFile(of: refusal), encoding: .utf8)
+        #expect(file.contains(part), "\(file)")
+        let answer = try explanation(of: refusal, in: sandbox)
         #expect(answer.contains("posts"), "\(answer)")
       }
     }
@@ -170,18 +172,18 @@ extension EndToEnd {
       return outcome.errors
     }
 
+    /// The file that a refusal names.
+    private func requestFile(of refusal: String) throws -> String {
+      let rest = try #require(refusal.split(separator: " --request ").dropFirst().first)
+      return String(rest.prefix { $0 != "\"" })
+    }
+
     /// What the command prints that a refusal advises, which is a denial.
-    private func explanation(
-      of refusal: String,
-      in sandbox: Sandbox,
-      rules: String? = nil
-    ) throws -> String {
-      let start = try #require(refusal.range(of: "hearth export | "), "\(refusal)")
-      let data = "export --data-dir \(sandbox.directory)/blog | "
-      let line =
-        String(refusal[start.upperBound...]).trimmingCharacters(in: .newlines)
-        + (rules.map { " --rules \($0)" } ?? "")
-      let script = "hearth() { \"$program\" \"$@\"; }; hearth \(data)\(line)"
+    private func explanation(of refusal: String, in sandbox: Sandbox) throws -> String {
+      let start = try #require(refusal.range(of: "hearth rules explain "), "\(refusal)")
+      let line = String(refusal[start.lowerBound...].prefix { $0 != "\"" })
+      let place = " --data-dir \(sandbox.directory)/blog"
+      let script = "hearth() { \"$program\" \"$@\"; }; \(line)\(place)"
       let answer = try sandbox.run(
         ["-c", "program='\(Sandbox.program)'; \(script)"],
         of: "/bin/bash",

@@ -3043,14 +3043,18 @@ _hearth_rules_check() {
 
 _hearth_rules_explain() {
     repeating_flags=()
-    non_repeating_flags=(--update --json --version -h --help)
+    non_repeating_flags=(--update --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--as --read --write --query --rules --data)
+    non_repeating_options=(--as --request --read --write --query --rules --data --ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
     '--as')
+        return
+        ;;
+    '--request')
+        __hearth_add_completions -f
         return
         ;;
     '--read')
@@ -3068,6 +3072,44 @@ _hearth_rules_explain() {
         ;;
     '--data')
         __hearth_add_completions -f
+        return
+        ;;
+    '--ns')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion rules explain -- --ns "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--store')
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion rules explain -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
         return
         ;;
     esac

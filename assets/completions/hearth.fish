@@ -154,7 +154,7 @@ function __hearth_parse_tokens -S
             case 'check'
                 __hearth_parse_subcommand 1 'version' 'h/help'
             case 'explain'
-                __hearth_parse_subcommand 1 'as=' 'read=' 'write=' 'query=' 'rules=' 'data=' 'update' 'json' 'version' 'h/help'
+                __hearth_parse_subcommand 1 'as=' 'request=' 'read=' 'write=' 'query=' 'rules=' 'data=' 'update' 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
             case 'set'
                 __hearth_parse_subcommand 1 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
             end
@@ -1145,13 +1145,26 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "heart
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules check" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules check" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" as' -l 'as' -d 'Who asks: a user, or all of auth as a JSON object; without it, someone not signed in.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" request' -l 'request' -d 'A refused request, in the file that the refusal names; - reads stdin.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" read' -l 'read' -d 'Read at this path.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" write' -l 'write' -d 'Write at this path.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" query' -l 'query' -d 'The query of --read, as in REST: orderBy="date"&limitToLast=10.' -rfka ''
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" rules' -l 'rules' -d 'The rules; - reads stdin; by default, those of the blog.' -rF
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" data' -l 'data' -d 'The existing data, as a JSON file like that of "hearth export".' -rF
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" rules' -l 'rules' -d 'The rules; - reads stdin; by default, those in force, or else those of the blog.' -rF
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" data' -l 'data' -d 'The existing data, as a JSON file like that of "hearth export"; by default, with --rules none, otherwise that of the database.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" update' -l 'update' -d 'With --write, the data is an update: an object of paths below it and their new data.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" json' -l 'json' -d 'Print JSON.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" ns' -l 'ns' -d 'A database of the data directory, by its name; by default, the one of the blog.' -rfka '(__hearth_custom_completion ---completion rules explain -- --ns (count (__hearth_tokens -pc)) (__hearth_tokens -tC))'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" store' -l 'store' -d 'The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" json' -l 'json' -d 'Print JSON, one value a line.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" user' -l 'user' -d 'Who you are; by default, the user of this system.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" data-dir' -l 'data-dir' -d 'The directory of the shared local database.' -rfa '(__hearth_complete_directories)'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" socket' -l 'socket' -d 'The socket of the local server.' -rF
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" ephemeral' -l 'ephemeral' -d 'Use a local database that keeps nothing when the last terminal leaves.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" database' -l 'database' -d 'Another database, such as http://127.0.0.1:9000?ns=hearth.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" profile' -l 'profile' -d 'Another database, by the name of its profile.' -rfka '(__hearth_custom_completion ---completion rules explain -- --profile (count (__hearth_tokens -pc)) (__hearth_tokens -tC))'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" account' -l 'account' -d 'Which signed-in account of another database to use (see hearth accounts).' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" api-key' -l 'api-key' -d 'The API key of the database\'s project, if it has one.' -rfka ''
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" ca-file' -l 'ca-file' -d 'A PEM file of certificates to trust instead of those of the system.' -rF
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" timeout' -l 'timeout' -d 'How long a command may take.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth rules explain" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth rules set" -eq 1' -F

@@ -216,21 +216,22 @@ package struct DatabaseErrorText: Sendable {
 
   /// The server's prefix before the rule; sent only to clients that may know the rules.
   private static let prefix = "Permission denied: "
-  /// The longest text in the data of a command on the screen, in characters.
-  private static let textLimit = 40
-
   /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
   /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account.
   var signIn: String?
-  /// Whether long texts are shortened in the command that asks the rules.
-  var isForScreen = true
+  /// Stores a refused request, and returns the path of the file; nil if it cannot be stored.
+  let keep: @Sendable (JSONValue) -> String?
 
   /// Describes errors of requests of a user.
-  package init(uid: String, signIn: String? = nil, isForScreen: Bool = true) {
+  package init(
+    uid: String,
+    signIn: String? = nil,
+    keep: @escaping @Sendable (JSONValue) -> String? = { _ in nil }
+  ) {
     self.uid = uid
     self.signIn = signIn
-    self.isForScreen = isForScreen
+    self.keep = keep
   }
 
   /// The reason as a sentence without a period.
@@ -248,23 +249,14 @@ package struct DatabaseErrorText: Sendable {
     if error.reason.hasPrefix(Self.prefix) {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))
     }
-    var command = "hearth export | hearth rules explain --data - --as \(Self.quoted(uid))"
-    var condition = "with --rules if it has its own"
-    switch error.refused {
-    case .write(let write)?:
-      let data = isForScreen ? Self.shortened(write.data) : write.data
-      if data != write.data { condition += ", and with all of each text" }
-      command += " --write \(Self.quoted(write.path))" + (write.isUpdate ? " --update" : "")
-      command += " \(Self.quoted(data.text))"
-    case .read(let path, let query)?:
-      command += " --read \(Self.quoted(path))"
-      if !query.isDefault { command += " --query \(Self.quoted(query.restParameters))" }
-    case nil:
-      command += " --\(request.rawValue) \(path)" + (request == .write ? " VALUE" : "")
-    }
-    return
-      "Permission denied at \(path); whoever runs the server can ask which rule (\(condition)): "
-      + command
+    let command =
+      if let file = error.refused.flatMap({ keep($0.json(as: uid)) }) {
+        "hearth rules explain --request \(Self.quoted(file))"
+      } else {
+        "hearth rules explain --as \(Self.quoted(uid)) --\(request.rawValue) \(Self.quoted(path))"
+          + (request == .write ? " VALUE" : "")
+      }
+    return "Permission denied at \(path); \"\(command)\" tells whoever runs the server which rule"
   }
 
   /// A word as shells read it.
@@ -281,18 +273,6 @@ package struct DatabaseErrorText: Sendable {
     return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 
-  /// The data with long texts cut; texts that were the same still are.
-  private static func shortened(_ data: JSONValue) -> JSONValue {
-    switch data {
-    case .string(let text) where text.count > textLimit:
-      .string(text.prefix(textLimit - 1) + "…")
-    case .object(let members):
-      .object(members.map { JSONMember($0.name, shortened($0.value)) })
-    case .array(let elements): .array(elements.map(shortened))
-    default: data
-    }
-  }
-
   /// The rule as the server reports it: its path and expression, then the values of its variables.
   private static func rule(_ explanation: Substring) -> String {
     let lines = explanation.split(separator: "\n").map { line in
@@ -300,6 +280,27 @@ package struct DatabaseErrorText: Sendable {
     }
     guard let rule = lines.first, lines.count > 1 else { return String(explanation) }
     return rule + ", where " + lines.dropFirst().joined(separator: ", ")
+  }
+}
+
+extension RefusedRequest {
+  /// The request as `hearth rules explain --request` reads it.
+  fileprivate func json(as uid: String) -> JSONValue {
+    switch self {
+    case .write(let write):
+      .object(
+        ("as", .string(uid)),
+        ("write", .string(write.path)),
+        ("update", .bool(write.isUpdate)),
+        ("data", write.data)
+      )
+    case .read(let path, let query):
+      .object(
+        ("as", .string(uid)),
+        ("read", .string(path)),
+        ("query", query.isDefault ? .null : .string(query.restParameters))
+      )
+    }
   }
 }
 

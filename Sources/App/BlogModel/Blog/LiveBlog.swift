@@ -1,6 +1,6 @@
 internal import Dispatch
 private import Foundation
-private import RealtimeCore
+package import RealtimeCore
 package import RealtimeDatabase
 
 // Safety: every mutable property is accessed only on `queue`.
@@ -76,6 +76,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
+  ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
   ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
   package init(
     database: Database,
@@ -85,12 +86,13 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
     signIn: String? = nil,
+    keepRefused: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
     obstacle: @escaping @Sendable () -> String? = { nil }
   ) {
     self.database = database
     self.obstacle = obstacle
     self.isNamedByAccount = isNamedByAccount
-    refusal = DatabaseErrorText(uid: me.uid, signIn: signIn)
+    refusal = DatabaseErrorText(uid: me.uid, signIn: signIn, keep: keepRefused)
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue

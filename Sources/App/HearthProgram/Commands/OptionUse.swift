@@ -31,6 +31,7 @@ package enum OptionUse {
       "cluster": person.union(elsewhere).union(place).union(["timeout"]),
       "name": ["socket", "ephemeral", "timeout"],
       "rules set": person.union(elsewhere).union(["ephemeral"]),
+      "rules explain": person.union(elsewhere),
     ]
     for name in ["rebalance", "drain", "delete", "rename"] {
       unused["databases \(name)"] = unused["databases move"]

@@ -27,6 +27,42 @@ struct Rules: AsyncParsableCommand {
       )
     }
   }
+
+  /// Asks the local server, as its administrator.
+  ///
+  /// - Throws: ``CommandFailure`` with the server's reason.
+  fileprivate static func ask(
+    _ method: String,
+    _ target: String,
+    of database: String,
+    _ body: [UInt8] = [],
+    _ options: CommonOptions
+  ) async throws -> [UInt8] {
+    let client = HTTPClient(
+      group: MultiThreadedEventLoopGroup.singleton,
+      trust: .system,
+      timeout: .seconds(options.timeout)
+    )
+    let request = HTTPClientRequest(
+      method,
+      to: ConnectionTarget(unixSocket: try options.paths().socket),
+      path: "/\(target)ns=\(database)",
+      headerLines: [],
+      body: body
+    )
+    let answer: HTTPClientAnswer
+    do throws(HTTPClientError) {
+      answer = try await client.send(request)
+    } catch {
+      throw CommandFailure(.offline, description: error.description)
+    }
+    guard answer.status != 200 else { return answer.body }
+    let reason = (try? JSONParser.parse(answer.body))?["error"]?.string
+    throw CommandFailure(
+      answer.status == 404 ? .notFound : answer.status >= 500 ? .offline : .failed,
+      description: reason ?? "the server refuses: status \(answer.status)"
+    )
+  }
 }
 
 extension Rules {
@@ -66,7 +102,16 @@ extension Rules {
 
     func run() async throws {
       let source = try Rules.load(file).source
-      if choice.storage.store == nil, try options.hasServer() { return try await send(source) }
+      if choice.storage.store == nil, try options.hasServer() {
+        _ = try await Rules.ask(
+          "PUT",
+          ".settings/rules.json?",
+          of: choice.name,
+          Array(source.utf8),
+          options
+        )
+        return
+      }
       _ = try choice.database(options)
       guard let store = try choice.storage.databases(options).open(choice.name) else {
         throw CommandFailure(.notFound, description: "there is no database \"\(choice.name)\"")
@@ -76,38 +121,6 @@ extension Rules {
       _ = try store.load()
       try store.commit(CommitBatch(commits: [], rules: source))
     }
-
-    private func send(_ source: String) async throws {
-      let client = HTTPClient(
-        group: MultiThreadedEventLoopGroup.singleton,
-        trust: .system,
-        timeout: .seconds(options.timeout)
-      )
-      let socket = try options.paths().socket
-      let status: Int
-      let body: [UInt8]
-      do throws(HTTPClientError) {
-        let answer = try await client.send(
-          HTTPClientRequest(
-            "PUT",
-            to: ConnectionTarget(unixSocket: socket),
-            path: "/.settings/rules.json?ns=\(choice.name)",
-            headerLines: [],
-            body: Array(source.utf8)
-          )
-        )
-        status = answer.status
-        body = answer.body
-      } catch {
-        throw CommandFailure(.offline, description: error.description)
-      }
-      guard status != 200 else { return }
-      let reason = (try? JSONParser.parse(body))?["error"]?.string
-      throw CommandFailure(
-        status == 404 ? .notFound : status >= 500 ? .offline : .failed,
-        description: reason ?? "the server refuses: status \(status)"
-      )
-    }
   }
 }
 
@@ -116,7 +129,10 @@ extension Rules {
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Say whether rules allow a request, and which rule decides.",
-      discussion: "Exit status: 0 allowed, 4 not allowed, 2 unusable input."
+      discussion: """
+        Without --rules, it asks those in force in the local database, about the data there. Exit \
+        status: 0 allowed, 4 not allowed, 2 unusable input.
+        """
     )
 
     @Argument(
@@ -131,6 +147,12 @@ extension Rules {
     )
     var user: String?
 
+    @Option(
+      help: "A refused request, in the file that the refusal names; - reads stdin.",
+      completion: .file()
+    )
+    var request: String?
+
     @Option(help: "Read at this path.")
     var read: String?
 
@@ -143,13 +165,16 @@ extension Rules {
     var query: String?
 
     @Option(
-      help: "The rules; - reads stdin; by default, those of the blog.",
+      help: "The rules; - reads stdin; by default, those in force, or else those of the blog.",
       completion: .file()
     )
     var rules: String?
 
     @Option(
-      help: "The existing data, as a JSON file like that of \"hearth export\".",
+      help: """
+        The existing data, as a JSON file like that of "hearth export"; by default, with --rules \
+        none, otherwise that of the database.
+        """,
       completion: .file()
     )
     var data: String?
@@ -159,10 +184,19 @@ extension Rules {
     )
     var update = false
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @OptionGroup var choice: DatabaseChoice
+
+    @OptionGroup var options: CommonOptions
 
     func validate() throws {
+      guard request == nil else {
+        guard user == nil, read == nil, write == nil, value == nil, query == nil, !update else {
+          throw ValidationError(
+            "--request says who asks for what; only --rules and --data go with it."
+          )
+        }
+        return
+      }
       if read != nil, update { throw ValidationError("Only --write takes an update.") }
       if (read == nil) == (write == nil) {
         throw ValidationError("Name one path, with --read or with --write.")
@@ -172,14 +206,67 @@ extension Rules {
     }
 
     func run() async throws {
-      let decision = try decide(by: Rules.load(SharedFiles.rules(rules, orElse: "blog.json")))
-      if json { Output.line(report(decision)) } else { print(decision) }
+      var question = self
+      if let request { try question.ask(request) }
+      let existing = try await existing()
+      let decision = try question.decide(by: try await inForce(), on: existing)
+      if options.json { Output.line(report(decision)) } else { print(decision) }
       if !decision.isAllowed { throw ExitStatus.notPermitted.exitCode }
     }
 
-    private func decide(by rules: RuleSet) throws(CommandFailure) -> Decision {
+    /// Takes who asks for what from a file.
+    private mutating func ask(_ file: String) throws(CommandFailure) {
+      let source = file == "-" ? "stdin" : file
+      let json = try DatabasePath.json(try InputFile.bytes(file), from: source)
+      user = json["as"]?.string
+      read = json["read"]?.string
+      write = json["write"]?.string
+      query = json["query"]?.string
+      value = json["data"]?.text
+      update = json["update"] == .bool(true)
+      guard (read == nil) != (write == nil) else {
+        throw CommandFailure(.usage, description: "\(source) is not the file of a refusal")
+      }
+    }
+
+    /// The rules that decide: those that were named, those in force, or those of the blog.
+    private func inForce() async throws -> RuleSet {
+      if let rules { return try Rules.load(rules) }
+      if choice.storage.store == nil, try options.hasServer() {
+        let source = try await Rules.ask(
+          "GET",
+          ".settings/rules.json?",
+          of: choice.name,
+          [],
+          options
+        )
+        return try RuleSet(bytes: source)
+      }
+      let database = try options.ephemeral ? nil : choice.database(options)
+      if let database, try database.exists, let source = try database.load().rules {
+        return try RuleSet(bytes: Array(source.utf8))
+      }
+      return try Rules.load(SharedFiles.rules(nil, orElse: "blog.json"))
+    }
+
+    /// The data before the request.
+    private func existing() async throws -> Node {
+      if let data { return try Self.node(try InputFile.bytes(data), from: data) }
+      if rules != nil { return .empty }
+      if options.ephemeral {
+        guard try options.hasServer() else { return .empty }
+        let json = try await Rules.ask("GET", ".json?format=export&", of: choice.name, [], options)
+        return try Self.node(json, from: "the data")
+      }
+      let database = try choice.database(options)
+      guard try database.exists else { return .empty }
+      var json: [UInt8] = []
+      try database.export(.oneLine) { json += $0.utf8 }
+      return try Self.node(json, from: "the data")
+    }
+
+    private func decide(by rules: RuleSet, on root: Node) throws(CommandFailure) -> Decision {
       let path = Path(wire: try DatabasePath.parse(read ?? write ?? ""))
-      let root = try Self.node(try data.map(InputFile.bytes) ?? [], from: data ?? "the data")
       let auth = try auth()
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       if read != nil {

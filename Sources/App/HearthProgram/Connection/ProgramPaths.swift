@@ -78,7 +78,7 @@ package struct ProgramPaths {
   }
 
   /// A short name for a path.
-  private static func digest(_ path: String) -> String {
+  fileprivate static func digest(_ path: String) -> String {
     SHA1.digest(of: Array(path.utf8)).prefix(6).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()
@@ -132,6 +132,45 @@ package struct ProgramPaths {
       expanded.hasPrefix("/")
       ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
     return (full as NSString).standardizingPath
+  }
+}
+
+/// The latest requests that rules refused, each in a file, for whoever asks which rule it was.
+struct RefusedRequests: Sendable {
+  private static let limit = 20
+
+  private let directory: String
+
+  init(_ paths: ProgramPaths) {
+    directory = "\(paths.state)/refused"
+  }
+
+  /// Stores a request.
+  ///
+  /// - Parameter request: What `hearth rules explain --request` reads.
+  /// - Returns: The path of the file, which is the same for the same request; nil if it cannot be
+  ///   stored.
+  @Sendable func keep(_ request: JSONValue) -> String? {
+    let path = "\(directory)/\(ProgramPaths.digest(request.text)).json"
+    do {
+      try PrivateDirectory.prepare(directory)
+      try PrivateFile.replace(path, with: Array(request.text.utf8), isDurable: false)
+    } catch {
+      return nil
+    }
+    removeOldest()
+    return path
+  }
+
+  private func removeOldest() {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    guard files.count > Self.limit else { return }
+    let dated = files.map { file -> (path: String, date: Date) in
+      let path = "\(directory)/\(file)"
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      return (path, attributes?[.modificationDate] as? Date ?? .distantPast)
+    }
+    for old in dated.sorted(by: { $0.date < $1.date }).dropLast(Self.limit) { unlink(old.path) }
   }
 }
 

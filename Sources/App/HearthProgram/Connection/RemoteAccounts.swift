@@ -178,7 +178,8 @@ extension CommonOptions {
   /// What was refused, and what the user can do about it.
   func refusal(_ error: DatabaseError) -> String {
     let uid = (try? author(signedIn()).uid) ?? ""
-    let refusal = DatabaseErrorText(uid: uid, signIn: signInAdvice, isForScreen: false)
+    let kept = (try? paths()).map(RefusedRequests.init)
+    let refusal = DatabaseErrorText(uid: uid, signIn: signInAdvice) { kept?.keep($0) }
     return refusal.text(error, for: .read, at: error.path ?? "/")
   }
 

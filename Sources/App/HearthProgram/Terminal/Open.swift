@@ -116,6 +116,7 @@ struct Open: AsyncParsableCommand {
       terminal: offline.terminal,
       signIn: try hasAccounts() && configuration.tokenProvider == nil
         ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
+      keepRefused: RefusedRequests(paths).keep,
       obstacle: { server?.obstacle() }
     )
     let ending =
