@@ -364,7 +364,7 @@ let package = Package(
       ]
     ),
     suite("SecurityRulesTests", ["RealtimeCore", "RealtimeServer"]),
-    suite("RealtimeHubTests", ["RealtimeCore", "RealtimeServer"]),
+    suite("RealtimeHubTests", ["RealtimeCore", "RealtimeServer"], exclude: ["Conversations"]),
     tests(
       "RealtimeServer",
       [

@@ -189,3 +189,9 @@ func statuses(_ texts: [String]) -> [String] {
     return (try? JSONParser.parse(Array(json.utf8)))?["d"]?["b"]?["s"]?.string
   }
 }
+
+extension Node {
+  init(parsing json: String) throws {
+    self = try Node(json: JSONParser.parse(json))
+  }
+}

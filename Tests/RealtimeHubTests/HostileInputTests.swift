@@ -5,27 +5,6 @@ import Testing
 
 @Suite("TreeHub: hostile input")
 struct HostileInputTests {
-  @Test("An unknown action gets an error", arguments: ["zzz", "", "l", "u", "Q"])
-  func unknownAction(action: String) throws {
-    var dialogue = try Dialogue()
-    #expect(statuses(dialogue.ask(1, action, "{}")) == ["failure"])
-  }
-
-  @Test(
-    "A malformed request gets an error if its number can be read",
-    arguments: [
-      #"{"p":5,"d":1}"#, #"{"d":1}"#, #"{"p":"/a"}"#, #"{"p":"/a","d":{".priority":true}}"#, "[]",
-      "7", "null",
-    ]
-  )
-  func undecodableBody(body: String) throws {
-    var dialogue = try Dialogue()
-    let answer = dialogue.ask(1, "p", body)
-    #expect(answer.count == 1)
-    #expect(statuses(answer) != ["ok"])
-    #expect(statuses(answer).count == 1)
-  }
-
   @Test(
     "A numbered request gets exactly one response, however malformed",
     arguments: ["p", "m", "q", "n", "g", "o", "om", "oc", "auth", "gauth", "appcheck", "s", "zz"]
@@ -65,53 +44,6 @@ struct HostileInputTests {
     #expect(dialogue.ask(99, "g", #"{"p":"/kept"}"#).contains { $0.contains(#""d":1"#) })
   }
 
-  @Test(
-    "A message without a number gets an error notice",
-    arguments: ["", "{}", "[[", #"{"t":"d","d":{}}"#, #"{"t":"d","d":{"a":"p"}}"#, "nul"]
-  )
-  func undecodableMessage(message: String) throws {
-    var dialogue = try Dialogue()
-    let answer = dialogue.say(message)
-    #expect(answer.count == 1)
-    #expect(answer.first?.contains(#""t":"e""#) == true)
-  }
-
-  @Test(
-    "Invalid queries are refused",
-    arguments: [
-      #"{"l":0,"vf":"l"}"#, #"{"l":-1,"vf":"l"}"#, #"{"l":99999999999,"vf":"l"}"#,
-      #"{"l":1,"vf":"x"}"#, #"{"i":"a.b"}"#, #"{"i":7}"#, #"{"sp":{"a":1}}"#, #"{"sp":1,"sn":2}"#,
-    ]
-  )
-  func badQuery(query: String) throws {
-    var dialogue = try Dialogue(#"{"a":1}"#)
-    let listen = dialogue.ask(1, "q", #"{"p":"/","q":\#(query),"t":1,"h":""}"#)
-    #expect(statuses(listen) == ["invalid_data"])
-    #expect(statuses(dialogue.ask(2, "g", #"{"p":"/","q":\#(query)}"#)) == ["invalid_data"])
-  }
-
-  @Test("A filtered listen without a tag is refused")
-  func filteredWithoutTag() throws {
-    var dialogue = try Dialogue()
-    #expect(
-      statuses(dialogue.ask(1, "q", #"{"p":"/","q":{"l":1,"vf":"l"},"h":""}"#)) == ["invalid_data"]
-    )
-  }
-
-  @Test("The widest window and the lowest tag are accepted")
-  func extremeNumbers() throws {
-    var dialogue = try Dialogue(#"{"a":1}"#)
-    let query = #"{"l":2147483647,"vf":"r"}"#
-    let tag = Int64.min
-    #expect(
-      statuses(dialogue.ask(1, "q", #"{"p":"/","q":\#(query),"t":\#(tag),"h":""}"#)) == ["ok"]
-    )
-    #expect(
-      dialogue.ask(.max, "p", #"{"p":"/b","d":1,"i":"c:9223372036854775807"}"#).count == 2
-    )
-    #expect(statuses(dialogue.ask(3, "p", #"{"p":"/b","d":2,"i":"c:0"}"#)) == ["ok"])
-  }
-
   @Test("Paths with very many keys are refused or ignored at once")
   func longPaths() throws {
     var dialogue = try Dialogue()
@@ -122,39 +54,6 @@ struct HostileInputTests {
     }
     for action in ["n", "oc"] {
       #expect(statuses(dialogue.ask(9, action, #"{"p":"\#(path)","d":null}"#)) == ["ok"])
-    }
-  }
-
-  @Test("Listens beyond the limit are refused, and the existing ones continue")
-  func listenLimit() throws {
-    var limits = HubLimits()
-    limits.listensPerPeer = 3
-    var dialogue = try Dialogue(limits: limits)
-    for id in 0..<3 { _ = dialogue.ask(id, "q", #"{"p":"/\#(id)","h":""}"#) }
-    #expect(statuses(dialogue.ask(4, "q", #"{"p":"/4","h":""}"#)) == ["unavailable"])
-    #expect(statuses(dialogue.ask(5, "q", #"{"p":"/1","h":""}"#)) == ["ok"])
-    _ = dialogue.ask(6, "n", #"{"p":"/0"}"#)
-    #expect(statuses(dialogue.ask(7, "q", #"{"p":"/4","h":""}"#)) == ["ok"])
-  }
-
-  @Test("A listen refused because its data is too large gets no later events")
-  func tooLongListen() throws {
-    var limits = HubLimits()
-    limits.responseBytes = 200
-    let long = String(repeating: "x", count: 200)
-    var dialogue = try Dialogue(#"{"a":"\#(long)"}"#, limits: limits)
-    #expect(statuses(dialogue.ask(1, "q", #"{"p":"/a","h":""}"#)) == ["too_big"])
-    #expect(dialogue.ask(2, "p", #"{"p":"/a","d":1}"#) == [response(2)])
-  }
-
-  @Test("A response may reach the size limit but not exceed it")
-  func answerLength() throws {
-    let answer = response(1, "ok", #""x""#)
-    for (limit, status) in [(answer.utf8.count, "ok"), (answer.utf8.count - 1, "too_big")] {
-      var limits = HubLimits()
-      limits.responseBytes = limit
-      var dialogue = try Dialogue(#"{"a":"x"}"#, limits: limits)
-      #expect(statuses(dialogue.ask(1, "g", #"{"p":"/a","q":{}}"#)) == [status])
     }
   }
 

@@ -39,29 +39,6 @@ struct LedgerAttackTests {
     #expect(dialogue.stored.ledger.map(\.client) == ["victim"])
   }
 
-  @Test("A write under someone else's client name does not mark that client's next write as done")
-  func foreignNumber() throws {
-    var dialogue = try dialogue()
-    // One is refused, one is allowed, and one is by another signed-in user.
-    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
-    _ = dialogue.ask(1, "p", write("wall", "victim:1000"), from: 2)
-    dialogue.signIn("bob", peer: 3)
-    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 3)
-    _ = dialogue.ask(2, "p", #"{"p":"/n","d":0,"i":"b:1"}"#, from: 3)
-    #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
-    #expect(dialogue.data("n") == .integer(1))
-    #expect(statuses(dialogue.ask(2, "p", Self.increment)) == ["ok"])
-    #expect(dialogue.data("n") == .integer(1))
-  }
-
-  @Test("A refused write under someone else's name has no effect, even if neither is signed in")
-  func foreignNumberUnsigned() throws {
-    var dialogue = try dialogue()
-    _ = dialogue.ask(1, "p", write("n", "victim:1000"), from: 1)
-    #expect(statuses(dialogue.ask(1, "p", write("wall", "victim:5"), from: 2)) == ["ok"])
-    #expect(dialogue.data("wall") == .integer(1))
-  }
-
   @Test("Unauthenticated writes under made-up names evict no user, before or after a restart")
   func strangersFlood() throws {
     var limits = HubLimits()
@@ -105,54 +82,6 @@ struct LedgerAttackTests {
       #expect(statuses(dialogue.ask(9, "p", write(place, "victim:5"))) == ["ok"])
       #expect(dialogue.data(Path(wire: place)) == .integer(7))
     }
-  }
-
-  @Test("A user's client is recognized after its credential expires and is renewed")
-  func renewal() throws {
-    var dialogue = try dialogue()
-    dialogue.signIn("eve \(dialogue.clock + 10)", peer: 1)
-    _ = dialogue.tick(20)
-    // Arrives before the client learns of the expiry; any user may write there.
-    #expect(statuses(dialogue.ask(1, "p", write("wall", "c:1"), from: 1)) == ["ok"])
-    _ = dialogue.ask(2, "p", #"{"p":"/wall","d":2}"#)
-    dialogue.signIn("eve", peer: 2)
-    #expect(statuses(dialogue.ask(1, "p", write("wall", "c:1"), from: 2)) == ["ok"])
-    #expect(dialogue.data("wall") == .integer(2))
-  }
-
-  @Test("A repeated write gets its first response even if the rules would now refuse it")
-  func repeatOfForbidden() throws {
-    var dialogue = try dialogue()
-    #expect(statuses(dialogue.ask(1, "p", write("once", "victim:1"))) == ["ok"])
-    #expect(statuses(dialogue.ask(2, "p", write("once", "victim:1"))) == ["ok"])
-    #expect(statuses(dialogue.ask(3, "p", write("once", "victim:2"))) == ["permission_denied"])
-  }
-
-  @Test("A repeated refused write is evaluated again unless a later one was stored")
-  func refusedThenAllowed() throws {
-    var dialogue = try dialogue()
-    let first = write("n", "c:1")
-    #expect(statuses(dialogue.ask(1, "p", first, from: 1)) == ["permission_denied"])
-    dialogue.signIn("bob", peer: 1)
-    #expect(
-      statuses(dialogue.ask(2, "p", #"{"p":"/n","d":"x","i":"d:1"}"#, from: 1)) == [
-        "permission_denied"
-      ]
-    )
-    #expect(statuses(dialogue.ask(3, "p", #"{"p":"/n","d":3,"i":"d:1"}"#, from: 1)) == ["ok"])
-    #expect(
-      statuses(dialogue.ask(4, "p", #"{"p":"/n","d":"x","i":"d:2"}"#, from: 1)) == [
-        "permission_denied"
-      ]
-    )
-    #expect(statuses(dialogue.ask(5, "p", #"{"p":"/n","d":4,"i":"d:3"}"#, from: 1)) == ["ok"])
-    // If it were accepted now, the earlier write would undo the later one.
-    #expect(
-      statuses(dialogue.ask(6, "p", #"{"p":"/n","d":5,"i":"d:2"}"#, from: 1)) == [
-        "permission_denied"
-      ]
-    )
-    #expect(dialogue.data("n") == .integer(4))
   }
 
   @Test("The entry of a client with many refusals stays within a few kilobytes")
