@@ -363,7 +363,11 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
-    suite("SecurityRulesTests", ["RealtimeCore", "RealtimeServer"]),
+    suite(
+      "SecurityRulesTests",
+      ["RealtimeCore", "RealtimeServer"],
+      exclude: ["BlogAttempts.txt"]
+    ),
     suite("RealtimeHubTests", ["RealtimeCore", "RealtimeServer"], exclude: ["Conversations"]),
     tests(
       "RealtimeServer",

@@ -1,3 +1,4 @@
+import Foundation
 import RealtimeCore
 import Testing
 
@@ -5,8 +6,10 @@ import Testing
 struct BlogAttempt: Sendable, CustomTestStringConvertible {
   let name: String
   let uid: String?
-  let changes: [(path: Path, json: String)]
+  fileprivate(set) var changes: [(path: Path, json: String)]
   let isAllowed: Bool
+  /// Whether the rules for friends allow it; nil if it is not made under them.
+  let isAllowedAmongFriends: Bool?
 
   init(
     _ name: String,
@@ -18,24 +21,47 @@ struct BlogAttempt: Sendable, CustomTestStringConvertible {
     self.uid = uid
     self.changes = changes.map { (path: $0.0, json: $0.1) }
     isAllowed = allowed
-  }
-
-  /// The same request, expected to be refused.
-  func refused() -> BlogAttempt {
-    BlogAttempt(name, as: uid, changes: changes, allowed: false)
-  }
-
-  private init(
-    _ name: String,
-    as uid: String?,
-    changes: [(path: Path, json: String)],
-    allowed: Bool
-  ) {
-    self.name = name
-    self.uid = uid
-    self.changes = changes
-    isAllowed = allowed
+    isAllowedAmongFriends = allowed
   }
 
   var testDescription: String { name }
+
+  /// Reads a line like `no bob: another edits the title`.
+  private init?(_ line: Substring, amongFriends: Bool) {
+    guard let colon = line.firstIndex(of: ":") else { return nil }
+    let words = line[..<colon].split(separator: " ")
+    guard words.count == 2, ["yes", "no", "friends"].contains(words[0]) else { return nil }
+    name = String(line[colon...].dropFirst(2))
+    uid = words[1] == "nobody" ? nil : String(words[1])
+    changes = []
+    isAllowed = words[0] == "yes"
+    isAllowedAmongFriends = amongFriends ? words[0] != "no" : nil
+  }
+
+  /// The attempts in `BlogAttempts.txt`, which describes itself.
+  static let all: [BlogAttempt] = {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("BlogAttempts.txt")
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    var attempts: [BlogAttempt] = []
+    var names: [(name: String, text: String)] = []
+    var isShared = false
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("<"), let end = line.firstIndex(of: " ") {
+        names.append((String(line[..<end]), String(line[end...].dropFirst())))
+      } else if line.hasPrefix("## ") {
+        isShared = line.hasSuffix("(shared)")
+      } else if line.hasPrefix("  ") {
+        let line = names.reduce(String(line)) { $0.replacing($1.name, with: $1.text) }
+          .replacing(/\{\{x\*(\d+)\}\}/) { String(repeating: "x", count: Int($0.1) ?? 0) }
+        let parts = line.split(separator: " = ", maxSplits: 1)
+        for place in parts[0].split(separator: " ") {
+          attempts[attempts.count - 1].changes.append((Path(wire: String(place)), String(parts[1])))
+        }
+      } else if let attempt = BlogAttempt(line, amongFriends: !isShared) {
+        attempts.append(attempt)
+      }
+    }
+    return attempts
+  }()
 }
