@@ -1,4 +1,5 @@
 import BlogModel
+import Foundation
 import Testing
 
 @testable import BlogTUI
@@ -17,7 +18,7 @@ struct SettingsTests {
 
   @Test("Every default value can be typed", arguments: Setting.allCases)
   func defaults(setting: Setting) {
-    let names = Theme.builtIn.map(\.name)
+    let names = Configuration().themeNames
     let read = setting.value(of: setting.standard.description, themes: names)
     #expect(read == .success(setting.standard))
     #expect(setting.value(of: "nonsense\u{1}", themes: names) != .success(setting.standard))
@@ -107,15 +108,67 @@ struct SettingsTests {
     for role in Theme.Role.allCases {
       let style = theme.withoutColors[role]
       #expect(style.foreground == .standard && style.background == .standard)
-      #expect(style.attributes == theme[role].attributes)
+      // What only a ground sets off is reversed.
+      let ground: Style.Attributes = theme[role].background == .standard ? [] : .reverse
+      #expect(style.attributes == theme[role].attributes.union(ground))
     }
   }
 
   @Test("Selections, notices and errors stand out even without colours", arguments: Theme.builtIn)
   func emphasis(theme: Theme) {
     for role in [Theme.Role.selected, .activeTab, .notice, .failure, .question, .title, .key] {
-      #expect(!theme[role].attributes.isEmpty)
+      #expect(!theme.withoutColors[role].attributes.isEmpty, "\(role)")
     }
+  }
+
+  /// The luminance of a colour by WCAG 2.
+  private static func luminance(_ color: UInt32) -> Double {
+    let shares = [color >> 16 & 255, color >> 8 & 255, color & 255].map { part in
+      let share = Double(part) / 255
+      return share <= 0.03928 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+    }
+    return 0.2126 * shares[0] + 0.7152 * shares[1] + 0.0722 * shares[2]
+  }
+
+  private static let palettes = [Palette.ember, .emberLight] + Palette.others
+
+  @Test("Every colour of a palette is readable on both of its grounds", arguments: palettes)
+  func contrast(palette: Palette) {
+    for ground in [palette.ground, palette.selection] {
+      for ink in palette.inks {
+        let (one, other) = (Self.luminance(ink), Self.luminance(ground))
+        let contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)
+        let names = "\(String(ink, radix: 16)) on \(String(ground, radix: 16))"
+        #expect(contrast >= 4.5, "\(palette.name): \(names): \(contrast)")
+      }
+    }
+    #expect(palette.theme.hasQuietSelection)
+  }
+
+  @Test(
+    "The automatic theme fits the background and the number of colours",
+    arguments: [
+      (nil, nil, Theme.ember), (true, nil, .emberLight), (false, 1 << 24, .ember),
+      (true, 256, .emberLight), (nil, 8, .dark), (true, 8, .light), (false, 0, .dark),
+    ] as [(Bool?, Int?, Theme)]
+  )
+  func automatic(isLight: Bool?, colorCount: Int?, theme: Theme) {
+    var configuration = Configuration()
+    configuration.isLight = isLight
+    configuration.colorCount = colorCount
+    #expect(configuration.theme == theme)
+    configuration.settings.choose(.word("paper"), for: .theme, from: .session)
+    #expect(configuration.theme.name == "paper")
+  }
+
+  @Test("A selected row keeps the colours of its parts if it has a ground of its own")
+  func selection() {
+    let star = Theme.ember.style(Theme.ember.star, isSelected: true)
+    #expect(star.foreground == Theme.ember.star.foreground)
+    #expect(star.background == Theme.ember.selected.background)
+    #expect(star.attributes == .bold)
+    #expect(Theme.dark.style(Theme.dark.star, isSelected: true) == Theme.dark.selected)
+    #expect(Theme.dark.quiet(Theme.dark.star) == Theme.dark.star)
   }
 
   @Test("Ordinary text keeps the terminal's background")

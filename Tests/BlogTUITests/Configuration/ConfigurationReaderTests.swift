@@ -52,9 +52,11 @@ struct ConfigurationReaderTests {
       """
     )
     #expect(configuration.problems.map(\.line) == [1, 2, 3, 4, 7])
-    #expect(configuration.problems[0].description.hasPrefix("config.toml:1: theme is one of dark"))
+    #expect(
+      configuration.problems[0].description.hasPrefix("config.toml:1: theme is one of auto, ember")
+    )
     #expect(configuration.problems[3].reason.contains("\"theme\" exists"))
-    #expect(configuration.settings.word(.theme) == "dark")
+    #expect(configuration.settings.word(.theme) == "auto")
     #expect(!configuration.settings.isOn(.bell))
   }
 
@@ -95,10 +97,10 @@ struct ConfigurationReaderTests {
   func lightTerminal() {
     var reader = ConfigurationReader(text: nil, source: "c")
     reader.read(environment: ["COLORFGBG": "0;15"])
-    #expect(reader.result.settings.word(.theme) == "light")
+    #expect(reader.result.theme == .emberLight)
     reader = ConfigurationReader(text: "theme = \"mono\"", source: "c")
     reader.read(environment: ["COLORFGBG": "0;15"])
-    #expect(reader.result.settings.word(.theme) == "mono")
+    #expect(reader.result.theme == .mono)
   }
 
   @Test("A custom theme can be chosen, and its invalid lines are reported")

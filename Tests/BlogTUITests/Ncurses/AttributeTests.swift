@@ -42,7 +42,8 @@ extension NcursesTerminalTests {
       colorMode: .always,
       usesMouse: false,
       usesOnlyASCII: true,
-      usesSynchronizedOutput: false
+      usesSynchronizedOutput: false,
+      usesDirectColor: false
     )
     let terminal = try NcursesTerminal.open(options, on: pseudo.device)
     defer { terminal.close() }

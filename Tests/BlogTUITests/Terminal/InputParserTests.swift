@@ -69,7 +69,7 @@ struct InputParserTests {
     switch event {
     case .key(let key): key.description
     case .escaped(let key): "+" + key.description
-    case .canSynchronize, .cursor: nil
+    case .canSynchronize, .background, .cursor: nil
     case .unreadable: "unreadable"
     }
   }
@@ -95,6 +95,21 @@ struct InputParserTests {
   @Test("Terminal replies are distinguished from keys")
   func replies() {
     #expect(keys("␛[?2026;2$y") == [.canSynchronize(true)])
+    for (reply, isLight) in [
+      ("rgb:1e1e/1e1e/2e2e", false), ("rgb:ffff/ffff/ffff", true), ("rgb:f/f/e", true),
+      ("rgba:fa/f4/ed/ff", true), ("rgb:0000/0000/0000", false),
+    ] {
+      for end in ["␛\\", "\u{7}", "\u{9C}"] {
+        #expect(
+          keys("␛]11;\(reply)\(end)j") == [.background(isLight: isLight), .key(.character("j"))]
+        )
+      }
+    }
+    for reply in [
+      "]11;?", "]11;rgb:", "]11;rgb:1e/1e", "]11;rgb:12345/0/0", "]11;rgb:xx/00/00",
+      "]10;rgb:f/f/f",
+      "P11;rgb:f/f/f", "]11;rgb:-1/0/0",
+    ] { #expect(keys("␛\(reply)␛\\j") == [.key(.character("j"))], "\(reply)") }
     #expect(keys("␛[?2026;0$y") == [.canSynchronize(false)])
     #expect(keys("␛[2;3R␛[12;34R") == [.cursor(row: 2, column: 3), .cursor(row: 12, column: 34)])
   }

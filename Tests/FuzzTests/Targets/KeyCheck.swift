@@ -7,6 +7,8 @@ enum KeyCheck {
     case scalar(Unicode.Scalar)
     /// A sequence, without its escape.
     case sequence([UInt8])
+    /// An operating system command, without its escape.
+    case string([UInt8])
     /// Bytes that are no character.
     case malformed
   }
@@ -68,7 +70,8 @@ enum KeyCheck {
       }
     case (.sequence(let bytes), .canSynchronize): return bytes.last == UInt8(ascii: "y")
     case (.sequence(let bytes), .cursor): return bytes.last == UInt8(ascii: "R")
-    case (.sequence, .unreadable): return false
+    case (.string(let bytes), .background): return bytes.starts(with: "]11;rgb".utf8)
+    case (.sequence, .unreadable), (.sequence, .background), (.string, _): return false
     }
   }
 
@@ -123,7 +126,11 @@ enum KeyCheck {
       case UInt8(ascii: "O"):
         while let next = byte(index), (0x30...0x3B).contains(next) { index += 1 }
         if let next = byte(index), next == 0x20 || (0x40...0x7E).contains(next) { index += 1 }
-      default: return skipString()
+      default:
+        skipString()
+        let part = bytes[start..<min(index, bytes.count)]
+        if kind == UInt8(ascii: "]") { parts.append(.string([kind] + part.dropFirst(2))) }
+        return
       }
       let part = bytes[start..<min(index, bytes.count)]
       // What a paste lacks is told before the paste.

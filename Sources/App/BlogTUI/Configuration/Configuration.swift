@@ -9,6 +9,10 @@ package struct Configuration: Hashable, Sendable, Codable {
   package var source: String
   /// The problems of the files.
   package var problems: [ConfigurationProblem]
+  /// Whether the terminal has a light background; nil if nobody knows.
+  package var isLight: Bool?
+  /// The number of colours that the terminal has; nil if nobody knows.
+  package var colorCount: Int?
 
   /// Makes a configuration.
   package init(
@@ -31,13 +35,22 @@ package struct Configuration: Hashable, Sendable, Codable {
   /// The names of all themes, each once.
   package var themeNames: [String] {
     var seen: Set<String> = []
-    return allThemes.map(\.name).filter { seen.insert($0).inserted }
+    return [Self.automatic] + allThemes.map(\.name).filter { seen.insert($0).inserted }
   }
 
   /// The theme that the settings select.
   package var theme: Theme {
     let name = settings.word(.theme)
-    return allThemes.last { $0.name == name } ?? .dark
+    return allThemes.last { $0.name == name } ?? automaticTheme
+  }
+
+  /// The name of the theme that fits the terminal.
+  package static let automatic = "auto"
+
+  private var automaticTheme: Theme {
+    let hasShades = (colorCount ?? 256) >= 256
+    if isLight == true { return hasShades ? .emberLight : .light }
+    return hasShades ? .ember : .dark
   }
 }
 

@@ -40,9 +40,7 @@ package struct ConfigurationReader {
 
   /// Applies the environment variables.
   package mutating func read(environment: [String: String]) {
-    if environment["COLORFGBG"].map(Self.isLight) == true {
-      configuration.settings.choose(.word("light"), for: .theme, from: .standard)
-    }
+    configuration.isLight = environment["COLORFGBG"].map(Self.isLight)
     for setting in Setting.allCases {
       let name = Self.variable(of: setting)
       guard let text = environment[name], !text.isEmpty else { continue }

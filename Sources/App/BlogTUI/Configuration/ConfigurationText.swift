@@ -25,7 +25,8 @@ package enum ConfigurationText {
     case .flag: "true or false"
     case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: ", ")
     case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
-    case .theme: Theme.builtIn.map { "\"\($0.name)\"" }.joined(separator: ", ") + ", or a file"
+    case .theme:
+      Configuration().themeNames.map { "\"\($0)\"" }.joined(separator: ", ") + ", or a file"
     }
   }
 

@@ -62,7 +62,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   /// The default value.
   package var standard: SettingValue {
     switch self {
-    case .theme: .word("dark")
+    case .theme: .word(Configuration.automatic)
     case .color: .word("auto")
     case .ascii, .notifications, .dayRules: .flag(false)
     case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping: .flag(true)
@@ -77,7 +77,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   /// One sentence for manual pages and for the screen.
   package var help: String {
     switch self {
-    case .theme: "The colours: dark, light, high-contrast, mono, or a file of your own."
+    case .theme:
+      "The colours: auto fits the terminal; ember, dusk, paper and others, or a file of your own."
     case .color: "Use colours: auto follows the terminal and NO_COLOR."
     case .ascii: "Draw with ASCII characters only."
     case .mouse: "Use the mouse; without it, the terminal selects text as usual."

@@ -56,6 +56,28 @@ package struct Theme: Hashable, Sendable, Codable {
   /// The style of a part.
   package subscript(role: Role) -> Style { styles[role] ?? .plain }
 
+  /// Whether the parts of a selected row keep their colours, on a ground of its own.
+  var hasQuietSelection: Bool {
+    selected.background != .standard && !selected.attributes.contains(.reverse)
+  }
+
+  /// The style of a part of a row; where selected rows have no ground of their own, all their parts
+  /// look the same.
+  func style(_ style: Style, isSelected: Bool) -> Style {
+    guard isSelected else { return style }
+    return hasQuietSelection ? quiet(style) : selected
+  }
+
+  /// The style on the ground of a selected row, if it has one.
+  func quiet(_ style: Style) -> Style {
+    guard hasQuietSelection else { return style }
+    return Style(
+      foreground: style.foreground == .standard ? selected.foreground : style.foreground,
+      background: selected.background,
+      attributes: style.attributes
+    )
+  }
+
   var brand: Style { self[.brand] }
   var activeTab: Style { self[.activeTab] }
   var tab: Style { self[.tab] }
@@ -81,7 +103,8 @@ package struct Theme: Hashable, Sendable, Codable {
 
 extension Theme {
   /// The themes that do not come from a file.
-  package static let builtIn: [Theme] = [dark, light, highContrast, mono]
+  package static let builtIn =
+    [ember, emberLight] + Palette.others.map(\.theme) + [dark, light, highContrast, mono]
 
   /// For dark backgrounds, with colours that every terminal supports.
   package static let dark = Theme(
@@ -169,7 +192,9 @@ extension Theme {
   private var attributesOnly: [Role: Style] {
     Dictionary(
       uniqueKeysWithValues: Role.allCases.compactMap { role in
-        let attributes = self[role].attributes
+        var attributes = self[role].attributes
+        // What only a ground sets off would be lost.
+        if self[role].background != .standard { attributes.insert(.reverse) }
         return attributes.isEmpty ? nil : (role, Style(attributes: attributes))
       }
     )

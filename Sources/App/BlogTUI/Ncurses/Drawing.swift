@@ -194,11 +194,19 @@ extension NcursesTerminal {
     if style.attributes.contains(.bold) { result |= NC_A_BOLD }
     if style.attributes.contains(.dim) { result |= NC_A_DIM }
     if style.attributes.contains(.underline) { result |= NC_A_UNDERLINE }
-    if style.attributes.contains(.reverse) { result |= NC_A_REVERSE }
+    let isReverse = style.attributes.contains(.reverse) || needsReverse(style)
+    if isReverse { result |= NC_A_REVERSE }
     return result
   }
 
+  /// Whether the background is a shade that the terminal does not have.
+  private func needsReverse(_ style: Style) -> Bool {
+    guard colorCount < 256, case .rgb = style.background else { return false }
+    return true
+  }
+
   private func pair(of style: Style) -> Int32 {
+    guard !needsReverse(style) else { return 0 }
     let foreground = ColorTable.number(of: style.foreground, count: colorCount)
     let background = ColorTable.number(of: style.background, count: colorCount)
     guard colorCount > 0, foreground >= 0 || background >= 0 else { return 0 }

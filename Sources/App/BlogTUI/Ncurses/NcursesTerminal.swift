@@ -25,6 +25,8 @@ package struct TerminalOptions: Hashable, Sendable {
   package var usesLinks: Bool
   /// Whether the terminal draws joined emoji in two cells; nil to ask the terminal.
   package var joinsEmoji: Bool?
+  /// Whether 24-bit colours are used on terminals that say they have them.
+  package var usesDirectColor: Bool
 
   /// Makes options; the defaults suit most users.
   package init(
@@ -33,7 +35,8 @@ package struct TerminalOptions: Hashable, Sendable {
     usesOnlyASCII: Bool = false,
     usesSynchronizedOutput: Bool = true,
     usesLinks: Bool = true,
-    joinsEmoji: Bool? = nil
+    joinsEmoji: Bool? = nil,
+    usesDirectColor: Bool = true
   ) {
     self.colorMode = colorMode
     self.usesMouse = usesMouse
@@ -41,6 +44,7 @@ package struct TerminalOptions: Hashable, Sendable {
     self.usesSynchronizedOutput = usesSynchronizedOutput
     self.usesLinks = usesLinks
     self.joinsEmoji = joinsEmoji
+    self.usesDirectColor = usesDirectColor
   }
 }
 
@@ -125,6 +129,8 @@ package final class NcursesTerminal {
   private var openMeasures: Set<Int> = []
   /// Called with the result of the emoji probes: whether the terminal joins emoji.
   package var didMeasure: ((Bool) -> Void)?
+  /// Called when the terminal has said whether its background is light.
+  package var didTellBackground: ((_ isLight: Bool) -> Void)?
 
   /// The symbols that the program itself draws.
   package var glyphs: GlyphSet { .of(repertoire) }
@@ -217,7 +223,12 @@ package final class NcursesTerminal {
     unsetenv("COLUMNS")
     var out: UnsafeMutablePointer<FILE>?
     var `in`: UnsafeMutablePointer<FILE>?
-    guard let screen = nc_newterm(type, output, input, &out, &`in`), let out else {
+    let direct =
+      options.usesDirectColor ? DirectColor.description(of: type) { Self.environment($0) } : nil
+    let newTerminal = { nc_newterm(type, device.output, device.input, &out, &`in`) }
+    guard let screen = direct.flatMap({ Self.describing($0, newTerminal) }) ?? newTerminal(),
+      let out
+    else {
       throw .systemFailure("newterm", code: errno)
     }
     self.screen = screen
@@ -241,8 +252,18 @@ package final class NcursesTerminal {
     adoptSize()
     setExtraModes(true)
     drawsLinks = opensLinks && options.usesLinks
-    if usesSynchronizedOutput, Self.understandsQueries(type) { ask() }
+    if Self.understandsQueries(type) { ask() }
     if repertoire == .unicode, nc_is_ansi() != 0 { prepareEmoji(options.joinsEmoji, type: type) }
+  }
+
+  /// Calls the body while `TERMINFO` has that value; what other programs inherit is as before.
+  private static func describing<Result>(_ value: String, _ body: () -> Result) -> Result {
+    let before = environment("TERMINFO")
+    setenv("TERMINFO", value, 1)
+    defer {
+      if let before { setenv("TERMINFO", before, 1) } else { unsetenv("TERMINFO") }
+    }
+    return body()
   }
 
   private static func startColors(_ mode: TerminalOptions.ColorMode) -> Int {
@@ -348,10 +369,13 @@ package final class NcursesTerminal {
     }
   }
 
-  /// Asks whether the terminal can show whole frames at once.
+  /// Asks which background the terminal has, and whether it can show whole frames at once.
   private func ask() {
+    let background = colorCount > 0 ? "\u{1B}]11;?\u{1B}\\" : ""
+    let question = background + (usesSynchronizedOutput ? "\u{1B}[?2026$p" : "")
+    guard !question.isEmpty else { return }
     awaitsAnswer = true
-    writeDirectly("\u{1B}[?2026$p")
+    writeDirectly(question)
   }
 
   /// Handles the reply about synchronized output.

@@ -60,17 +60,17 @@ struct SignInPainter {
 
   private mutating func paintChoices() {
     let signIn = signIn
-    let style = theme.selected
+    let theme = theme
     let mark = glyphs.selection
     var rows: [(SignIn.Choice, Rect)] = []
     signIn.list.draw(on: &screen, in: frame.page) { screen, choice, isSelected, rect in
       rows.append((choice, rect))
       let text = (isSelected ? mark : " ") + " " + signIn.title(of: choice)
-      if isSelected { screen.fill(rect, style: style) }
+      if isSelected { screen.fill(rect, style: theme.selected) }
       screen.put(
         text,
         in: rect,
-        style: isSelected ? style : .plain,
+        style: theme.style(.plain, isSelected: isSelected),
         ellipsis: signIn.glyphs.ellipsis
       )
     }

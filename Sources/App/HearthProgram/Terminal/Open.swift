@@ -146,12 +146,14 @@ struct Open: AsyncParsableCommand {
     let drafts = DraftFile(directory: paths.state, uid: me.uid)
     let history = CommandHistory(directory: paths.state)
     let files = screen.files
-    let configuration = files.read()
+    let settings = files.read().settings
     let memory = TerminalMemory(directory: paths.state)
-    var abilities = TerminalOptions(configuration.settings)
+    var abilities = TerminalOptions(settings)
     abilities.joinsEmoji = memory.joinsEmoji
     let terminal = try TerminalScreen(abilities)
     terminal.whenMeasured(memory.keep(joinsEmoji:))
+    let look = TerminalLook(colorCount: terminal.colorCount)
+    let read: @Sendable () -> Configuration = { look.applied(to: files.read()) }
     let reports = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
     var environment = Environment.system(
       paths,
@@ -173,7 +175,7 @@ struct Open: AsyncParsableCommand {
       repository: blog,
       wake: terminal.wake,
       unsent: kept.unsent,
-      configuration: configuration,
+      configuration: read(),
       history: history.load(),
       environment: environment
     )
@@ -187,7 +189,11 @@ struct Open: AsyncParsableCommand {
       if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
     }
     let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
-    let watch = ConfigurationWatch(directories) { program.add(.configured(files.read())) }
+    let watch = ConfigurationWatch(directories) { program.add(.configured(read())) }
+    terminal.whenBackgroundKnown { isLight in
+      look.isLight = isLight
+      program.add(.configured(read()))
+    }
     ProgramPages.release(after: Self.startTime)
     let ending = program.run()
     terminal.close()
@@ -286,12 +292,13 @@ extension Open {
       abilities.joinsEmoji = false
       let terminal = try TerminalScreen(abilities)
       defer { terminal.close() }
+      let look = TerminalLook(colorCount: terminal.colorCount)
       let flow = SignInFlow(
         terminal: terminal,
         configuration: accounts,
         databaseName: try databaseName(options.paths()),
         returningUser: current?.returningUser,
-        theme: settings.theme,
+        theme: look.applied(to: settings).theme,
         glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs
       )
       switch try flow.receive() {

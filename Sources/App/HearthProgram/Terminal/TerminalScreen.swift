@@ -1,6 +1,7 @@
 package import BlogTUI
 import Dispatch
 import Foundation
+import NIOConcurrencyHelpers
 
 /// The terminal of the program: ncurses, and a waker for other threads.
 @MainActor
@@ -80,8 +81,41 @@ package final class TerminalScreen: TerminalDevice {
   /// Sets the handler for the terminal's answer about emoji.
   package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
 
+  /// Sets the handler for the terminal's answer about its background.
+  package func whenBackgroundKnown(_ hear: @escaping (_ isLight: Bool) -> Void) {
+    terminal.didTellBackground = hear
+  }
+
+  /// The number of colours; 0 if there are none.
+  package var colorCount: Int { terminal.colorCount }
+
   /// Restores the terminal.
   package func close() { terminal.close() }
+}
+
+/// What is known about the terminal that decides which theme fits it.
+final class TerminalLook: Sendable {
+  private let colorCount: Int
+  private let background = NIOLockedValueBox<Bool?>(nil)
+
+  /// Whether the background is light; nil until the terminal has said so.
+  var isLight: Bool? {
+    get { background.withLockedValue(\.self) }
+    set { background.withLockedValue { $0 = newValue } }
+  }
+
+  /// Starts with the number of colours.
+  init(colorCount: Int) {
+    self.colorCount = colorCount
+  }
+
+  /// The configuration with what is known.
+  func applied(to configuration: Configuration) -> Configuration {
+    var configuration = configuration
+    configuration.colorCount = colorCount
+    configuration.isLight = isLight ?? configuration.isLight
+    return configuration
+  }
 }
 
 /// The code pages that the system has mapped for this process.

@@ -60,16 +60,19 @@ extension Painter {
     at row: Rect,
     on screen: inout Screen
   ) {
-    let style = isSelected ? theme.selected : theme.text
-    if isSelected { screen.fill(row, style: style) }
+    let style = theme.style(theme.text, isSelected: isSelected)
+    if isSelected { screen.fill(row, style: theme.selected) }
     let mark: SafeText = isSelected ? glyphs.selection : " "
     screen.put(mark, at: row.origin, style: style, clip: row)
     let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
     let title = SafeText(untrusted: item.title)
     screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
-    for position in chooser.match(item)?.positions ?? [] where !isSelected {
+    for position in chooser.match(item)?.positions ?? []
+    where !isSelected || theme.hasQuietSelection {
       let cell = Rect(row: row.row, column: name.column + position, width: 1, height: 1)
-      screen.restyle(cell.intersection(name)) { _ in theme.match }
+      screen.restyle(cell.intersection(name)) { _ in
+        theme.style(theme.match, isSelected: isSelected)
+      }
     }
     let start = name.endColumn + 2
     let rest = Rect(
@@ -82,12 +85,14 @@ extension Painter {
     if isSelected, chooser.kind == .settings {
       detail = isASCII ? "< " + detail + " >" : "‹ " + detail + " ›"
     }
-    let detailStyle = isSelected ? style : theme.dim
+    let detailStyle = theme.style(theme.dim, isSelected: isSelected)
     screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
-    guard !isSelected, !chooser.field.isEmpty else { return }
+    guard !isSelected || theme.hasQuietSelection, !chooser.field.isEmpty else { return }
     for position in chooser.detailMatch(item)?.positions ?? [] {
       let cell = Rect(row: row.row, column: rest.column + position, width: 1, height: 1)
-      screen.restyle(cell.intersection(rest)) { _ in theme.match }
+      screen.restyle(cell.intersection(rest)) { _ in
+        theme.style(theme.match, isSelected: isSelected)
+      }
     }
   }
 }

@@ -30,8 +30,8 @@ extension Painter {
       )
       hits.add(.row(first + offset, of: CommandLine.self), at: row)
       let isSelected = line.selected == first + offset
-      let style = isSelected ? theme.selected : theme.text
-      screen.fill(row, style: style)
+      let style = theme.style(theme.text, isSelected: isSelected)
+      screen.fill(row, style: isSelected ? theme.selected : style)
       let mark: SafeText = isSelected ? (isASCII ? ">" : "▸") : " "
       screen.put(mark, at: row.origin, style: style, clip: row)
       let name = Rect(row: row.row, column: 1, width: column, height: 1)
@@ -42,7 +42,7 @@ extension Painter {
         width: row.width - column - 4,
         height: 1
       )
-      let detail = isSelected ? style : theme.dim
+      let detail = theme.style(theme.dim, isSelected: isSelected)
       screen.put(completion.detail, in: rest, style: detail, ellipsis: glyphs.ellipsis)
     }
   }

@@ -186,8 +186,8 @@ extension Painter {
   }
 
   private mutating func paint(_ item: DraftsScreen.Item, isSelected: Bool, in rect: Rect) {
-    let style = isSelected ? theme.selected : theme.text
-    if isSelected { screen.fill(rect, style: style) }
+    let style = theme.style(theme.text, isSelected: isSelected)
+    if isSelected { screen.fill(rect, style: theme.selected) }
     let first: SafeText
     let second: SafeText
     switch item {

@@ -51,14 +51,19 @@ extension Painter {
   }
 
   private func paint(_ event: WireEvent, isSelected: Bool, in row: Rect, on screen: inout Screen) {
-    let style = isSelected ? theme.selected : theme.text
-    if isSelected { screen.fill(row, style: style) }
+    let style = theme.style(theme.text, isSelected: isSelected)
+    if isSelected { screen.fill(row, style: theme.selected) }
     // A narrow screen leaves out the time in favour of the event.
     let isNarrow = row.width < 36
     let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
-    let used = screen.put(time, at: row.origin, style: isSelected ? style : theme.dim, clip: row)
+    let used = screen.put(
+      time,
+      at: row.origin,
+      style: theme.style(theme.dim, isSelected: isSelected),
+      clip: row
+    )
     let sign = Position(row: row.row, column: row.column + used)
-    let signStyle = isSelected ? style : Self.style(of: event.kind, theme)
+    let signStyle = theme.style(Self.style(of: event.kind, theme), isSelected: isSelected)
     let width = screen.put(self.sign(of: event.kind) + " ", at: sign, style: signStyle, clip: row)
     let start = sign.column + width
     let rest = Rect(row: row.row, column: start, width: row.endColumn - start, height: 1)

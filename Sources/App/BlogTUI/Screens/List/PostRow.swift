@@ -144,11 +144,15 @@ struct PostRowPainter {
   /// Draws a row.
   func screen(of row: PostRow) -> Screen {
     var screen = Screen(size: Size(width: look.width, height: row.height))
-    if row.isSelected { screen.fill(columns.line, style: theme.selected) }
+    if row.isSelected {
+      let room = theme.hasQuietSelection ? Rect(size: screen.size) : columns.line
+      screen.fill(room, style: theme.selected)
+    }
     let mark = row.isSelected ? glyphs.selection : " "
     for line in 0..<row.height {
       let position = Position(row: line, column: columns.border.column)
-      screen.put(mark, at: position, style: theme.selectedBorder)
+      let ground = row.isSelected ? theme.quiet(theme.selectedBorder) : theme.selectedBorder
+      screen.put(mark, at: position, style: ground)
     }
     paintSign(row, on: &screen)
     paintTitle(row, on: &screen)
@@ -174,9 +178,9 @@ struct PostRowPainter {
     screen.put(text, in: columns.comments, style: style, aligned: .trailing)
   }
 
-  /// The style of a part; a selected row has a single style throughout.
+  /// The style of a part.
   private func style(_ style: Style, of row: PostRow) -> Style {
-    row.isSelected ? theme.selected : style
+    theme.style(style, isSelected: row.isSelected)
   }
 
   /// Paints the delivery state of the user's last change, or otherwise whether the post is unread.
@@ -234,8 +238,9 @@ struct PostRowPainter {
     let room = Rect(row: 1, column: indent, width: look.width - indent - 1, height: count)
     guard !room.isEmpty else { return }
     let lines = Self.textLines(row.body, in: room.size, glyphs: glyphs)
+    let style = row.isSelected ? theme.quiet(theme.dim) : theme.dim
     for (index, line) in lines.enumerated() {
-      screen.put(line, in: room.line(index), style: theme.dim, ellipsis: glyphs.ellipsis)
+      screen.put(line, in: room.line(index), style: style, ellipsis: glyphs.ellipsis)
     }
   }
 

@@ -50,10 +50,10 @@ extension Painter {
   private mutating func paint(_ entry: NoticeEntry, isSelected: Bool, in rect: Rect) {
     let isUnread = session.isUnread(entry)
     let line = rect.line(0)
-    let style = isSelected ? theme.selected : isUnread ? theme.title : theme.text
-    if isSelected { screen.fill(rect, style: style) }
+    let style = theme.style(isUnread ? theme.title : theme.text, isSelected: isSelected)
+    if isSelected { screen.fill(rect, style: theme.selected) }
     let mark: SafeText = isUnread ? glyphs.bullet : " "
-    let markStyle = isSelected ? style : theme.notice
+    let markStyle = theme.style(theme.notice, isSelected: isSelected)
     screen.put(mark, at: line.origin, style: markStyle, clip: line)
     let age = time(entry.at, isShort: line.width < 60)
     let ageRoom = Rect(
@@ -62,7 +62,7 @@ extension Painter {
       width: age.width,
       height: 1
     )
-    screen.put(age, in: ageRoom, style: isSelected ? style : theme.dim)
+    screen.put(age, in: ageRoom, style: theme.style(theme.dim, isSelected: isSelected))
     let room = Rect(
       row: line.row,
       column: line.column + 2,
@@ -79,7 +79,12 @@ extension Painter {
       width: below.width - 4,
       height: 1
     )
-    screen.put(text, in: textRoom, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
+    screen.put(
+      text,
+      in: textRoom,
+      style: theme.style(theme.dim, isSelected: isSelected),
+      ellipsis: glyphs.ellipsis
+    )
   }
 
   private func sentence(_ entry: NoticeEntry) -> SafeText {

@@ -119,7 +119,7 @@ extension Painter {
       of: comment.uid,
       named: comment.author,
       at: comment.createdAt,
-      style: isSelected ? theme.selected : theme.author,
+      style: theme.style(theme.author, isSelected: isSelected),
       in: room
     )
     indent += used + 1

@@ -6,6 +6,8 @@ package enum InputEvent: Hashable, Sendable {
   case escaped(KeyEvent)
   /// The reply about synchronized output: whether the terminal can show whole frames at once.
   case canSynchronize(Bool)
+  /// The reply about the colour of the background: whether it is light.
+  case background(isLight: Bool)
   /// The reply about the position of the cursor, counted from 1.
   case cursor(row: Int, column: Int)
   /// Bytes that no character can be made of.
@@ -46,6 +48,8 @@ package struct InputParser: Sendable {
   static let sequenceLimit = 4_096
   /// The largest number of bytes in a string.
   static let stringLimit = 1 << 20
+  /// How much of a string is looked at: a reply is short.
+  private static let contentLimit = 64
   /// How long a sequence waits for its next byte.
   static let sequencePatience = Duration.seconds(1)
   /// How long the two bytes that begin a sequence wait before they are taken for keys.
@@ -65,6 +69,8 @@ package struct InputParser: Sendable {
   private var bytes: [UInt8] = []
   /// The number of bytes in the string so far.
   private var count = 0
+  /// The beginning of the string so far, after its introducer.
+  private var content: [UInt8] = []
   /// The values of a mouse report so far.
   private var values: [Int] = []
   private var assembler: ScalarAssembler
@@ -139,9 +145,9 @@ package struct InputParser: Sendable {
     case .mouse: takeMouse(byte, &events)
     case .string: takeString(byte, &events)
     case .stringEscape:
-      giveUp(&events)
       // The string terminator, or the start of something else.
-      guard byte != UInt8(ascii: "\\") else { return }
+      guard byte != UInt8(ascii: "\\") else { return finishString(&events) }
+      giveUp(&events)
       state = .escape
       takeAfterEscape(byte, &events)
     case .paste(let mark): takePasted(byte, mark: mark, &events)
@@ -158,6 +164,7 @@ package struct InputParser: Sendable {
     state = .ground
     bytes = []
     values = []
+    content = []
     count = 0
     assembler.reset()
   }
@@ -328,15 +335,25 @@ extension InputParser {
   private mutating func takeString(_ byte: UInt8, _ events: inout [InputEvent]) {
     switch byte {
     case Self.escapeByte: state = .stringEscape
-    case 0x07: giveUp(&events)
+    case 0x07: finishString(&events)
     case 0x00..<0x08, 0x0E..<0x20: interrupt(with: byte, &events)
-    case 0x9C where bytes.last == 0xC2: giveUp(&events)
+    case 0x9C where bytes.last == 0xC2:
+      // The first half of the terminator.
+      if content.count < Self.contentLimit { content.removeLast() }
+      finishString(&events)
     default:
-      // Only its end matters.
+      if content.isEmpty { content = [bytes[1]] }
+      if content.count < Self.contentLimit { content.append(byte) }
       bytes[1] = byte
       count += 1
       if count > Self.stringLimit { giveUp(&events) }
     }
+  }
+
+  private mutating func finishString(_ events: inout [InputEvent]) {
+    let reply = TerminalKeys.reply(ofString: content)
+    giveUp(&events)
+    if let reply { events.append(reply) }
   }
 
   private mutating func takePasted(

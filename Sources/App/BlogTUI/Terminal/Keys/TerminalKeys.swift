@@ -92,6 +92,22 @@ enum TerminalKeys {
 
   // MARK: Replies
 
+  /// The reply in a string, given from the last byte of its introducer, such as
+  /// `]11;rgb:1e1e/1e1e/1e1e`.
+  static func reply(ofString content: [UInt8]) -> InputEvent? {
+    let text = String(decoding: content, as: UTF8.self)
+    guard let start = ["]11;rgb:", "]11;rgba:"].first(where: text.hasPrefix) else { return nil }
+    let parts = text.dropFirst(start.count).split(separator: "/", omittingEmptySubsequences: false)
+    let shares = parts.compactMap { digits -> Double? in
+      guard (1...4).contains(digits.count), let value = UInt16(digits, radix: 16) else {
+        return nil
+      }
+      return Double(value) / Double(1 << (4 * digits.count) - 1)
+    }
+    guard shares.count == parts.count, (3...4).contains(parts.count) else { return nil }
+    return .background(isLight: 0.299 * shares[0] + 0.587 * shares[1] + 0.114 * shares[2] > 0.5)
+  }
+
   private static func reply(_ sequence: Sequence) -> InputEvent? {
     guard sequence.final == UInt8(ascii: "y"), sequence.intermediates == Array("$".utf8),
       sequence.number(0) == 2_026
