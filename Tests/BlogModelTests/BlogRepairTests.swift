@@ -279,7 +279,7 @@ struct BlogRepairTests {
     let names = (0..<12).map { "person\($0)" }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in names {
-        group.addTask { try await server.blog(name).setStar(true, on: "p") }
+        group.addTask { try await server.blog(name).perform(.star("p", true)) }
       }
       group.addTask { _ = try await self.repair(database) }
       try await group.waitForAll()

@@ -188,6 +188,38 @@ private struct UnsignedTokens: DatabaseTokenProvider {
   }
 }
 
+extension Blog {
+  /// Writes a post, and returns its key.
+  @discardableResult
+  func post(title: String, body: String) async throws -> PostID {
+    try #require(await perform(.post(title: title, body: body)).key)
+  }
+
+  /// Writes a comment or a reply to one, and returns its key.
+  @discardableResult
+  func comment(
+    on post: PostID,
+    text: String,
+    answering parent: String? = nil
+  ) async throws -> String {
+    var answered: BlogModel.Comment?
+    if let parent { answered = try await comment(parent, on: post) }
+    return try #require(await perform(.comment(post, text: text, answering: answered)).key)
+  }
+}
+
+extension LiveBlog {
+  /// Writes a post, and returns its key.
+  func post(title: String, body: String) -> PostID {
+    perform(.post(title: title, body: body)).key ?? ""
+  }
+
+  /// Writes a comment, and returns its key.
+  func comment(on post: PostID, text: String) -> String {
+    perform(.comment(post, text: text)).key ?? ""
+  }
+}
+
 /// Records the events of a live blog, and waits for them.
 final class ScreenProbe: Sendable {
   let blog: LiveBlog

@@ -60,8 +60,8 @@ struct BlogTests {
     for number in 1...101 { ids.append(try await blog.post(title: "\(number)", body: "b")) }
     let recent = try await blog.posts(.recent)
     #expect(recent.map(\.id) == ids.dropFirst().reversed())
-    for index in [3, 50] { try await blog.setStar(true, on: ids[index]) }
-    try await server.blog("bob").setStar(true, on: ids[3])
+    for index in [3, 50] { try await blog.perform(.star(ids[index], true)) }
+    try await server.blog("bob").perform(.star(ids[3], true))
     let top = try await blog.posts(.top)
     #expect(top.prefix(3).map(\.id) == [ids[3], ids[50], ids[100]])
     #expect(try await blog.posts(.myTop).prefix(2).map(\.id) == [ids[3], ids[50]])
@@ -75,12 +75,12 @@ struct BlogTests {
     let id = try await alice.post(title: "t", body: "b")
     let comment = try await bob.comment(on: id, text: "c")
     await #expect(throws: BlogError.notMine("post \(id)", owner: "alice")) {
-      try await bob.delete(post: id)
+      try await bob.perform(.deletePost(id))
     }
     await #expect(throws: BlogError.notMine("comment \(comment)", owner: "bob")) {
-      try await alice.delete(comment: comment, on: id)
+      try await alice.perform(.deleteComment(id, commentID: comment))
     }
-    try await alice.delete(post: id)
+    try await alice.perform(.deletePost(id))
     await #expect(throws: BlogError.notFound(id)) { try await alice.post(id) }
     let check = try await server.check()
     #expect(check.faults.isEmpty && check.postCount == 0 && check.commentCount == 0)
@@ -95,7 +95,7 @@ struct BlogTests {
         let blog = try server.blog("fan\(number)")
         group.addTask {
           for turn in 0..<(number.isMultiple(of: 2) ? 4 : 5) {
-            try await blog.setStar(turn.isMultiple(of: 2), on: id)
+            try await blog.perform(.star(id, turn.isMultiple(of: 2)))
           }
         }
       }
@@ -115,7 +115,9 @@ struct BlogTests {
       for terminal in 0..<4 {
         let blog = try server.blog("fan")
         group.addTask {
-          for turn in 0..<10 { try await blog.setStar((terminal + turn).isMultiple(of: 2), on: id) }
+          for turn in 0..<10 {
+            try await blog.perform(.star(id, (terminal + turn).isMultiple(of: 2)))
+          }
         }
       }
       try await group.waitForAll()
@@ -128,9 +130,9 @@ struct BlogTests {
     let server = try await BlogServer()
     let owner = try server.blog("owner")
     let id = try await owner.post(title: "t", body: "b")
-    try await owner.delete(post: id)
+    try await owner.perform(.deletePost(id))
     await #expect(throws: BlogError.notFound(id)) {
-      try await server.blog("fan").setStar(true, on: id)
+      try await server.blog("fan").perform(.star(id, true))
     }
     #expect(try await server.check().postCount == 0)
   }
@@ -148,7 +150,7 @@ struct BlogTests {
     }
     for id in ["", "a.b", "a/b", "a\u{1}b", String(repeating: "x", count: 760)] {
       await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }
-      await #expect(throws: BlogError.notFound(id)) { try await blog.setStar(true, on: id) }
+      await #expect(throws: BlogError.notFound(id)) { try await blog.perform(.star(id, true)) }
     }
   }
 }

@@ -60,14 +60,14 @@ struct BoundsTests {
     let id = try await blog.post(title: "t", body: "b")
     for (title, problem) in Self.titles {
       guard let problem else {
-        try await blog.edit(post: id, title: title, body: "b")
+        try await blog.perform(.edit(id, title: title, body: "b"))
         continue
       }
       await #expect(throws: BlogError.invalidText(problem)) {
         try await blog.post(title: title, body: "b")
       }
       await #expect(throws: BlogError.invalidText(problem)) {
-        try await blog.edit(post: id, title: title, body: "b")
+        try await blog.perform(.edit(id, title: title, body: "b"))
       }
     }
     let check = try await server.check()

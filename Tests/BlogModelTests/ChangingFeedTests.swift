@@ -25,10 +25,10 @@ struct ChangingFeedTests {
     try await server.seed(stride(from: 2, through: 800, by: 2))
     let database = try server.database()
     let alice = try server.screen("alice", on: database)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the newest") { $0.posts(.recent)?.count == 100 }
     for page in 1..<pages {
-      alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+      alice.blog.request(.read(.recent, at: try #require(alice.posts(.recent)?.last?.id)))
       try await alice.wait("page \(page)") { $0.posts(.recent)?.count == 100 * (page + 1) }
     }
     return (alice, database)
@@ -56,7 +56,7 @@ struct ChangingFeedTests {
     for list in alice.lists(.recent).drop(while: { $0.count < pages * 100 }) {
       #expect(list.contains { $0.id == lowest })
     }
-    alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+    alice.blog.request(.read(.recent, at: try #require(alice.posts(.recent)?.last?.id)))
     try await alice.wait("what is below") { $0.posts(.recent)?.last?.id ?? "" < lowest }
   }
 
@@ -91,10 +91,10 @@ struct ChangingFeedTests {
     let server = try await BlogServer()
     try await server.seed(0..<400)
     let alice = try server.screen("alice")
-    alice.blog.follow(.top)
+    alice.blog.request(.follow(.top))
     for count in [100, 200, 300] {
       try await alice.wait("\(count) posts") { $0.posts(.top)?.count == count }
-      if let last = alice.posts(.top)?.last { alice.blog.read(.top, at: last.id) }
+      if let last = alice.posts(.top)?.last { alice.blog.request(.read(.top, at: last.id)) }
     }
     try await alice.wait("all") { $0.posts(.top)?.count == 400 }
     let moved = Set((0..<400).filter { $0 % 9 == 4 })

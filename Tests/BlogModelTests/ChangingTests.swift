@@ -12,10 +12,10 @@ struct ChangingTests {
     let alice = try server.screen("alice")
     let bob = try server.screen("bob")
     let id = alice.blog.post(title: "t", body: "b")
-    bob.blog.follow(.recent)
+    bob.blog.request(.follow(.recent))
     try await bob.wait("the post") { $0.posts(.recent)?.count == 1 }
-    bob.blog.setStar(id, to: true)
-    alice.blog.edit(id, title: "new", body: "text")
+    bob.blog.perform(.star(id, true))
+    alice.blog.perform(.edit(id, title: "new", body: "text"))
     try await bob.wait("the edit and the star") {
       $0.posts(.recent)?.first.map { $0.title == "new" && $0.stars == ["bob"] } == true
     }
@@ -25,7 +25,7 @@ struct ChangingTests {
     try await bob.wait("the star is stored") { $0.all.contains(.succeeded(.star(id, true))) }
     #expect(try await server.check().faults == [])
     await #expect(throws: BlogError.notMine("post \(id)", owner: "alice")) {
-      try await server.blog("bob").edit(post: id, title: "x", body: "y")
+      try await server.blog("bob").perform(.edit(id, title: "x", body: "y"))
     }
   }
 
@@ -35,17 +35,17 @@ struct ChangingTests {
     let first = try server.screen("alice")
     let second = try server.screen("alice")
     let id = first.blog.post(title: "t", body: "b")
-    second.blog.follow(.recent)
+    second.blog.request(.follow(.recent))
     try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
-    first.blog.deletePost(id)
+    first.blog.perform(.deletePost(id))
     // At the same moment, before the second screen can know of it, and again once it does.
-    second.blog.edit(id, title: "late", body: "x")
+    second.blog.perform(.edit(id, title: "late", body: "x"))
     let late = BlogEvent.succeeded(.edit(id, title: "late", body: "x"))
     // The edit may have reached the server before the deletion, which then removes it as well.
     try await second.wait("an answer") { $0.all.contains(late) || $0.refusals.count == 1 }
     try await first.wait("the deletion is stored") { $0.all.contains(.succeeded(.deletePost(id))) }
     let before = second.refusals.count
-    second.blog.edit(id, title: "later", body: "x")
+    second.blog.perform(.edit(id, title: "later", body: "x"))
     try await second.wait("a refusal") { $0.refusals.count == before + 1 }
     #expect(second.refusals.allSatisfy { $0.contains(id) })
     #expect(try await server.database().reference().getData().hasChild("posts/\(id)") == false)
@@ -61,13 +61,13 @@ struct ChangingTests {
     let second = try server.screen("alice", on: database)
     let id = first.blog.post(title: "t", body: "b")
     let comment = first.blog.comment(on: id, text: "c")
-    second.blog.follow(.recent)
+    second.blog.request(.follow(.recent))
     try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
     database.goOffline()
-    second.blog.edit(id, title: "late", body: "x")
-    second.blog.editComment(comment, on: id, text: "late")
+    second.blog.perform(.edit(id, title: "late", body: "x"))
+    second.blog.perform(.editComment(id, commentID: comment, text: "late"))
     try await second.wait("the edit is shown") { $0.posts(.recent)?.first?.title == "late" }
-    first.blog.deletePost(id)
+    first.blog.perform(.deletePost(id))
     try await first.wait("the deletion is stored") { $0.all.contains(.succeeded(.deletePost(id))) }
     database.goOnline()
     try await second.wait("two refusals") { $0.refusals.count == 2 }
@@ -98,14 +98,14 @@ struct ChangingTests {
     let id = try await server.blog("owner").post(title: "t", body: "b")
     let alice = try server.screen("alice")
     let bob = try server.screen("bob")
-    alice.blog.open(id)
+    alice.blog.request(.open(id))
     let comments = ["one", "two", "three"].map { bob.blog.comment(on: id, text: $0) }
     try await alice.wait("three") { $0.comments(id)?.count == 3 }
-    bob.blog.editComment(comments[1], on: id, text: "changed")
+    bob.blog.perform(.editComment(id, commentID: comments[1], text: "changed"))
     try await alice.wait("the change") {
       $0.comments(id)?.map(\.text) == ["one", "changed", "three"]
     }
-    bob.blog.deleteComment(comments[0], on: id)
+    bob.blog.perform(.deleteComment(id, commentID: comments[0]))
     try await alice.wait("the deletion") { $0.comments(id)?.map(\.text) == ["changed", "three"] }
   }
 
@@ -117,7 +117,7 @@ struct ChangingTests {
       for number in 0..<4 {
         let blog = try server.blog("alice")
         group.addTask {
-          for turn in 0..<10 { try await blog.setStar((turn + number) % 2 == 0, on: id) }
+          for turn in 0..<10 { try await blog.perform(.star(id, (turn + number) % 2 == 0)) }
         }
       }
       try await group.waitForAll()
@@ -144,7 +144,7 @@ struct ChangingTests {
       let database = try open()
       database.goOffline()
       let alice = try server.screen("alice", on: database)
-      alice.blog.follow(.recent)
+      alice.blog.request(.follow(.recent))
       post = alice.blog.post(title: "t", body: "b")
       let written = post
       try await alice.wait("the post") { $0.posts(.recent)?.map(\.id) == [written] }
@@ -152,7 +152,7 @@ struct ChangingTests {
     }
     let database = try open()
     let alice = try server.screen("alice", on: database)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("nothing waits") { probe in
       probe.all.contains(.connection(.online)) && probe.posts(.recent)?.map(\.id) == [post]
         && probe.all.last { if case .pendingWrites = $0 { true } else { false } }

@@ -24,20 +24,22 @@ struct DeletionTests {
     let asked = try await alice.comment(on: bread, text: "How?")
     let answer = try await bob.comment(on: bread, text: "So", answering: asked)
     _ = try await bob.comment(on: tea, text: "Hello")
-    try await alice.delete(post: tea)
-    try await alice.delete(comment: asked, on: bread)
+    try await alice.perform(.deletePost(tea))
+    try await alice.perform(.deleteComment(bread, commentID: asked))
     for other in [alice, bob] {
-      let post = await refusal { other.write(post: tea, title: "Mine", body: "b", completion: $0) }
+      let post = await refusal {
+        other.perform(.post(tea, title: "Mine", body: "b"), completion: $0)
+      }
       #expect(post?.contains("denied") == true)
       let comment = await refusal {
-        other.write(comment: asked, on: bread, text: "No", completion: $0)
+        other.perform(.comment(bread, commentID: asked, text: "No"), completion: $0)
       }
       #expect(comment?.contains("denied") == true)
     }
     #expect(try await bob.comments(on: bread).map(\.id) == [answer])
     #expect(try await bob.comments(on: tea).isEmpty)
     // To delete once more does no harm: so does a terminal that had no answer.
-    #expect(await refusal { alice.remove(post: tea, completion: $0) } == nil)
+    #expect(await refusal { alice.perform(.deletePost(tea), completion: $0) } == nil)
   }
 
   @Test("go under rules that do not know what was deleted", arguments: [true, false])
@@ -53,15 +55,15 @@ struct DeletionTests {
     let alice = try server.signedInBlog("alice")
     if isLive {
       let screen = try server.signedInScreen("alice")
-      screen.blog.deleteComment("-L", on: "-K")
-      screen.blog.deletePost("-K")
+      screen.blog.perform(.deleteComment("-K", commentID: "-L"))
+      screen.blog.perform(.deletePost("-K"))
       try await screen.wait("both deletions") { screen in
         screen.all.contains(.succeeded(.deletePost("-K")))
           && screen.all.contains(.succeeded(.deleteComment("-K", commentID: "-L")))
       }
     } else {
-      try await alice.delete(comment: "-L", on: "-K")
-      try await alice.delete(post: "-K")
+      try await alice.perform(.deleteComment("-K", commentID: "-L"))
+      try await alice.perform(.deletePost("-K"))
     }
     #expect(try await alice.posts(.recent).isEmpty)
     #expect(try await alice.comments(on: "-K").isEmpty)

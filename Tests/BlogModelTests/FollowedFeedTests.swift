@@ -14,14 +14,14 @@ struct FollowedFeedTests {
     let server = try await BlogServer()
     try await server.seed(1...330)
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the newest hundred") {
       $0.posts(.recent)?.map(\.id) == Self.keys((231...330).reversed())
     }
     #expect(alice.extent(.recent)?.hasOlder == true)
     #expect(alice.extent(.recent)?.hasNewer == false)
     for lowest in [131, 31, 1] {
-      alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+      alice.blog.request(.read(.recent, at: try #require(alice.posts(.recent)?.last?.id)))
       try await alice.wait("the posts down to \(lowest)") {
         $0.posts(.recent)?.map(\.id) == Self.keys((lowest...330).reversed())
       }
@@ -35,13 +35,13 @@ struct FollowedFeedTests {
     try await server.seed(0..<250)
     let order = (0..<250).sorted { ($0 % 50, $0) > ($1 % 50, $1) }.map(BlogServer.key)
     let alice = try server.screen("alice")
-    alice.blog.follow(.top)
+    alice.blog.request(.follow(.top))
     try await alice.wait("the first hundred") {
       $0.posts(.top)?.map(\.id) == Array(order.prefix(100))
     }
-    alice.blog.read(.top, at: order[99])
+    alice.blog.request(.read(.top, at: order[99]))
     try await alice.wait("two hundred") { $0.posts(.top)?.map(\.id) == Array(order.prefix(200)) }
-    alice.blog.read(.top, at: order[199])
+    alice.blog.request(.read(.top, at: order[199]))
     try await alice.wait("all") { $0.posts(.top)?.map(\.id) == order }
 
     // A star moves a post from the third page to the first.
@@ -58,10 +58,10 @@ struct FollowedFeedTests {
     try await server.seed(1...100)
     let alice = try server.screen("alice")
     alice.keep(20)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     let read = BlogServer.key(7)
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
-    alice.blog.read(.recent, at: read)
+    alice.blog.request(.read(.recent, at: read))
     for start in stride(from: 101, through: 1_001, by: 100) {
       try await server.seed(start..<(start + 100))
       try await alice.wait("the posts up to \(start + 99)") {
@@ -82,12 +82,12 @@ struct FollowedFeedTests {
     }
     let alice = try server.screen("alice")
     alice.keep(20)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
     var longest = 0
     while alice.extent(.recent)?.hasOlder == true {
       let last = try #require(alice.posts(.recent)?.last?.id)
-      alice.blog.read(.recent, at: last)
+      alice.blog.request(.read(.recent, at: last))
       try await alice.wait("more below \(last)") {
         $0.posts(.recent).map { $0.last?.id != last } == true
           || $0.extent(.recent)?.hasOlder == false
@@ -101,7 +101,7 @@ struct FollowedFeedTests {
     // Back up, page by page, without a gap.
     while alice.extent(.recent)?.hasNewer == true {
       let first = try #require(alice.posts(.recent)?.first?.id)
-      alice.blog.read(.recent, at: first)
+      alice.blog.request(.read(.recent, at: first))
       try await alice.wait("more above \(first)") {
         $0.posts(.recent).map { $0.first?.id != first } == true
           || $0.extent(.recent)?.hasNewer == false
@@ -120,14 +120,14 @@ struct FollowedFeedTests {
       try await server.seed(start..<(start + 500))
     }
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
     while alice.extent(.recent)?.hasNewer != true {
       let last = try #require(alice.posts(.recent)?.last?.id)
-      alice.blog.read(.recent, at: last)
+      alice.blog.request(.read(.recent, at: last))
       try await alice.wait("more") { $0.posts(.recent)?.last?.id != last }
     }
-    alice.blog.showFirst(of: .recent)
+    alice.blog.request(.showFirst(.recent))
     try await alice.wait("the newest") {
       $0.posts(.recent)?.map(\.id) == Self.keys((1_901...2_000).reversed())
         && $0.extent(.recent) == FeedExtent(hasOlder: true)
@@ -142,14 +142,14 @@ struct FollowedFeedTests {
     try await root.child("posts/\(BlogServer.key(151))").setValue("nothing")
     try await root.child("posts/\(BlogServer.key(150))/starCount").setValue(["a": 1])
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
-    alice.blog.follow(.top)
+    alice.blog.request(.follow(.recent))
+    alice.blog.request(.follow(.top))
     try await alice.wait("the lists") {
       $0.posts(.recent)?.count == 99 && $0.posts(.top)?.count == 100
     }
-    alice.blog.read(.top, at: try #require(alice.posts(.top)?.last?.id))
+    alice.blog.request(.read(.top, at: try #require(alice.posts(.top)?.last?.id)))
     for count in [199, 249] {
-      alice.blog.read(.recent, at: try #require(alice.posts(.recent)?.last?.id))
+      alice.blog.request(.read(.recent, at: try #require(alice.posts(.recent)?.last?.id)))
       try await alice.wait("\(count) posts") { $0.posts(.recent)?.count == count }
     }
   }

@@ -11,7 +11,7 @@ struct ListenerTests {
   /// A terminal that shows a list with posts in it.
   private func terminal(_ server: BlogServer, on database: Database) async throws -> ScreenProbe {
     let screen = try server.screen("alice", on: database)
-    screen.blog.follow(.recent)
+    screen.blog.request(.follow(.recent))
     try await screen.wait("the list") { $0.posts(.recent)?.isEmpty == false }
     try await screen.wait("the marks") { $0.readState != nil }
     return screen
@@ -38,11 +38,11 @@ struct ListenerTests {
     let before = try await server.listens()
     for turn in 1...100 {
       let id = BlogServer.key(turn % 3 + 1)
-      alice.blog.open(id)
+      alice.blog.request(.open(id))
       try await alice.wait("the comments of turn \(turn)") { probe in
         probe.all.count { if case .comments = $0 { true } else { false } } == turn
       }
-      alice.blog.close(id)
+      alice.blog.request(.close(id))
     }
     try await server.waitForListens(before.now, "every listener of a post has ended")
     // A post, its comments, and the typing state: the same each time, or fewer where one is known.
@@ -56,13 +56,13 @@ struct ListenerTests {
     let alice = try await terminal(server, on: try server.database())
     let before = try await server.listens().now
     for _ in 1...100 {
-      for kind in FeedKind.tabs { alice.blog.follow(kind) }
+      for kind in FeedKind.tabs { alice.blog.request(.follow(kind)) }
     }
     try await alice.wait("all lists") { probe in
       FeedKind.tabs.allSatisfy { probe.posts($0)?.count == 3 }
     }
     try await server.waitForListens(before + 3, "one for each list that was not followed before")
-    for kind in FeedKind.tabs where kind != .recent { alice.blog.stopFollowing(kind) }
+    for kind in FeedKind.tabs where kind != .recent { alice.blog.request(.stopFollowing(kind)) }
     try await server.waitForListens(before, "those of the lists have ended")
   }
 
@@ -73,10 +73,10 @@ struct ListenerTests {
     let alice = try await terminal(server, on: try server.database())
     let before = try await server.listens().now
     for turn in 0..<100 {
-      alice.blog.watchComments(on: (1...3).map { BlogServer.key($0 + turn % 6) })
+      alice.blog.request(.watchComments((1...3).map { BlogServer.key($0 + turn % 6) }))
     }
     try await server.waitForListens(before + 3, "three posts are in view")
-    alice.blog.watchComments(on: [])
+    alice.blog.request(.watchComments([]))
     try await server.waitForListens(before, "none is")
   }
 
@@ -86,9 +86,9 @@ struct ListenerTests {
     try await server.seed(1...3)
     let first = try server.database()
     let alice = try await terminal(server, on: first)
-    alice.blog.open(BlogServer.key(1))
+    alice.blog.request(.open(BlogServer.key(1)))
     try await alice.wait("the comments") { $0.comments(BlogServer.key(1)) != nil }
-    alice.blog.close(BlogServer.key(1))
+    alice.blog.request(.close(BlogServer.key(1)))
     let count = 3
     try await server.waitForListens(count, "the list, who is here, and what was read")
     await first.close()

@@ -8,28 +8,28 @@ struct LiveBlogTests {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     let bob = try server.screen("bob")
-    alice.blog.follow(.recent)
-    bob.blog.follow(.recent)
-    bob.blog.follow(.top)
+    alice.blog.request(.follow(.recent))
+    bob.blog.request(.follow(.recent))
+    bob.blog.request(.follow(.top))
     try await alice.wait("an empty list") { $0.posts(.recent)?.isEmpty == true }
 
     let first = alice.blog.post(title: "first", body: "b")
     let second = alice.blog.post(title: "second", body: "b")
     try await bob.wait("both posts") { $0.posts(.recent)?.map(\.id) == [second, first] }
 
-    bob.blog.setStar(first, to: true)
+    bob.blog.perform(.star(first, true))
     try await alice.wait("the star") { $0.posts(.recent)?.last?.stars == ["bob"] }
     try await bob.wait("the starred post moves up") {
       $0.posts(.top)?.map(\.id) == [first, second]
     }
 
-    alice.blog.open(first)
+    alice.blog.request(.open(first))
     let comment = bob.blog.comment(on: first, text: "hello")
     try await alice.wait("the comment") { $0.comments(first)?.map(\.text) == ["hello"] }
-    bob.blog.deleteComment(comment, on: first)
+    bob.blog.perform(.deleteComment(first, commentID: comment))
     try await alice.wait("no comment") { $0.comments(first)?.isEmpty == true }
 
-    alice.blog.deletePost(first)
+    alice.blog.perform(.deletePost(first))
     try await bob.wait("one post") { $0.posts(.recent)?.map(\.id) == [second] }
     try await alice.wait("the open post is gone") { $0.all.contains(.post(first, nil)) }
   }
@@ -47,7 +47,7 @@ struct LiveBlogTests {
       ]
     }
     try await server.administer(values)
-    alice.blog.open(post)
+    alice.blog.request(.open(post))
     @Sendable func has(_ count: Int, _ probe: ScreenProbe, earlier: Bool) -> Bool {
       probe.comments(post)?.count == count
         && probe.all.last { if case .hasEarlierComments = $0 { true } else { false } }
@@ -59,13 +59,13 @@ struct LiveBlogTests {
     let new = try await bob.comment(on: post, text: "new")
     try await alice.wait("the new one") { $0.comments(post)?.last?.id == new }
     #expect(alice.comments(post)?.first?.text == "701")
-    alice.blog.showEarlierComments(on: post)
-    alice.blog.showEarlierComments(on: post)
+    alice.blog.request(.showEarlierComments(post))
+    alice.blog.request(.showEarlierComments(post))
     try await alice.wait("twice as many") { has(1_000, $0, earlier: true) }
-    try await bob.delete(comment: new, on: post)
+    try await bob.perform(.deleteComment(post, commentID: new))
     try await alice.wait("the new one is gone") { $0.comments(post)?.last?.text == "1199" }
     #expect(alice.comments(post)?.count == 1_000)
-    alice.blog.showEarlierComments(on: post)
+    alice.blog.request(.showEarlierComments(post))
     try await alice.wait("all") { has(1_200, $0, earlier: false) }
     // There was never a moment with fewer than were there before.
     let counts = alice.all.compactMap { event in
@@ -78,7 +78,7 @@ struct LiveBlogTests {
   func local() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
-    alice.blog.follow(.mine)
+    alice.blog.request(.follow(.mine))
     let id = alice.blog.post(title: "t", body: "b")
     try await alice.wait("the post is stored") {
       $0.all.contains(.succeeded(.post(id, title: "t", body: "b")))
@@ -88,9 +88,9 @@ struct LiveBlogTests {
     }
     let stored = alice.all.firstIndex(of: .succeeded(.post(id, title: "t", body: "b")))
     #expect(try #require(shown) < (try #require(stored)))
-    alice.blog.setStar(id, to: true)
-    alice.blog.setStar(id, to: false)
-    alice.blog.setStar(id, to: true)
+    alice.blog.perform(.star(id, true))
+    alice.blog.perform(.star(id, false))
+    alice.blog.perform(.star(id, true))
     try await alice.wait("three answers") { probe in
       probe.all.count { event in
         if case .succeeded(.star) = event { true } else { false }
@@ -111,7 +111,7 @@ struct LiveBlogTests {
     let writer = try server.blog("writer")
     for number in 1...20 { _ = try await writer.post(title: "\(number)", body: "b") }
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent) != nil }
     let sizes = alice.all.compactMap { event in
       if case .feed(.recent, let posts) = event { posts.count } else { nil }
@@ -123,15 +123,15 @@ struct LiveBlogTests {
   func illegalID(id: String) async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
-    alice.blog.open(id)
-    alice.blog.setStar(id, to: true)
-    alice.blog.deleteComment(id, on: id)
+    alice.blog.request(.open(id))
+    alice.blog.perform(.star(id, true))
+    alice.blog.perform(.deleteComment(id, commentID: id))
     try await alice.wait("the star fails") { probe in
       probe.all.contains { event in
         if case .failed(.star(id, true), _) = event { true } else { false }
       }
     }
-    alice.blog.close(id)
+    alice.blog.request(.close(id))
     #expect(try await server.check().faults == [])
   }
 
@@ -139,7 +139,7 @@ struct LiveBlogTests {
   func tooLate() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
-    alice.blog.setStar("gone", to: true)
+    alice.blog.perform(.star("gone", true))
     try await alice.wait("a failure") { probe in
       probe.all.contains { event in
         if case .failed(.star("gone", true), _) = event { true } else { false }

@@ -59,7 +59,7 @@ struct LongFeedTests {
     var kept = 0
     for _ in 0..<pages {
       let last = try #require(screen.posts(.recent)?.last?.id)
-      screen.blog.read(.recent, at: last)
+      screen.blog.request(.read(.recent, at: last))
       try await screen.wait("posts below \(last)") { $0.posts(.recent)?.last?.id != last }
       kept = max(kept, screen.posts(.recent)?.count ?? 0)
     }
@@ -73,9 +73,9 @@ struct LongFeedTests {
     let server = try await BlogServer()
     try await server.seed(0..<2_000)
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the newest posts") { $0.posts(.recent)?.count == 100 }
-    alice.blog.follow(.top)
+    alice.blog.request(.follow(.top))
     let top = try await server.blog("bob").posts(.top).map(\.id)
     try await alice.wait("the top posts") { $0.posts(.top)?.map(\.id) == top }
     alice.blog.search(1, in: .top, withComments: false) { _, _ in false }
@@ -96,7 +96,7 @@ struct LongFeedTests {
     let meter = Meter(database)
     let alice = try server.screen("alice", on: database)
     alice.keep(20)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 100 }
     // Until the list has grown to its limit.
     let first = try await read(9, alice, meter)

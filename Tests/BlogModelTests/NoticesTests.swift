@@ -10,7 +10,7 @@ struct NoticesTests {
 
   private func screen(_ server: BlogServer, _ name: String) throws -> ScreenProbe {
     let probe = try server.signedInScreen(name)
-    probe.blog.setNotices(true)
+    probe.blog.request(.hearNotices(true))
     return probe
   }
 
@@ -26,14 +26,14 @@ struct NoticesTests {
     let bob = try server.signedInBlog("bob")
     let tea = try await ann.post(title: "Tea", body: "Come over")
     let comment = try await bob.comment(on: tea, text: "On my way")
-    try await bob.setStar(true, on: tea)
+    try await bob.perform(.star(tea, true))
     // On another user's post, somebody mentions me and answers me.
     let bread = try await bob.post(title: "Bread", body: "Ask @Alice how.")
     let mine = try await ann.comment(on: bread, text: "Like this")
     let answer = try await bob.comment(on: bread, text: "Thanks", answering: mine)
     let naming = try await bob.comment(on: bread, text: "@ALICE is right")
     // My own actions are not reported, nor is text that only resembles my name.
-    try await ann.setStar(true, on: tea)
+    try await ann.perform(.star(tea, true))
     _ = try await bob.comment(on: bread, text: "mail alice@alice or @alicia")
     let expected: Set<String> = [comment, "stars " + tea, bread, answer, naming]
     try await alice.wait("all of them") { Set(($0.noticeEntries ?? []).map(\.id)) == expected }
@@ -89,17 +89,17 @@ struct NoticesTests {
     let bob = try server.signedInBlog("bob")
     let tea = try await ann.post(title: "Tea", body: "b")
     let comment = try await bob.comment(on: tea, text: "Hello")
-    try await bob.setStar(true, on: tea)
+    try await bob.perform(.star(tea, true))
     for terminal in [first, second] {
       try await terminal.wait("both unread") {
         $0.unreadNotices == [comment, "stars " + tea]
       }
     }
-    first.blog.mark(tea, as: .read(lastComment: comment))
+    first.blog.mark(.post(tea, .read(lastComment: comment)))
     try await second.wait("the comment read") { $0.unreadNotices == ["stars " + tea] }
-    first.blog.markStars([tea: 1])
+    first.blog.mark(.stars([tea: 1]))
     try await second.wait("the stars read") { $0.unreadNotices == [] }
-    try await server.signedInBlog("carol").setStar(true, on: tea)
+    try await server.signedInBlog("carol").perform(.star(tea, true))
     try await second.wait("another star") { $0.unreadNotices == ["stars " + tea] }
     #expect(second.refusals.isEmpty)
   }
@@ -112,11 +112,11 @@ struct NoticesTests {
     let bread = try await bob.post(title: "Bread", body: "b")
     let comment = try await bob.comment(on: bread, text: "for @alice")
     try await alice.wait("the mention") { $0.noticeEntries?.map(\.id) == [comment] }
-    try await bob.delete(comment: comment, on: bread)
+    try await bob.perform(.deleteComment(bread, commentID: comment))
     try await alice.wait("no mention") { $0.noticeEntries == [] }
     let naming = try await bob.post(title: "For @alice", body: "b")
     try await alice.wait("the post") { $0.noticeEntries?.map(\.id) == [naming] }
-    try await bob.edit(post: naming, title: "For nobody", body: "b")
+    try await bob.perform(.edit(naming, title: "For nobody", body: "b"))
     try await alice.wait("nothing again") { $0.noticeEntries == [] }
   }
 
@@ -158,7 +158,7 @@ struct NoticesTests {
     let comment = try await bob.comment(on: tea, text: "Hello")
     let answer = try await bob.comment(on: tea, text: "Me", answering: mine)
     let naming = try await bob.post(title: "For @alice", body: "b")
-    try await bob.setStar(true, on: tea)
+    try await bob.perform(.star(tea, true))
     let expected: Set<String> = [comment, answer, naming, "stars " + tea]
     for terminal in terminals {
       try await terminal.wait("all") { Set(($0.noticeEntries ?? []).map(\.id)) == expected }
@@ -169,14 +169,14 @@ struct NoticesTests {
     }
     #expect(try await ann.notices().entries == [])
     let later = try await bob.comment(on: naming, text: "Still for @alice")
-    try await server.signedInBlog("carol").setStar(true, on: tea)
+    try await server.signedInBlog("carol").perform(.star(tea, true))
     for terminal in terminals {
       try await terminal.wait("what is new") {
         Set(($0.noticeEntries ?? []).map(\.id)) == [later, "stars " + tea]
       }
     }
-    terminals[0].blog.clearNotices(upTo: later)
-    terminals[0].blog.markStars([tea: 2])
+    terminals[0].blog.mark(.clearNotices(upTo: later))
+    terminals[0].blog.mark(.stars([tea: 2]))
     try await terminals[1].wait("none again") { $0.noticeEntries == [] }
     #expect(terminals.allSatisfy { $0.refusals.isEmpty })
   }
@@ -200,7 +200,7 @@ struct NoticesTests {
     }
     let check = try await BlogCheck(reading: server.database(as: "alice").reference())
     #expect(check.leftovers == [])
-    try await bob.delete(post: bread)
+    try await bob.perform(.deletePost(bread))
     try await alice.wait("nothing") { $0.noticeEntries == [] }
   }
 
@@ -213,13 +213,13 @@ struct NoticesTests {
     let comment = try await alice.comment(on: tea, text: "and @carol")
     let answer = try await bob.comment(on: tea, text: "for me, @alice?", answering: comment)
     let screen = try server.screen("alice")
-    screen.blog.open(tea)
+    screen.blog.request(.open(tea))
     try await screen.wait("the comments") { $0.comments(tea)?.count == 2 }
-    screen.blog.edit(tea, title: "Tea #black", body: "for nobody")
+    screen.blog.perform(.edit(tea, title: "Tea #black", body: "for nobody"))
     try await screen.wait("the edit") {
       $0.all.contains(.succeeded(.edit(tea, title: "Tea #black", body: "for nobody")))
     }
-    try await bob.delete(comment: answer, on: tea)
+    try await bob.perform(.deleteComment(tea, commentID: answer))
     try await screen.wait("the answer gone") { $0.comments(tea)?.count == 1 }
     #expect(try await server.check().faults == [])
     #expect(try await server.check().leftovers.map(\.path) == [])
@@ -261,10 +261,10 @@ struct NoticesTests {
     }
     try await server.administer(values)
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 60 }
     let before = try await server.listens().now
-    alice.blog.setNotices(true)
+    alice.blog.request(.hearNotices(true))
     try await alice.wait("the notices") { $0.noticeEntries != nil }
     let after = try await server.listens().now
     // My posts, the comments on twenty of them, two lists of addressed items, and twenty targets,
@@ -272,7 +272,7 @@ struct NoticesTests {
     #expect(after - before <= 1 + 20 + 2 + 20 + 1)
     // Ten comments on each of twenty posts, and those on the last post that only mention me.
     #expect(alice.noticeEntries?.count == 210)
-    alice.blog.setNotices(false)
+    alice.blog.request(.hearNotices(false))
     try await server.waitForListens(before, "nothing is left behind")
   }
 
@@ -288,7 +288,7 @@ struct NoticesTests {
       "post-comments/-K1/-L1": ["uid": "bob", "author": "bob", "text": "hi"],
     ])
     let alice = try server.screen("alice")
-    alice.blog.setNotices(true)
+    alice.blog.request(.hearNotices(true))
     try await alice.wait("the comment all the same") { $0.noticeEntries?.map(\.id) == ["-L1"] }
   }
 }

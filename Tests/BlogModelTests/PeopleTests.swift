@@ -34,7 +34,7 @@ struct PeopleTests {
     )
     let local = try server.screen("alice", terminal: "t2")
     try await alice.wait("both") { $0.people?.map(\.person.name) == ["alice", "alice"] }
-    alice.blog.setNotices(true)
+    alice.blog.request(.hearNotices(true))
     let name = try server.database().reference(withPath: "users/alice/username")
     // What cannot be a name changes nothing.
     try await name.setValue("")
@@ -45,7 +45,7 @@ struct PeopleTests {
     #expect(alice.all.filter { if case .renamed = $0 { true } else { false } }.count == 1)
     #expect(alice.all.contains(.renamed(Author(uid: "alice", name: "Alice A."))))
 
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     let id = alice.blog.post(title: "t", body: "b")
     try await alice.wait("the post") {
       $0.all.contains(.succeeded(.post(id, title: "t", body: "b")))
@@ -69,14 +69,14 @@ struct PeopleTests {
     let alice = try server.screen("alice", terminal: "t1")
     try await alice.wait("alice") { $0.people?.map(\.person.name) == ["alice"] }
     let id = try await server.blog("owner").post(title: "t", body: "b")
-    alice.blog.open(id)
+    alice.blog.request(.open(id))
 
     let database = try server.database()
     let other = database.reference(withPath: "other")
     try await other.onDisconnectSetValue("gone")
     let bob = try server.screen("bob", on: database, terminal: "t2")
     try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
-    bob.blog.setTyping(true, on: id)
+    bob.blog.request(.typing(id, true))
     // Requests are answered in order.
     try await other.setValue("here")
     #expect(try await database.reference(withPath: "presence/bob").getData().exists() == false)
@@ -97,19 +97,19 @@ struct PeopleTests {
     let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
     let alice = try server.screen("alice")
-    alice.blog.open(id)
+    alice.blog.request(.open(id))
     let database = try server.database()
     let bob = try server.screen("bob", on: database)
     try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
-    bob.blog.setTyping(true, on: id)
+    bob.blog.request(.typing(id, true))
     try await alice.wait("bob is writing") { $0.typists(id) == ["bob"] }
-    bob.blog.setTyping(false, on: id)
+    bob.blog.request(.typing(id, false))
     try await alice.wait("nobody is writing") { $0.typists(id) == [] }
-    bob.blog.setTyping(true, on: id)
+    bob.blog.request(.typing(id, true))
     try await alice.wait("bob is writing again") { $0.typists(id) == ["bob"] }
     // The response to having stopped must not undo an immediate restart.
-    bob.blog.setTyping(false, on: id)
-    bob.blog.setTyping(true, on: id)
+    bob.blog.request(.typing(id, false))
+    bob.blog.request(.typing(id, true))
     let other = database.reference(withPath: "other")
     for number in 1...3 { try await other.setValue(number) }
     try await alice.wait("bob goes on") { $0.typists(id) == ["bob"] }
@@ -129,13 +129,13 @@ struct PeopleTests {
     let id = try await bob.post(title: "t", body: "b")
     let post = try await bob.post(id)
     try await second.wait("unread") { $0.readState?.isUnread(post) == true }
-    first.blog.mark(id, as: .read(lastComment: "c"))
+    first.blog.mark(.post(id, .read(lastComment: "c")))
     try await second.wait("read") {
       $0.readState?.isUnread(post) == false && $0.readState?.lastComment(on: id) == "c"
     }
-    second.blog.mark(id, as: .unread)
+    second.blog.mark(.post(id, .unread))
     try await first.wait("unread again") { $0.readState?.isUnread(post) == true }
-    first.blog.markAllRead()
+    first.blog.mark(.allRead)
     try await second.wait("all is read") { $0.readState?.isUnread(post) == false }
     #expect(second.readState?.marks.isEmpty == true)
     // Each mark is answered after every report of an earlier state.
@@ -158,20 +158,20 @@ struct PeopleTests {
     let first = try server.screen("alice")
     let second = try server.screen("alice")
     let old = try await bob.comment(on: id, text: "old")
-    first.blog.mark(id, as: .read(lastComment: old))
+    first.blog.mark(.post(id, .read(lastComment: old)))
     for screen in [first, second] {
       try await screen.wait("the mark") { $0.readState?.marks[id] == .read(lastComment: old) }
-      screen.blog.watchComments(on: [id])
+      screen.blog.request(.watchComments([id]))
     }
     let new = try await bob.comment(on: id, text: "new")
     for screen in [first, second] {
       try await screen.wait("one new comment") { $0.newComments(on: id, for: "alice") == 1 }
     }
-    second.blog.mark(id, as: .read(lastComment: new))
+    second.blog.mark(.post(id, .read(lastComment: new)))
     try await first.wait("none any more") { $0.newComments(on: id, for: "alice") == 0 }
     // Comments on posts that are out of view are no longer reported.
-    first.blog.watchComments(on: [])
-    second.blog.watchComments(on: [id])
+    first.blog.request(.watchComments([]))
+    second.blog.request(.watchComments([id]))
     let more = try await bob.comment(on: id, text: "more")
     try await second.wait("one more") { $0.latestComments(id)?.last?.id == more }
     #expect(first.latestComments(id)?.last?.id == new)
@@ -184,17 +184,17 @@ struct PeopleTests {
     let bob = try server.blog("bob")
     _ = try await bob.comment(on: id, text: "old")
     let alice = try server.screen("alice")
-    alice.blog.setNotices(true)
-    alice.blog.follow(.mine)
+    alice.blog.request(.hearNotices(true))
+    alice.blog.request(.follow(.mine))
     try await alice.wait("the list") { $0.posts(.mine)?.count == 1 }
     let comment = alice.blog.comment(on: id, text: "my own")
-    alice.blog.setStar(id, to: true)
+    alice.blog.perform(.star(id, true))
     try await alice.wait("both are stored") {
       $0.all.contains(.succeeded(.comment(id, commentID: comment, text: "my own")))
         && $0.all.contains(.succeeded(.star(id, true)))
     }
     _ = try await bob.comment(on: id, text: "new")
-    try await bob.setStar(true, on: id)
+    try await bob.perform(.star(id, true))
     let expected: [Notice] = [
       .comment(id, title: "mine", by: Author(uid: "bob", name: "bob")),
       .star(id, title: "mine", count: 2),

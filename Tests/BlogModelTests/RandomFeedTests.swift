@@ -75,7 +75,7 @@ struct RandomFeedTests {
     blog.untouched = Set(blog.stars.keys)
     let database = try server.database()
     let alice = try server.screen("alice", on: database)
-    alice.blog.follow(kind)
+    alice.blog.request(.follow(kind))
     try await alice.wait("the list") { $0.posts(kind)?.count == 100 }
     for _ in 1...60 {
       switch blog.number(0...9) {
@@ -89,7 +89,7 @@ struct RandomFeedTests {
         let place = [0, shown.count - 1, blog.number(0...max(0, shown.count - 1))]
         guard let number = place.randomElement(using: &blog.random), shown.indices.contains(number)
         else { continue }
-        alice.blog.read(kind, at: shown[number].id)
+        alice.blog.request(.read(kind, at: shown[number].id))
         _ = try await server.listens()
       }
     }
@@ -124,7 +124,7 @@ struct RandomFeedTests {
   ) async throws {
     while alice.posts(kind)?.last?.id != order.last {
       let last = try #require(alice.posts(kind)?.last?.id)
-      alice.blog.read(kind, at: last)
+      alice.blog.request(.read(kind, at: last))
       try await alice.wait("more below \(last)") { $0.posts(kind)?.last?.id != last }
     }
     try await waitForPart(of: order, kind, alice)

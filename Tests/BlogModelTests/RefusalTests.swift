@@ -81,7 +81,7 @@ struct RefusalTests {
     let rules = #"{"rules": {"users": {".read": true, ".write": true}}}"#
     let server = try await BlogServer(rules: .source(rules))
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list is refused") { probe in
       probe.all.contains { event in
         guard case .feedFailed(.recent, let reason) = event else { return false }
@@ -91,7 +91,7 @@ struct RefusalTests {
     }
     let id = alice.blog.post(title: "t", body: "b")
     let comment = alice.blog.comment(on: id, text: "c")
-    alice.blog.setStar(id, to: true)
+    alice.blog.perform(.star(id, true))
     try await alice.wait("three refusals") { $0.refusals.count == 3 }
     #expect(alice.refusals.contains { $0.hasPrefix("Permission denied at /posts/\(id);") })
     _ = alice.blog.comment(on: id, text: String(repeating: "long ", count: 1_800))

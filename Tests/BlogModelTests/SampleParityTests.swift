@@ -35,7 +35,7 @@ struct SampleParityTests {
     try await root.updateChildValues(["posts/p": post, "user-posts/bob/p": post])
     let alice = try server.blog("alice")
     #expect(try await alice.post("p").starCount == 0)
-    try await alice.setStar(true, on: "p")
+    try await alice.perform(.star("p", true))
     #expect(try await server.check().faults == [])
   }
 
@@ -44,7 +44,7 @@ struct SampleParityTests {
     let server = try await BlogServer()
     try await server.seed(1...101)
     let alice = try server.screen("alice")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the newest") { $0.posts(.recent)?.first?.title == "101" }
   }
 
@@ -53,11 +53,11 @@ struct SampleParityTests {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     let id = alice.blog.post(title: "t", body: "b")
-    alice.blog.follow(.recent)
-    alice.blog.setStar(id, to: true)
+    alice.blog.request(.follow(.recent))
+    alice.blog.perform(.star(id, true))
     try await alice.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
     let other = try server.screen("alice")
-    other.blog.follow(.recent)
+    other.blog.request(.follow(.recent))
     try await other.wait("the star") { $0.posts(.recent)?.first?.stars == ["alice"] }
   }
 
@@ -66,11 +66,11 @@ struct SampleParityTests {
     let server = try await BlogServer()
     let id = try await server.blog("bob").post(title: "t", body: "b")
     let alice = try server.screen("alice")
-    alice.blog.open(id)
+    alice.blog.request(.open(id))
     let comment = alice.blog.comment(on: id, text: "x")
-    alice.blog.deleteComment(comment, on: id)
-    alice.blog.deleteComment(comment, on: id)
-    alice.blog.deleteComment("never", on: id)
+    alice.blog.perform(.deleteComment(id, commentID: comment))
+    alice.blog.perform(.deleteComment(id, commentID: comment))
+    alice.blog.perform(.deleteComment(id, commentID: "never"))
     try await alice.wait("all answered") { probe in
       probe.all.count { if case .succeeded(.deleteComment) = $0 { true } else { false } } == 3
     }
@@ -81,7 +81,7 @@ struct SampleParityTests {
   func starIsAnswered() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "t", body: "b")
-    for name in ["bob", "carol"] { try await server.blog(name).setStar(true, on: id) }
+    for name in ["bob", "carol"] { try await server.blog(name).perform(.star(id, true)) }
     let check = try await server.check()
     #expect(check.faults == [])
     #expect(check.starCount == 2)
@@ -93,10 +93,10 @@ struct SampleParityTests {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     let ids = (1...3).map { alice.blog.post(title: "\($0)", body: "b") }
-    alice.blog.follow(.top)
-    alice.blog.follow(.myTop)
+    alice.blog.request(.follow(.top))
+    alice.blog.request(.follow(.myTop))
     try await alice.wait("three") { $0.posts(.myTop)?.count == 3 && $0.posts(.top)?.count == 3 }
-    try await server.blog("bob").setStar(true, on: ids[0])
+    try await server.blog("bob").perform(.star(ids[0], true))
     let order = [ids[0], ids[2], ids[1]]
     try await alice.wait("the starred one first") {
       $0.posts(.top)?.map(\.id) == order && $0.posts(.myTop)?.map(\.id) == order
@@ -108,9 +108,9 @@ struct SampleParityTests {
     let server = try await BlogServer()
     let alice = try server.screen("alice")
     let id = alice.blog.post(title: "t", body: "b")
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("a post") { $0.posts(.recent)?.count == 1 }
-    alice.blog.deletePost(id)
+    alice.blog.perform(.deletePost(id))
     try await alice.wait("no post") { $0.posts(.recent) == [] }
   }
 

@@ -63,7 +63,7 @@ struct StarGestureTests {
       on: try server.database(as: "alice"),
       stars: .increment
     )
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 1 }
     try await alice.wait("the pulse") {
       $0.all.contains { if case .roundTrip = $0 { true } else { false } }
@@ -78,7 +78,7 @@ struct StarGestureTests {
     let (alice, id) = try await screen(on: server)
     for isStarred in [true, false] {
       let before = try await server.requests()
-      alice.blog.setStar(id, to: isStarred)
+      alice.blog.perform(.star(id, isStarred))
       try await alice.wait("the answer") { $0.all.contains(.succeeded(.star(id, isStarred))) }
       let after = try await server.requests()
       let added = after.merging(before, uniquingKeysWith: -).filter { $0.value != 0 }
@@ -95,7 +95,7 @@ struct StarGestureTests {
     let (alice, id) = try await screen(on: server)
     stores.gate.setOpen(false)
     defer { stores.gate.setOpen(true) }
-    alice.blog.setStar(id, to: true)
+    alice.blog.perform(.star(id, true))
     try await alice.wait("it is shown") { $0.posts(.recent)?.first?.starCount == 1 }
     #expect(!alice.all.contains(.succeeded(.star(id, true))))
     stores.gate.setOpen(true)

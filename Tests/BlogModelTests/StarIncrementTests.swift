@@ -46,10 +46,10 @@ struct StarIncrementTests {
     let (server, id) = try await server()
     let alice = try blog(server, "alice")
     for isStarred in [true, true, false, false, true] {
-      try await alice.setStar(isStarred, on: id)
+      try await alice.perform(.star(id, isStarred))
       #expect(try await post(server, id).starCount == (isStarred ? 1 : 0))
     }
-    try await blog(server, "bob").setStar(true, on: id)
+    try await blog(server, "bob").perform(.star(id, true))
     #expect(try await post(server, id).stars == ["alice", "bob"])
   }
 
@@ -61,7 +61,7 @@ struct StarIncrementTests {
       for name in names {
         group.addTask {
           let blog = try blog(server, name)
-          for turn in 0..<5 { try await blog.setStar(turn % 2 == 0, on: id) }
+          for turn in 0..<5 { try await blog.perform(.star(id, turn % 2 == 0)) }
         }
       }
       try await group.waitForAll()
@@ -74,7 +74,7 @@ struct StarIncrementTests {
   @Test("A star already given on another terminal is no failure, even if the owner is unknown")
   func twice() async throws {
     let (server, id) = try await server()
-    try await blog(server, "alice").setStar(true, on: id)
+    try await blog(server, "alice").perform(.star(id, true))
     let alice = try blog(server, "alice")
     for owner in ["bob", nil] {
       let error = await withCheckedContinuation { continuation in
@@ -90,15 +90,15 @@ struct StarIncrementTests {
     let (server, id) = try await server()
     let database = try server.database(as: "alice")
     let alice = try server.screen("alice", on: database, stars: .increment)
-    alice.blog.follow(.recent)
+    alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 1 }
-    for isStarred in [true, false, true] { alice.blog.setStar(id, to: isStarred) }
+    for isStarred in [true, false, true] { alice.blog.perform(.star(id, isStarred)) }
     try await alice.wait("three answers") {
       $0.all.count { $0 == .succeeded(.star(id, true)) } == 2
     }
     #expect(try await post(server, id).stars == ["alice"])
     database.goOffline()
-    alice.blog.setStar(id, to: false)
+    alice.blog.perform(.star(id, false))
     try await alice.wait("it is shown") { $0.posts(.recent)?.first?.starCount == 0 }
     database.goOnline()
     try await alice.wait("the answer") { $0.all.contains(.succeeded(.star(id, false))) }
@@ -109,9 +109,9 @@ struct StarIncrementTests {
   @Test("Starring a deleted post fails with notFound")
   func deleted() async throws {
     let (server, id) = try await server()
-    try await blog(server, "bob").delete(post: id)
+    try await blog(server, "bob").perform(.deletePost(id))
     let alice = try blog(server, "alice")
-    await #expect(throws: BlogError.notFound(id)) { try await alice.setStar(true, on: id) }
+    await #expect(throws: BlogError.notFound(id)) { try await alice.perform(.star(id, true)) }
     let error = await withCheckedContinuation { continuation in
       alice.star(true, on: id, owner: "bob") { continuation.resume(returning: $0) }
     }
@@ -134,12 +134,12 @@ struct StarIncrementTests {
   func transactions() async throws {
     let (strict, first) = try await server()
     await #expect(throws: DatabaseError.self) {
-      try await blog(strict, "alice", .transaction).setStar(true, on: first)
+      try await blog(strict, "alice", .transaction).perform(.star(first, true))
     }
     #expect(try await post(strict, first).starCount == 0)
     let (friendly, second) = try await server("blog-transactions.json")
-    try await blog(friendly, "alice", .transaction).setStar(true, on: second)
-    try await blog(friendly, "carol", .increment).setStar(true, on: second)
+    try await blog(friendly, "alice", .transaction).perform(.star(second, true))
+    try await blog(friendly, "carol", .increment).perform(.star(second, true))
     #expect(try await post(friendly, second).starCount == 2)
   }
 
@@ -150,16 +150,16 @@ struct StarIncrementTests {
     try await alice.wait("I am here") { $0.people?.map(\.person.name) == ["alice"] }
     try await alice.wait("a beginning") { $0.readState != nil }
     for mark in [ReadState.Mark.read(lastComment: "c"), .unread] {
-      alice.blog.mark(id, as: mark)
+      alice.blog.mark(.post(id, mark))
       try await alice.wait("the mark") { $0.readState?.marks == [id: mark] }
     }
     let mine = alice.blog.post(title: "mine", body: "b")
-    alice.blog.edit(mine, title: "edited", body: "b")
+    alice.blog.perform(.edit(mine, title: "edited", body: "b"))
     let comment = alice.blog.comment(on: id, text: "c")
-    alice.blog.editComment(comment, on: id, text: "d")
-    alice.blog.deleteComment(comment, on: id)
-    alice.blog.deletePost(mine)
-    alice.blog.markAllRead()
+    alice.blog.perform(.editComment(id, commentID: comment, text: "d"))
+    alice.blog.perform(.deleteComment(id, commentID: comment))
+    alice.blog.perform(.deletePost(mine))
+    alice.blog.mark(.allRead)
     try await alice.wait("all is deleted") { $0.all.contains(.succeeded(.deletePost(mine))) }
     try await alice.wait("nothing is marked") { $0.readState?.marks.isEmpty == true }
     #expect(alice.refusals == [])

@@ -35,7 +35,7 @@ struct StarToggleTests {
     try await post(in: server, starredAt: places)
     let database = try server.database()
     let blog = Blog(database: database, me: try Author(userName: "alice"))
-    await #expect(throws: DatabaseError.self) { try await blog.setStar(isStarred, on: "p") }
+    await #expect(throws: DatabaseError.self) { try await blog.perform(.star("p", isStarred)) }
     let root = try await database.reference().getData()
     return ["posts/p", "user-posts/bob/p"].map {
       root.childSnapshot(forPath: "\($0)/starCount").value as? Int

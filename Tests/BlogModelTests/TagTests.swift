@@ -15,24 +15,24 @@ struct TagTests {
     let one = try await bob.post(title: "One #Tea", body: "b")
     let screen = try server.signedInScreen("alice")
     let list = FeedKind.tag("tea")
-    screen.blog.follow(list)
+    screen.blog.request(.follow(list))
     try await screen.wait("the first") { $0.posts(list)?.map(\.id) == [one] }
     let two = try await bob.post(title: "Two", body: "more #tea, no #teapot")
     _ = try await bob.post(title: "Three", body: "#teapot")
     try await screen.wait("the second, newest first") { $0.posts(list)?.map(\.id) == [two, one] }
-    try await bob.setStar(true, on: one)
+    try await bob.perform(.star(one, true))
     try await screen.wait("its star") { $0.posts(list)?.last?.starCount == 1 }
-    try await bob.edit(post: two, title: "Two", body: "coffee")
+    try await bob.perform(.edit(two, title: "Two", body: "coffee"))
     try await screen.wait("one again") { $0.posts(list)?.map(\.id) == [one] }
     // Another program may leave an entry for a post that no longer has the tag; it is not shown.
     try await server.administer(["tags/tea/\(two)": "bob"])
-    try await bob.edit(post: two, title: "Two", body: "coffee and #tea")
+    try await bob.perform(.edit(two, title: "Two", body: "coffee and #tea"))
     try await screen.wait("two again") { $0.posts(list)?.map(\.id) == [two, one] }
     #expect(try await bob.posts(list).map(\.id) == [two, one])
-    try await bob.delete(post: one)
-    try await bob.delete(post: two)
+    try await bob.perform(.deletePost(one))
+    try await bob.perform(.deletePost(two))
     try await screen.wait("none") { $0.posts(list) == [] }
-    screen.blog.stopFollowing(list)
+    screen.blog.request(.stopFollowing(list))
     let database = try server.database(as: "bob")
     #expect(try await BlogCheck(reading: database.reference()).faults == [])
   }
@@ -48,17 +48,17 @@ struct TagTests {
     let one = try await bob.post(title: "One", body: "b")
     let two = try await carol.post(title: "Two", body: "b")
     let screen = try server.signedInScreen("alice")
-    screen.blog.setNotices(true)
-    screen.blog.follow(.following)
+    screen.blog.request(.hearNotices(true))
+    screen.blog.request(.follow(.following))
     try await screen.wait("nobody") { $0.posts(.following) == [] }
-    screen.blog.setFollowing("bob", to: true)
+    screen.blog.perform(.follow(uid: "bob", true))
     try await screen.wait("bob") { $0.posts(.following)?.map(\.id) == [one] }
-    screen.blog.setFollowing("carol", to: true)
+    screen.blog.perform(.follow(uid: "carol", true))
     try await screen.wait("both") { $0.posts(.following)?.map(\.id) == [two, one] }
     try await screen.wait("who they are") { $0.followed == ["bob", "carol"] }
     let three = try await bob.post(title: "Three", body: "b")
     try await screen.wait("a new one") { $0.posts(.following)?.first?.id == three }
-    screen.blog.setFollowing("bob", to: false)
+    screen.blog.perform(.follow(uid: "bob", false))
     try await screen.wait("carol alone") { $0.posts(.following)?.map(\.id) == [two] }
     #expect(screen.refusals.isEmpty)
     // Another of my terminals knows them, but no other user may.
@@ -69,7 +69,7 @@ struct TagTests {
       _ = try await stranger.child("following/alice").getData()
     }
     // A user who does not exist cannot be followed, which is reported.
-    screen.blog.setFollowing("nobody", to: true)
+    screen.blog.perform(.follow(uid: "nobody", true))
     try await screen.wait("a refusal") { !$0.refusals.isEmpty }
   }
 
@@ -94,13 +94,13 @@ struct TagTests {
   /// Reads a list to its end and back to its beginning; at no time may anything be missing,
   /// duplicated or out of order.
   private func readAll(_ list: FeedKind, of count: Int, on screen: ScreenProbe) async throws {
-    screen.blog.follow(list)
+    screen.blog.request(.follow(list))
     let observer = FeedObserver(list, untouched: 0..<count)
     try await screen.wait("the first page") { $0.posts(list)?.isEmpty == false }
     #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
     while screen.extent(list)?.hasOlder == true {
       guard let last = screen.posts(list)?.last?.id else { break }
-      screen.blog.read(list, at: last)
+      screen.blog.request(.read(list, at: last))
       try await screen.wait("older than \(last)") {
         $0.posts(list)?.last?.id != last || $0.extent(list)?.hasOlder == false
       }
@@ -109,7 +109,7 @@ struct TagTests {
     #expect((screen.posts(list)?.count ?? 0) < count)
     while screen.extent(list)?.hasNewer == true {
       guard let first = screen.posts(list)?.first?.id else { break }
-      screen.blog.read(list, at: first)
+      screen.blog.request(.read(list, at: first))
       try await screen.wait("newer than \(first)") {
         $0.posts(list)?.first?.id != first || $0.extent(list)?.hasNewer == false
       }
@@ -117,7 +117,7 @@ struct TagTests {
     #expect(screen.posts(list)?.first?.id == BlogServer.key(count - 1))
     #expect(observer.fault(in: screen) == nil)
     // And to the beginning at once, from the end.
-    screen.blog.stopFollowing(list)
+    screen.blog.request(.stopFollowing(list))
   }
 
   @Test("Both lists load on demand while the user scrolls and keep few posts")
@@ -151,10 +151,10 @@ struct TagTests {
     try await server.waitForListens(2, "the people and what was read")
     let before = try await server.listens().now
     for list in [FeedKind.tag("tea"), .following] {
-      screen.blog.follow(list)
+      screen.blog.request(.follow(list))
       try await screen.wait("a hundred posts") { $0.posts(list)?.count == 100 }
       #expect(try await server.listens().now - before <= 101)
-      screen.blog.stopFollowing(list)
+      screen.blog.request(.stopFollowing(list))
       try await server.waitForListens(before, "nothing is left behind")
     }
   }

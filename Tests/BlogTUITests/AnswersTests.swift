@@ -85,19 +85,21 @@ struct AnswersTests {
     #expect(model.rows.contains { $0.contains("Your answer to mei") })
     model.type("Yes")
     #expect(model.rows.contains { $0.contains(" To mei ") })
-    #expect(model.type(.enter).last == .comment("p11", text: "Yes", answering: Self.comments[1]))
+    #expect(
+      model.type(.enter).last == .write(.comment("p11", text: "Yes", answering: Self.comments[1]))
+    )
     // The next comment is about the post again.
     model.type("c", "And so on")
-    #expect(model.type(.enter).last == .comment("p11", text: "And so on"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "And so on")))
   }
 
   @Test("r without a selected comment, or after a cancelled reply, comments on the post")
   func noComment() {
     var model = Self.model()
     model.type("r", "Hello")
-    #expect(model.type(.enter).last == .comment("p11", text: "Hello"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "Hello")))
     model.type("G", "r", .escape, "g", "g", "c", "Hm")
-    #expect(model.type(.enter).last == .comment("p11", text: "Hm"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "Hm")))
   }
 
   @Test("z folds the replies of a comment, Z all replies, and the count stays the same")
@@ -161,7 +163,7 @@ struct AnswersTests {
     let rows = model.rows
     #expect(rows[25].hasPrefix("› One"))
     #expect(rows[27].hasPrefix("  Three"))
-    #expect(model.type(.enter).last == .comment("p11", text: "One\nTwo\nThree"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "One\nTwo\nThree")))
     #expect(model.openPost?.fieldHeight == 1)
     // However much is typed, there is room for the comment that is answered.
     model.type("c", .paste(String(repeating: "line\n", count: 100)))
@@ -180,12 +182,14 @@ struct AnswersTests {
     model.type("G", "r", "Yes")
     let answered = model.openPost?.answered
     #expect(answered != nil)
-    #expect(model.type(.enter).last == .comment("p11", text: "Yes", answering: answered))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "Yes", answering: answered)))
     refuse("Yes", answered, in: &model)
     #expect(model.openPost?.field.text == "Yes")
     #expect(model.openPost?.answered == answered)
     #expect(model.message?.text.string.hasPrefix("Your answer was not saved") == true)
-    #expect(model.type("c", .enter).last == .comment("p11", text: "Yes", answering: answered))
+    #expect(
+      model.type("c", .enter).last == .write(.comment("p11", text: "Yes", answering: answered))
+    )
   }
 
   @Test("A refused reply stays a reply while another is typed, among the drafts and across runs")
@@ -196,10 +200,11 @@ struct AnswersTests {
     let draft = CommentDraft("One", answering: Self.comments[1])
     #expect(model.session.commentDrafts == ["p11": [draft]])
     #expect(model.unsent.comments == ["p11": [draft, "Two"]])
-    #expect(model.type(.enter).last == .comment("p11", text: "Two"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
     #expect(model.openPost?.answered == Self.comments[1])
     #expect(
-      model.type("c", .enter).last == .comment("p11", text: "One", answering: Self.comments[1])
+      model.type("c", .enter).last
+        == .write(.comment("p11", text: "One", answering: Self.comments[1]))
     )
     // When its post is left, it becomes a draft that names the answered comment and can be
     // continued.
@@ -219,7 +224,9 @@ struct AnswersTests {
     let action = BlogAction.editComment("p11", commentID: "c3", text: "better")
     model.send(.blog(.failed(action, reason: "no")))
     #expect(model.openPost?.editing?.id == "c3")
-    #expect(model.type("c", .enter).last == .editComment("p11", commentID: "c3", text: "better"))
+    #expect(
+      model.type("c", .enter).last == .write(.editComment("p11", commentID: "c3", text: "better"))
+    )
   }
 
   @Test("Plain drafts keep their format, and reply drafts also store the comment")
@@ -235,7 +242,7 @@ struct AnswersTests {
   func editor() {
     var model = Self.model()
     model.type("c", "begun")
-    #expect(model.type(.control("e")) == [.editTextExternally("begun", on: "p11")])
+    #expect(model.type(.control("e")) == [.environment(.editText("begun", on: "p11"))])
     model.send(.editedText("begun\nand ended"))
     #expect(model.openPost?.field.text == "begun\nand ended")
     #expect(model.openPost?.fieldHeight == 2)

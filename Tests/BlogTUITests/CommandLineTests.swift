@@ -8,7 +8,7 @@ struct CommandLineTests {
   @Test("Every action of a view can be run by name")
   func names() {
     var model = Fixture.loaded()
-    #expect(model.type(":star", .enter).contains(.star("p12", false)))
+    #expect(model.type(":star", .enter).contains(.write(.star("p12", false))))
     model.type(":down", .enter)
     #expect(model.feed.list.selectedIndex == 1)
     #expect(model.type(":quit", .enter).last == .quit)
@@ -21,7 +21,7 @@ struct CommandLineTests {
   func surplus(name: String) {
     var model = Fixture.loaded()
     let effects = model.type(.text(":\(name) now"), .enter)
-    #expect(!effects.contains(Effect.quit) && !effects.contains(Effect.star("p12", false)))
+    #expect(!effects.contains(Effect.quit) && !effects.contains(Effect.write(.star("p12", false))))
     #expect(model.message?.text.string == "\(name) takes nothing after its name, not \"now\".")
   }
 
@@ -100,7 +100,7 @@ struct CommandLineTests {
   func dump() {
     var model = Fixture.loaded()
     let effects = model.type(":dump-screen a b.txt", .enter)
-    guard case .write(let text, let file)? = effects.last else {
+    guard case .environment(.write(let text, let file))? = effects.last else {
       Issue.record("nothing is written: \(effects)")
       return
     }
@@ -113,9 +113,9 @@ struct CommandLineTests {
   func binding() {
     var model = Fixture.loaded()
     model.type(":bind list x star", .enter)
-    #expect(model.type("x") == [.star("p12", false)])
+    #expect(model.type("x") == [.write(.star("p12", false))])
     model.type(":bind list g x star", .enter)
-    #expect(model.type("gx") == [.star("p12", true)])
+    #expect(model.type("gx") == [.write(.star("p12", true))])
     model.type(":bind list x fly", .enter)
     #expect(model.message?.kind == .failure)
   }
@@ -126,7 +126,7 @@ struct CommandLineTests {
     model.type(.control("p"), "unst")
     #expect(model.context == .chooser)
     #expect(model.rows[3].contains("star or unstar"))
-    #expect(model.type(.enter) == [.star("p12", false)])
+    #expect(model.type(.enter) == [.write(.star("p12", false))])
     #expect(model.chooser == nil)
   }
 

@@ -57,6 +57,6 @@ struct FilterTests {
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(model.type("/author:bob") == [])
-    #expect(model.type(.key(.down)) == [.read(.recent, at: "p04")])
+    #expect(model.type(.key(.down)) == [.request(.read(.recent, at: "p04"))])
   }
 }

@@ -220,7 +220,7 @@ extension Model {
   /// in view rather than on the event.
   @discardableResult
   mutating func send(_ event: Event) -> [Effect] {
-    sendAsking(event).filter { if case .watchComments = $0 { false } else { true } }
+    sendAsking(event).filter { if case .request(.watchComments) = $0 { false } else { true } }
   }
 
   /// Sends an event; returns all its effects.

@@ -26,11 +26,11 @@ struct InspectorTests {
   func watching(exit: [Typed]) {
     var model = Fixture.loaded()
     for _ in 0..<2 {
-      #expect(model.type(.key(.function(12))) == [.watchWire(true)])
+      #expect(model.type(.key(.function(12))) == [.environment(.watchWire(true))])
       #expect(model.context == .inspector)
       model.send(.wire([event(1)]))
       let effects = exit.flatMap { model.type($0) }
-      #expect(effects.filter { $0.isWatchWire } == [.watchWire(false)])
+      #expect(effects.filter { $0.isWatchWire } == [.environment(.watchWire(false))])
       #expect(!model.isInspecting)
       model.type(.escape)
     }
@@ -58,7 +58,7 @@ struct InspectorTests {
     var looks = 0
     for step in 0..<2_000 {
       let next = step.isMultiple(of: 7) ? .key(.function(12)) : events.next()
-      for case .watchWire(let isOn) in model.send(next) {
+      for case .environment(.watchWire(let isOn)) in model.send(next) {
         #expect(isOn != isWatching, "seed \(seed), step \(step)")
         isWatching = isOn
         if isOn { looks += 1 }
@@ -125,7 +125,7 @@ struct InspectorTests {
     #expect(model.rows.contains { $0.contains("event 1") })
     model.type(.escape)
     #expect(model.context == .inspector)
-    guard case .write(let text, _)? = model.type("w").last else {
+    guard case .environment(.write(let text, _))? = model.type("w").last else {
       Issue.record("nothing is written")
       return
     }
@@ -231,6 +231,6 @@ extension InspectorTests {
 extension Effect {
   /// Whether it starts or stops the watch.
   fileprivate var isWatchWire: Bool {
-    if case .watchWire = self { true } else { false }
+    if case .environment(.watchWire) = self { true } else { false }
   }
 }

@@ -1,3 +1,4 @@
+import BlogModel
 import TestSupport
 import Testing
 
@@ -63,7 +64,7 @@ struct KeyOverrideTests {
     model.keys = apply(("list", "x a b c", "star"), ("list", "x a d", "write")).table
     #expect(model.type("xa") == [])
     #expect(model.rows[22].hasPrefix(" x a …  d write a post  b c star or unstar"))
-    #expect(model.type("bc") == [.star("p12", false)])
+    #expect(model.type("bc") == [.write(.star("p12", false))])
     model.type("x", .escape)
     #expect(!model.rows[22].hasPrefix(" x"))
     #expect(model.search == nil)

@@ -24,7 +24,7 @@ struct LinkTests {
     post.body = text
     model.send(.blog(.feed(.recent, posts: [post])))
     model.type("o")
-    #expect(model.type(.enter) == [.openLink(text)])
+    #expect(model.type(.enter) == [.environment(.openLink(text))])
   }
 
   @Test("A link ends at control characters")
@@ -36,8 +36,12 @@ struct LinkTests {
   @Test("y copies the post, or the selected comment")
   func copying() {
     var model = Fixture.opened()
-    #expect(model.type("y") == [.copy(Fixture.posts[1].title + "\n\n" + Fixture.longBody + "\n")])
+    #expect(
+      model.type("y") == [
+        .terminal(.copy(Fixture.posts[1].title + "\n\n" + Fixture.longBody + "\n"))
+      ]
+    )
     model.type("G")
-    #expect(model.type("y") == [.copy("Thank you both.")])
+    #expect(model.type("y") == [.terminal(.copy("Thank you both."))])
   }
 }

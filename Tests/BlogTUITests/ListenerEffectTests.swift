@@ -13,8 +13,8 @@ struct ListenerEffectTests {
     for turn in 0..<100 {
       let keys: [Typed] = [.enter, turn.isMultiple(of: 2) ? .escape : "2"]
       for effect in keys.flatMap({ model.type($0) }) {
-        if case .open(let id) = effect { open.append(id) }
-        if case .close(let id) = effect { open.removeAll { $0 == id } }
+        if case .request(.open(let id)) = effect { open.append(id) }
+        if case .request(.close(let id)) = effect { open.removeAll { $0 == id } }
       }
       #expect(open.isEmpty)
       model.type("1")
@@ -26,7 +26,7 @@ struct ListenerEffectTests {
     var model = Fixture.loaded()
     var followed: [FeedKind] = []
     for _ in 0..<400 {
-      for case .follow(let kind) in model.type(.tab) { followed.append(kind) }
+      for case .request(.follow(let kind)) in model.type(.tab) { followed.append(kind) }
     }
     #expect(followed == [.top, .mine, .myTop])
   }
@@ -37,8 +37,8 @@ struct ListenerEffectTests {
     var followed: Set<FeedKind> = []
     for _ in 0..<100 {
       for effect in model.type("a") + model.type("q") {
-        if case .follow(let kind) = effect { followed.insert(kind) }
-        if case .stopFollowing(let kind) = effect { followed.remove(kind) }
+        if case .request(.follow(let kind)) = effect { followed.insert(kind) }
+        if case .request(.stopFollowing(let kind)) = effect { followed.remove(kind) }
       }
       #expect(followed.isEmpty)
     }

@@ -95,7 +95,7 @@ struct LooksTests {
   func splitClick() {
     var model = Fixture.opened(Size(width: 150, height: 30))
     let click = MouseEvent(kind: .press, position: Position(row: 4, column: 5))
-    #expect(model.send(.key(.mouse(click))) == [.close("p11"), .open("p10")])
+    #expect(model.send(.key(.mouse(click))) == [.request(.close("p11")), .request(.open("p10"))])
     let wheel = MouseEvent(kind: .wheelDown, position: Position(row: 4, column: 5))
     model.send(.key(.mouse(wheel)))
     #expect(model.feed.list.selection == "p09")

@@ -100,7 +100,7 @@ struct MouseTests {
   func palette() throws {
     var model = Fixture.loaded()
     model.type("j", .control("p"), "star or")
-    #expect(try click("star or unstar", in: &model) == [.star("p11", true)])
+    #expect(try click("star or unstar", in: &model) == [.write(.star("p11", true))])
     #expect(model.chooser == nil)
   }
 
@@ -110,7 +110,7 @@ struct MouseTests {
     model.type(.key(.function(2)))
     #expect(try click("  mouse", in: &model) == [])
     let effects = try click("▌ mouse", in: &model)
-    #expect(effects.contains(.keepSetting(.mouse, .flag(false))))
+    #expect(effects.contains(.environment(.keepSetting(.mouse, .flag(false)))))
     #expect(model.chooser != nil)
   }
 

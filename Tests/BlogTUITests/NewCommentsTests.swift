@@ -23,7 +23,7 @@ struct NewCommentsTests {
     var model = Fixture.started(Size(width: 80, height: 10))
     func asked(_ event: Event) -> [[PostID]] {
       model.sendAsking(event).compactMap { effect in
-        if case .watchComments(let posts) = effect { posts } else { nil }
+        if case .request(.watchComments(let posts)) = effect { posts } else { nil }
       }
     }
     let posts = Fixture.numbered(1...100)
@@ -54,7 +54,7 @@ struct NewCommentsTests {
     // A comment that is about to disappear no longer counts.
     let mine = [comment("c1"), comment("c2", by: "alice")]
     model.send(.blog(.latestComments("p12", mine)))
-    model.delete(.comment("p12", commentID: "c2"))
+    model.delete(.deleteComment("p12", commentID: "c2"))
     #expect(model.rows[2].contains("❝ 1 "))
   }
 
@@ -130,7 +130,7 @@ struct NewCommentsTests {
 
     var marked = model()
     marked.send(.blog(.latestComments("p12", [comment("c2")])))
-    #expect(marked.type("k", "m").contains(.mark("p12", .read(lastComment: "c2"))))
+    #expect(marked.type("k", "m").contains(.mark(.post("p12", .read(lastComment: "c2")))))
     #expect(!marked.rows[2].contains(" new "))
   }
 

@@ -62,9 +62,15 @@ struct NoticesTests {
   @Test("Notices are requested once, after the first list has loaded")
   func asking() {
     var model = Fixture.started(Size(width: 80, height: 24))
-    #expect(!model.send(.blog(.connection(.online))).contains(.hearNotices(true)))
-    #expect(model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.hearNotices(true)))
-    #expect(!model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.hearNotices(true)))
+    #expect(!model.send(.blog(.connection(.online))).contains(.request(.hearNotices(true))))
+    #expect(
+      model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(.request(.hearNotices(true)))
+    )
+    #expect(
+      !model.send(.blog(.feed(.recent, posts: Fixture.posts))).contains(
+        .request(.hearNotices(true))
+      )
+    )
   }
 
   @Test("Notices show an indicator in the header, and a click on it opens the list")
@@ -85,7 +91,7 @@ struct NoticesTests {
     model.type(.key(.function(3)))
     #expect(model.rows[2].contains("★ 40 stars of others on ␛[2JOwned⏎bob⟨RLO⟩"))
     #expect(model.rows[4].contains("•美玲 commented on") || model.rows[4].contains("• 美玲 commented"))
-    #expect(model.type("m") == [.markStars(["p07": 40])])
+    #expect(model.type("m") == [.mark(.stars(["p07": 40]))])
     #expect(model.rows[2].contains("★ 40 stars"))
     #expect(model.rows[0].hasSuffix("2 new"))
     // What arrives while it is open does not move the selection.
@@ -101,17 +107,17 @@ struct NoticesTests {
     )
     model.send(.blog(.notices([new] + Self.entries)))
     #expect(model.rows.first { $0.contains("▌") || $0.contains("美玲") }?.contains("美玲") == true)
-    #expect(model.type(.enter).contains(.open("p11")))
+    #expect(model.type(.enter).contains(.request(.open("p11"))))
   }
 
   @Test("Enter opens the comment of a notice, and q returns to the notices")
   func jumping() {
     var model = Self.model()
     model.type(.key(.function(3)), "jj")
-    #expect(model.type(.enter) == [.open("p11")])
+    #expect(model.type(.enter) == [.request(.open("p11"))])
     model.send(.blog(.post("p11", Fixture.posts[1])))
     let effects = model.send(.blog(.comments("p11", Fixture.comments)))
-    #expect(effects.contains(.mark("p11", .read(lastComment: "c3"))))
+    #expect(effects.contains(.mark(.post("p11", .read(lastComment: "c3")))))
     #expect(model.openPost?.selection == "c1")
     model.type("q")
     #expect(model.context == .notices)
@@ -126,7 +132,10 @@ struct NoticesTests {
     model.type(.enter)
     #expect(model.openPost?.id == "p12")
     model.type(.key(.function(3)), "j")
-    #expect(model.type(.enter).filter { $0 == .close("p12") || $0 == .open("p11") }.count == 2)
+    #expect(
+      model.type(.enter).filter { $0 == .request(.close("p12")) || $0 == .request(.open("p11")) }
+        .count == 2
+    )
     #expect(model.context == .post)
     #expect(model.openPost?.id == "p11")
   }
@@ -136,7 +145,9 @@ struct NoticesTests {
     var model = Self.model()
     model.type(.key(.function(3)))
     #expect(
-      model.type("M") == [.markStars(["p07": 40]), .mark("p11", .read(lastComment: "c2"))]
+      model.type("M") == [
+        .mark(.stars(["p07": 40])), .mark(.post("p11", .read(lastComment: "c2"))),
+      ]
     )
     #expect(model.session.unreadNotices == 0)
     #expect(model.type("M").isEmpty)
@@ -152,17 +163,17 @@ struct NoticesTests {
     let before = try #require(model.session.reading.state)
     let entries = try #require(model.session.reading.notices)
     let effects = model.type("D")
-    #expect(effects.contains(.mark("p11", .read(lastComment: "c2"))))
-    #expect(effects.contains(.markStars(["p07": 40])))
-    #expect(effects.last == .clearNotices(upTo: "p12"))
+    #expect(effects.contains(.mark(.post("p11", .read(lastComment: "c2")))))
+    #expect(effects.contains(.mark(.stars(["p07": 40]))))
+    #expect(effects.last == .mark(.clearNotices(upTo: "p12")))
     #expect(model.message?.text.string == "The notices are cleared; u undoes")
     model.send(.blog(.notices([])))
     #expect(model.type("D").isEmpty)
     #expect(model.session.unreadNotices == 0)
     let undone = model.type("u")
-    #expect(undone.first == .restoreRead(before))
+    #expect(undone.first == .mark(.restore(before)))
     let first = try #require(entries.map(\.key).min())
-    guard case .clearNotices(let key) = try #require(undone.last) else {
+    guard case .mark(.clearNotices(let key)) = try #require(undone.last) else {
       return #expect(Bool(false), "\(undone)")
     }
     #expect(key < first && first.hasPrefix(key), "what was cleared earlier stays so")
@@ -183,8 +194,8 @@ struct NoticesTests {
     )
     #expect(model.send(.blog(.notices([entry]))) == [])
     let state = ReadState(before: Fixture.now)
-    #expect(model.send(.blog(.readState(state))).first == .markStars(["-K": 3]))
-    #expect(!model.send(.blog(.readState(state))).contains(.markStars(["-K": 3])))
+    #expect(model.send(.blog(.readState(state))).first == .mark(.stars(["-K": 3])))
+    #expect(!model.send(.blog(.readState(state))).contains(.mark(.stars(["-K": 3]))))
     #expect(model.session.unreadNotices == 0)
     let more = NoticeEntry(id: "stars -K", kind: .stars, post: "-K", title: "T", stars: 4, at: nil)
     model.send(.blog(.notices([more])))
@@ -196,11 +207,15 @@ struct NoticesTests {
     var model = Fixture.loaded()
     model.settings.choose(.flag(true), for: .notifications, from: .session)
     let answer = Notice.reply("p07", title: "Sourdough", by: Self.bob)
-    #expect(model.send(.blog(.notice(answer))) == [.notify("bob answered you on \"Sourdough\".")])
+    #expect(
+      model.send(.blog(.notice(answer))) == [
+        .terminal(.notify("bob answered you on \"Sourdough\"."))
+      ]
+    )
     model.send(.tick(now: Fixture.now + 5_000))
     let naming = Notice.mention("p07", title: "\u{1B}]9;x\u{7}", by: Self.bob)
     let text = "bob named you in \"␛]9;x␇\"."
-    #expect(model.send(.blog(.notice(naming))) == [.notify(text)])
+    #expect(model.send(.blog(.notice(naming))) == [.terminal(.notify(text))])
   }
 }
 
@@ -243,7 +258,7 @@ struct DraftsTests {
     #expect(model.session.drafts.count == 1)
     var other = Self.model()
     other.type("C", "G")
-    #expect(other.type(.enter) == [.open("p11")])
+    #expect(other.type(.enter) == [.request(.open("p11"))])
     #expect(other.openPost?.field.text == "Half a sentence")
     #expect(other.context == .comment)
     #expect(other.session.commentDrafts["p11"] == ["Another\nline"])

@@ -14,10 +14,10 @@ struct OpenPostTests {
   @Test("Enter opens a post, and q returns to the same row")
   func openAndClose() {
     var model = Fixture.loaded()
-    #expect(model.type("jj", .enter) == [.open("p10")])
+    #expect(model.type("jj", .enter) == [.request(.open("p10"))])
     #expect(model.context == .post)
     #expect(model.rows[2].contains("漢字と絵文字"))
-    #expect(model.type("q") == [.close("p10")])
+    #expect(model.type("q") == [.request(.close("p10"))])
     #expect(model.feed.list.selection == "p10")
   }
 
@@ -42,7 +42,7 @@ struct OpenPostTests {
     #expect(
       model.rows.contains { $0.contains("The newest 5 comments; < shows earlier ones") }
     )
-    #expect(model.type("<") == [.showEarlierComments("p11")])
+    #expect(model.type("<") == [.request(.showEarlierComments("p11"))])
     // The reader's place stays when earlier ones come.
     model.type("G")
     let before = model.rows[10..<20]
@@ -61,7 +61,7 @@ struct OpenPostTests {
     post.update(comments: comments(5...9))
     let isGone = post.endEditOfGoneComment()
     #expect(!isGone)
-    #expect(post.takeWishForEarlier() == .showEarlierComments("p1"))
+    #expect(post.takeWishForEarlier() == .request(.showEarlierComments("p1")))
     post.hasEarlier = false
     post.update(comments: comments(2...9))
     #expect(post.takeWishForEarlier() == nil)
@@ -105,10 +105,10 @@ struct OpenPostTests {
     model.type("G")
     #expect(model.openPost?.selection == "c3")
     model.type("d")
-    #expect(model.question == .deleteComment("p11", commentID: "c3"))
+    #expect(model.question == .delete(.deleteComment("p11", commentID: "c3")))
     #expect(model.type("y") == [])
     let later = model.send(.tick(now: Fixture.now + Deletion.delay))
-    #expect(later == [.deleteComment("p11", commentID: "c3")])
+    #expect(later == [.write(.deleteComment("p11", commentID: "c3"))])
     // The comment before it has taken its position.
     model.type("d")
     #expect(model.question == nil)
@@ -132,8 +132,8 @@ struct OpenPostTests {
   func deletePost() {
     var model = Fixture.opened()
     model.type("d")
-    #expect(model.type("y") == [.close("p11")])
-    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
+    #expect(model.type("y") == [.request(.close("p11"))])
+    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.write(.deletePost("p11"))])
     #expect(model.context == .list)
   }
 

@@ -49,15 +49,17 @@ struct PlainBlogTests {
   func reading() {
     var plain = loaded()
     let answer = plain.run("open 2", now: Self.now)
-    #expect(answer.effects == [.open("p11")])
+    #expect(answer.effects == [.request(.open("p11"))])
     #expect(answer.lines.first == "Notes from a slow train, by alice. 12 stars.")
     #expect(plain.take(.comments("p11", Array(Fixture.comments.prefix(1)))).first == "1 comment.")
     let lines = plain.take(.comments("p11", [Fixture.comments[0], Fixture.comments[2]]))
     #expect(lines == ["New comment: Thank you both. (alice)"])
     #expect(
-      plain.run("comment Well said", now: Self.now).effects == [.comment("p11", text: "Well said")]
+      plain.run("comment Well said", now: Self.now).effects == [
+        .write(.comment("p11", text: "Well said"))
+      ]
     )
-    #expect(plain.run("star", now: Self.now).effects == [.star("p11", true)])
+    #expect(plain.run("star", now: Self.now).effects == [.write(.star("p11", true))])
   }
 
   @Test("Of many comments the newest are read; earlier ones come when they are asked for")
@@ -75,7 +77,7 @@ struct PlainBlogTests {
     let next = plain.take(.comments("p11", [comment(5), comment(6)]))
     #expect(next == ["New comment: C6 (bob)"])
     #expect(plain.isSettled)
-    #expect(plain.run("earlier", now: Self.now).effects == [.showEarlierComments("p11")])
+    #expect(plain.run("earlier", now: Self.now).effects == [.request(.showEarlierComments("p11"))])
     #expect(!plain.isSettled)
     _ = plain.take(.hasEarlierComments("p11", false))
     let all = plain.take(.comments("p11", [comment(3), comment(5), comment(6)]))
@@ -91,7 +93,9 @@ struct PlainBlogTests {
     #expect(plain.run("Hello", now: Self.now).effects == [])
     #expect(plain.run("quit", now: Self.now).effects == [])
     #expect(plain.run("two", now: Self.now).effects == [])
-    #expect(plain.run(".", now: Self.now).effects == [.post(title: "Hello", body: "quit\ntwo")])
+    #expect(
+      plain.run(".", now: Self.now).effects == [.write(.post(title: "Hello", body: "quit\ntwo"))]
+    )
     #expect(plain.run("quit", now: Self.now).effects == [.quit])
   }
 
@@ -103,14 +107,18 @@ struct PlainBlogTests {
     #expect(plain.run("edit 2", now: Self.now).lines == ["Title? It is: \(old.title)"])
     _ = plain.run("", now: Self.now)
     #expect(
-      plain.run(".", now: Self.now).effects == [.edit(old.id, title: old.title, body: old.body)]
+      plain.run(".", now: Self.now).effects == [
+        .write(.edit(old.id, title: old.title, body: old.body))
+      ]
     )
     #expect(!plain.isSettled)
     _ = plain.take(.succeeded(.edit(old.id, title: old.title, body: old.body)))
     #expect(plain.isSettled)
     for line in ["edit 2", "New title", "New text"] { _ = plain.run(line, now: Self.now) }
     #expect(
-      plain.run(".", now: Self.now).effects == [.edit(old.id, title: "New title", body: "New text")]
+      plain.run(".", now: Self.now).effects == [
+        .write(.edit(old.id, title: "New title", body: "New text"))
+      ]
     )
   }
 
@@ -124,8 +132,8 @@ struct PlainBlogTests {
     )
     #expect(plain.run("search foo:bar", now: Self.now).lines[0].contains("There is no \"foo:\""))
     #expect(plain.run("search zebra", now: Self.now).lines == ["No post matches."])
-    #expect(plain.run("follow 1", now: Self.now).effects == [.followAuthor(uid: "bob", true)])
-    #expect(plain.run("unfollow 1", now: Self.now).effects == [.followAuthor(uid: "bob", false)])
+    #expect(plain.run("follow 1", now: Self.now).effects == [.write(.follow(uid: "bob", true))])
+    #expect(plain.run("unfollow 1", now: Self.now).effects == [.write(.follow(uid: "bob", false))])
     let bob = Author(uid: "bob", name: "bob")
     let here = Presence(id: "bob/1", person: bob, terminal: "tty1", since: nil)
     _ = plain.take(.people([here]))
@@ -161,18 +169,20 @@ struct PlainBlogTests {
         == ["bob named you in \"Train\"."]
     )
     let read = plain.run("read 2", now: Self.now)
-    #expect(read.effects == [.mark("p11", .read(until: Self.now)), .markStars(["p11": 3])])
+    #expect(
+      read.effects == [.mark(.post("p11", .read(until: Self.now))), .mark(.stars(["p11": 3]))]
+    )
     #expect(!plain.isSettled)
     for _ in read.effects { _ = plain.take(.markAnswered) }
     #expect(plain.isSettled)
     #expect(plain.run("read 1", now: Self.now).effects.count == 1)
     #expect(
-      plain.run("read all", now: Self.now).effects == [.markAllRead, .markStars(["p11": 3])]
+      plain.run("read all", now: Self.now).effects == [.mark(.allRead), .mark(.stars(["p11": 3]))]
     )
-    #expect(plain.run("unread 2", now: Self.now).effects == [.mark("p11", .unread)])
+    #expect(plain.run("unread 2", now: Self.now).effects == [.mark(.post("p11", .unread))])
     let cleared = plain.run("notices clear", now: Self.now)
     #expect(cleared.lines == ["The notices are cleared."])
-    #expect(cleared.effects == [.clearNotices(upTo: "r"), .markStars(["p11": 3])])
+    #expect(cleared.effects == [.mark(.clearNotices(upTo: "r")), .mark(.stars(["p11": 3]))])
     _ = plain.take(.notices([]))
     #expect(plain.run("notices clear", now: Self.now).lines == ["No notices yet."])
     #expect(plain.run("name", now: Self.now).lines == ["You are alice."])

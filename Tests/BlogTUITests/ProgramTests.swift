@@ -42,59 +42,39 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
   let me = Fixture.alice
   let databaseName = "test"
   var now = Fixture.now
-  private(set) var calls: [String] = []
+  private(set) var calls: [Effect] = []
   private var handler: (@Sendable (BlogEvent) -> Void)?
   private var posts = Fixture.posts
 
   func emit(_ event: BlogEvent) { handler?(event) }
-  private func note(_ call: String) { calls.append(call) }
 
   func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) { self.handler = handler }
-  func follow(_ feed: FeedKind) {
-    note("follow \(feed)")
-    emit(.feed(feed, posts: posts))
+  func request(_ request: BlogRequest) {
+    calls.append(.request(request))
+    if case .follow(let feed) = request { emit(.feed(feed, posts: posts)) }
   }
-  func stopFollowing(_ feed: FeedKind) { note("stop \(feed)") }
-  func open(_ post: PostID) { note("open \(post)") }
-  func showEarlierComments(on post: PostID) { note("earlier \(post)") }
-  func close(_ post: PostID) { note("close \(post)") }
-  func post(title: String, body: String) -> PostID {
-    note("post \(title): \(body)")
-    let new = Post(id: "new", uid: "alice", author: "alice", title: title, body: body)
-    posts.insert(new, at: 0)
-    emit(.feed(.recent, posts: posts))
-    return "new"
+  func mark(_ change: ReadChange) { calls.append(.mark(change)) }
+  func perform(_ action: BlogAction) -> BlogAction {
+    calls.append(.write(action))
+    switch action {
+    case .post(_, let title, let body):
+      let new = Post(id: "new", uid: "alice", author: "alice", title: title, body: body)
+      posts.insert(new, at: 0)
+      emit(.feed(.recent, posts: posts))
+      return .post("new", title: title, body: body)
+    case .comment(let post, _, let text, let answered):
+      return .comment(post, commentID: "c9", text: text, answering: answered)
+    case .star, .edit, .editComment, .deletePost, .deleteComment, .follow: return action
+    }
   }
-  func comment(on post: PostID, text: String, answering: BlogComment?) -> String {
-    note("comment \(post): \(text)" + (answering.map { " to \($0.id)" } ?? ""))
-    return "c9"
-  }
-  func read(_ feed: FeedKind, at post: PostID) { note("read \(feed) at \(post)") }
-  func showFirst(of feed: FeedKind) { note("first of \(feed)") }
-  func edit(_ post: PostID, title: String, body: String) { note("edit \(post): \(title), \(body)") }
-  func editComment(_ comment: String, on post: PostID, text: String) {
-    note("edit \(post)/\(comment): \(text)")
-  }
-  func mark(_ post: PostID, as mark: ReadState.Mark) { note("mark \(post) \(mark)") }
-  func markAllRead() { note("mark all") }
-  func clearNotices(upTo key: String) { note("clear notices up to \(key)") }
-  func restoreRead(_ state: ReadState) { note("restore read") }
-  func markStars(_ counts: [PostID: Int]) { note("stars \(counts.sorted { $0.key < $1.key })") }
-  func setTyping(_ isTyping: Bool, on post: PostID) { note("typing \(post) \(isTyping)") }
-  func setFollowing(_ uid: String, to isFollowed: Bool) { note("follow \(uid) \(isFollowed)") }
-  func setNotices(_ areTold: Bool) { note("notices \(areTold)") }
-  func setStar(_ post: PostID, to isStarred: Bool) { note("star \(post) \(isStarred)") }
-  func watchComments(on posts: [PostID]) { note("watch \(posts.joined(separator: ","))") }
-  func deletePost(_ post: PostID) { note("delete \(post)") }
-  func deleteComment(_ comment: String, on post: PostID) { note("delete \(post)/\(comment)") }
   func probe() {}
   func search(
     _ number: Int,
     in feed: FeedKind,
     withComments: Bool,
     matching matches: @escaping @Sendable (Post, [BlogComment]) -> Bool
-  ) { note("search \(feed)") }
-  func stopSearching() { note("stop searching") }
+  ) {}
+  func stopSearching() { calls.append(.search(nil)) }
 }
 
 @Suite("Program loop")
@@ -127,8 +107,15 @@ struct ProgramTests {
     let repository = RecordingRepository()
     let script = [[.woken], keys("cHello\nWorld") + [.key(.control("s"))], keys("q")]
     let (_, terminal, program) = run(script, repository)
-    let calls = repository.calls.filter { !$0.hasPrefix("watch ") }
-    #expect(calls == ["follow recent", "notices true", "post Hello: World", "stop recent"])
+    let calls = repository.calls.filter {
+      if case .request(.watchComments) = $0 { false } else { true }
+    }
+    #expect(
+      calls == [
+        .request(.follow(.recent)), .request(.hearNotices(true)),
+        .write(.post(title: "Hello", body: "World")), .request(.stopFollowing(.recent)),
+      ]
+    )
     #expect(program.model.feed.list.selection == "new")
     #expect(terminal.screens.last?.text().contains("▌·Hello") == true)
   }
@@ -157,7 +144,7 @@ struct ProgramTests {
       #expect(program.model.feed.list.selectedIndex == page + 1)
     }
     _ = program.turn([.key(.escape)])
-    #expect(repository.calls.last == "stop searching")
+    #expect(repository.calls.last == .search(nil))
   }
 
   @Test("An open post is closed at exit, whatever the cause")
@@ -165,7 +152,7 @@ struct ProgramTests {
     let repository = RecordingRepository()
     let (ending, _, program) = run([[.woken], keys("\ncHm"), [.terminate(signal: 15)]], repository)
     #expect(ending == .terminated(signal: 15))
-    #expect(repository.calls.last == "close p12")
+    #expect(repository.calls.last == .request(.close("p12")))
     #expect(program.model.unsentComments == ["Hm"])
   }
 

@@ -34,14 +34,14 @@ struct ReadStateTests {
   @Test("An open post is marked read with its comments, including those that arrive later")
   func opening() {
     var model = model()
-    #expect(model.type(.enter) == [.open("p12")])
+    #expect(model.type(.enter) == [.request(.open("p12"))])
     model.send(.blog(.post("p12", Fixture.posts[0])))
     let first = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(1)))))
-    #expect(first == [.mark("p12", .read(lastComment: "c1"))])
+    #expect(first == [.mark(.post("p12", .read(lastComment: "c1")))])
     #expect(model.feed.posts.filter(model.session.isUnread).isEmpty)
     let more = model.send(.blog(.comments("p12", Array(Fixture.comments.prefix(2)))))
-    #expect(more == [.mark("p12", .read(lastComment: "c2"))])
-    #expect(model.type("q").first == .close("p12"))
+    #expect(more == [.mark(.post("p12", .read(lastComment: "c2")))])
+    #expect(model.type("q").first == .request(.close("p12")))
   }
 
   @Test("A post read on another terminal is read here")
@@ -56,18 +56,18 @@ struct ReadStateTests {
   @Test("m toggles read and unread, M marks all read, and U selects the next unread post")
   func marking() {
     var model = model()
-    #expect(model.type("m").first == .mark("p12", .read(until: Fixture.now)))
-    #expect(model.type("m").first == .mark("p12", .unread))
+    #expect(model.type("m").first == .mark(.post("p12", .read(until: Fixture.now))))
+    #expect(model.type("m").first == .mark(.post("p12", .unread)))
     model.type("jjj")
-    #expect(model.type("m") == [.mark("p09", .unread)])
+    #expect(model.type("m") == [.mark(.post("p09", .unread))])
     model.type("U")
     #expect(model.feed.list.selection == "p12")
     model.type("U")
     #expect(model.feed.list.selection == "p09")
-    #expect(model.type("M") == [.markAllRead])
+    #expect(model.type("M") == [.mark(.allRead)])
     model.type("U")
     #expect(model.message?.text.string == "No unread posts in this list")
-    guard case .restoreRead(let state)? = model.type("u").last else {
+    guard case .mark(.restore(let state))? = model.type("u").last else {
       Issue.record("not undone")
       return
     }
@@ -114,9 +114,9 @@ struct ReadStateTests {
     model.type(.enter)
     model.send(.blog(.post("p12", Fixture.posts[0])))
     model.send(.blog(.comments("p12", [])))
-    #expect(model.type("m") == [.mark("p12", .unread)])
+    #expect(model.type("m") == [.mark(.post("p12", .unread))])
     #expect(model.send(.blog(.comments("p12", Fixture.comments))) == [])
-    #expect(model.type("q") == [.close("p12")])
+    #expect(model.type("q") == [.request(.close("p12"))])
     #expect(model.feed.posts.filter(model.session.isUnread).map(\.id) == ["p12"])
   }
 

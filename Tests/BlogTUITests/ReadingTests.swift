@@ -96,7 +96,7 @@ struct ReadingTests {
     #expect(model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...100)))) == [])
     var effects: [Effect] = []
     for _ in 1...60 { effects += model.type("j") }
-    #expect(effects.first == .read(.recent, at: "n50"))
+    #expect(effects.first == .request(.read(.recent, at: "n50")))
     let more = model.send(.blog(.feed(.recent, posts: Fixture.numbered(-99...100))))
     #expect(more == [])
     #expect(model.rows.contains { $0.contains(" 61 of 200+ ") })
@@ -146,7 +146,7 @@ struct ReadingTests {
     model.send(.blog(.extent(.recent, FeedExtent(hasNewer: true))))
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...100))))
     #expect(model.rows[1].contains("▲ newer posts, . shows"))
-    #expect(model.type(".") == [.showFirst(.recent)])
+    #expect(model.type(".") == [.request(.showFirst(.recent))])
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(900...999))))
     #expect(model.feed.list.selection == "n999")
@@ -165,7 +165,7 @@ struct ReadingTests {
     #expect(model.send(.tick(now: Self.now + 60_000)) == [])
 
     model.type("dy")
-    #expect(model.send(.tick(now: Self.now + 65_000)) == [.deletePost("p11")])
+    #expect(model.send(.tick(now: Self.now + 65_000)) == [.write(.deletePost("p11"))])
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(!model.feed.list.ids.contains("p11"))
     model.type("u")
@@ -182,7 +182,7 @@ struct ReadingTests {
     #expect(model.question == nil)
     #expect(model.reading.deletions.isEmpty)
     model.type("dy")
-    #expect(model.type("q") == [.deletePost("p11"), .quit])
+    #expect(model.type("q") == [.write(.deletePost("p11")), .quit])
   }
 
   @Test("A deleted comment is hidden at once and deleted unless u undoes it")
@@ -193,17 +193,17 @@ struct ReadingTests {
     model.type("u")
     #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2", "c3"])
     model.type("G", "dy")
-    let deleted = Effect.deleteComment("p11", commentID: "c3")
+    let deleted = Effect.write(.deleteComment("p11", commentID: "c3"))
     #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
   }
 
   @Test("u undoes setting and removing a star")
   func undoStar() {
     var model = Fixture.loaded()
-    #expect(model.type("s") == [.star("p12", false)])
-    #expect(model.type("j", "s") == [.star("p11", true)])
-    #expect(model.type("u") == [.star("p11", false)])
-    #expect(model.type("u") == [.star("p12", true)])
+    #expect(model.type("s") == [.write(.star("p12", false))])
+    #expect(model.type("j", "s") == [.write(.star("p11", true))])
+    #expect(model.type("u") == [.write(.star("p11", false))])
+    #expect(model.type("u") == [.write(.star("p12", true))])
   }
 
   @Test("e edits the user's own post in the form, and u restores the old text")
@@ -216,10 +216,10 @@ struct ReadingTests {
     model.composer?.focus = .title
     let effects = model.type(" home", .control("s"))
     let body = Fixture.longBody
-    #expect(effects == [.edit("p11", title: "Notes from a slow train home", body: body)])
+    #expect(effects == [.write(.edit("p11", title: "Notes from a slow train home", body: body))])
     #expect(model.composer == nil)
     #expect(
-      model.type("u") == [.edit("p11", title: "Notes from a slow train", body: body)]
+      model.type("u") == [.write(.edit("p11", title: "Notes from a slow train", body: body))]
     )
   }
 
@@ -229,11 +229,11 @@ struct ReadingTests {
     model.type("c", "begun", .escape, "G", "e")
     #expect(model.openPost?.field.text == "Thank you both.")
     let effects = model.type("!", .enter)
-    let changed = Effect.editComment("p11", commentID: "c3", text: "Thank you both.!")
+    let changed = Effect.write(.editComment("p11", commentID: "c3", text: "Thank you both.!"))
     #expect(effects.contains(changed))
     #expect(model.openPost?.field.text == "begun")
     #expect(
-      model.type("u") == [.editComment("p11", commentID: "c3", text: "Thank you both.")]
+      model.type("u") == [.write(.editComment("p11", commentID: "c3", text: "Thank you both."))]
     )
   }
 
@@ -251,11 +251,11 @@ struct ReadingTests {
     var model = Fixture.loaded()
     model.type("jjj")
     let carol = FeedKind.author(uid: "carol")
-    #expect(model.type("a") == [.follow(carol)])
+    #expect(model.type("a") == [.request(.follow(carol))])
     model.send(.blog(.feed(carol, posts: [Fixture.posts[3]])))
     #expect(model.rows[0].contains("@ Carol Danvers"))
     #expect(model.feed.list.ids == ["p09"])
-    #expect(model.type("q") == [.stopFollowing(carol)])
+    #expect(model.type("q") == [.request(.stopFollowing(carol))])
     #expect(model.tab == .recent)
     #expect(model.feed.list.selection == "p09")
   }

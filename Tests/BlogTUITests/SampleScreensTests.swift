@@ -32,9 +32,9 @@ struct SampleScreensTests {
   @Test("Defect 3: the star key works in the list and in the open post")
   func starKey() {
     var list = Fixture.loaded()
-    #expect(list.type("js") == [.star("p11", true)])
+    #expect(list.type("js") == [.write(.star("p11", true))])
     var post = Fixture.opened()
-    #expect(post.type("s") == [.star("p11", true)])
+    #expect(post.type("s") == [.write(.star("p11", true))])
   }
 
   @Test("Defect 8: a star moves a post in the top list, and the selection follows it")

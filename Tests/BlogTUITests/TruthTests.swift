@@ -74,13 +74,17 @@ struct TruthTests {
   @Test("Typing is announced once per interval and ends when the comment is sent")
   func typing() {
     var model = Fixture.opened()
-    #expect(model.type("c", "H") == [.typing("p11", true)])
+    #expect(model.type("c", "H") == [.request(.typing("p11", true))])
     #expect(model.type("ello") == [])
     model.send(.tick(now: Fixture.now + 10_000))
-    #expect(model.type("!") == [.typing("p11", true)])
-    #expect(model.type(.enter) == [.typing("p11", false), .comment("p11", text: "Hello!")])
-    #expect(model.type("c", "x") == [.typing("p11", true)])
-    #expect(model.type(.escape) == [.typing("p11", false)])
+    #expect(model.type("!") == [.request(.typing("p11", true))])
+    #expect(
+      model.type(.enter) == [
+        .request(.typing("p11", false)), .write(.comment("p11", text: "Hello!")),
+      ]
+    )
+    #expect(model.type("c", "x") == [.request(.typing("p11", true))])
+    #expect(model.type(.escape) == [.request(.typing("p11", false))])
     model.settings.choose(.flag(false), for: .sendTyping, from: .session)
     #expect(model.type("c", "y") == [])
   }
@@ -104,13 +108,13 @@ struct TruthTests {
     #expect(model.send(.blog(.notice(comment))) == [])
     model.settings.choose(.flag(true), for: .notifications, from: .session)
     let text = "bob commented on \"Sourdough\"."
-    #expect(model.send(.blog(.notice(comment))) == [.notify(text)])
+    #expect(model.send(.blog(.notice(comment))) == [.terminal(.notify(text))])
     #expect(model.send(.blog(.notice(comment))) == [])
     model.send(.tick(now: Fixture.now + 5_000))
     #expect(model.send(.blog(.notice(.comment("p11", title: "T", by: bob)))) == [])
     #expect(
       model.send(.blog(.notice(.star("p07", title: "Sourdough", count: 2))))
-        == [.notify("\"Sourdough\" has 2 stars now.")]
+        == [.terminal(.notify("\"Sourdough\" has 2 stars now."))]
     )
   }
 
@@ -185,7 +189,7 @@ struct TruthTests {
     var model = Fixture.loaded(Size(width: 80, height: 24))
     #expect(model.type(.control("r")) == [])
     #expect(model.rows[22].contains("Online already"))
-    let anew: [Effect] = [.network(false), .network(true)]
+    let anew: [Effect] = [.environment(.network(false)), .environment(.network(true))]
     model.send(.blog(.silence(Silence(since: Fixture.now - 8_000, address: Fixture.address))))
     #expect(model.type(.control("r")) == anew)
     model.send(.blog(.silence(nil)))

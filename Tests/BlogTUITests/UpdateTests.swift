@@ -13,19 +13,19 @@ struct UpdateTests {
       size: Size(width: 80, height: 24),
       now: 0
     )
-    #expect(model.send(.started) == [.follow(.recent)])
+    #expect(model.send(.started) == [.request(.follow(.recent))])
     #expect(model.feed.phase == .loading)
   }
 
   @Test("A list is followed once, when it is first shown")
   func tabs() {
     var model = Fixture.loaded()
-    #expect(model.type("2") == [.follow(.top)])
+    #expect(model.type("2") == [.request(.follow(.top))])
     #expect(model.type("1") == [])
     #expect(model.type(.tab) == [])
     #expect(model.tab == .top)
-    #expect(model.type(.tab) == [.follow(.mine)])
-    #expect(model.type("4") == [.follow(.myTop)])
+    #expect(model.type(.tab) == [.request(.follow(.mine))])
+    #expect(model.type("4") == [.request(.follow(.myTop))])
     #expect(model.type(.tab) == [])
     #expect(model.tab == .recent)
     #expect(model.type(.key(.backTab)) == [])
@@ -86,9 +86,9 @@ struct UpdateTests {
   @Test("The star key toggles even before the first star is acknowledged")
   func star() {
     var model = Fixture.loaded()
-    #expect(model.type("s") == [.star("p12", false)])
-    #expect(model.type("s") == [.star("p12", true)])
-    #expect(model.type("js") == [.star("p11", true)])
+    #expect(model.type("s") == [.write(.star("p12", false))])
+    #expect(model.type("s") == [.write(.star("p12", true))])
+    #expect(model.type("js") == [.write(.star("p11", true))])
   }
 
   @Test("After a star is acknowledged, the list decides again")
@@ -96,7 +96,7 @@ struct UpdateTests {
     var model = Fixture.loaded()
     model.type("s")
     model.send(.blog(.succeeded(.star("p12", false))))
-    #expect(model.type("s") == [.star("p12", false)])
+    #expect(model.type("s") == [.write(.star("p12", false))])
   }
 
   @Test("The letter of an answer acts at once, and a deletion can be undone")
@@ -113,12 +113,12 @@ struct UpdateTests {
   func delete(key: String) {
     var model = Fixture.loaded()
     #expect(model.type("jd") == [])
-    #expect(model.question == .deletePost("p11"))
+    #expect(model.question == .delete(.deletePost("p11")))
     #expect(model.answer == .cancel)
     #expect(model.type(key == "\t" ? .tab : .text(key)) == [])
     #expect(model.answer == .delete)
     #expect(model.type(.enter) == [])
-    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
+    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.write(.deletePost("p11"))])
     #expect(model.question == nil)
   }
 
@@ -133,7 +133,7 @@ struct UpdateTests {
     model.type("jd")
     for _ in 0..<10 { model.type(.key(event)) }
     let effects = model.send(.tick(now: Fixture.now + 2 * Deletion.delay))
-    #expect(!effects.contains(.deletePost("p11")))
+    #expect(!effects.contains(.write(.deletePost("p11"))))
     #expect(model.reading.deletions.isEmpty)
   }
 
@@ -170,7 +170,7 @@ struct UpdateTests {
     model.type("jd")
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...5) + Fixture.posts)))
     #expect(model.type("y") == [])
-    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.deletePost("p11")])
+    #expect(model.send(.tick(now: Fixture.now + Deletion.delay)) == [.write(.deletePost("p11"))])
   }
 
   @Test("Another user's post cannot be deleted, and the message names its owner")
@@ -196,7 +196,7 @@ struct UpdateTests {
   func refusedStar() {
     var model = Fixture.loaded()
     let effects = model.send(.blog(.failed(.star("p12", true), reason: "permission denied")))
-    #expect(effects == [.bell])
+    #expect(effects == [.terminal(.bell)])
     let text = "The star was not saved: permission denied. s tries again."
     #expect(model.message?.text.string == text)
   }
@@ -253,7 +253,7 @@ struct UpdateTests {
     model.send(.blog(.feedFailed(.recent, reason: "permission denied")))
     #expect(model.rows[1].contains("Cannot be read: permission denied. r tries again."))
     #expect(model.rows[2].contains("The hearth is lit"))
-    #expect(model.type("r") == [.stopFollowing(.recent), .follow(.recent)])
+    #expect(model.type("r") == [.request(.stopFollowing(.recent)), .request(.follow(.recent))])
     model.send(.blog(.feed(.recent, posts: Fixture.posts)))
     #expect(!model.rows[1].contains("Cannot be read"))
   }
@@ -296,8 +296,8 @@ struct UpdateTests {
     for character in keys {
       model.send(.key(character == "\n" ? .enter : .character(character)))
     }
-    #expect(model.type(.control("l")) == [.redraw])
-    #expect(model.type(.control("z")) == [.suspend])
+    #expect(model.type(.control("l")) == [.terminal(.redraw)])
+    #expect(model.type(.control("z")) == [.terminal(.suspend)])
   }
 
   @Test("A click selects a post, a second one opens it, and one on a tab shows its list")
@@ -308,8 +308,8 @@ struct UpdateTests {
     }
     #expect(model.type(press(4, 10)) == [])
     #expect(model.feed.list.selection == "p10")
-    #expect(model.type(press(4, 10)) == [.open("p10")])
-    #expect(model.type(press(0, 24)) == [.close("p10"), .follow(.top)])
+    #expect(model.type(press(4, 10)) == [.request(.open("p10"))])
+    #expect(model.type(press(0, 24)) == [.request(.close("p10")), .request(.follow(.top))])
   }
 
   @Test("Releasing the mouse button answers no question and hides no message")

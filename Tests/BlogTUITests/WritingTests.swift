@@ -16,7 +16,7 @@ struct WritingTests {
     #expect(model.type(" \u{200B}", .control("s")) == [])
     let text = "Neither title nor body can be empty."
     #expect(model.rows.contains { $0.contains(text) })
-    #expect(model.type("x", .control("s")) == [.post(title: "Title", body: " \u{200B}x")])
+    #expect(model.type("x", .control("s")) == [.write(.post(title: "Title", body: " \u{200B}x"))])
     #expect(model.composer == nil)
   }
 
@@ -79,14 +79,14 @@ struct WritingTests {
     model.type("C")
     #expect(model.rows.contains { $0.contains("Edit of the post: T") })
     model.type("q")
-    #expect(model.type("c") == [.open("p13")])
+    #expect(model.type("c") == [.request(.open("p13"))])
     #expect(model.rows.contains { $0.contains("Edit post") })
     // A draft that is only looked at stays one.
     model.type(.escape)
     #expect(model.question == nil && model.unsentDrafts.count == 1)
     model.type("q", "c")
     model.send(.blog(.post("p13", post)))
-    #expect(model.type(.control("s")) == [.edit("p13", title: "T", body: "B!")])
+    #expect(model.type(.control("s")) == [.write(.edit("p13", title: "T", body: "B!"))])
     // It is refused, and still an edit.
     model.send(.blog(.failed(.edit("p13", title: "T", body: "B!"), reason: "no")))
     #expect(model.unsentDrafts.first?.editing?.body == "B")
@@ -96,7 +96,7 @@ struct WritingTests {
     #expect(model.message?.text.string.contains("deleted in the meantime") == true)
     model.type("c")
     #expect(model.composer?.editing == nil)
-    #expect(model.type(.control("s")) == [.post(title: "T", body: "B!")])
+    #expect(model.type(.control("s")) == [.write(.post(title: "T", body: "B!"))])
   }
 
   @Test("The draft of a comment edit stays an edit until the comment is deleted")
@@ -129,7 +129,7 @@ struct WritingTests {
   func refusedPost() {
     var model = Fixture.loaded()
     let action = BlogAction.post("p13", title: "T", body: "B")
-    #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.bell])
+    #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.terminal(.bell)])
     #expect(model.composer?.title.text == "T")
     #expect(model.composer?.body.text == "B")
     #expect(model.composer?.problem?.string.contains("permission denied") == true)
@@ -140,7 +140,7 @@ struct WritingTests {
   func refusedPostWhileReading() {
     var model = Fixture.opened()
     let action = BlogAction.post("p13", title: "T", body: "B")
-    #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.bell])
+    #expect(model.send(.blog(.failed(action, reason: "permission denied."))) == [.terminal(.bell)])
     let text =
       "Your post \"T\" was not saved: permission denied. It is kept; c in the list opens it."
     #expect(model.message?.text.string == text)
@@ -172,7 +172,7 @@ struct WritingTests {
   func quitWithComment() {
     var model = Fixture.opened()
     model.type("c", "Hm", .escape)
-    #expect(model.type("q") == [.close("p11")])
+    #expect(model.type("q") == [.request(.close("p11"))])
     #expect(model.type("q") == [])
     #expect(model.question == .quit)
   }
@@ -191,7 +191,7 @@ struct WritingTests {
   @Test("A refused comment returns to its field with the reason")
   func refusedComment() {
     var model = Fixture.opened()
-    #expect(model.type("c", "Hm", .enter).last == .comment("p11", text: "Hm"))
+    #expect(model.type("c", "Hm", .enter).last == .write(.comment("p11", text: "Hm")))
     #expect(model.openPost?.field.isEmpty == true)
     model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "Hm"), reason: "too long")))
     #expect(model.openPost?.field.text == "Hm")
@@ -204,7 +204,7 @@ struct WritingTests {
     model.type("c", "One", .enter, "c", "Two")
     model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "One"), reason: "no")))
     #expect(model.openPost?.field.text == "Two")
-    #expect(model.type(.enter).last == .comment("p11", text: "Two"))
+    #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
     #expect(model.openPost?.field.text == "One")
   }
 
@@ -226,7 +226,7 @@ struct WritingTests {
     #expect(model.openPost?.field.text == "Hm")
     model.send(.blog(.post("p11", Fixture.posts[1])))
     #expect(!model.rows[1].contains("deleted"))
-    #expect(model.type(.enter).contains(.comment("p11", text: "Hm")))
+    #expect(model.type(.enter).contains(.write(.comment("p11", text: "Hm"))))
   }
 
   @Test("An overlong paste is kept, reported with its excess and not sent until shortened")

@@ -167,14 +167,14 @@ package struct Blog: Sendable {
     let post = try await post(id)
     let (marks, _) = try await recordedMarks()
     guard isRead else {
-      return try await finished { marks.mark(id, as: .unread, completion: $0) }
+      return try await finished { marks.apply(.post(id, .unread), completion: $0) }
     }
     let newest = paths.comments(on: id).queryOrderedByKey().queryLimited(toLast: 1)
     let last = try await newest.getData().childSnapshots.last?.key ?? ""
-    try await finished { marks.mark(id, as: .read(lastComment: last), completion: $0) }
+    try await finished { marks.apply(.post(id, .read(lastComment: last)), completion: $0) }
     guard post.uid == me.uid else { return }
     let stars = post.stars.subtracting([me.uid]).count
-    try await finished { marks.markStars([id: stars], completion: $0) }
+    try await finished { marks.apply(.stars([id: stars]), completion: $0) }
   }
 
   /// Records that everything written so far is read, and all stars are seen.
@@ -183,9 +183,9 @@ package struct Blog: Sendable {
   package func markAllRead() async throws {
     let stars = try await notices().entries.filter { $0.kind == .stars }
     let (marks, _) = try await recordedMarks()
-    try await finished { marks.markAllRead(completion: $0) }
+    try await finished { marks.apply(.allRead, completion: $0) }
     let counts = Dictionary(stars.map { ($0.post, $0.stars) }) { $1 }
-    try await finished { marks.markStars(counts, completion: $0) }
+    try await finished { marks.apply(.stars(counts), completion: $0) }
   }
 
   /// Takes notices and everything older out of the list of notices, on all the user's terminals.
@@ -196,8 +196,8 @@ package struct Blog: Sendable {
     guard let key = entries.map(\.key).max() else { return }
     let (marks, _) = try await recordedMarks()
     let stars = entries.filter { $0.kind == .stars }.map { ($0.post, $0.stars) }
-    try await finished { marks.markStars(Dictionary(stars) { $1 }, completion: $0) }
-    try await finished { marks.clearNotices(upTo: key, completion: $0) }
+    try await finished { marks.apply(.stars(Dictionary(stars) { $1 }), completion: $0) }
+    try await finished { marks.apply(.clearNotices(upTo: key), completion: $0) }
   }
 
   /// Reads what the user has read, for one use.
@@ -206,30 +206,6 @@ package struct Blog: Sendable {
     let marks = ReadMarks(place, tell: { _ in })
     let state = marks.adopt(try await place.getData())
     return (marks, state)
-  }
-
-  /// Follows or unfollows a person.
-  ///
-  /// - Parameters:
-  ///   - uid: The identifier of the person.
-  ///   - isFollowed: Whether to follow them.
-  /// - Throws: ``BlogError/unknownPerson(_:)``, or `DatabaseError` when the server refuses it.
-  package func setFollowing(_ uid: String, to isFollowed: Bool) async throws {
-    let key = try checked(uid)
-    if isFollowed, !(try await paths.user(key).getData().exists()) {
-      throw BlogError.unknownPerson(uid)
-    }
-    try await finished { setFollowing(key, to: isFollowed, completion: $0) }
-  }
-
-  /// Follows or unfollows a person.
-  package func setFollowing(
-    _ uid: String,
-    to isFollowed: Bool,
-    completion: @escaping Completion
-  ) {
-    let place = paths.following(by: me.uid).child(of: ChildKey(uid))
-    place.setValue(isFollowed ? true : nil) { error, _ in completion(error) }
   }
 
   /// Reads the current state of a post.
@@ -253,23 +229,143 @@ package struct Blog: Sendable {
     try await paths.comments(on: checked(id)).getData().childSnapshots.compactMap(Comment.init)
   }
 
-  // MARK: Writing
-
-  /// Writes a post and its copy in the author's list in one update.
+  /// Reads a comment.
   ///
   /// - Parameters:
-  ///   - title: One line.
-  ///   - body: Any number of lines.
-  /// - Returns: The key of the post.
-  /// - Throws: ``BlogError/invalidText(_:)``, or `DatabaseError` when the server refuses the post.
-  package func post(title: String, body: String) async throws -> PostID {
-    let id = paths.posts.childByAutoId().key ?? ""
-    try await finished { write(post: id, title: title, body: body, completion: $0) }
-    return id
+  ///   - comment: The key of the comment.
+  ///   - id: The key of the post.
+  /// - Returns: The comment.
+  /// - Throws: ``BlogError/commentNotFound(_:)``, or `DatabaseError` when the database cannot be
+  ///   read.
+  package func comment(_ comment: String, on id: PostID) async throws -> Comment {
+    let place = try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+    guard let found = Comment(try await place.getData()) else {
+      throw BlogError.commentNotFound(comment)
+    }
+    return found
   }
 
-  /// Writes a post under a key generated earlier.
-  package func write(
+  // MARK: Writing
+
+  /// What is known of the post or comment that an action is about, before the action.
+  package struct Subject: Sendable {
+    /// The post; if it is known, the traces that an edit or a deletion leaves can be removed.
+    var post: Post?
+    /// The comment, likewise.
+    var comment: Comment?
+    /// The comment to which the comment replies.
+    var parent: Comment?
+  }
+
+  /// Performs an action after finding out whether it can be performed.
+  ///
+  /// - Parameter action: What to do.
+  /// - Returns: The action, with the key of what it has written.
+  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
+  @discardableResult
+  package func perform(_ action: BlogAction) async throws -> BlogAction {
+    let subject = try await subject(of: action)
+    let action = withKey(action)
+    guard case .star(let id, let isStarred) = action else {
+      try await finished { perform(action, on: subject, completion: $0) }
+      return action
+    }
+    switch stars {
+    case .transaction: try await starToggle.set(isStarred, on: id)
+    case .increment, .localIncrement: try await starIncrement.set(isStarred, on: id)
+    }
+    return action
+  }
+
+  /// Reads what an action is about; throws if it does not exist or is not the user's to change.
+  private func subject(of action: BlogAction) async throws -> Subject {
+    var subject = Subject()
+    switch action {
+    case .post: break
+    case .star(let id, _): _ = try checked(id)
+    case .comment(let id, _, _, _): _ = try await post(id)
+    case .edit(let id, _, _), .deletePost(let id):
+      let post = try await post(id)
+      guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
+      subject.post = post
+    case .editComment(let id, let key, _), .deleteComment(let id, let key):
+      let found = try await comment(key, on: id)
+      guard found.uid == me.uid else {
+        throw BlogError.notMine("comment \(key)", owner: found.author)
+      }
+      subject.comment = found
+      if let parent = found.parent { subject.parent = try? await comment(parent, on: id) }
+    case .follow(let uid, let isFollowed):
+      let person = try paths.user(checked(uid))
+      if isFollowed, !(try await person.getData().exists()) { throw BlogError.unknownPerson(uid) }
+    }
+    return subject
+  }
+
+  /// The action with the key of what it will write.
+  func withKey(_ action: BlogAction) -> BlogAction {
+    if case .post(nil, let title, let body) = action {
+      return .post(paths.posts.childByAutoId().key, title: title, body: body)
+    }
+    if case .comment(let id, nil, let text, let answered) = action {
+      let key = newComment(on: id, answering: answered?.id)
+      return .comment(id, commentID: key, text: text, answering: answered)
+    }
+    return action
+  }
+
+  /// Performs an action on what exists and is the user's; the change is visible at once.
+  ///
+  /// - Parameters:
+  ///   - action: What to do; without a key for what is new, one is made.
+  ///   - subject: What is known of what the action is about.
+  ///   - completion: Called when the server has stored or refused it.
+  package func perform(
+    _ action: BlogAction,
+    on subject: Subject = Subject(),
+    completion: @escaping Completion
+  ) {
+    switch withKey(action) {
+    case .post(let id, let title, let body):
+      write(post: id ?? "", title: title, body: body, completion: completion)
+    case .comment(let id, let comment, let text, let answered):
+      write(
+        comment: comment ?? "",
+        on: id,
+        text: text,
+        answering: answered,
+        completion: completion
+      )
+    case .star(let id, let isStarred):
+      star(isStarred, on: id, owner: subject.post?.uid, completion: completion)
+    case .edit(let id, let title, let body):
+      rewrite(post: id, title: title, body: body, before: subject.post, completion: completion)
+    case .editComment(let id, let comment, let text):
+      rewrite(
+        comment: comment,
+        on: id,
+        text: text,
+        before: subject.comment,
+        completion: completion
+      )
+    case .deletePost(let id):
+      let places = ["posts/\(id)", "user-posts/\(me.uid)/\(id)", "post-comments/\(id)"]
+      let traces = subject.post.map(BlogTrace.all) ?? []
+      remove(places, of: id, on: id, leading: traces, completion: completion)
+    case .deleteComment(let id, let key):
+      let traces = subject.comment.map {
+        BlogTrace.all(of: $0, on: id, answering: subject.parent)
+      }
+      let places = ["post-comments/\(id)/\(key)"]
+      remove(places, of: key, on: id, leading: traces ?? [], completion: completion)
+    case .follow(let uid, let isFollowed):
+      let place = paths.following(by: me.uid).child(of: ChildKey(uid))
+      place.setValue(isFollowed ? true : nil) { error, _ in completion(error) }
+    }
+  }
+
+  /// Writes a post and its copy in the author's list in one update.
+  private func write(
     post id: PostID,
     title: String,
     body: String,
@@ -303,41 +399,11 @@ package struct Blog: Sendable {
   ///
   /// A trace that cannot be removed leads nowhere and does no harm. This is an update of its own,
   /// so that rules that do not know replies, mentions and tags cannot prevent a deletion.
-  func removeTraces(_ traces: [BlogTrace]) {
+  private func removeTraces(_ traces: [BlogTrace]) {
     guard !traces.isEmpty else { return }
     var values: [String: Any] = [:]
     lead(to: [], without: traces, in: &values)
     update(values) { _ in }
-  }
-
-  /// Writes a comment or a reply to one.
-  ///
-  /// - Parameters:
-  ///   - id: The key of the post.
-  ///   - text: The text of the comment.
-  ///   - parent: The key of the comment it replies to, or nil.
-  /// - Returns: The key of the comment.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the comment.
-  package func comment(
-    on id: PostID,
-    text: String,
-    answering parent: String? = nil
-  ) async throws -> String {
-    _ = try await post(id)
-    var answered: Comment?
-    if let parent {
-      answered = Comment(try await place(ofComment: parent, on: id).getData())
-      if answered == nil { throw BlogError.commentNotFound(parent) }
-    }
-    let comment = newComment(on: id, answering: parent)
-    try await finished {
-      write(comment: comment, on: id, text: text, answering: answered, completion: $0)
-    }
-    return comment
-  }
-
-  private func place(ofComment comment: String, on id: PostID) throws -> DatabaseReference {
-    try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
   }
 
   /// Makes the key of a comment, which comes after that of the comment it answers.
@@ -351,11 +417,11 @@ package struct Blog: Sendable {
     return PushID.timePart(time + 1) + key.suffix(12)
   }
 
-  /// Writes a comment under a key generated earlier.
+  /// Writes a comment or a reply to one.
   ///
   /// One update writes the comment with all its traces, so that the author of the parent comment
   /// and everyone it mentions find its key where they look for it.
-  package func write(
+  private func write(
     comment: String,
     on id: PostID,
     text: String,
@@ -369,20 +435,6 @@ package struct Blog: Sendable {
     ]
     lead(to: BlogTrace.all(of: new, on: id, answering: parent), in: &values)
     update(values, completion: completion)
-  }
-
-  /// Stars or unstars a post; repeating the call is harmless.
-  ///
-  /// - Parameters:
-  ///   - isStarred: Whether the user stars it.
-  ///   - id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the star.
-  package func setStar(_ isStarred: Bool, on id: PostID) async throws {
-    _ = try checked(id)
-    switch stars {
-    case .transaction: try await starToggle.set(isStarred, on: id)
-    case .increment, .localIncrement: try await starIncrement.set(isStarred, on: id)
-    }
   }
 
   /// Stars or unstars a post that is known to exist; the change is visible at once.
@@ -413,50 +465,12 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Changes the title and the text of one of the user's posts in both copies at once.
-  ///
-  /// - Parameters:
-  ///   - id: The key of the post.
-  ///   - title: One line.
-  ///   - body: Any number of lines.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the change.
-  package func edit(post id: PostID, title: String, body: String) async throws {
-    let post = try await post(id)
-    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
-    try await finished { rewrite(post: id, title: title, body: body, before: post, completion: $0) }
-  }
-
-  /// Changes the text of one of the user's comments.
-  ///
-  /// - Parameters:
-  ///   - comment: The key of the comment.
-  ///   - id: The key of the post.
-  ///   - text: The new text.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the change.
-  package func edit(comment: String, on id: PostID, text: String) async throws {
-    let found = try await ownComment(comment, on: id)
-    try await finished {
-      rewrite(comment: comment, on: id, text: text, before: found, completion: $0)
-    }
-  }
-
-  /// Reads one of the user's comments.
-  private func ownComment(_ comment: String, on id: PostID) async throws -> Comment {
-    guard let found = Comment(try await place(ofComment: comment, on: id).getData()) else {
-      throw BlogError.commentNotFound(comment)
-    }
-    guard found.uid == me.uid else {
-      throw BlogError.notMine("comment \(comment)", owner: found.author)
-    }
-    return found
-  }
-
   /// Changes a post that is known to be the user's; concurrent stars are left alone.
   ///
   /// A post that was deleted before the change arrived stays deleted and is reported as not found.
   /// If the old post is known, the traces of tags and mentions that it no longer contains are
   /// removed.
-  package func rewrite(
+  private func rewrite(
     post id: PostID,
     title: String,
     body: String,
@@ -495,7 +509,7 @@ package struct Blog: Sendable {
   }
 
   /// Changes the text of a comment that is known to be the user's.
-  func rewrite(
+  private func rewrite(
     comment: String,
     on id: PostID,
     text: String,
@@ -514,28 +528,6 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Deletes one of the user's posts: both copies and all its comments in one update.
-  ///
-  /// - Parameter id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
-  package func delete(post id: PostID) async throws {
-    let post = try await post(id)
-    guard post.uid == me.uid else { throw BlogError.notMine("post \(id)", owner: post.author) }
-    try await finished { remove(post: id, completion: $0) }
-    removeTraces(BlogTrace.all(of: post))
-  }
-
-  /// Deletes a post that is known to be the user's.
-  package func remove(post id: PostID, completion: @escaping Completion) {
-    let places = ["posts/\(id)", "user-posts/\(me.uid)/\(id)", "post-comments/\(id)"]
-    remove(places, of: id, on: id, completion: completion)
-  }
-
-  /// Deletes a comment that is known to be the user's.
-  package func remove(comment: String, on id: PostID, completion: @escaping Completion) {
-    remove(["post-comments/\(id)/\(comment)"], of: comment, on: id, completion: completion)
-  }
-
   /// Removes a post or comment and records its key, so that nothing else can take its place.
   ///
   /// Rules that do not know such records refuse them; the removal is then repeated without one.
@@ -543,8 +535,13 @@ package struct Blog: Sendable {
     _ places: [String],
     of key: String,
     on post: PostID,
+    leading traces: [BlogTrace],
     completion: @escaping Completion
   ) {
+    let done: Completion = { error in
+      if error == nil { removeTraces(traces) }
+      completion(error)
+    }
     let removal: @Sendable () -> [String: Any] = {
       Dictionary(places.map { ($0, NSNull() as Any) }) { $1 }
     }
@@ -552,24 +549,8 @@ package struct Blog: Sendable {
     values["deleted/\(post)/\(key)"] = me.uid
     update(values) { error in
       let isRefused = (error as? DatabaseError)?.kind == .permissionDenied
-      if isRefused { update(removal(), completion: completion) } else { completion(error) }
+      if isRefused { update(removal(), completion: done) } else { done(error) }
     }
-  }
-
-  /// Deletes one of the user's comments.
-  ///
-  /// - Parameters:
-  ///   - comment: The key of the comment.
-  ///   - id: The key of the post.
-  /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses the deletion.
-  package func delete(comment: String, on id: PostID) async throws {
-    let found = try await ownComment(comment, on: id)
-    try await finished { remove(comment: comment, on: id, completion: $0) }
-    var parent: Comment?
-    if let answered = found.parent {
-      parent = Comment(try await self.place(ofComment: answered, on: id).getData())
-    }
-    removeTraces(BlogTrace.all(of: found, on: id, answering: parent))
   }
 
   /// Called when the server has acknowledged or refused a write.

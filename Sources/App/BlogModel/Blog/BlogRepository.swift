@@ -14,14 +14,13 @@ package protocol BlogRepository: Sendable {
 
   /// Starts to report events; the handler may be called on any thread, but in order.
   func start(_ handler: @escaping @Sendable (BlogEvent) -> Void)
-  /// Follows a list until ``stopFollowing(_:)``.
-  func follow(_ feed: FeedKind)
-  /// Stops following a list.
-  func stopFollowing(_ feed: FeedKind)
-  /// Reports the reader's position in a list, so that the posts around it are loaded in time.
-  func read(_ feed: FeedKind, at post: PostID)
-  /// Goes to the beginning of a list, wherever the reader is.
-  func showFirst(of feed: FeedKind)
+  /// Performs an action, whose outcome is reported as ``BlogEvent/succeeded(_:)`` or
+  /// ``BlogEvent/failed(_:reason:)``; returns it with the key of what it writes.
+  func perform(_ action: BlogAction) -> BlogAction
+  /// Changes what the user has read; ``BlogEvent/markAnswered`` follows.
+  func mark(_ change: ReadChange)
+  /// Reports more or less from now on.
+  func request(_ request: BlogRequest)
   /// Searches a whole list and reports the matches; replaces any earlier search.
   ///
   /// - Parameters:
@@ -37,47 +36,6 @@ package protocol BlogRepository: Sendable {
   )
   /// Ends the search.
   func stopSearching()
-  /// Follows a post and its newest comments until ``close(_:)``.
-  func open(_ post: PostID)
-  /// Reports twice as many of the newest comments on an open post.
-  func showEarlierComments(on post: PostID)
-  /// Stops following a post.
-  func close(_ post: PostID)
-
-  /// Reports the newest comments on these posts, and on no others, while they are not open.
-  func watchComments(on posts: [PostID])
-
-  /// Writes a post and returns its key.
-  func post(title: String, body: String) -> PostID
-  /// Writes a comment or a reply to one, and returns its key.
-  func comment(on post: PostID, text: String, answering: Comment?) -> String
-  /// Stars or unstars a post: an intent, harmless when repeated.
-  func setStar(_ post: PostID, to isStarred: Bool)
-  /// Changes one of the user's posts in both copies.
-  func edit(_ post: PostID, title: String, body: String)
-  /// Changes one of the user's comments; people it mentions for the first time are notified.
-  func editComment(_ comment: String, on post: PostID, text: String)
-  /// Records that a post was read or marked as unread.
-  func mark(_ post: PostID, as mark: ReadState.Mark)
-  /// Marks everything written so far as read.
-  func markAllRead()
-  /// Records what was read before everything was marked as read.
-  func restoreRead(_ state: ReadState)
-  /// Records how many stars by others the user has seen on the user's own posts.
-  func markStars(_ counts: [PostID: Int])
-  /// Takes the notices up to a key out of the list for good.
-  func clearNotices(upTo key: String)
-  /// Shows the others whether the user is writing a comment.
-  func setTyping(_ isTyping: Bool, on post: PostID)
-  /// Follows or unfollows a person.
-  func setFollowing(_ uid: String, to isFollowed: Bool)
-  /// Turns the notices about what others do to the user's posts and comments, and the list of
-  /// followed people, on or off.
-  func setNotices(_ areTold: Bool)
-  /// Deletes one of the user's posts with its comments.
-  func deletePost(_ post: PostID)
-  /// Deletes one of the user's comments.
-  func deleteComment(_ comment: String, on post: PostID)
   /// Checks whether the server is alive, because a person is looking at the screen.
   func probe()
 }
@@ -132,24 +90,29 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case failed(BlogAction, reason: String)
 }
 
-/// Something the user does to the blog.
-package enum BlogAction: Sendable, Hashable, Codable {
-  /// Writing a post; its key is known at once.
-  case post(PostID, title: String, body: String)
-  /// Writing a comment or a reply to one.
-  case comment(PostID, commentID: String, text: String, answering: Comment? = nil)
-  /// Starring (true) or unstarring (false) a post.
-  case star(PostID, Bool)
-  /// Changing one of the user's posts.
-  case edit(PostID, title: String, body: String)
-  /// Changing one of the user's comments.
-  case editComment(PostID, commentID: String, text: String)
-  /// Deleting one of the user's posts.
-  case deletePost(PostID)
-  /// Deleting one of the user's comments.
-  case deleteComment(PostID, commentID: String)
-  /// Following (true) or unfollowing (false) a person.
-  case follow(uid: String, Bool)
+/// What a screen wants to be told of the blog; none of it changes what others read.
+package enum BlogRequest: Hashable, Sendable {
+  /// Follow a list.
+  case follow(FeedKind)
+  /// Stop following a list.
+  case stopFollowing(FeedKind)
+  /// The reader's position in a list, so that the posts around it are loaded in time.
+  case read(FeedKind, at: PostID)
+  /// Go to the beginning of a list, wherever the reader is.
+  case showFirst(FeedKind)
+  /// Follow a post and its newest comments.
+  case open(PostID)
+  /// Report twice as many of the newest comments on the open post.
+  case showEarlierComments(PostID)
+  /// Stop following a post and its comments.
+  case close(PostID)
+  /// Report the newest comments on these posts, and on no others, while they are not open.
+  case watchComments([PostID])
+  /// Start or stop notices of what others do that concerns the user, and the list of followed
+  /// people.
+  case hearNotices(Bool)
+  /// Show others whether the user is writing a comment.
+  case typing(PostID, Bool)
 }
 
 /// The state of the connection to the database.
@@ -340,21 +303,6 @@ extension QueryBound {
     let text = value.map { Node.leaf($0).json(.export).text } ?? "null"
     guard case .key(let key)? = key else { return text }
     return text + "," + JSONValue.string(key.text).text
-  }
-}
-
-extension BlogAction {
-  /// The path that the action writes to first.
-  var place: String {
-    switch self {
-    case .post(let post, _, _), .star(let post, _), .edit(let post, _, _), .deletePost(let post):
-      "/posts/\(post)"
-    case .comment(let post, let comment, _, _), .deleteComment(let post, let comment):
-      "/post-comments/\(post)/\(comment)"
-    case .editComment(let post, let comment, _):
-      "/post-comments/\(post)/\(comment)/text"
-    case .follow(let uid, _): "/following/\(uid)"
-    }
   }
 }
 

@@ -28,11 +28,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var search: PostSearch?
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
   private var restoredWrites: Bool?
-  private(set) var people: PeopleWatch?
-  private(set) var marks: ReadMarks?
-  private(set) var notices: NoticeWatch?
-  private(set) var latest: CommentWatch?
-  private(set) var following: FollowWatch?
+  private var people: PeopleWatch?
+  private var marks: ReadMarks?
+  private var notices: NoticeWatch?
+  private var latest: CommentWatch?
+  private var following: FollowWatch?
 
   /// The keys of the posts and comments that were deleted on this terminal.
   private var deleted: Set<String> = []
@@ -193,23 +193,40 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     blog.fragments.sweep()
   }
 
+  package func request(_ request: BlogRequest) {
+    queue.async { [self] in
+      switch request {
+      case .follow(let feed): follow(feed)
+      case .stopFollowing(let feed): feeds.removeValue(forKey: feed)?.stop()
+      case .read(let feed, let post): feeds[feed]?.read(at: post)
+      case .showFirst(let feed): feeds[feed]?.showHighest()
+      case .open(let post): open(post)
+      case .showEarlierComments(let post): showEarlierComments(on: post)
+      case .close(let post): close(post)
+      case .watchComments(let posts): latest?.watch(posts)
+      case .hearNotices(let areHeard):
+        areHeard ? notices?.start() : notices?.stop()
+        areHeard ? following?.start() : following?.stop()
+      case .typing(let post, let isTyping): people?.setTyping(isTyping, on: post)
+      }
+    }
+  }
+
   // MARK: Lists
 
-  package func follow(_ feed: FeedKind) {
-    queue.async { [self] in
-      if let followed = feeds[feed] { return followed.publish() }
-      let tell: @Sendable ([Post], FeedExtent) -> Void = { [weak self] posts, extent in
-        self?.handler?(.extent(feed, extent))
-        self?.handler?(.feed(feed, posts: posts))
-      }
-      let fail: @Sendable (any Error) -> Void = { [weak self] error in
-        self?.feeds[feed] = nil
-        self?.feedFailed(feed, with: error)
-      }
-      let followed = source(of: feed, tell: tell, fail: fail)
-      feeds[feed] = followed
-      followed.start()
+  private func follow(_ feed: FeedKind) {
+    if let followed = feeds[feed] { return followed.publish() }
+    let tell: @Sendable ([Post], FeedExtent) -> Void = { [weak self] posts, extent in
+      self?.handler?(.extent(feed, extent))
+      self?.handler?(.feed(feed, posts: posts))
     }
+    let fail: @Sendable (any Error) -> Void = { [weak self] error in
+      self?.feeds[feed] = nil
+      self?.feedFailed(feed, with: error)
+    }
+    let followed = source(of: feed, tell: tell, fail: fail)
+    feeds[feed] = followed
+    followed.start()
   }
 
   private func source(
@@ -236,18 +253,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private func feedFailed(_ feed: FeedKind, with error: any Error) {
     let reason = refusal.text(error, for: .read, at: feed.place(of: me.uid))
     handler?(.feedFailed(feed, reason: reason))
-  }
-
-  package func stopFollowing(_ feed: FeedKind) {
-    queue.async { [self] in feeds.removeValue(forKey: feed)?.stop() }
-  }
-
-  package func read(_ feed: FeedKind, at post: PostID) {
-    queue.async { [self] in feeds[feed]?.read(at: post) }
-  }
-
-  package func showFirst(of feed: FeedKind) {
-    queue.async { [self] in feeds[feed]?.showHighest() }
   }
 
   package func search(
@@ -277,18 +282,16 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   // MARK: One post
 
-  package func open(_ post: PostID) {
-    queue.async { [self] in
-      guard opened[post] == nil else { return }
-      let handle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
-        let found = Post(snapshot)
-        self?.opened[post]?.post = found
-        self?.handler?(.post(post, found))
-      }
-      let comments = observeComments(OpenedComments.length, on: post)
-      opened[post] = OpenedPost(comments: comments, postHandle: handle)
-      people?.watchTyping(on: post)
+  private func open(_ post: PostID) {
+    guard opened[post] == nil else { return }
+    let handle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
+      let found = Post(snapshot)
+      self?.opened[post]?.post = found
+      self?.handler?(.post(post, found))
     }
+    let comments = observeComments(OpenedComments.length, on: post)
+    opened[post] = OpenedPost(comments: comments, postHandle: handle)
+    people?.watchTyping(on: post)
   }
 
   /// Observes the newest comments on a post.
@@ -302,24 +305,19 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     return comments
   }
 
-  package func showEarlierComments(on post: PostID) {
-    queue.async { [self] in
-      guard let comments = opened[post]?.comments, comments.hasEarlier,
-        opened[post]?.longer == nil
-      else { return }
-      opened[post]?.longer = observeComments(comments.length * 2, on: post)
-    }
+  private func showEarlierComments(on post: PostID) {
+    guard let comments = opened[post]?.comments, comments.hasEarlier, opened[post]?.longer == nil
+    else { return }
+    opened[post]?.longer = observeComments(comments.length * 2, on: post)
   }
 
-  package func close(_ post: PostID) {
-    queue.async { [self] in
-      guard let closed = opened.removeValue(forKey: post) else { return }
-      blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
-      for comments in [closed.comments, closed.longer].compactMap(\.self) {
-        comments.query.removeObserver(withHandle: comments.handle)
-      }
-      people?.unwatchTyping(on: post)
+  private func close(_ post: PostID) {
+    guard let closed = opened.removeValue(forKey: post) else { return }
+    blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
+    for comments in [closed.comments, closed.longer].compactMap(\.self) {
+      comments.query.removeObserver(withHandle: comments.handle)
     }
+    people?.unwatchTyping(on: post)
   }
 
   private func takeComment(
@@ -352,22 +350,53 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     handler?(.comments(post, comments.elements))
   }
 
-  /// The author of a post, if a list or the open post contains it.
-  func owner(of post: PostID) -> String? { known(post)?.uid }
-
   /// A post as the open post or a list has it.
   private func known(_ post: PostID) -> Post? {
     opened[post]?.post ?? feeds.values.lazy.compactMap { $0.post(post) }.first
   }
 
-  // MARK: Answers
+  // MARK: Changes
+
+  package func mark(_ change: ReadChange) {
+    queue.async { [self] in marks?.apply(change) }
+  }
+
+  @discardableResult
+  package func perform(_ action: BlogAction) -> BlogAction {
+    let keyed = blog.withKey(action)
+    // What is new needs nothing from the queue, and is on its way even if the user leaves at once.
+    guard keyed == action, let key = action.key else {
+      blog.perform(keyed, completion: report(keyed))
+      return keyed
+    }
+    queue.async { [self] in
+      if action.isDeletion { deleted.insert(key) }
+      blog.perform(action, on: subject(of: action), completion: report(action))
+    }
+    return action
+  }
+
+  /// What the lists and the open post know of what an action is about.
+  private func subject(of action: BlogAction) -> Blog.Subject {
+    let comments = action.post.flatMap { opened[$0]?.comments.all }
+    let comment = action.comment.flatMap { comments?.element($0) }
+    return Blog.Subject(
+      post: action.post.flatMap(known),
+      comment: comment,
+      parent: comment?.parent.flatMap { comments?.element($0) }
+    )
+  }
 
   /// The completion for an action: it reports the outcome to the handler.
-  func report(_ action: BlogAction) -> @Sendable ((any Error)?) -> Void {
+  private func report(_ action: BlogAction) -> BlogCompletion {
     { [queue, refusal] error in
-      let reason = error.map { refusal.text($0, for: .write, at: action.place) }
       queue.async {
-        self.handler?(reason.map { .failed(action, reason: $0) } ?? .succeeded(action))
+        // An edit finds nothing to change if the user has deleted it since.
+        let isMine = error is BlogError && action.key.map(self.deleted.contains) == true
+        let reason = error.map { refusal.text($0, for: .write, at: action.place) }
+        self.handler?(
+          reason.flatMap { isMine ? nil : .failed(action, reason: $0) } ?? .succeeded(action)
+        )
       }
     }
   }
@@ -398,146 +427,5 @@ extension ConnectionState {
     case .waiting(let seconds): self = .offline(retryInSeconds: seconds)
     case .closed: self = .offline(retryInSeconds: nil)
     }
-  }
-}
-
-/// The changes that a screen makes to the blog.
-extension LiveBlog {
-  package func post(title: String, body: String) -> PostID {
-    let id = blog.paths.posts.childByAutoId().key ?? ""
-    blog.write(
-      post: id,
-      title: title,
-      body: body,
-      completion: report(.post(id, title: title, body: body))
-    )
-    return id
-  }
-
-  package func comment(on post: PostID, text: String, answering: Comment? = nil) -> String {
-    let id = blog.newComment(on: post, answering: answering?.id)
-    blog.write(
-      comment: id,
-      on: post,
-      text: text,
-      answering: answering,
-      completion: report(.comment(post, commentID: id, text: text, answering: answering))
-    )
-    return id
-  }
-
-  package func setStar(_ post: PostID, to isStarred: Bool) {
-    let completion = report(.star(post, isStarred))
-    queue.async { [self] in
-      blog.star(isStarred, on: post, owner: owner(of: post), completion: completion)
-    }
-  }
-
-  package func edit(_ post: PostID, title: String, body: String) {
-    let completion = report(.edit(post, title: title, body: body))
-    queue.async { [self] in
-      blog.rewrite(
-        post: post,
-        title: title,
-        body: body,
-        before: known(post),
-        completion: unlessDeleted(post, then: completion)
-      )
-    }
-  }
-
-  package func editComment(_ comment: String, on post: PostID, text: String) {
-    let completion = report(.editComment(post, commentID: comment, text: text))
-    queue.async { [self] in
-      let before = opened[post]?.comments.all.element(comment)
-      blog.rewrite(
-        comment: comment,
-        on: post,
-        text: text,
-        before: before,
-        completion: unlessDeleted(comment, then: completion)
-      )
-    }
-  }
-
-  /// Suppresses the error of an edit that found nothing to change because the user has deleted it
-  /// since.
-  private func unlessDeleted(
-    _ key: String,
-    then completion: @escaping BlogCompletion
-  ) -> BlogCompletion {
-    { [queue, weak self] error in
-      queue.async { [weak self] in
-        let isMine = error is BlogError && self?.deleted.contains(key) == true
-        completion(isMine ? nil : error)
-      }
-    }
-  }
-
-  package func deletePost(_ post: PostID) {
-    let completion = report(.deletePost(post))
-    queue.async { [self] in
-      deleted.insert(post)
-      let traces = known(post).map(BlogTrace.all) ?? []
-      blog.remove(post: post) { [blog] error in
-        if error == nil { blog.removeTraces(traces) }
-        completion(error)
-      }
-    }
-  }
-
-  package func deleteComment(_ comment: String, on post: PostID) {
-    let action = BlogAction.deleteComment(post, commentID: comment)
-    let completion = report(action)
-    queue.async { [self] in
-      deleted.insert(comment)
-      let found = opened[post]?.comments.all.element(comment)
-      let parent = found?.parent.flatMap { opened[post]?.comments.all.element($0) }
-      let traces = found.map { BlogTrace.all(of: $0, on: post, answering: parent) } ?? []
-      blog.remove(comment: comment, on: post) { [blog] error in
-        if error == nil { blog.removeTraces(traces) }
-        completion(error)
-      }
-    }
-  }
-
-  package func mark(_ post: PostID, as mark: ReadState.Mark) {
-    queue.async { [self] in marks?.mark(post, as: mark) }
-  }
-
-  package func markAllRead() {
-    queue.async { [self] in marks?.markAllRead() }
-  }
-
-  package func restoreRead(_ state: ReadState) {
-    queue.async { [self] in marks?.restore(state) }
-  }
-
-  package func markStars(_ counts: [PostID: Int]) {
-    queue.async { [self] in marks?.markStars(counts) }
-  }
-
-  package func clearNotices(upTo key: String) {
-    queue.async { [self] in marks?.clearNotices(upTo: key) }
-  }
-
-  package func setTyping(_ isTyping: Bool, on post: PostID) {
-    queue.async { [self] in people?.setTyping(isTyping, on: post) }
-  }
-
-  package func watchComments(on posts: [PostID]) {
-    queue.async { [self] in latest?.watch(posts) }
-  }
-
-  package func setNotices(_ areTold: Bool) {
-    queue.async { [self] in
-      areTold ? notices?.start() : notices?.stop()
-      areTold ? following?.start() : following?.stop()
-    }
-  }
-
-  package func setFollowing(_ uid: String, to isFollowed: Bool) {
-    let completion = report(.follow(uid: uid, isFollowed))
-    blog.setFollowing(uid, to: isFollowed, completion: completion)
   }
 }

@@ -28,35 +28,32 @@ final class ReadMarks: @unchecked Sendable {
     place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
   }
 
-  func mark(
-    _ post: PostID,
-    as mark: ReadState.Mark,
-    completion: @escaping BlogCompletion = { _ in }
-  ) {
-    var change: [String: Any] = ["marks/\(takeSlot(for: post))": Self.value(of: mark, on: post)]
-    if old.remove(post) != nil { change["posts/\(post)"] = NSNull() }
-    place.updateChildValues(change, withCompletionBlock: answered(completion))
-  }
-
-  func markAllRead(completion: @escaping BlogCompletion = { _ in }) {
-    let change: [String: Any] = [
-      "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
-    ]
-    place.updateChildValues(change, withCompletionBlock: answered(completion))
-  }
-
-  /// Records that the user does not want to see the notices up to a key any more.
-  func clearNotices(upTo key: String, completion: @escaping BlogCompletion = { _ in }) {
-    place.child("cleared").setValue(key, withCompletionBlock: answered(completion))
-  }
-
-  /// Records the state before everything was marked as read.
-  func restore(_ state: ReadState) {
-    slots = [:]
-    var marks: [String: Any] = [:]
-    for (post, mark) in state.marks { marks[takeSlot(for: post)] = Self.value(of: mark, on: post) }
-    let change: [String: Any] = ["before": state.before, "marks": marks]
-    place.updateChildValues(change, withCompletionBlock: answered())
+  func apply(_ change: ReadChange, completion: @escaping BlogCompletion = { _ in }) {
+    let answered = answered(completion)
+    switch change {
+    case .post(let post, let mark):
+      var values: [String: Any] = ["marks/\(takeSlot(for: post))": Self.value(of: mark, on: post)]
+      if old.remove(post) != nil { values["posts/\(post)"] = NSNull() }
+      place.updateChildValues(values, withCompletionBlock: answered)
+    case .allRead:
+      let values: [String: Any] = [
+        "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
+      ]
+      place.updateChildValues(values, withCompletionBlock: answered)
+    case .restore(let state):
+      slots = [:]
+      var marks: [String: Any] = [:]
+      for (post, mark) in state.marks {
+        marks[takeSlot(for: post)] = Self.value(of: mark, on: post)
+      }
+      let values: [String: Any] = ["before": state.before, "marks": marks]
+      place.updateChildValues(values, withCompletionBlock: answered)
+    case .stars(let counts):
+      guard !counts.isEmpty else { return completion(nil) }
+      place.child("stars").updateChildValues(counts, withCompletionBlock: answered)
+    case .clearNotices(let key):
+      place.child("cleared").setValue(key, withCompletionBlock: answered)
+    }
   }
 
   private static func value(of mark: ReadState.Mark, on post: PostID) -> [String: Any] {
@@ -70,12 +67,6 @@ final class ReadMarks: @unchecked Sendable {
     let slot = slot(for: post)
     slots[post] = slot
     return slot
-  }
-
-  /// Records how many stars by others the user has seen on the user's own posts.
-  func markStars(_ counts: [PostID: Int], completion: @escaping BlogCompletion = { _ in }) {
-    guard !counts.isEmpty else { return completion(nil) }
-    place.child("stars").updateChildValues(counts, withCompletionBlock: answered(completion))
   }
 
   /// The slot for a post's mark: its current one, a free one, or that of the oldest post.
@@ -99,7 +90,7 @@ final class ReadMarks: @unchecked Sendable {
 
   /// Reports that a mark was answered, after the events that the answer caused.
   private func answered(
-    _ completion: @escaping BlogCompletion = { _ in }
+    _ completion: @escaping BlogCompletion
   ) -> @Sendable ((any Error)?, DatabaseReference) -> Void {
     { [tell] error, _ in
       tell(.markAnswered)
@@ -169,6 +160,20 @@ final class ReadMarks: @unchecked Sendable {
     }
     if !gone.isEmpty { place.updateChildValues(gone, withCompletionBlock: nil) }
   }
+}
+
+/// A change of what the user has read.
+package enum ReadChange: Hashable, Sendable {
+  /// A post was read, or is to be read again.
+  case post(PostID, ReadState.Mark)
+  /// Everything written so far is read.
+  case allRead
+  /// The state is again the one before everything was marked as read.
+  case restore(ReadState)
+  /// How many stars by others the user has seen, on posts of the user's.
+  case stars([PostID: Int])
+  /// The user does not want to see the notices up to a key any more.
+  case clearNotices(upTo: String)
 }
 
 /// What a person has read, on any terminal.

@@ -69,10 +69,10 @@ package struct PlainBlog: Sendable {
       return ["The posts cannot be read: \(reason)."]
     case .failed(let action, let reason):
       unanswered = max(0, unanswered - 1)
-      return ["Refused: \(Self.name(action)): \(reason)."]
+      return ["Refused: \(action.name): \(reason)."]
     case .succeeded(let action):
       unanswered = max(0, unanswered - 1)
-      return ["Done: \(Self.name(action))."]
+      return ["Done: \(action.name)."]
     case .people(let new):
       people = new
       return []
@@ -193,20 +193,6 @@ package struct PlainBlog: Sendable {
     "\(number) \(word)\(number == 1 ? "" : "s")"
   }
 
-  private static func name(_ action: BlogAction) -> String {
-    switch action {
-    case .post(_, let title, _): "the post \(title)"
-    case .comment: "the comment"
-    case .star(_, true): "the star"
-    case .star(_, false): "removing the star"
-    case .edit(_, let title, _): "the change of \(title)"
-    case .editComment: "the change of the comment"
-    case .deletePost: "deleting the post"
-    case .deleteComment: "deleting the comment"
-    case .follow: "following"
-    }
-  }
-
   // MARK: Commands
 
   /// The commands and their descriptions, as printed by `help`.
@@ -239,17 +225,8 @@ package struct PlainBlog: Sendable {
     let answer = answer(to: line, now: now)
     unanswered += answer.effects.count { effect in
       switch effect {
-      case .post, .comment, .star, .edit, .deletePost, .followAuthor, .mark, .markAllRead,
-        .markStars, .clearNotices:
-        true
-      case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .open, .close,
-        .editComment,
-        .restoreRead, .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw,
-        .suspend,
-        .bell, .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
-        .configureTerminal, .watchWire, .watchComments, .network, .changeAccount, .search,
-        .stopSearching, .quit:
-        false
+      case .write, .mark: true
+      case .request, .search, .terminal, .environment, .quit, .changeAccount: false
       }
     }
     return answer
@@ -273,8 +250,8 @@ package struct PlainBlog: Sendable {
       if let problem = BlogBounds.problem(title: title, body: body) {
         return Answer(lines: ["Not posted: \(problem.description)"])
       }
-      if let edited { return Answer(effects: [.edit(edited.id, title: title, body: body)]) }
-      return Answer(effects: [.post(title: title, body: body)])
+      if let edited { return Answer(effects: [.write(.edit(edited.id, title: title, body: body))]) }
+      return Answer(effects: [.write(.post(title: title, body: body))])
     }
   }
 
@@ -289,52 +266,49 @@ package struct PlainBlog: Sendable {
     case "earlier":
       guard let open, hasEarlier else { return Answer(lines: ["All comments are here."]) }
       awaitsEarlier = true
-      return Answer(effects: [.showEarlierComments(open)])
+      return Answer(effects: [.request(.showEarlierComments(open))])
     case "back":
       defer { open = nil }
       awaitsEarlier = false
-      return Answer(effects: open.map { [.close($0)] } ?? [])
+      return Answer(effects: open.map { [.request(.close($0))] } ?? [])
     case "post":
       mode = .title(editing: nil)
       return Answer(lines: ["Title?"])
     case "edit": return with(rest) { plain, post in plain.edit(post) }
     case "search": return search(rest)
-    case "follow", "unfollow":
-      return with(rest) { _, post in
-        Answer(effects: [.followAuthor(uid: post.uid, name == "follow")])
-      }
     case "people":
       return Answer(lines: people.map { "\(names.shown($0.person)), at \($0.terminal)." })
     case "notices" where rest == "clear":
       guard let key = notices?.map(\.key).max() else { return Answer(lines: noticeLines) }
       return Answer(
         lines: ["The notices are cleared."],
-        effects: [.clearNotices(upTo: key)] + markStars { _ in true }
+        effects: [.mark(.clearNotices(upTo: key))] + markStars { _ in true }
       )
     case "notices": return Answer(lines: noticeLines)
     case "read" where rest == "all":
       return Answer(
         lines: ["Everything is marked as read."],
-        effects: [.markAllRead] + markStars { _ in true }
+        effects: [.mark(.allRead)] + markStars { _ in true }
       )
     case "read":
       return with(rest) { plain, post in
         Answer(
           lines: ["Marked as read."],
-          effects: [.mark(post.id, .read(until: now))] + plain.markStars { $0 == post.id }
+          effects: [.mark(.post(post.id, .read(until: now)))] + plain.markStars { $0 == post.id }
         )
       }
     case "unread":
       return with(rest) { _, post in
-        Answer(lines: ["Marked as unread."], effects: [.mark(post.id, .unread)])
+        Answer(lines: ["Marked as unread."], effects: [.mark(.post(post.id, .unread))])
       }
     case "name": return Answer(lines: ["You are \(me.name)."])
     case "comment": return comment(rest)
-    case "star": return with(rest) { _, post in Answer(effects: [.star(post.id, true)]) }
-    case "unstar": return with(rest) { _, post in Answer(effects: [.star(post.id, false)]) }
-    case "delete": return with(rest) { plain, post in plain.delete(post) }
     case "quit", "q": return Answer(effects: [.quit])
-    default: return Answer(lines: ["There is no command \(name). Type help."])
+    default:
+      guard BlogAction.verbs.contains(name) else {
+        return Answer(lines: ["There is no command \(name). Type help."])
+      }
+      return with(rest) { plain, post in plain.perform(name, on: post) }
     }
   }
 
@@ -350,7 +324,7 @@ package struct PlainBlog: Sendable {
   /// The effect that notes the stars on posts of the user as seen.
   private func markStars(_ isWanted: (PostID) -> Bool) -> [Effect] {
     let seen = (notices ?? []).filter { $0.kind == .stars && isWanted($0.post) }
-    return seen.isEmpty ? [] : [.markStars(Dictionary(seen.map { ($0.post, $0.stars) }) { $1 })]
+    return seen.isEmpty ? [] : [.mark(.stars(Dictionary(seen.map { ($0.post, $0.stars) }) { $1 }))]
   }
 
   private var list: [String] { lines { _ in true } }
@@ -380,7 +354,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func show(_ post: Post) -> Answer {
-    let closing: [Effect] = open.map { [.close($0)] } ?? []
+    let closing: [Effect] = open.map { [.request(.close($0))] } ?? []
     open = post.id
     comments = nil
     hasEarlier = false
@@ -388,7 +362,7 @@ package struct PlainBlog: Sendable {
     let body = post.body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let stars = Self.count(post.starCount, "star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
-    return Answer(lines: lines, effects: closing + [.open(post.id)])
+    return Answer(lines: lines, effects: closing + [.request(.open(post.id))])
   }
 
   private func comment(_ text: String) -> Answer {
@@ -396,7 +370,7 @@ package struct PlainBlog: Sendable {
     if let problem = BlogBounds.problem(comment: text) {
       return Answer(lines: [problem.description])
     }
-    return Answer(effects: [.comment(open, text: text)])
+    return Answer(effects: [.write(.comment(open, text: text))])
   }
 
   private func search(_ text: String) -> Answer {
@@ -414,10 +388,11 @@ package struct PlainBlog: Sendable {
     return Answer(lines: ["Title? It is: \(post.title)"])
   }
 
-  private func delete(_ post: Post) -> Answer {
-    guard post.uid == me.uid else {
+  private func perform(_ verb: String, on post: Post) -> Answer {
+    guard let action = BlogAction(verb, on: post) else { return Answer() }
+    guard !action.isDeletion || post.uid == me.uid else {
       return Answer(lines: ["Only \(name(of: post)) can delete it."])
     }
-    return Answer(effects: [.deletePost(post.id)])
+    return Answer(effects: [.write(action)])
   }
 }

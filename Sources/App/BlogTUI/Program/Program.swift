@@ -200,60 +200,26 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func leave(_ ending: Ending) -> Ending {
     performWaiting()
-    for feed in model.followedFeeds { repository.stopFollowing(feed) }
-    if let id = model.openPostID { repository.close(id) }
+    for feed in model.followedFeeds { repository.request(.stopFollowing(feed)) }
+    if let id = model.openPostID { repository.request(.close(id)) }
     keep(isDurable: true)
     return ending
   }
 
   private func perform(_ effect: Effect) {
-    if effect.isWrite { unanswered += 1 }
     switch effect {
-    case .follow(let feed): repository.follow(feed)
-    case .stopFollowing(let feed): repository.stopFollowing(feed)
-    case .read(let feed, let id): repository.read(feed, at: id)
-    case .showFirst(let feed): repository.showFirst(of: feed)
-    case .showEarlierComments(let id): repository.showEarlierComments(on: id)
-    case .edit(let id, let title, let body): repository.edit(id, title: title, body: body)
-    case .editComment(let id, let comment, let text):
-      repository.editComment(comment, on: id, text: text)
-    case .watchComments(let posts): repository.watchComments(on: posts)
-    case .mark(let id, let mark): repository.mark(id, as: mark)
-    case .markAllRead: repository.markAllRead()
-    case .restoreRead(let state): repository.restoreRead(state)
-    case .markStars(let counts): repository.markStars(counts)
-    case .clearNotices(let key): repository.clearNotices(upTo: key)
-    case .typing(let id, let isTyping): repository.setTyping(isTyping, on: id)
-    case .hearNotices(let areTold): repository.setNotices(areTold)
-    case .followAuthor(let uid, let isFollowed): repository.setFollowing(uid, to: isFollowed)
-    case .notify(let text): terminal.notify(text)
-    case .search(let request):
+    case .write(let action): write(action)
+    case .mark(let change): repository.mark(change)
+    case .request(let request): repository.request(request)
+    case .search(let request?):
       repository.search(
         request.number,
         in: request.kind,
         withComments: request.pattern.looksAtTexts
       ) { request.matches($0, comments: $1) }
-    case .stopSearching: repository.stopSearching()
-    case .open(let id): repository.open(id)
-    case .close(let id): repository.close(id)
-    case .post(let title, let body):
-      send(.posted(repository.post(title: title, body: body)))
-    case .comment(let id, let text, let answered):
-      let comment = repository.comment(on: id, text: text, answering: answered)
-      send(.commented(id, commentID: comment))
-    case .star(let id, let isStarred): repository.setStar(id, to: isStarred)
-    case .deletePost(let id): repository.deletePost(id)
-    case .deleteComment(let id, let comment): repository.deleteComment(comment, on: id)
-    case .redraw:
-      shown = nil
-      terminal.redraw()
-    case .suspend:
-      terminal.suspend()
-      send(.resumed)
-    case .bell: if model.settings.isOn(.bell) { terminal.bell() }
-    case .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory, .keepSetting,
-      .configureTerminal, .watchWire, .network:
-      performOutside(effect)
+    case .search(nil): repository.stopSearching()
+    case .terminal(let action): perform(action)
+    case .environment(let action): perform(action)
     case .quit: ending = .quit
     case .changeAccount:
       if environment.canChangeAccount {
@@ -263,19 +229,39 @@ package final class Program<Terminal: TerminalDevice> {
       }
     }
   }
-}
 
-extension Program {
-  /// Performs the effects that reach beyond the blog and the screen.
-  private func performOutside(_ effect: Effect) {
-    switch effect {
-    case .editExternally(let draft):
+  private func write(_ action: BlogAction) {
+    unanswered += 1
+    let written = repository.perform(action)
+    if case .post(let id?, _, _) = written { send(.posted(id)) }
+    if case .comment(let id, let comment?, _, _) = written {
+      send(.commented(id, commentID: comment))
+    }
+  }
+
+  private func perform(_ action: TerminalAction) {
+    switch action {
+    case .redraw:
+      shown = nil
+      terminal.redraw()
+    case .suspend:
+      terminal.suspend()
+      send(.resumed)
+    case .bell: if model.settings.isOn(.bell) { terminal.bell() }
+    case .notify(let text): terminal.notify(text)
+    case .copy(let text): terminal.copy(text)
+    case .configure(let settings): terminal.apply(settings)
+    }
+  }
+
+  private func perform(_ action: EnvironmentAction) {
+    switch action {
+    case .edit(let draft):
       tell(terminal.withSuspendedScreen { environment.edit(draft) }) { .edited($0) }
       send(.resumed)
-    case .editTextExternally(let draft, let post):
+    case .editText(let draft, let post):
       tell(terminal.withSuspendedScreen { environment.editText(draft, post) }) { .editedText($0) }
       send(.resumed)
-    case .copy(let text): terminal.copy(text)
     case .openLink(let link):
       tell(environment.openLink(link)) { _ in .succeeded("Opened \(link)") }
     case .write(let text, let file):
@@ -283,17 +269,8 @@ extension Program {
     case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):
       tell(environment.keepSetting(setting, value)) { _ in nil }
-    case .configureTerminal(let settings): terminal.apply(settings)
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
-    case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
-      .open, .close, .post, .comment, .star, .edit,
-      .editComment, .watchComments, .mark, .markAllRead, .restoreRead, .markStars, .typing,
-      .clearNotices, .hearNotices,
-      .followAuthor, .notify,
-      .deletePost,
-      .deleteComment, .redraw, .suspend, .bell, .quit, .changeAccount:
-      break
     }
   }
 
@@ -372,38 +349,11 @@ extension Program {
 }
 
 extension Effect {
-  /// Whether the blog reports its success or failure.
-  var isWrite: Bool {
-    switch self {
-    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .followAuthor:
-      true
-    case .follow, .stopFollowing, .read, .showFirst, .showEarlierComments, .search, .stopSearching,
-      .open, .close, .watchComments, .mark,
-      .markAllRead, .restoreRead, .markStars, .clearNotices, .typing, .hearNotices, .notify,
-      .redraw,
-      .suspend,
-      .bell, .quit,
-      .changeAccount, .editExternally, .editTextExternally, .copy, .openLink, .write, .keepHistory,
-      .keepSetting,
-      .configureTerminal, .watchWire, .network:
-      false
-    }
-  }
-
   /// Whether it only requests more data, which can wait until the known data has been drawn.
-  var canWait: Bool {
+  fileprivate var canWait: Bool {
     switch self {
-    case .read, .watchComments: true
-    case .post, .comment, .star, .edit, .editComment, .deletePost, .deleteComment, .follow,
-      .search, .stopSearching, .stopFollowing, .showFirst, .showEarlierComments, .open, .close,
-      .mark, .markAllRead,
-      .restoreRead,
-      .markStars, .clearNotices, .typing,
-      .hearNotices,
-      .followAuthor, .notify, .redraw, .suspend, .bell, .quit, .changeAccount, .editExternally,
-      .editTextExternally, .copy, .openLink,
-      .write, .keepHistory, .keepSetting, .configureTerminal, .watchWire, .network:
-      false
+    case .request(.read), .request(.watchComments): true
+    case .write, .mark, .request, .search, .terminal, .environment, .quit, .changeAccount: false
     }
   }
 }

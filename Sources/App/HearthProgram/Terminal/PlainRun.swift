@@ -32,8 +32,8 @@ struct PlainRun {
       var byte: UInt8 = 1
       _ = write(writer, &byte, 1)
     }
-    blog.follow(.recent)
-    blog.setNotices(true)
+    blog.request(.follow(.recent))
+    blog.request(.hearNotices(true))
     var input = LineInput()
     var lines: [String] = []
     var isAtEnd = false
@@ -78,26 +78,11 @@ struct PlainRun {
   /// Performs an effect; false if the user quits.
   private func perform(_ effect: Effect) -> Bool {
     switch effect {
-    case .open(let id): blog.open(id)
-    case .showEarlierComments(let id): blog.showEarlierComments(on: id)
-    case .close(let id): blog.close(id)
-    case .post(let title, let body): _ = blog.post(title: title, body: body)
-    case .comment(let id, let text, let answered):
-      _ = blog.comment(on: id, text: text, answering: answered)
-    case .star(let id, let isStarred): blog.setStar(id, to: isStarred)
-    case .edit(let id, let title, let body): blog.edit(id, title: title, body: body)
-    case .followAuthor(let uid, let isFollowed): blog.setFollowing(uid, to: isFollowed)
-    case .deletePost(let id): blog.deletePost(id)
-    case .mark(let id, let mark): blog.mark(id, as: mark)
-    case .markAllRead: blog.markAllRead()
-    case .markStars(let counts): blog.markStars(counts)
-    case .clearNotices(let key): blog.clearNotices(upTo: key)
+    case .write(let action): blog.perform(action)
+    case .mark(let change): blog.mark(change)
+    case .request(let request): blog.request(request)
     case .quit: return false
-    case .follow, .stopFollowing, .read, .showFirst, .editComment, .restoreRead,
-      .editTextExternally, .typing, .hearNotices, .notify, .deleteComment, .redraw, .suspend, .bell,
-      .editExternally, .copy, .openLink, .write, .keepHistory, .keepSetting, .configureTerminal,
-      .watchWire, .watchComments, .network, .changeAccount, .search, .stopSearching:
-      break
+    case .search, .terminal, .environment, .changeAccount: break
     }
     return true
   }

@@ -228,12 +228,12 @@ final class ScriptedPeople {
       people[person.blog.me.name] = nil
       left.append(person.database)
       return false
-    case .post(let title, let body): _ = person.blog.post(title: title, body: body)
-    case .comment(_, let text): _ = person.blog.comment(on: id, text: text)
-    case .star(_, let isStarred): person.blog.setStar(id, to: isStarred)
-    case .delete: person.blog.deletePost(id)
+    case .post(let title, let body): person.blog.perform(.post(title: title, body: body))
+    case .comment(_, let text): person.blog.perform(.comment(id, text: text))
+    case .star(_, let isStarred): person.blog.perform(.star(id, isStarred))
+    case .delete: person.blog.perform(.deletePost(id))
     case .type:
-      person.blog.setTyping(true, on: id)
+      person.blog.request(.typing(id, true))
       return false
     }
     return true
@@ -271,7 +271,7 @@ final class ScriptedPeople {
         }
       }
     }
-    blog.follow(.recent)
+    blog.request(.follow(.recent))
     return Person(database: database, blog: blog, seen: seen)
   }
 

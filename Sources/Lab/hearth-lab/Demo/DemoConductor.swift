@@ -126,7 +126,7 @@ struct DemoCrowd: Sendable {
     while !board.now.hasEnded {
       if let post = try? await blog.posts(.recent).first {
         isStarred.toggle()
-        try? await blog.setStar(isStarred, on: post.id)
+        _ = try? await blog.perform(.star(post.id, isStarred))
       }
       await Pause.lasting(Self.pause)
     }

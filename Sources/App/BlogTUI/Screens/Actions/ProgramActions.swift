@@ -75,8 +75,8 @@ enum ProgramActions {
       in: [.compose, .comment],
       help: "continue in your editor",
       perform: { model in
-        if let composer = model.composer { return [.editExternally(composer.draft)] }
-        return model.openPost.map { [.editTextExternally($0.draft, on: $0.id)] } ?? []
+        if let composer = model.composer { return [.environment(.edit(composer.draft))] }
+        return model.openPost.map { [.environment(.editText($0.draft, on: $0.id))] } ?? []
       }
     ),
   ]
@@ -89,14 +89,14 @@ enum ProgramActions {
       keys: ["^L"],
       in: Set(Context.allCases),
       help: "draw the screen again",
-      perform: { _ in [.redraw] }
+      perform: { _ in [.terminal(.redraw)] }
     ),
     BoundAction(
       .suspend,
       keys: ["^Z"],
       in: Set(Context.allCases),
       help: "suspend; fg resumes",
-      perform: { _ in [.suspend] }
+      perform: { _ in [.terminal(.suspend)] }
     ),
   ]
 
@@ -123,7 +123,7 @@ enum ProgramActions {
       help: "reconnect now",
       hint: hint,
       unless: { $0.session.connectingReason },
-      perform: { _ in [.network(false), .network(true)] }
+      perform: { _ in [.environment(.network(false)), .environment(.network(true))] }
     )
   }
 

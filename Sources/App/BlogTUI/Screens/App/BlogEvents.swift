@@ -70,7 +70,7 @@ extension Model {
     case .failed(let action, let reason):
       take(action, succeeded: false)
       fail(action, reason: reason)
-      return [.bell]
+      return [.terminal(.bell)]
     }
     return []
   }
@@ -101,30 +101,24 @@ extension Model {
       restore(Draft(title: title, body: body), reason: reason)
     case .comment(let id, _, let text, let answered):
       restore(CommentDraft(text, answering: answered), on: id, why: why)
-    case .star(_, true):
-      session.message = .failure("The star was not saved: \(why). s tries again.")
-    case .star(_, false):
-      session.message = .failure("The star was not removed: \(why). s tries again.")
     case .edit(let id, let title, let body):
       restore(Draft(title: title, body: body, editing: original(of: id)), reason: reason)
     case .editComment(let id, let comment, let text):
       let original = original(of: comment, on: id)
       restore(CommentDraft(text, editing: original), on: id, why: why)
-    case .deletePost:
-      session.message = .failure("The post was not deleted: \(why). d tries again.")
-    case .follow(_, let isFollowed):
-      let what = isFollowed ? "The author is not followed" : "The author is still followed"
-      session.message = .failure("\(what): \(why). f tries again.")
-    case .deleteComment:
-      session.message = .failure("The comment was not deleted: \(why). d tries again.")
+    case .star, .deletePost, .deleteComment, .follow: break
     }
+    guard let refusal = action.refusal else { return }
+    let retry = Action(stringLiteral: refusal.retry)
+    let key = session.keys.keyText(for: retry, in: .list)?.string ?? ":" + retry.name
+    session.message = .failure("\(refusal.sentence): \(why). \(key) tries again.")
   }
 
   /// The post as it was before the edit that was refused.
   private func original(of id: PostID) -> Post {
     let me = session.me
     var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
-    for case .edit(id, let title, let body) in session.reading.changes {
+    for case .written(.edit(id, let title, let body), _) in session.reading.changes {
       post.title = title
       post.body = body
     }
@@ -136,7 +130,9 @@ extension Model {
     let known = openPost?.id == post ? openPost?.comments?.first { $0.id == id } : nil
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
-    for case .editComment(post, id, let text) in session.reading.changes { comment.text = text }
+    for case .written(.editComment(post, id, let text), _) in session.reading.changes {
+      comment.text = text
+    }
     return comment
   }
 

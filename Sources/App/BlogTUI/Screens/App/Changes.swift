@@ -2,12 +2,8 @@ package import BlogModel
 
 /// Something the user did that can be undone.
 package enum Change: Hashable, Sendable {
-  /// A star was given (true) or removed.
-  case star(PostID, Bool)
-  /// A post was changed; these are its previous title and text.
-  case edit(PostID, title: String, body: String)
-  /// A comment was changed; this is its previous text.
-  case editComment(PostID, commentID: String, text: String)
+  /// The blog was changed; this changes it back, and the message says so.
+  case written(undo: BlogAction, message: String)
   /// Everything was marked as read; this is what was read before.
   case readState(ReadState)
   /// The notices behind this key were cleared; the state is what was read before.
@@ -15,43 +11,23 @@ package enum Change: Hashable, Sendable {
   /// The draft in the form was thrown away.
   case discarded(Draft)
   /// Something is about to be deleted.
-  case deletion(Deletion.Subject)
+  case deletion(BlogAction)
 }
 
 /// A deletion that can still be undone for a short time.
 package struct Deletion: Hashable, Sendable {
-  /// What is deleted.
-  package enum Subject: Hashable, Sendable {
-    /// A post with its comments.
-    case post(PostID)
-    case comment(PostID, commentID: String)
-  }
-
   /// How long the deletion can be undone, in milliseconds.
   package static let delay: Int64 = 5_000
 
-  /// What is deleted.
-  package let subject: Subject
+  /// What is to be done.
+  package let action: BlogAction
   /// When the deletion is sent, in milliseconds since 1970.
   package let deadline: Int64
   /// Whether the deletion was sent; the item stays hidden until the response arrives.
   package internal(set) var isSent = false
 
   /// The key of the deleted item.
-  var id: String {
-    switch subject {
-    case .post(let id): id
-    case .comment(_, let id): id
-    }
-  }
-
-  /// What has to be done once the deadline has passed.
-  var effect: Effect {
-    switch subject {
-    case .post(let id): .deletePost(id)
-    case .comment(let post, let comment): .deleteComment(post, commentID: comment)
-    }
-  }
+  var id: String { action.key ?? "" }
 }
 
 // MARK: Undoing
@@ -61,34 +37,24 @@ extension Model {
   mutating func undo() -> [Effect] {
     guard let change = session.reading.changes.popLast() else { return [] }
     switch change {
-    case .star(let id, let isStarred):
-      session.starIntents[id] = !isStarred
-      session.note(id)
-      session.message = .note(isStarred ? "The star is removed" : "The star is back")
-      return [.star(id, !isStarred)]
-    case .edit(let id, let title, let body):
-      session.note(id)
-      session.message = .note("The post is restored")
-      return [.edit(id, title: title, body: body)]
-    case .editComment(let post, let comment, let text):
-      session.note(comment)
-      session.message = .note("The comment is restored")
-      return [.editComment(post, commentID: comment, text: text)]
+    case .written(let action, let message):
+      session.message = .note(message)
+      return session.perform(action)
     case .readState(let state):
       session.message = .note("What was unread is unread again")
       return restore(state)
     case .notices(let key, let state):
       session.message = .note("The notices are back")
-      return (state.map { restore($0) } ?? []) + [.clearNotices(upTo: key)]
+      return (state.map { restore($0) } ?? []) + [.mark(.clearNotices(upTo: key))]
     case .discarded(let draft):
       session.drafts.append(draft)
       session.message = .note("The draft is back; c opens it")
       return []
-    case .deletion(let subject):
-      session.reading.deletions.removeAll { $0.subject == subject }
+    case .deletion(let action):
+      session.reading.deletions.removeAll { $0.action == action }
       session.refilter()
       hideDeleted()
-      if case .post(let id) = subject { session.feed.list.select(id) }
+      if case .deletePost(let id) = action { session.feed.list.select(id) }
       session.message = .note("Not deleted")
       return []
     }
@@ -99,16 +65,16 @@ extension Model {
       $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
     }
     noteReadState()
-    return [.restoreRead(state)]
+    return [.mark(.restore(state))]
   }
 
   // MARK: Deleting
 
   /// Hides an item of the user's immediately and schedules its deletion, so that it can be undone.
-  mutating func delete(_ subject: Deletion.Subject) {
-    let deletion = Deletion(subject: subject, deadline: session.now + Deletion.delay)
+  mutating func delete(_ action: BlogAction) {
+    let deletion = Deletion(action: action, deadline: session.now + Deletion.delay)
     session.reading.deletions.append(deletion)
-    session.reading.add(.deletion(subject))
+    session.reading.add(.deletion(action))
     session.refilter()
     hideDeleted()
     let seconds = Deletion.delay / 1_000
@@ -160,10 +126,10 @@ extension Model {
       session.message = .failure(text)
       return []
     }
-    session.reading.add(.edit(post.id, title: post.title, body: post.body))
-    session.note(post.id)
+    let undo = BlogAction.edit(post.id, title: post.title, body: post.body)
+    session.reading.add(.written(undo: undo, message: "The post is restored"))
     session.message = .note("The post is changed; u undoes")
-    return [.edit(post.id, title: title, body: body)]
+    return session.perform(.edit(post.id, title: title, body: body))
   }
 
   /// Whether a post still exists, as far as this terminal knows.
@@ -193,8 +159,8 @@ extension Session {
     for (index, deletion) in reading.deletions.enumerated() {
       guard !deletion.isSent, deletion.deadline <= time else { continue }
       reading.deletions[index].isSent = true
-      reading.changes.removeAll { $0 == .deletion(deletion.subject) }
-      effects.append(deletion.effect)
+      reading.changes.removeAll { $0 == .deletion(deletion.action) }
+      effects.append(.write(deletion.action))
     }
     return effects
   }
@@ -212,25 +178,31 @@ extension Session {
       message = .note("Nothing changed")
       return []
     }
-    reading.add(.editComment(post, commentID: comment.id, text: comment.text))
-    note(comment.id)
+    let undo = BlogAction.editComment(post, commentID: comment.id, text: comment.text)
+    reading.add(.written(undo: undo, message: "The comment is restored"))
     message = .note("The comment is changed; u undoes")
-    return [.editComment(post, commentID: comment.id, text: text)]
+    return perform(.editComment(post, commentID: comment.id, text: text))
   }
 
   /// Toggles the user's star; toggling twice restores it even before the first write is
   /// acknowledged.
   mutating func star(_ post: Post) -> [Effect] {
     let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
-    starIntents[post.id] = isStarred
     if var found = feed.foundOnly(post.id), found.stars.contains(me.uid) != isStarred {
       found.starCount += isStarred ? 1 : -1
       if isStarred { found.stars.insert(me.uid) } else { found.stars.remove(me.uid) }
       if feed.updateFound(post.id, to: found) { refilter() }
     }
-    reading.add(.star(post.id, isStarred))
-    note(post.id)
-    return [.star(post.id, isStarred)]
+    let message = isStarred ? "The star is removed" : "The star is back"
+    reading.add(.written(undo: .star(post.id, !isStarred), message: message))
+    return perform(.star(post.id, isStarred))
+  }
+
+  /// Starts a write, and shows that it is on its way.
+  mutating func perform(_ action: BlogAction) -> [Effect] {
+    if case .star(let id, let isStarred) = action { starIntents[id] = isStarred }
+    if let key = action.key { note(key) }
+    return [.write(action)]
   }
 
   /// Forgets a pending star once the database has acknowledged or refused it.
@@ -292,15 +264,10 @@ extension Session {
 
   /// Notes the outcome of a change of the user's.
   mutating func note(_ action: BlogAction, succeeded: Bool) {
-    let id: String
-    switch action {
-    case .post(let post, _, _), .star(let post, _), .edit(let post, _, _): id = post
-    case .comment(_, let comment, _, _), .editComment(_, let comment, _): id = comment
-    case .follow: return
-    case .deletePost(let gone), .deleteComment(_, let gone):
-      endDeletion(gone)
+    guard let id = action.key else { return }
+    if action.isDeletion {
+      endDeletion(id)
       if succeeded { return }
-      id = gone
     }
     if case .star(_, let isStarred) = action, let intent = starIntents[id], intent != isStarred {
       return

@@ -125,7 +125,7 @@ extension Session {
     let stars = noteStars()
     reading.mark { $0 = ReadState(before: now, stars: $0.stars) }
     message = .note("Everything is marked as read; u undoes")
-    return [.markAllRead] + stars
+    return [.mark(.allRead)] + stars
   }
 }
 
@@ -171,7 +171,7 @@ extension Model {
     session.reading.latestComments = session.reading.latestComments.filter {
       session.reading.watched.contains($0.key)
     }
-    return [.watchComments(wanted)]
+    return [.request(.watchComments(wanted))]
   }
 
   /// Adopts what has been read on all of the user's terminals.
@@ -201,7 +201,7 @@ extension Model {
     let effects = session.noteStars(on: open.id)
     guard state.marks[open.id] != mark else { return effects }
     session.reading.mark { $0.marks[open.id] = mark }
-    return effects + [.mark(open.id, mark)]
+    return effects + [.mark(.post(open.id, mark))]
   }
 
   mutating func toggleRead() -> [Effect] {
@@ -212,7 +212,7 @@ extension Model {
     session.reading.mark { $0.marks[post.id] = mark }
     openPost?.staysUnread = mark == .unread
     session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
-    return [.mark(post.id, mark)]
+    return [.mark(.post(post.id, mark))]
   }
 
   /// Selects the first unread comment of the open post, or the next unread post of the list.
@@ -263,7 +263,7 @@ extension Session {
     message = .note(text)
     if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
     reading.noticeAt = now
-    return [.notify(text)]
+    return [.terminal(.notify(text))]
   }
 
   /// Requests notices from the blog, once the first list has loaded and they cannot delay it.
@@ -274,7 +274,7 @@ extension Session {
     case .loaded, .failed: break
     }
     reading.hearsNotices = true
-    return [.hearNotices(true)]
+    return [.request(.hearNotices(true))]
   }
 
   private static func title(_ title: String) -> String {

@@ -44,7 +44,7 @@ extension Model {
     case .success(let value):
       session.settings.choose(value, for: setting, from: .session)
       session.message = .note("\(setting.rawValue) is now \(value).")
-      return [.keepSetting(setting, value)] + settingsChanged()
+      return [.environment(.keepSetting(setting, value))] + settingsChanged()
     }
   }
 
@@ -54,7 +54,7 @@ extension Model {
     session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
     session.refilter()
     relayout()
-    return [.configureTerminal(session.settings)]
+    return [.terminal(.configure(session.settings))]
   }
 
   /// Switches a setting to its next value, for this session only.
@@ -76,7 +76,7 @@ extension Session {
     let isOn = !settings.isOn(.mouse)
     settings.choose(.flag(isOn), for: .mouse, from: .session)
     message = .note(isOn ? "The mouse works here" : "The mouse selects text, as the terminal does")
-    return [.configureTerminal(settings)]
+    return [.terminal(.configure(settings))]
   }
 
   /// Disconnects or reconnects this terminal; with an empty word, reports the state.
@@ -85,11 +85,11 @@ extension Session {
     case "off":
       isCutOff = true
       message = .note("This terminal is cut off: what you write waits. :net on connects again.")
-      return [.network(false)]
+      return [.environment(.network(false))]
     case "on":
       isCutOff = false
       message = .note("This terminal connects again")
-      return [.network(true)]
+      return [.environment(.network(true))]
     case "":
       message = .note(isCutOff ? "This terminal is cut off." : "This terminal is not cut off.")
     default:

@@ -10,15 +10,15 @@ package enum Event: Equatable, Sendable, Codable {
   case blog(BlogEvent)
   /// The current time, in milliseconds since 1970 by the server's clock.
   case tick(now: Int64)
-  /// The key of the post that an ``Effect/post(title:body:)`` created.
+  /// The key of the post that an ``BlogAction/post(_:title:body:)`` created.
   case posted(PostID)
-  /// The key of the comment that an ``Effect/comment(_:text:answering:)`` created.
+  /// The key of the comment that an ``BlogAction/comment(_:commentID:text:answering:)`` created.
   case commented(PostID, commentID: String)
   /// The process continues after it was stopped.
   case resumed
-  /// The draft of an ``Effect/editExternally(_:)`` as the editor has left it.
+  /// The draft of an ``EnvironmentAction/edit(_:)`` as the editor has left it.
   case edited(Draft)
-  /// The text of an ``Effect/editTextExternally(_:on:)`` as the editor has left it.
+  /// The text of an ``EnvironmentAction/editText(_:on:)`` as the editor has left it.
   case editedText(String)
   /// What was typed was saved again after it could not be; or why it cannot be saved.
   case kept(problem: String?)
@@ -36,74 +36,47 @@ package enum Event: Equatable, Sendable, Codable {
 
 /// Work for the program outside the model, in response to an event.
 package enum Effect: Hashable, Sendable {
-  /// Follow a list.
-  case follow(FeedKind)
-  /// Stop following a list.
-  case stopFollowing(FeedKind)
-  /// Tell the blog the reader's position in a list.
-  case read(FeedKind, at: PostID)
-  /// Go to the beginning of a list.
-  case showFirst(FeedKind)
-  /// Search a whole list; ``BlogEvent/found(_:)`` reports the progress.
-  case search(SearchRequest)
-  /// End the search.
-  case stopSearching
-  /// Follow a post and its comments.
-  case open(PostID)
-  /// Show twice as many of the newest comments on the open post.
-  case showEarlierComments(PostID)
-  /// Stop following a post and its comments.
-  case close(PostID)
-  /// Write a post, and report its key with ``Event/posted(_:)``.
-  case post(title: String, body: String)
-  /// Write a comment, or an answer to one; ``Event/commented(_:commentID:)`` reports its key.
-  case comment(PostID, text: String, answering: Comment? = nil)
-  /// Star (true) or unstar (false) a post.
-  case star(PostID, Bool)
-  /// Change one of the user's posts.
-  case edit(PostID, title: String, body: String)
-  /// Change one of the user's comments.
-  case editComment(PostID, commentID: String, text: String)
-  /// Report the newest comments on these posts, and on no others.
-  case watchComments([PostID])
-  /// Record that a post was read, or that it is to be read again.
-  case mark(PostID, ReadState.Mark)
-  /// Mark everything up to now as read.
-  case markAllRead
-  /// Record what was read before everything was marked as read.
-  case restoreRead(ReadState)
-  /// Record how many stars on the user's posts the user has seen.
-  case markStars([PostID: Int])
-  /// Take the notices up to a key out of the list for good.
-  case clearNotices(upTo: String)
-  /// Tell others whether the user is writing a comment.
-  case typing(PostID, Bool)
-  /// Start or stop notices of what others do that concerns the user.
-  case hearNotices(Bool)
-  /// Follow (true) or unfollow (false) a person.
-  case followAuthor(uid: String, Bool)
-  /// Notify the user, who may be looking elsewhere.
-  case notify(String)
-  /// Delete one of the user's posts.
-  case deletePost(PostID)
-  /// Delete one of the user's comments.
-  case deleteComment(PostID, commentID: String)
-  /// Draw every cell again.
-  case redraw
-  /// Stop the process, as the suspend key does.
-  case suspend
-  /// Ring the bell of the terminal.
-  case bell
+  /// Change the blog; its events report the outcome, ``Event/posted(_:)`` and
+  /// ``Event/commented(_:commentID:)`` the key of what is new.
+  case write(BlogAction)
+  /// Change what the user has read.
+  case mark(ReadChange)
+  /// Have the blog report more or less.
+  case request(BlogRequest)
+  /// Search a whole list, or end the search; ``BlogEvent/found(_:)`` reports the progress.
+  case search(SearchRequest?)
+  /// Use the terminal.
+  case terminal(TerminalAction)
+  /// Use the rest of the system.
+  case environment(EnvironmentAction)
   /// Leave.
   case quit
   /// Leave in order to switch accounts.
   case changeAccount
-  /// Open a draft in the user's editor; ``Event/edited(_:)`` brings it back.
-  case editExternally(Draft)
-  /// Open a comment on a post in the user's editor; ``Event/editedText(_:)`` brings it back.
-  case editTextExternally(CommentDraft, on: PostID)
-  /// Copy a text to the clipboard of the terminal.
+}
+
+/// What the terminal does apart from showing the screen.
+package enum TerminalAction: Hashable, Sendable {
+  /// Draw every cell again.
+  case redraw
+  /// Stop the process, as the suspend key does.
+  case suspend
+  /// Ring the bell, if the user wants to hear it.
+  case bell
+  /// Notify the user, who may be looking elsewhere.
+  case notify(String)
+  /// Copy a text to the clipboard.
   case copy(String)
+  /// Apply the settings.
+  case configure(Settings)
+}
+
+/// What the program does beyond the terminal and the blog.
+package enum EnvironmentAction: Hashable, Sendable {
+  /// Open a draft in the user's editor; ``Event/edited(_:)`` brings it back.
+  case edit(Draft)
+  /// Open a comment on a post in the user's editor; ``Event/editedText(_:)`` brings it back.
+  case editText(CommentDraft, on: PostID)
   /// Open a link in the user's browser.
   case openLink(String)
   /// Write a text to a file.
@@ -112,12 +85,10 @@ package enum Effect: Hashable, Sendable {
   case keepHistory([String])
   /// Save a value in the configuration file.
   case keepSetting(Setting, SettingValue)
-  /// Apply the settings to the terminal.
-  case configureTerminal(Settings)
-  /// Connect to the database (true), or disconnect and stay disconnected (false).
-  case network(Bool)
   /// Start or stop watching the wire.
   case watchWire(Bool)
+  /// Connect to the database (true), or disconnect and stay disconnected (false).
+  case network(Bool)
 }
 
 /// Updates the model for an event, and returns the work to be done outside it.
@@ -147,7 +118,7 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     if model.openPost?.id == id { model.openPost?.await(comment: comment) }
     return []
   case .resumed:
-    return [.redraw]
+    return [.terminal(.redraw)]
   case .edited(let draft):
     model.takeEdited(draft)
     return []
@@ -159,7 +130,7 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     model.session.message =
       problem.map { .failure("What you type is not saved: \($0)") }
       ?? .note("What you type is saved again")
-    return problem == nil ? [] : [.bell]
+    return problem == nil ? [] : [.terminal(.bell)]
   case .succeeded(let text):
     model.session.message = .note(text)
     return []
@@ -222,8 +193,8 @@ extension Model {
   private mutating func handleBlindly(_ key: KeyEvent, in context: Context) -> [Effect] {
     guard case .action(let action) = session.keys.match(key, in: [context]) else { return [] }
     switch action {
-    case .redraw: return [.redraw]
-    case .suspend: return [.suspend]
+    case .redraw: return [.terminal(.redraw)]
+    case .suspend: return [.terminal(.suspend)]
     case .quit: return quit()
     case .yes: return question == .quit ? give(.quit) : []
     default: return []

@@ -263,7 +263,7 @@ extension Model {
     case .setting: return keepTrial()
     case .link(let link):
       chooser = nil
-      return [.openLink(link)]
+      return [.environment(.openLink(link))]
     case .tag(let tag):
       chooser = nil
       return showTag(tag)
@@ -332,7 +332,7 @@ enum ChooserActions {
         guard let link = model.chooser?.selectedLink else { return [] }
         model.chooser = nil
         model.session.message = .note("Copied")
-        return [.copy(link)]
+        return [.terminal(.copy(link))]
       }
     ),
   ]

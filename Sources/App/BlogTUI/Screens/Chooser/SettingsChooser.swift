@@ -95,7 +95,7 @@ extension Model {
     let texts = kept.map { "\($0.rawValue) is now \(settings[$0])" }
     session.message = .note(texts.joined(separator: ", ") + ".")
     chooser?.trial = Chooser.Trial(before: settings)
-    return kept.map { .keepSetting($0, settings[$0]) }
+    return kept.map { .environment(.keepSetting($0, settings[$0])) }
   }
 
   /// Leaves the settings as they were when they were last kept.

@@ -124,13 +124,13 @@ package struct Command: Sendable {
       "dump-screen",
       arguments: "FILE",
       help: "write what the screen shows to a file",
-      run: { model, rest in [.write(view(model).text() + "\n", file: rest)] }
+      run: { model, rest in [.environment(.write(view(model).text() + "\n", file: rest))] }
     ),
     Command(
       "save-messages",
       arguments: "FILE",
       help: "write all messages to a file",
-      run: { model, rest in [.write(model.session.messageLog.text, file: rest)] }
+      run: { model, rest in [.environment(.write(model.session.messageLog.text, file: rest))] }
     ),
     Command(
       "net",

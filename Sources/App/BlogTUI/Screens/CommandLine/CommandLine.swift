@@ -151,7 +151,7 @@ extension Model {
     session.commandHistory.removeAll { $0 == text }
     session.commandHistory.append(text)
     if session.commandHistory.count > Self.historyLimit { session.commandHistory.removeFirst() }
-    return [.keepHistory(session.commandHistory)] + run(text)
+    return [.environment(.keepHistory(session.commandHistory))] + run(text)
   }
 
   /// Runs a command as typed.

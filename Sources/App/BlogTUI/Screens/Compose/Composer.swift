@@ -182,7 +182,7 @@ extension Model {
     if let edited = form.editing {
       return sendEdit(of: edited, title: draft.title, body: draft.body)
     }
-    return [.post(title: draft.title, body: draft.body)]
+    return [.write(.post(title: draft.title, body: draft.body))]
   }
 
   /// Closes the form, or asks what to do with the draft.

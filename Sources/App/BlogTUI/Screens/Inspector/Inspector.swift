@@ -218,14 +218,14 @@ extension Model {
     guard !isInspecting else { return closeInspector() }
     stack[InspectorScreen.self] = InspectorScreen()
     relayout()
-    return [.watchWire(true)]
+    return [.environment(.watchWire(true))]
   }
 
   /// Closes the inspector if it is open; its events are kept.
   mutating func closeInspector() -> [Effect] {
     guard isInspecting else { return [] }
     stack[InspectorScreen.self] = nil
-    return [.watchWire(false)]
+    return [.environment(.watchWire(false))]
   }
 
   /// Shows all details of the selected event on a page.
@@ -293,7 +293,7 @@ enum InspectorActions {
       in: [.inspector],
       help: "write the events to a file",
       hint: .init("save", rank: 6),
-      perform: { [.write($0.session.inspector.text, file: "hearth-wire.txt")] }
+      perform: { [.environment(.write($0.session.inspector.text, file: "hearth-wire.txt"))] }
     ),
     BoundAction(
       .back,

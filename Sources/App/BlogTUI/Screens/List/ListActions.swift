@@ -46,7 +46,7 @@ enum ListActions {
       help: "delete my post",
       hint: .init("delete", rank: 6),
       unless: { $0.reasonAgainstPost("delete") },
-      change: { model in model.question = model.currentPost.map { .deletePost($0.id) } }
+      change: { model in model.question = model.currentPost.map { .delete(.deletePost($0.id)) } }
     ),
     BoundAction(
       .delete,

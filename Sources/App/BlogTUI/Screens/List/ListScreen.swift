@@ -125,7 +125,7 @@ extension Session {
     feed.markSeen()
     guard feed.extent.hasNewer else { return [] }
     feed.awaitsFirst = true
-    return [.showFirst(tab)]
+    return [.request(.showFirst(tab))]
   }
 
   /// Reports the reader's position to the blog if it needs to load or drop posts.
@@ -134,7 +134,7 @@ extension Session {
     guard shownRestSearch == nil,
       let id = feed.positionToTell(isFiltered: search?.pattern != nil)
     else { return [] }
-    return [.read(tab, at: id)]
+    return [.request(.read(tab, at: id))]
   }
 
   /// Toggles between following the newest posts and keeping the reader's position.
@@ -153,7 +153,7 @@ extension Session {
     refilter()
     guard feed.phase == .idle else { return [] }
     feed.phase = .loading
-    return [.follow(kind)]
+    return [.request(.follow(kind))]
   }
 
   /// Shows the next or previous list.
@@ -166,7 +166,7 @@ extension Session {
   mutating func reload() -> [Effect] {
     if case .failed = feed.phase { feed.phase = .loading }
     message = .note("Reading the list again")
-    return [.stopFollowing(tab), .follow(tab)]
+    return [.request(.stopFollowing(tab)), .request(.follow(tab))]
   }
 
   /// Shows the user's new post at the top of the newest posts, or of the user's posts.
@@ -181,7 +181,7 @@ extension Session {
     var effects = leaveAuthor() + select(tab: kind)
     note(id)
     feed.awaited = feed.list.select(id) ? nil : id
-    if feed.extent.hasNewer { effects.append(.showFirst(kind)) }
+    if feed.extent.hasNewer { effects.append(.request(.showFirst(kind))) }
     feed.markSeen()
     return effects
   }
@@ -195,7 +195,7 @@ extension Session {
     reading.author = nil
     reading.tag = nil
     for kind in open { self[kind] = Feed() }
-    return open.map { .stopFollowing($0) }
+    return open.map { .request(.stopFollowing($0)) }
   }
 
   /// Whether the list that is shown is one of those lists, from which the user returns to another.
@@ -312,7 +312,7 @@ extension Model {
       isFollowed
         ? "You follow \(name); 5 shows all whom you follow" : "You no longer follow \(name)"
     )
-    return [.followAuthor(uid: post.uid, isFollowed)]
+    return session.perform(.follow(uid: post.uid, isFollowed))
   }
 
   /// A click on a post selects it, and a click on the selected one opens it.

@@ -90,7 +90,7 @@ extension Session {
     let running = restSearch.flatMap { $0.isRunning ? $0.request : nil }
     guard running?.number != toldSearch else { return [] }
     toldSearch = running?.number
-    return running.map { [.search($0)] } ?? [.stopSearching]
+    return [.search(running)]
   }
 
   /// Adopts the results of a search.

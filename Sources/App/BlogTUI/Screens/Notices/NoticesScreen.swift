@@ -78,7 +78,7 @@ extension Session {
     guard !new.isEmpty else { return [] }
     let changes = Dictionary(new.map { ($0.post, $0.count) }) { $1 }
     reading.mark { $0.stars = ($0.stars ?? [:]).merging(changes) { $1 } }
-    return [.markStars(changes)]
+    return [.mark(.stars(changes))]
   }
 }
 
@@ -140,7 +140,7 @@ extension Model {
     session.reading.add(.notices(after: String(first.dropLast()), session.reading.state))
     let effects = markRead(entries.filter(session.isUnread))
     session.message = .note("The notices are cleared; u undoes")
-    return effects + session.noteStars() + [.clearNotices(upTo: key)]
+    return effects + session.noteStars() + [.mark(.clearNotices(upTo: key))]
   }
 
   private mutating func markRead(_ entries: [NoticeEntry]) -> [Effect] {
@@ -158,7 +158,7 @@ extension Model {
       let known = session.reading.state?.lastComment(on: post) ?? ""
       let mark = ReadState.Mark.read(lastComment: max(known, comment))
       session.reading.mark { $0.marks[post] = mark }
-      effects.append(.mark(post, mark))
+      effects.append(.mark(.post(post, mark)))
     }
     return effects
   }

@@ -100,7 +100,7 @@ package struct OpenPost: Equatable, Sendable {
   /// What brings the comment of a notice that is not here yet.
   func takeWishForEarlier() -> Effect? {
     guard let wanted, isEarlier(wanted) else { return nil }
-    return .showEarlierComments(id)
+    return .request(.showEarlierComments(id))
   }
 
   /// The index of the selected comment.

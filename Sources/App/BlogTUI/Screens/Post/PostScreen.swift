@@ -149,7 +149,7 @@ extension Model {
     if let state = session.reading.state { post.noteRead(state, me: session.me.uid) }
     openPost = post
     relayout()
-    return [.open(id)]
+    return [.request(.open(id))]
   }
 
   /// Returns to the list; an unsent comment is kept with the post.
@@ -161,7 +161,7 @@ extension Model {
     let effects = session.endTyping() + markOpenPostRead()
     openPost = nil
     relayout()
-    return effects + [.close(open.id)]
+    return effects + [.request(.close(open.id))]
   }
 
   // MARK: Commenting
@@ -204,7 +204,7 @@ extension Model {
     if let edited = open.editing {
       return effects + session.sendEdit(of: edited, on: open.id, text: text)
     }
-    return effects + [.comment(open.id, text: text, answering: open.answered)]
+    return effects + [.write(.comment(open.id, text: text, answering: open.answered))]
   }
 
   /// Begins to answer the selected comment, or to comment on the post.
@@ -269,19 +269,21 @@ extension Model {
   /// Asks before deleting the selected comment or, without one, the open post.
   mutating func askToDeleteSelection() {
     guard let open = openPost else { return }
-    question =
-      open.selectedComment.map { .deleteComment(open.id, commentID: $0.id) } ?? .deletePost(open.id)
+    let comment = open.selectedComment.map(\.id)
+    question = .delete(
+      comment.map { .deleteComment(open.id, commentID: $0) } ?? .deletePost(open.id)
+    )
   }
 
   /// Copies the selected comment or, without one, the post.
   mutating func copySelection() -> [Effect] {
     if let comment = openPost?.selectedComment {
       session.message = .note("The comment is copied")
-      return [.copy(comment.text)]
+      return [.terminal(.copy(comment.text))]
     }
     guard let post = postInView else { return [] }
     session.message = .note("The post is copied")
-    return [.copy(post.title + "\n\n" + post.body + "\n")]
+    return [.terminal(.copy(post.title + "\n\n" + post.body + "\n"))]
   }
 }
 
@@ -313,14 +315,14 @@ extension Session {
       return []
     }
     reading.typing = (open.id, now)
-    return [.typing(open.id, true)]
+    return [.request(.typing(open.id, true))]
   }
 
   /// Tells others that the user is no longer typing.
   mutating func endTyping() -> [Effect] {
     guard let typing = reading.typing else { return [] }
     reading.typing = nil
-    return [.typing(typing.post, false)]
+    return [.request(.typing(typing.post, false))]
   }
 }
 
@@ -385,7 +387,7 @@ enum PostActions {
       unless: { $0.openPost?.hasEarlier == true ? nil : .note("All comments are here") },
       perform: { model in
         model.session.message = .note("Loading earlier comments")
-        return model.openPost.map { [.showEarlierComments($0.id)] } ?? []
+        return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
       }
     ),
     BoundAction(

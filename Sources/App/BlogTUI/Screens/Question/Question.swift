@@ -2,10 +2,8 @@ package import BlogModel
 
 /// A modal question to the user.
 package enum Question: Hashable, Sendable {
-  /// Whether to delete the post.
-  case deletePost(PostID)
-  /// Whether to delete the comment.
-  case deleteComment(PostID, commentID: String)
+  /// Whether to delete a post or comment.
+  case delete(BlogAction)
   /// Whether to keep the draft in the form.
   case keepDraft
   /// Whether to quit with unsent texts or unacknowledged writes.
@@ -14,7 +12,7 @@ package enum Question: Hashable, Sendable {
   /// The possible answers: first the harmless one, then the meaning of "yes", then of "no".
   var answers: [Answer] {
     switch self {
-    case .deletePost, .deleteComment: [.cancel, .delete]
+    case .delete: [.cancel, .delete]
     case .keepDraft: [.cancel, .keep, .discard]
     case .quit: [.cancel, .quit]
     }
@@ -108,22 +106,14 @@ extension Model {
         session.keepProblem == nil
           ? "The draft is kept; c opens it" : "The draft is only in this terminal; c opens it"
       )
-    case .delete: return deleteWhatWasAsked(asked)
+    case .delete:
+      guard case .delete(let action) = asked else { return [] }
+      let isOpenPost = action.comment == nil && openPost?.id == action.post
+      let effects = isOpenPost ? closePost() : []
+      delete(action)
+      return effects
     }
     return []
-  }
-
-  private mutating func deleteWhatWasAsked(_ asked: Question) -> [Effect] {
-    switch asked {
-    case .deletePost(let id):
-      let effects = openPost?.id == id ? closePost() : []
-      delete(.post(id))
-      return effects
-    case .deleteComment(let id, let comment):
-      delete(.comment(id, commentID: comment))
-      return []
-    case .keepDraft, .quit: return []
-    }
   }
 }
 

@@ -67,11 +67,12 @@ extension Painter {
 
   private func text(of question: Question) -> SafeText {
     switch question {
-    case .deletePost(let id):
-      let title = SafeText(untrusted: model.knownPost(id)?.title ?? "", limit: 60)
+    case .delete(let action) where action.comment != nil: return "Delete this comment?"
+    case .delete(let action):
+      let post = action.post.flatMap(model.knownPost)
+      let title = SafeText(untrusted: post?.title ?? "", limit: 60)
       let shown = title.truncated(to: max(8, frame.footer.width - 34), ellipsis: glyphs.ellipsis)
       return "Delete \"" + shown + "\"?"
-    case .deleteComment: return "Delete this comment?"
     case .keepDraft: return "Keep this draft?"
     case .quit: return "Quit? " + openEnds
     }

@@ -22,8 +22,8 @@ struct WritePost: BlogCommand {
   func run() async throws {
     let text = try InputFile.text(orStandardInput: body)
     let session = try BlogSession(options)
-    let id = try await session.blog.post(title: title, body: text)
-    Output.stored("post", id, asJSON: options.json)
+    let written = try await session.blog.perform(.post(title: title, body: text))
+    Output.stored("post", written.key ?? "", asJSON: options.json)
   }
 }
 
@@ -52,8 +52,13 @@ struct WriteComment: BlogCommand {
   func run() async throws {
     let text = try InputFile.text(orStandardInput: text)
     let session = try BlogSession(options)
-    let comment = try await session.blog.comment(on: id, text: text, answering: answer)
-    Output.stored("comment", comment, asJSON: options.json)
+    var answered: Comment?
+    if let answer {
+      answered = try await session.blog.comment(answer, on: session.blog.post(id).id)
+    }
+    let action = BlogAction.comment(id, text: text, answering: answered)
+    let written = try await session.blog.perform(action)
+    Output.stored("comment", written.key ?? "", asJSON: options.json)
   }
 }
 
@@ -79,7 +84,7 @@ struct Star: BlogCommand {
   func run() async throws {
     guard times > 0 else { throw CommandFailure(.usage, description: "--times must be at least 1") }
     let session = try BlogSession(options, starring: starring)
-    for turn in 0..<times { try await session.blog.setStar(turn % 2 == 0, on: id) }
+    for turn in 0..<times { try await session.blog.perform(.star(id, turn % 2 == 0)) }
   }
 }
 
@@ -99,7 +104,7 @@ struct Unstar: BlogCommand {
 
   func run() async throws {
     let session = try BlogSession(options, starring: starring)
-    try await session.blog.setStar(false, on: id)
+    try await session.blog.perform(.star(id, false))
   }
 }
 
@@ -126,11 +131,9 @@ struct Delete: BlogCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    if let comment {
-      try await session.blog.delete(comment: comment, on: id)
-    } else {
-      try await session.blog.delete(post: id)
-    }
+    try await session.blog.perform(
+      comment.map { .deleteComment(id, commentID: $0) } ?? .deletePost(id)
+    )
   }
 }
 
@@ -174,10 +177,11 @@ struct Edit: BlogCommand {
     let text = try body.map { try InputFile.text(orStandardInput: $0) }
     let session = try BlogSession(options)
     if let comment {
-      try await session.blog.edit(comment: comment, on: id, text: text ?? "")
+      try await session.blog.perform(.editComment(id, commentID: comment, text: text ?? ""))
     } else {
       let post = try await session.blog.post(id)
-      try await session.blog.edit(post: id, title: title ?? post.title, body: text ?? post.body)
+      let (title, body) = (title ?? post.title, text ?? post.body)
+      try await session.blog.perform(.edit(id, title: title, body: body))
     }
   }
 }
@@ -243,7 +247,7 @@ struct Follow: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    try await BlogSession(options).blog.setFollowing(uid, to: true)
+    try await BlogSession(options).blog.perform(.follow(uid: uid, true))
   }
 }
 
@@ -257,6 +261,6 @@ struct Unfollow: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    try await BlogSession(options).blog.setFollowing(uid, to: false)
+    try await BlogSession(options).blog.perform(.follow(uid: uid, false))
   }
 }

@@ -75,7 +75,7 @@ extension SwarmUser {
         "post \(number).\(operation.number)"
       }
     let done = begin(operation, due: due, intent: .post(post: id, title: title, body: body))
-    blog.write(post: id, title: title, body: body, completion: done)
+    blog.perform(.post(id, title: title, body: body), completion: done)
     return true
   }
 
@@ -84,7 +84,7 @@ extension SwarmUser {
     let id = blog.paths.comments(on: post.id).childByAutoId().key ?? ""
     let text = "comment \(number).\(operation.number) +\(due.microseconds)"
     let done = begin(operation, due: due, intent: .comment(post: post.id, comment: id, text: text))
-    blog.write(comment: id, on: post.id, text: text) { [weak self] error in
+    blog.perform(.comment(post.id, commentID: id, text: text)) { [weak self] error in
       done(error)
       guard error == nil, let self else { return }
       self.acknowledgedComments.append(OwnComment(post: post.id, key: id))
@@ -101,7 +101,7 @@ extension SwarmUser {
       due: due,
       intent: .deleteComment(post: comment.post, comment: comment.key)
     )
-    blog.remove(comment: comment.key, on: comment.post, completion: done)
+    blog.perform(.deleteComment(comment.post, commentID: comment.key), completion: done)
     return true
   }
 
@@ -165,14 +165,14 @@ extension SwarmUser {
       due: due,
       intent: .editPost(post: post.id, title: post.title, body: body)
     )
-    blog.rewrite(post: post.id, title: post.title, body: body, completion: done)
+    blog.perform(.edit(post.id, title: post.title, body: body), completion: done)
     return true
   }
 
   private func deletePost(_ operation: PlannedOperation, due: Moment) -> Bool {
     guard let post = ownPosts(operation).first else { return false }
     let done = begin(operation, due: due, intent: .deletePost(post: post.id))
-    blog.remove(post: post.id, completion: done)
+    blog.perform(.deletePost(post.id), completion: done)
     return true
   }
 

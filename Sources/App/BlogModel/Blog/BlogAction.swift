@@ -1,0 +1,128 @@
+/// Something the user does to the blog: the one list of writes.
+///
+/// Keys, typed commands, `--plain`, scripts and the commands of the shell make these values, ``Blog``
+/// performs them, and ``BlogEvent`` reports their outcome with them. All that is said about an
+/// action stands here, once.
+package enum BlogAction: Sendable, Hashable, Codable {
+  /// Writing a post; the blog makes its key when it performs the action.
+  case post(PostID? = nil, title: String, body: String)
+  /// Writing a comment or a reply to one; the blog makes its key.
+  case comment(PostID, commentID: String? = nil, text: String, answering: Comment? = nil)
+  /// Starring (true) or unstarring (false) a post: an intent, harmless when repeated.
+  case star(PostID, Bool)
+  /// Changing one of the user's posts in both copies.
+  case edit(PostID, title: String, body: String)
+  /// Changing one of the user's comments; people it mentions for the first time are notified.
+  case editComment(PostID, commentID: String, text: String)
+  /// Deleting one of the user's posts with its comments.
+  case deletePost(PostID)
+  /// Deleting one of the user's comments.
+  case deleteComment(PostID, commentID: String)
+  /// Following (true) or unfollowing (false) a person.
+  case follow(uid: String, Bool)
+}
+
+extension BlogAction {
+  /// The commands of `--plain` that are a verb and a post.
+  package static let verbs: Set<String> = ["star", "unstar", "follow", "unfollow", "delete"]
+
+  /// Makes the action of one of the verbs on a post.
+  package init?(_ verb: String, on post: Post) {
+    switch verb {
+    case "star": self = .star(post.id, true)
+    case "unstar": self = .star(post.id, false)
+    case "follow": self = .follow(uid: post.uid, true)
+    case "unfollow": self = .follow(uid: post.uid, false)
+    case "delete": self = .deletePost(post.id)
+    default: return nil
+    }
+  }
+
+  /// What is said about an action.
+  private struct Facts {
+    /// The action as the subject of a sentence.
+    let name: String
+    var post: PostID?
+    var comment: String?
+    /// The path that the action writes to first, unless it is that of the comment or the post.
+    var place: String?
+    var isDeletion = false
+    /// What a refusal means, and the screens' action that tries again; nil if texts are restored.
+    var refusal: (sentence: String, retry: String)?
+  }
+
+  private var facts: Facts {
+    switch self {
+    case .post(let post, let title, _):
+      Facts(name: "the post \(title)", post: post)
+    case .comment(let post, let comment, _, _):
+      Facts(name: "the comment", post: post, comment: comment)
+    case .star(let post, true):
+      Facts(name: "the star", post: post, refusal: ("The star was not saved", "star"))
+    case .star(let post, false):
+      Facts(name: "removing the star", post: post, refusal: ("The star was not removed", "star"))
+    case .edit(let post, let title, _):
+      Facts(name: "the change of \(title)", post: post)
+    case .editComment(let post, let comment, _):
+      Facts(
+        name: "the change of the comment",
+        post: post,
+        comment: comment,
+        place: "/post-comments/\(post)/\(comment)/text"
+      )
+    case .deletePost(let post):
+      Facts(
+        name: "deleting the post",
+        post: post,
+        isDeletion: true,
+        refusal: ("The post was not deleted", "delete")
+      )
+    case .deleteComment(let post, let comment):
+      Facts(
+        name: "deleting the comment",
+        post: post,
+        comment: comment,
+        isDeletion: true,
+        refusal: ("The comment was not deleted", "delete")
+      )
+    case .follow(let uid, let isFollowed):
+      Facts(
+        name: "following",
+        place: "/following/\(uid)",
+        refusal: (
+          isFollowed ? "The author is not followed" : "The author is still followed",
+          "follow-author"
+        )
+      )
+    }
+  }
+
+  /// The action as the subject of a sentence, such as "the star".
+  package var name: String { facts.name }
+
+  /// What a refusal means, and the name of the screens' action that tries again; nil if the text
+  /// of the action is restored instead.
+  package var refusal: (sentence: String, retry: String)? { facts.refusal }
+
+  /// The key of the post that it is about.
+  package var post: PostID? { facts.post }
+
+  /// The key of the comment that it is about.
+  package var comment: String? { facts.comment }
+
+  /// The key of the comment or post that it is about.
+  package var key: String? {
+    let facts = facts
+    return facts.comment ?? facts.post
+  }
+
+  /// Whether it removes what it is about.
+  package var isDeletion: Bool { facts.isDeletion }
+
+  /// The path that the action writes to first.
+  var place: String {
+    let facts = facts
+    let post = facts.post ?? ""
+    return facts.place ?? facts.comment.map { "/post-comments/\(post)/\($0)" } ?? "/posts/\(post)"
+  }
+}
