@@ -4,10 +4,11 @@ import Foundation
 import HearthLab
 import NIOPosix
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("Observers")
 struct ObserverTests {

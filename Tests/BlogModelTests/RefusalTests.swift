@@ -1,10 +1,10 @@
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeDatabase
 import RealtimeServer
 import Testing
 
 @testable import BlogModel
+@testable import RealtimeDatabase
 
 @Suite("Refusal messages")
 struct RefusalTests {

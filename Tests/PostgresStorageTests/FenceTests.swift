@@ -3,10 +3,10 @@ import Foundation
 import HearthLab
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeServer
 import Testing
 
 @testable import PostgresStorage
+@testable import RealtimeServer
 
 /// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(

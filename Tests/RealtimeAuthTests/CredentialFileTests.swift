@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import RealtimeAuth
+
 /// Runs a program as another user.
 private let setpriv = "/usr/bin/setpriv"
 

@@ -3,8 +3,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
+
+@testable import RealtimeServer
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.
 ///

@@ -1,10 +1,10 @@
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeServer
 import TestSupport
 import Testing
 
 @testable import RealtimeAuth
+@testable import RealtimeServer
 
 @Suite("Simulation: ten minutes with two-second tokens")
 struct TokenSimulationTests {

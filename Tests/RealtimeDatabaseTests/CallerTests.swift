@@ -5,6 +5,8 @@ import RealtimeCore
 import TestSupport
 import Testing
 
+@testable import RealtimeDatabase
+
 /// Text from outside the program in paths and keys, and mistakes of the program.
 @Suite("Callers and external input", .timeLimit(.minutes(1)))
 struct CallerTests {

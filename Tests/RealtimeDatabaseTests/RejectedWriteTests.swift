@@ -1,7 +1,8 @@
 import Foundation
-import RealtimeDatabase
 import TestSupport
 import Testing
+
+@testable import RealtimeDatabase
 
 @Suite("Rejected operations", .timeLimit(.minutes(1)))
 struct RejectedWriteTests {

@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 import Logging
-import RealtimeDatabase
 import RealtimeServer
 import TestSupport
+
+@testable import RealtimeDatabase
 
 /// A server on a Unix socket, and the databases that are opened on it.
 final class Station: Sendable {

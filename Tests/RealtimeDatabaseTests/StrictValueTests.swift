@@ -1,8 +1,9 @@
 import Foundation
 import RealtimeCore
-import RealtimeDatabase
 import TestSupport
 import Testing
+
+@testable import RealtimeDatabase
 
 /// Values that the original refuses, where a tree would drop what it cannot represent.
 @Suite("Rejected values", .timeLimit(.minutes(1)))

@@ -1,6 +1,7 @@
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 /// What a conversation cannot show.
 @Suite("TreeHub: values")

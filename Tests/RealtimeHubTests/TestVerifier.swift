@@ -1,5 +1,6 @@
 import RealtimeCore
-import RealtimeServer
+
+@testable import RealtimeServer
 
 /// A verifier that takes a credential as the name of a user.
 ///

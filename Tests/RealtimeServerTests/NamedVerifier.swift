@@ -1,5 +1,6 @@
 import RealtimeCore
-import RealtimeServer
+
+@testable import RealtimeServer
 
 /// A verifier that takes a user's credential as the name, and "root" as the administrator.
 ///

@@ -1,10 +1,11 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeTransport
 
 @Suite("Client and listener on one machine")
 struct LoopbackTests {

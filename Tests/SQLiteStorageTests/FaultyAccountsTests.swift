@@ -1,8 +1,9 @@
 import FaultyStorage
 import Foundation
-import RealtimeServer
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("Accounts on a failing disk")
 struct FaultyAccountsTests {

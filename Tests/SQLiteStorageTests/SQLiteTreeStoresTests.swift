@@ -1,8 +1,9 @@
 import Foundation
 import RealtimeCore
-import RealtimeServer
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("A directory of stores")
 struct SQLiteTreeStoresTests {

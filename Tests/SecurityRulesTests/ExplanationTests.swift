@@ -1,6 +1,7 @@
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("Explanations of decisions")
 struct ExplanationTests {

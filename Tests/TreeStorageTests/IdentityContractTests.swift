@@ -2,9 +2,10 @@ import HearthLab
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeServer
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 /// Behaviour that all stores of accounts share, whatever they store them in.
 @Suite("The account store contract", .timeLimit(.minutes(2)))

@@ -3,10 +3,11 @@ import HearthLab
 import PostgresStorage
 import PostgresTestSupport
 import RealtimeCore
-import RealtimeServer
 import StoreTestSupport
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 /// Behaviour that all storages share, whatever they store the data in.
 ///

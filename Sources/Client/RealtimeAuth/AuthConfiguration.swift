@@ -42,7 +42,7 @@ extension AuthConfiguration {
   ///
   /// - Parameter environment: The environment of the process.
   /// - Returns: The path of the file, which need not exist.
-  package static func defaultFile(
+  static func defaultFile(
     _ environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String {
     // The specification requires relative paths to be ignored.

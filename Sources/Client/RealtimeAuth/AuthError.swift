@@ -343,7 +343,7 @@ public enum AuthErrorCode: Int, Hashable, Sendable, CaseIterable {
 
 extension AuthError: DatabaseTokenFailure {
   /// Whether a retry may succeed: the service could not be reached, is busy, or failed.
-  package var isTemporary: Bool {
+  var isTemporary: Bool {
     [.networkError, .tooManyRequests, .internalError].contains(kind)
   }
 }

@@ -1,5 +1,6 @@
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("EmailAddress")
 struct EmailAddressTests {

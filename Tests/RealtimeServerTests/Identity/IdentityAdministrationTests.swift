@@ -1,9 +1,10 @@
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 @Suite("Account administration", .timeLimit(.minutes(2)))
 struct IdentityAdministrationTests {

@@ -1,6 +1,7 @@
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("The auth emulator", .timeLimit(.minutes(2)))
 struct IdentityEmulatorTests {

@@ -1,10 +1,11 @@
 import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import TestSupport
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("Limits of the identity endpoints", .timeLimit(.minutes(3)))
 struct IdentityLimitTests {

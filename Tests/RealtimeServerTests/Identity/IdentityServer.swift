@@ -1,9 +1,10 @@
 import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import Testing
+
+@testable import RealtimeServer
 
 /// A server with accounts, whose clock a test controls.
 struct IdentityServer: Sendable {

@@ -1,6 +1,7 @@
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 @Suite("Sign-up and sign-in", .timeLimit(.minutes(2)))
 struct IdentitySignInTests {

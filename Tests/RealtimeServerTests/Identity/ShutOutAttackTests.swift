@@ -1,8 +1,9 @@
 import RealtimeCore
-import RealtimeServer
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 /// What users leave behind when they are shut out.
 @Suite("onDisconnect writes of a revoked user", .timeLimit(.minutes(1)))

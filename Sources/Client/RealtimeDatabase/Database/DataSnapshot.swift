@@ -12,7 +12,7 @@ public final class DataSnapshot: Sendable {
   package let node: Node
   private let index: Index
 
-  package init(
+  init(
     _ node: Node,
     at ref: DatabaseReference,
     by index: Index = .priority,
@@ -161,7 +161,7 @@ public struct SnapshotMetadata: Hashable, Sendable {
   /// would select without those writes.
   public let hasPendingWrites: Bool
 
-  package init(_ metadata: DataMetadata = DataMetadata()) {
+  init(_ metadata: DataMetadata = DataMetadata()) {
     isFromCache = metadata.isFromCache
     hasPendingWrites = metadata.hasPendingWrites
   }

@@ -17,7 +17,7 @@ package import RealtimeTransport
 /// one thread take effect in order. Callbacks run on ``callbackQueue``, in the order of the events
 /// that they report.
 public final class Database: Sendable {
-  package let repo: Repo
+  let repo: Repo
   /// The address in the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.
   package let address: ConnectionTarget
   /// The name of the app that the database belongs to; nil if it was not looked up by app.

@@ -14,7 +14,7 @@ public class DatabaseQuery: CustomStringConvertible, @unchecked Sendable {
   /// Whether an order was set explicitly, even if it is the default one.
   let isOrdered: Bool
 
-  package init(database: Database, path: Path, query: Query, isOrdered: Bool = false) {
+  init(database: Database, path: Path, query: Query, isOrdered: Bool = false) {
     self.database = database
     self.path = path
     self.query = query

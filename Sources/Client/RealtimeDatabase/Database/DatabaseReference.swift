@@ -6,7 +6,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   /// Called with the server's answer to a write.
   public typealias Completion = ((any Error)?, DatabaseReference) -> Void
 
-  package init(database: Database, path: Path) {
+  init(database: Database, path: Path) {
     super.init(database: database, path: path, query: .all)
   }
 

@@ -18,7 +18,7 @@ extension Repo {
     case transaction(DatabaseReference, TransactionCompletion)
   }
 
-  package typealias TransactionCompletion =
+  typealias TransactionCompletion =
     @Sendable ((any Error)?, Bool, DataSnapshot) -> Void
 
   /// The observers and completions that wait to be called.

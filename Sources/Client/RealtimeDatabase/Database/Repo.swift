@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
-package import Logging
+internal import Logging
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOPosix
 import RealtimeCore
-package import RealtimeTransport
+internal import RealtimeTransport
 
 /// The shell around a database's engine: feeds it inputs and performs its outputs.
 ///
@@ -91,7 +91,7 @@ package final actor Repo {
   /// One thread for the sockets of all databases in the process.
   package static let group: any EventLoopGroup = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
-  package init(target: ConnectionTarget, options: DatabaseOptions, logger: Logger) {
+  init(target: ConnectionTarget, options: DatabaseOptions, logger: Logger) {
     self.options = options
     self.logger = logger
     eventLoop = Self.group.next()

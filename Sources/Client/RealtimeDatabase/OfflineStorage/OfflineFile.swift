@@ -16,7 +16,7 @@ package struct OfflineFile: Sendable {
   /// - Parameters:
   ///   - directory: The directory of all stores.
   ///   - identity: The server and the name of the database, which distinguish it from others.
-  package init(directory: String, identity: String) {
+  init(directory: String, identity: String) {
     let readable = identity.utf8.map { Self.isPlain($0) ? $0 : UInt8(ascii: "-") }
     let digest = SHA1.digest(of: Array(identity.utf8)).prefix(4)
     let hex = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
@@ -37,7 +37,7 @@ package struct OfflineFile: Sendable {
   ///
   /// - Parameter environment: The environment of the process.
   /// - Returns: The path of a directory that may not exist yet.
-  package static func defaultDirectory(_ environment: [String: String]) -> String {
+  static func defaultDirectory(_ environment: [String: String]) -> String {
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
       return state + "/realtime-database"
     }

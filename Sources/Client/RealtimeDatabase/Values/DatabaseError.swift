@@ -77,7 +77,7 @@ public final class DatabaseError: NSError, @unchecked Sendable {
     )
   }
 
-  package convenience init(_ status: StatusCode, path: String?, reason: String) {
+  convenience init(_ status: StatusCode, path: String?, reason: String) {
     self.init(Kind(status.text), path: path, reason: reason.isEmpty ? Self.text(status) : reason)
   }
 

@@ -215,9 +215,9 @@ extension DatabaseURLError {
 /// every domain, because private servers may have such names too.
 package enum HostedService {
   /// The domain of databases without a region in their URL: `NAME.firebaseio.com`.
-  package static let databaseDomain = "firebaseio.com"
+  static let databaseDomain = "firebaseio.com"
   /// The domain of databases with a region in their URL: `NAME.REGION.firebasedatabase.app`.
-  package static let regionalDatabaseDomain = "firebasedatabase.app"
+  static let regionalDatabaseDomain = "firebasedatabase.app"
   /// A domain that is often mistaken for the one that serves databases.
   static let mistakenDomain = "firebase.com"
 

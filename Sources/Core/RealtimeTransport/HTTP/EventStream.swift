@@ -55,12 +55,6 @@ package struct ServerSentEvent: Hashable, Sendable {
   package var name: String
   /// The data, with its lines joined by newlines.
   package var data: String
-
-  /// Makes an event.
-  package init(name: String, data: String) {
-    self.name = name
-    self.data = data
-  }
 }
 
 /// Splits the body of an endless response into events.

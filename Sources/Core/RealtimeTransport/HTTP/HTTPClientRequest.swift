@@ -87,16 +87,9 @@ package struct HTTPClientAnswer: Hashable, Sendable {
   /// The status, such as 200.
   package var status: Int
   /// The header lines, in order.
-  package var headerLines: [HTTPAnswer.HeaderLine]
+  package var headerLines: [HTTPAnswer.HeaderLine] = []
   /// The body.
-  package var body: [UInt8]
-
-  /// Makes a response.
-  package init(status: Int, headerLines: [HTTPAnswer.HeaderLine] = [], body: [UInt8] = []) {
-    self.status = status
-    self.headerLines = headerLines
-    self.body = body
-  }
+  package var body: [UInt8] = []
 
   /// The value of the first header line with the given name, ignoring case; nil if there is none.
   package func header(_ name: String) -> String? {
@@ -137,7 +130,7 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
   package let description: String
 
   /// Makes an error.
-  package init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }

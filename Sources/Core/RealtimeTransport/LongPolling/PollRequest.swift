@@ -34,7 +34,7 @@ package enum PollRequest: Equatable, Sendable {
     /// Its number in the session.
     package let number: Int
     /// How many pieces the message has.
-    package let total: Int
+    let total: Int
     /// Its share of the base64 text.
     package let text: String
   }

@@ -36,7 +36,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package let cause: String?
 
   /// Makes an end.
-  package init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
     cause = nil

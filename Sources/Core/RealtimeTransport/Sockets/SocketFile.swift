@@ -155,7 +155,7 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   /// Makes an error.
-  package init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }

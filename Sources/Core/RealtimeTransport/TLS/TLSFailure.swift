@@ -28,7 +28,7 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
   /// Makes a failure.
-  package init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }

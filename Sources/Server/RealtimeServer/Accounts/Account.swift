@@ -43,18 +43,18 @@ package struct Account: Hashable, Sendable {
   /// Whether a text can be the identifier of a user: 1 to 128 visible ASCII characters.
   ///
   /// With other characters, two users could look alike to people, or compare as equal.
-  package static func isIdentifier(_ text: String) -> Bool {
+  static func isIdentifier(_ text: String) -> Bool {
     (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
   /// The ways to sign in to it.
-  package var providers: [String] { password != nil && email != nil ? ["password"] : [] }
+  var providers: [String] { password != nil && email != nil ? ["password"] : [] }
 
   /// Ends all sessions that were started before a time.
   ///
   /// Tokens are dated in whole seconds, so later tokens of the same second are dated to the next
   /// one: no token issued before the time is valid, and every one issued after it is.
-  package mutating func endSessions(at milliseconds: Int64) {
+  mutating func endSessions(at milliseconds: Int64) {
     validSince = max(validSince, milliseconds / 1_000 + 1)
   }
 }
@@ -147,7 +147,7 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
   /// Validates and lowercases an address; nil if it is not valid.
   ///
   /// - Complexity: O(length)
-  package init?(_ text: String) {
+  init?(_ text: String) {
     guard text.utf8.count <= Self.maximum.address else { return nil }
     let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
     guard parts.count == 2, Self.isLocal(parts[0]), Self.isDomain(parts[1]) else { return nil }

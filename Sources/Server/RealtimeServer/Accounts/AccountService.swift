@@ -348,7 +348,7 @@ package struct IdentitySettings: Sendable {
   /// wait.
   package var attemptsPerAccount = 10
   /// How long it takes until one more may be tried without waiting, in milliseconds.
-  package var accountPause: Int64 = 60_000
+  var accountPause: Int64 = 60_000
   /// How long any further attempt has to wait, in milliseconds.
   package var accountDelay: Int64 = 5_000
   /// How many times in a row a client may fail, or ask for accounts and codes.

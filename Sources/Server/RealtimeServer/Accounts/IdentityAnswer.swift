@@ -13,7 +13,7 @@ package struct IdentityAnswer: Sendable {
   }
 
   /// Makes the response to a refused request.
-  package init(_ error: IdentityError) {
+  init(_ error: IdentityError) {
     status = error.status
     json = error.json
   }
@@ -169,7 +169,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   package let detail: String?
 
   /// Makes an error.
-  package init(_ code: String, detail: String? = nil, status: Int = 400) {
+  init(_ code: String, detail: String? = nil, status: Int = 400) {
     self.status = status
     self.code = code
     self.detail = detail
@@ -214,7 +214,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   // MARK: Errors
 
   /// The body is too long.
-  package static let bodyTooLong = IdentityError(
+  static let bodyTooLong = IdentityError(
     "REQUEST_TOO_LARGE",
     detail: "The body is too long.",
     status: 413

@@ -19,7 +19,7 @@ package struct IdentityRequest: Sendable {
   /// Whether it comes from an administrator's socket.
   package var isLocalAdministrator = false
   /// Whether the client has left, so that nobody awaits the answer.
-  package var isAbandoned: @Sendable () -> Bool = { false }
+  var isAbandoned: @Sendable () -> Bool = { false }
   /// The token from an `Authorization: Bearer` header, or nil.
   package var bearer: String?
 
@@ -78,7 +78,7 @@ package enum IdentityRoute: Hashable, Sendable {
   /// Parses a path; nil if it is not an identity path.
   ///
   /// - Complexity: O(length)
-  package init?(path: String) {
+  init?(path: String) {
     var parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.first == "", parts.count >= 3 else { return nil }
     parts.removeFirst()

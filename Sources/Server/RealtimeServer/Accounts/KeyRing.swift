@@ -143,13 +143,13 @@ package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflec
   private let digest: [UInt8]
 
   /// The minimum length of a secret, in bytes.
-  package static let minimumBytes = 32
+  static let minimumBytes = 32
 
   /// Takes a secret of visible ASCII characters, so that it fits in a header; nil if it is invalid
   /// or too short.
   ///
   /// - Complexity: O(length)
-  package init?(_ secret: String) {
+  init?(_ secret: String) {
     guard secret.utf8.count >= Self.minimumBytes,
       secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { return nil }
@@ -171,11 +171,11 @@ package struct AdministratorKey: Sendable, CustomStringConvertible, CustomReflec
 }
 
 /// Compares secrets without revealing how much of them was right.
-package enum ConstantTime {
+enum ConstantTime {
   /// Whether two byte sequences are equal; the time taken depends only on their lengths.
   ///
   /// - Complexity: O(bytes)
-  package static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+  static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0
     for index in left.indices { difference |= left[index] ^ right[index] }

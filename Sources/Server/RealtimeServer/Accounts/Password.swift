@@ -22,12 +22,12 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   /// The minimum number of characters.
   package static let minimumLength = 6
   /// The maximum number of bytes.
-  package static let maximumBytes = 4_096
+  static let maximumBytes = 4_096
 
   /// Takes a text to sign in with, of any length up to the maximum.
   ///
   /// - Throws: ``Weakness/long`` when it is longer.
-  package init(_ text: String) throws(Weakness) {
+  init(_ text: String) throws(Weakness) {
     guard text.utf8.count <= Self.maximumBytes else { throw .long }
     bytes = Array(text.precomposedStringWithCanonicalMapping.utf8)
     guard bytes.count <= Self.maximumBytes else { throw .long }
@@ -36,7 +36,7 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   /// Takes a text for a new password.
   ///
   /// - Throws: ``Weakness`` when it is too short or too long.
-  package init(new text: String) throws(Weakness) {
+  init(new text: String) throws(Weakness) {
     try self.init(text)
     guard text.count >= Self.minimumLength else { throw .short }
   }
@@ -59,7 +59,7 @@ package struct PasswordCost: Hashable, Sendable {
 
   /// Validates parameters; nil if scrypt does not accept them, or if they need more than a
   /// gibibyte.
-  package init?(roundsLog2: Int, blockSize: Int, parallelism: Int) {
+  init?(roundsLog2: Int, blockSize: Int, parallelism: Int) {
     guard (1...20).contains(roundsLog2), (1...32).contains(blockSize),
       (1...32).contains(parallelism), blockSize << roundsLog2 <= 1 << 23
     else { return nil }
@@ -97,7 +97,7 @@ package struct PasswordHash: Hashable, Sendable {
   ///   - salt: ``saltBytes`` random bytes.
   ///   - cost: The work to put into it.
   /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
-  package init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
+  init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
     guard let digest = Cryptography.scrypt(password.bytes, salt: salt, cost: cost) else {
       return nil
     }
@@ -124,7 +124,7 @@ package struct PasswordHash: Hashable, Sendable {
   }
 
   /// Parses a hash; nil if the text is not what ``text`` returns.
-  package init?(_ text: String) {
+  init?(_ text: String) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0].isEmpty, parts[1] == "scrypt" else { return nil }
     let numbers = parts[2].split(separator: ",").map { pair -> (name: Substring, value: Int)? in

@@ -21,7 +21,7 @@ package struct WebToken: Sendable {
   /// differently.
   ///
   /// - Complexity: O(length)
-  package init?(_ text: String) {
+  init?(_ text: String) {
     guard text.utf8.count <= Self.maximumBytes else { return nil }
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
@@ -67,7 +67,7 @@ extension JSONValue {
   /// Whether any object within the value has two members with the same name.
   ///
   /// - Complexity: O(size · log members)
-  package var hasRepeatedNames: Bool {
+  var hasRepeatedNames: Bool {
     switch self {
     case .null, .bool, .integer, .double, .string: false
     case .array(let elements): elements.contains(where: \.hasRepeatedNames)

@@ -201,7 +201,7 @@ package struct LoggedJSON: CustomStringConvertible, Sendable {
   package let json: JSONValue
 
   /// Wraps a value.
-  package init(_ json: JSONValue) {
+  init(_ json: JSONValue) {
     self.json = json
   }
 

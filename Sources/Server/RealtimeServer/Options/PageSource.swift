@@ -21,7 +21,7 @@ package struct PageRequest: Sendable {
   package let parameters: [(name: String, value: String)]
 
   /// Makes a request.
-  package init(segments: [String], parameters: [(name: String, value: String)] = []) {
+  init(segments: [String], parameters: [(name: String, value: String)] = []) {
     self.segments = segments
     self.parameters = parameters
   }

@@ -21,15 +21,9 @@ package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
 /// The origin of data.
 package struct DataMetadata: Hashable, Sendable {
   /// Whether newer data may exist: the server has not answered the listen on this connection.
-  package var isFromCache: Bool
+  package var isFromCache: Bool = false
   /// Whether unanswered writes affect the data.
-  package var hasPendingWrites: Bool
-
-  /// Makes metadata; by default, that of the server's own data.
-  package init(isFromCache: Bool = false, hasPendingWrites: Bool = false) {
-    self.isFromCache = isFromCache
-    self.hasPendingWrites = hasPendingWrites
-  }
+  package var hasPendingWrites: Bool = false
 }
 
 /// A change to the data of a query.
@@ -46,21 +40,6 @@ package struct DataEvent: Sendable, Equatable {
   package var previousKey: ChildKey?
   /// The origin of the data.
   package var metadata = DataMetadata()
-
-  /// Makes an event.
-  package init(
-    kind: EventKind,
-    path: Path,
-    key: ChildKey? = nil,
-    node: Node,
-    previousKey: ChildKey? = nil
-  ) {
-    self.kind = kind
-    self.path = path
-    self.key = key
-    self.node = node
-    self.previousKey = previousKey
-  }
 
   /// Compares everything except the metadata.
   package static func == (left: DataEvent, right: DataEvent) -> Bool {

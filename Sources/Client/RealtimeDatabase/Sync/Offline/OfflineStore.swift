@@ -45,7 +45,7 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
   package let description: String
 
   /// Makes an error.
-  package init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description
   }
@@ -54,18 +54,9 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
 /// The observers of a store, which it calls on its own thread.
 package struct OfflineStoreObservers: Sendable {
   /// Receives the size of the store in bytes whenever it changes.
-  package var onSize: @Sendable (Int64) -> Void
+  var onSize: @Sendable (Int64) -> Void
   /// Receives the reasons why changes are not stored, each once.
   package var onProblem: @Sendable (OfflineStoreError) -> Void
-
-  /// Makes observers.
-  package init(
-    onSize: @escaping @Sendable (Int64) -> Void,
-    onProblem: @escaping @Sendable (OfflineStoreError) -> Void
-  ) {
-    self.onSize = onSize
-    self.onProblem = onProblem
-  }
 }
 
 /// The contents that a store kept from previous processes.
@@ -93,26 +84,9 @@ package struct StoredWrite: Sendable, Equatable {
   /// The operation that is sent, with server values unresolved.
   package var operation: WriteOperation
   /// What observers see until the answer, with server values estimated when the write was made.
-  package var estimate: WriteOperation
+  var estimate: WriteOperation
   /// The user who made it, or nil if no user was signed in; it is never sent as another user.
   package var owner: String?
-
-  /// Makes a write.
-  package init(
-    number: Int64,
-    key: WriteKey,
-    path: Path,
-    operation: WriteOperation,
-    estimate: WriteOperation,
-    owner: String? = nil
-  ) {
-    self.number = number
-    self.key = key
-    self.path = path
-    self.operation = operation
-    self.estimate = estimate
-    self.owner = owner
-  }
 }
 
 /// A query whose server data a store keeps.
@@ -124,28 +98,11 @@ package struct TrackedQuery: Sendable, Equatable {
   /// The selected children; every query of all data is stored as the default one.
   package var query: Query
   /// When it was last used, in milliseconds since 1970.
-  package var lastUse: Int64
+  var lastUse: Int64
   /// Whether the stored data was complete at some time.
-  package var isComplete: Bool
+  package var isComplete: Bool = false
   /// Whether the last process that used it kept it synced.
-  package var isKept: Bool
-
-  /// Makes a tracked query.
-  package init(
-    id: Int64,
-    path: Path,
-    query: Query,
-    lastUse: Int64,
-    isComplete: Bool = false,
-    isKept: Bool = false
-  ) {
-    self.id = id
-    self.path = path
-    self.query = query
-    self.lastUse = lastUse
-    self.isComplete = isComplete
-    self.isKept = isKept
-  }
+  package var isKept: Bool = false
 }
 
 /// A change to the contents of a store.

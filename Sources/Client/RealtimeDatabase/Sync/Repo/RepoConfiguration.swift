@@ -15,48 +15,48 @@ package struct RepoConfiguration: Sendable {
   /// There is no pause before the second time; after the third, the limit doubles each time.
   package var transactionRetryDelay: Int64 = 20
   /// The upper limit of the pauses between a transaction's tries, in milliseconds.
-  package var maximumTransactionRetryDelay: Int64 = 1_000
+  var maximumTransactionRetryDelay: Int64 = 1_000
   /// The second pause between connection attempts, in milliseconds; the first attempt is immediate.
-  package var minimumReconnectDelay: Int64 = 1_000
+  var minimumReconnectDelay: Int64 = 1_000
   /// The longest pause between connection attempts, in milliseconds.
   package var maximumReconnectDelay: Int64 = 30_000
   /// The factor by which each pause grows.
-  package var reconnectFactor = 1.3
+  var reconnectFactor = 1.3
   /// The fraction of a pause that is random, from 0 through 1.
-  package var reconnectJitter = 0.7
+  var reconnectJitter = 0.7
   /// How long a connection must last before the pauses start from zero again, in milliseconds.
-  package var stableConnectionTime: Int64 = 30_000
+  var stableConnectionTime: Int64 = 30_000
   /// How long an otherwise idle connection may be silent before the client asks the server for a
   /// sign of life, in milliseconds.
   package var keepaliveInterval: Int64 = 45_000
   /// How long pushes may stay away, after some have come, before the client asks the server for a
   /// sign of life, in milliseconds.
-  package var pushSilence: Int64 = 5_000
+  var pushSilence: Int64 = 5_000
   /// How long an answer may be overdue before the client pings the server, in milliseconds.
-  package var probeDelay: Int64 = 1_000
+  var probeDelay: Int64 = 1_000
   /// How long requests must be unanswered before users are told of the silence, in milliseconds.
-  package var noticeableSilence: Int64 = 3_000
+  var noticeableSilence: Int64 = 3_000
   /// How long requests may be unanswered before the connection is closed, in milliseconds.
   ///
   /// The limit doubles, at most to eight times, while connection after connection leaves requests
   /// unanswered.
   package var patience: Int64 = 10_000
   /// The time limit from the start of an attempt to the server's greeting, in milliseconds.
-  package var connectTimeout: Int64 = 30_000
+  var connectTimeout: Int64 = 30_000
   /// Whether to open a second connection to the database's own host, in search of another server,
   /// while a server leaves requests unanswered for a noticeable time.
   package var opensSpares = false
   /// How long a read waits for a connection before it falls back to older data, in milliseconds.
   ///
   /// Nil means forever.
-  package var getDeadline: Int64?
+  var getDeadline: Int64?
   /// Whether later connections go to the host that the server named in its greeting.
-  package var followsServerHost = false
+  var followsServerHost = false
 
   /// The size in bytes above which a store is pruned; data in use is never dropped.
-  package var offlineBytes: Int64 = 10 * 1_024 * 1_024
+  var offlineBytes: Int64 = 10 * 1_024 * 1_024
   /// The maximum number of unused queries that a store keeps.
-  package var offlineQueries = 1_000
+  var offlineQueries = 1_000
 
   /// Makes a configuration with the official clients' defaults.
   package init(clientID: String, statisticsName: String) {

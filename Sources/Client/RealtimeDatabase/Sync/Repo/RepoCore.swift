@@ -49,10 +49,10 @@ package struct RepoCore: Sendable {
   package var phase: ConnectionPhase { connection.publicPhase }
 
   /// Whether this attempt to connect is under way, whether the only one or a spare one.
-  package func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
+  func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
 
   /// The connection or attempt that ``phase`` is about.
-  package var currentConnection: ConnectionID? { connection.current }
+  var currentConnection: ConnectionID? { connection.current }
 
   /// When the server fell silent, on the monotonic clock: it has since answered no request and sent
   /// no greeting; nil while the silence is not yet noticeable.
@@ -65,7 +65,7 @@ package struct RepoCore: Sendable {
   package var pendingWriteCount: Int { data.sync.pendingWriteCount }
 
   /// The server's clock minus the local one, in milliseconds.
-  package var serverTimeOffset: Int64 { data.serverTimeOffset }
+  var serverTimeOffset: Int64 { data.serverTimeOffset }
 
   /// The data that an observer of a query would see now, or nil while it is incomplete.
   package func cachedValue(at path: Path, query: Query) -> Node? {
@@ -75,7 +75,7 @@ package struct RepoCore: Sendable {
   /// What an observer of a query would see of all locally known data, however old.
   ///
   /// The call has no observable effect.
-  package mutating func knownValue(
+  mutating func knownValue(
     at path: Path,
     query: Query
   ) -> (node: Node, metadata: DataMetadata)? {

@@ -6,7 +6,7 @@ extension TreeHub {
 
   /// The user that a peer's load counts towards; nil for administrators, including those who act as
   /// a user at the server's private socket, and for peers that have not signed in.
-  package func limitedUser(of peer: PeerID) -> String? {
+  func limitedUser(of peer: PeerID) -> String? {
     guard let state = access.state(of: peer), !state.isLocal else { return nil }
     return state.identity.uid
   }
@@ -15,13 +15,13 @@ extension TreeHub {
   ///
   /// It must when it has not signed in, the rules have allowed it nothing so far, and they would
   /// not let it read everything.
-  package func needsSignIn(_ peer: PeerID) -> Bool {
+  func needsSignIn(_ peer: PeerID) -> Bool {
     guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
     return !mayRead(.root, as: state)
   }
 
   /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
-  package func hasDoneNothing(_ peer: PeerID) -> Bool { access.hasDoneNothing(peer) }
+  func hasDoneNothing(_ peer: PeerID) -> Bool { access.hasDoneNothing(peer) }
 
   // MARK: Signing in
 

@@ -1,4 +1,4 @@
-package import RealtimeCore
+internal import RealtimeCore
 
 extension TreeHub {
   /// Schedules a write for the disconnect of a peer, if the write would be allowed at this moment.
@@ -69,7 +69,7 @@ extension TreeHub {
   ///     anything.
   /// - Returns: The outputs that can leave at once.
   /// - Complexity: O(peers)
-  package mutating func withdrawScheduled(
+  mutating func withdrawScheduled(
     at timestamp: Int64,
     where isShutOut: (JSONValue) -> Bool
   ) -> [HubOutput] {

@@ -229,7 +229,7 @@ extension TreeHub {
   /// - Parameter peer: An open connection; others have no listens.
   /// - Returns: The messages, outer locations first.
   /// - Complexity: O(listens · log listens), and the size of small data
-  package mutating func currentData(of peer: PeerID) -> [HubOutput] {
+  mutating func currentData(of peer: PeerID) -> [HubOutput] {
     var outputs: [HubOutput] = []
     for key in listens(of: peer) {
       if let output = currentData(of: peer, listen: key) { outputs.append(output) }
@@ -245,7 +245,7 @@ extension TreeHub {
   /// The same as ``currentData(of:)`` for one listen; nil when the listen no longer exists.
   ///
   /// - Complexity: The size of small data; large data is encoded by the owner
-  package mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
+  mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
     guard listens.contains(key, of: peer) else { return nil }
     let node = durability.durableRoot[key.path]
     let tag = listens.tag(of: key, peer: peer)

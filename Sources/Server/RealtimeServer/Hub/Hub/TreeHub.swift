@@ -110,10 +110,7 @@ package struct TreeHub: Sendable {
   package var rulesInForce: RuleSet { access.rules }
 
   /// The latest rules that are durable.
-  package var durableRules: RuleSet { access.durableRules }
-
-  /// The number of open connections.
-  package var peerCount: Int { connections.count }
+  var durableRules: RuleSet { access.durableRules }
 
   /// The number of listens across all peers.
   ///
@@ -124,7 +121,7 @@ package struct TreeHub: Sendable {
   package func listenCount(of peer: PeerID) -> Int { listens.count(of: peer) }
 
   /// The number of writes that a peer has scheduled for its disconnect.
-  package func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
+  func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
 
   /// The number of children visited since the start to build and to update orders.
   ///
@@ -132,10 +129,10 @@ package struct TreeHub: Sendable {
   package var orderedChildren: Int { listens.orderedChildren }
 
   /// The size in bytes of the messages that wait for a batch to become durable.
-  package var waitingOutputBytes: Int { durability.waitingOutputBytes }
+  var waitingOutputBytes: Int { durability.waitingOutputBytes }
 
   /// Whether any output waits for a batch.
-  package var hasWaitingOutputs: Bool { durability.hasWaitingOutputs }
+  var hasWaitingOutputs: Bool { durability.hasWaitingOutputs }
 
   // MARK: Connections
 

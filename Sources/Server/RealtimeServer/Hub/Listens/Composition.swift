@@ -39,14 +39,14 @@ package struct Composition: Sendable, Equatable {
   /// Whether there are more than about this many bytes to encode.
   ///
   /// - Complexity: O(bytes)
-  package func isLonger(than bytes: Int) -> Bool {
+  func isLonger(than bytes: Int) -> Bool {
     var measure = NodeMeasure(bytes: bytes)
     measure.add(node)
     return measure.isExceeded
   }
 
   /// Whether it shows data that newer data of the same listen may replace.
-  package var isListen: Bool {
+  var isListen: Bool {
     switch content {
     case .answer: false
     case .listen, .data: true

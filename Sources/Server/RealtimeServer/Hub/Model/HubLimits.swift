@@ -7,7 +7,7 @@ package struct HubLimits: Sendable, Equatable {
   /// Maximum number of listens of one peer.
   package var listensPerPeer = 10_000
   /// Maximum cost of the listens of one user over all connections; an ordinary listen costs one.
-  package var listensPerUser = 20_000
+  var listensPerUser = 20_000
   /// Maximum cost of the listens of all who have not signed in, or only anonymously.
   package var guestListens = 20_000
   /// Cost up to which the listens of the guests of one network are granted whatever others have.
@@ -33,7 +33,7 @@ package struct HubLimits: Sendable, Equatable {
   /// Maximum length in bytes of a message with data that answers a request.
   package var responseBytes = 256 * 1_024 * 1_024
   /// Maximum number of keys from the root to a leaf; not above ``Limits/depth``.
-  package var dataDepth = Limits.depth
+  var dataDepth = Limits.depth
   /// Maximum number of paths in one update, except by administrators.
   package var updatePlaces = 10_000
   /// Maximum number of values in one write, except by administrators.

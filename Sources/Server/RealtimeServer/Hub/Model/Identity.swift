@@ -18,13 +18,13 @@ package enum Identity: Sendable, Hashable {
   }
 
   /// Whether it is a user with an anonymous account, of which anybody can have any number.
-  package var isGuest: Bool {
+  var isGuest: Bool {
     guard case .user(let auth?) = self else { return false }
     return auth["provider"]?.string == "anonymous"
   }
 
   /// Whether anybody can be any number of it: a user with an anonymous account, or nobody.
-  package var isShared: Bool { self != .administrator && (uid == nil || isGuest) }
+  var isShared: Bool { self != .administrator && (uid == nil || isGuest) }
 
   /// The form in which a store keeps it: true for administrators, otherwise `auth`, or null.
   package var json: JSONValue {
@@ -35,7 +35,7 @@ package enum Identity: Sendable, Hashable {
   }
 
   /// Parses the stored form; nil when ``json`` never gives it.
-  package init?(json: JSONValue) {
+  init?(json: JSONValue) {
     switch json {
     case .bool(true): self = .administrator
     case .null: self = .anonymous
@@ -87,7 +87,7 @@ package struct VerifiedCredential: Sendable, Equatable {
   package var expires: Int64?
 
   /// Makes a description of a credential.
-  package init(_ identity: Identity, auth: JSONValue = .null, expires: Int64? = nil) {
+  init(_ identity: Identity, auth: JSONValue = .null, expires: Int64? = nil) {
     self.identity = identity
     self.auth = auth
     self.expires = expires
@@ -102,7 +102,7 @@ package struct CredentialError: Error, Sendable, Equatable {
   package var reason: String
 
   /// Makes a reason.
-  package init(_ status: StatusCode, reason: String) {
+  init(_ status: StatusCode, reason: String) {
     self.status = status
     self.reason = reason
   }

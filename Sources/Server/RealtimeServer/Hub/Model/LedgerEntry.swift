@@ -39,12 +39,6 @@ package struct LedgerName: Hashable, Comparable, Sendable {
   /// The client of the ``WriteKey``s.
   package let client: String
 
-  /// Makes a name.
-  package init(owner: WriteOwner, client: String) {
-    self.owner = owner
-    self.client = client
-  }
-
   package static func < (left: LedgerName, right: LedgerName) -> Bool {
     (left.owner, left.client) < (right.owner, right.client)
   }
@@ -113,7 +107,7 @@ package struct RefusedWrites: Sendable, Equatable {
     package var status: StatusCode
 
     /// Makes a run.
-    package init(_ numbers: ClosedRange<Int64>, status: StatusCode) {
+    init(_ numbers: ClosedRange<Int64>, status: StatusCode) {
       self.numbers = numbers
       self.status = status
     }

@@ -106,7 +106,7 @@ package struct StoreCheck: Sendable, Equatable {
   package private(set) var faults: [String]
 
   /// The maximum number of faults that are listed.
-  package static let faultLimit = 100
+  static let faultLimit = 100
 
   /// Makes a result; without arguments, that of an empty database without faults.
   package init(
@@ -165,7 +165,7 @@ package struct ImportError: Error, Sendable, CustomStringConvertible {
   package let path: Path
 
   /// Makes an error.
-  package init(_ reason: String, at path: Path) {
+  init(_ reason: String, at path: Path) {
     self.reason = reason
     self.path = path
   }
@@ -179,12 +179,6 @@ package struct AcceptedLoss: Sendable, Equatable {
   package let fault: String
   /// The directory with copies of the files as they were.
   package let copies: String
-
-  /// Makes a description of a loss.
-  package init(fault: String, copies: String) {
-    self.fault = fault
-    self.copies = copies
-  }
 }
 
 /// Tells a tool how far a storage has got with work that reads a whole database.

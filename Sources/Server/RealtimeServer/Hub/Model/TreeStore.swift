@@ -170,7 +170,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The reason that clients may see: it contains neither file names nor messages of the system.
-  package var publicReason: String {
+  var publicReason: String {
     switch kind {
     case .full: "the disk is full"
     case .damaged: "the stored data is damaged"
@@ -193,28 +193,15 @@ package struct StoredSession: Sendable, Equatable {
   /// A number that is unique among stored sessions; a connection may have several sessions.
   package var id: Int64
   /// Who scheduled the writes; this identity's permissions count when they are applied.
-  package var identity: Identity
+  ///
+  /// Those that were stored before identities existed belong to an administrator: they had been
+  /// allowed.
+  package var identity: Identity = .administrator
   /// The writes, with paths from the root and unresolved server values; a nested write is the later
   /// one.
   package var changes: [Change]
   /// Paths below those of ``changes`` at which nothing is to be written after all.
-  package var withdrawn: [Path]
-
-  /// Makes an entry.
-  ///
-  /// Entries that were stored before identities existed belong to an administrator: they had been
-  /// allowed.
-  package init(
-    id: Int64,
-    identity: Identity = .administrator,
-    changes: [Change],
-    withdrawn: [Path] = []
-  ) {
-    self.id = id
-    self.identity = identity
-    self.changes = changes
-    self.withdrawn = withdrawn
-  }
+  package var withdrawn: [Path] = []
 }
 
 /// A change to what a connection has scheduled for its disconnect.

@@ -7,7 +7,7 @@ package struct Decision: Hashable, Sendable {
   /// Whether the request stays allowed regardless of changes to the data and of time.
   package let isLasting: Bool
   /// Whether the request was denied because it took too many steps.
-  package let isExhausted: Bool
+  let isExhausted: Bool
   /// The rule that decided.
   package let explanation: Explanation
 }

@@ -55,10 +55,6 @@ struct DocumentText {
   /// The offset of the closing quote.
   var end = 0
 
-  init(start: Int) {
-    self.start = start
-  }
-
   var text: String {
     var text = ""
     text.unicodeScalars.append(contentsOf: scalars)

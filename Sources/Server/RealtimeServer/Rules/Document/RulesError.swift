@@ -29,12 +29,6 @@ package struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
   /// The column in characters (Unicode scalars), counted from 1.
   package let column: Int
 
-  /// Makes a position.
-  package init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
-
   package var description: String { "\(line):\(column)" }
 }
 

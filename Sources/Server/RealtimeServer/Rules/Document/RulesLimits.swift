@@ -3,13 +3,13 @@ package enum RulesLimits {
   /// Maximum length of a rules document, in bytes of UTF-8.
   package static let sourceBytes = 1_024 * 1_024
   /// Maximum nesting depth of objects in a rules document.
-  package static let documentDepth = 64
+  static let documentDepth = 64
   /// Maximum length of an expression, in characters.
   package static let expressionLength = 16_384
   /// Maximum nesting depth of an expression.
   package static let expressionDepth = 100
   /// Maximum number of states of a compiled regular expression.
-  package static let regexStates = 4_096
+  static let regexStates = 4_096
   /// Maximum nesting depth of groups in a regular expression.
   package static let regexDepth = 32
   /// Maximum number of steps of one request, counting evaluated expressions, visited nodes and

@@ -329,13 +329,6 @@ struct ExpressionCompiler {
     var failure: Int?
     var hasDetour = false
 
-    init(frame: Int, isNew: Bool, cost: Int, depth: Int) {
-      self.frame = frame
-      self.isNew = isNew
-      self.cost = cost
-      self.depth = depth
-    }
-
     mutating func append(_ keys: [RuleKey], cost: Int) {
       self.keys += keys
       self.cost += cost

@@ -55,12 +55,6 @@ struct RuleFrame {
   static let noTableYet: Int32 = -1
   /// There is no table, since the data is not packed.
   static let hasNoTable: Int32 = -2
-
-  init(key: LeafText, node: NodeView, newNode: NodeView) {
-    self.key = key
-    self.node = node
-    self.newNode = newNode
-  }
 }
 
 /// The steps that a request may still take.

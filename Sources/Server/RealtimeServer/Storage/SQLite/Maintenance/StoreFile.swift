@@ -13,7 +13,7 @@ package struct StoreFile: Sendable {
   ///
   /// - Parameter path: The file itself, or the directory of a store.
   /// - Throws: ``StoreError`` when there is no file.
-  package init(at path: String) throws(StoreError) {
+  init(at path: String) throws(StoreError) {
     var status = stat()
     let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     self.path = isDirectory ? StoreDirectory(path: path).database : path

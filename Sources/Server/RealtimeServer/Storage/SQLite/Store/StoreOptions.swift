@@ -7,15 +7,15 @@ package struct StoreOptions: Sendable {
   /// The number of bytes in the log beyond which it is folded into the node table.
   package var foldBytes = 16 * 1_024 * 1_024
   /// The approximate number of rows that a fold changes before commits get a turn.
-  package var foldChangesPerTurn = 128
+  var foldChangesPerTurn = 128
   /// The number of pages that a fold looks at for each row, from which it moves long rows away.
-  package var foldPagesPerChange = 128
+  var foldPagesPerChange = 128
   /// The time in milliseconds after which the ledger forgets a client that has not written.
   package var ledgerAge: Int64 = 30 * 24 * 60 * 60 * 1_000
   /// The maximum number of 4 KiB pages in the file, or nil for no limit but the disk.
-  package var pageLimit: Int?
+  var pageLimit: Int?
   /// How long to wait for another process to release the directory.
-  package var lockPatience: Duration = .zero
+  var lockPatience: Duration = .zero
   /// How far an observer has read the log, which keeps the rest for it; nil without an observer.
   package var logMark: LogMark?
   /// Called with each event, on any thread.

@@ -34,7 +34,7 @@ package enum BatchCoding {
   }
 
   /// The checksum at the end of a row.
-  package static func seal(of payload: [UInt8]) -> UInt64 {
+  static func seal(of payload: [UInt8]) -> UInt64 {
     payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

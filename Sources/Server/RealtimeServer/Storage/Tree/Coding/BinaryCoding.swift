@@ -14,7 +14,7 @@ package struct BinaryWriter: ~Copyable {
   /// Makes a writer that has not written anything.
   ///
   /// - Parameter capacity: The number of bytes to reserve space for.
-  package init(capacity: Int = 64) {
+  init(capacity: Int = 64) {
     self.capacity = max(capacity, 16)
     base = .allocate(capacity: self.capacity)
   }
@@ -90,7 +90,7 @@ package struct BinaryWriter: ~Copyable {
   }
 
   /// Appends the checksum of everything written so far.
-  package mutating func seal() {
+  mutating func seal() {
     write(bits: checksum())
   }
 
@@ -121,19 +121,19 @@ package struct BinaryReader {
   private let end: Int
 
   /// Reads a part of an array.
-  package init(_ bytes: ArraySlice<UInt8>) {
+  init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
     end = bytes.endIndex
   }
 
   /// Reads an array.
-  package init(_ bytes: [UInt8]) {
+  init(_ bytes: [UInt8]) {
     self.init(bytes[...])
   }
 
   /// Reads bytes that end with a checksum of those before it.
-  package init(sealed bytes: [UInt8]) throws(Failure) {
+  init(sealed bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
     self.init(bytes[..<(bytes.count - 8)])
     var tail = BinaryReader(bytes[end...])
@@ -143,7 +143,7 @@ package struct BinaryReader {
   }
 
   /// Whether everything has been read.
-  package var isAtEnd: Bool { position == end }
+  var isAtEnd: Bool { position == end }
 
   /// Reads a byte.
   package mutating func byte() throws(Failure) -> UInt8 {

@@ -1,7 +1,7 @@
 package import RealtimeCore
 
 /// The first byte of a stored node; a set top bit means that a priority follows.
-package enum NodeTag: UInt8 {
+enum NodeTag: UInt8 {
   case empty, no, yes, integer, double, string, children
 
   static let priorityBit: UInt8 = 0x80
@@ -121,7 +121,7 @@ extension BinaryReader {
   ///   for each child of a small node: a million leaves load in a third of the time.
   /// - Returns: The content of the row.
   /// - Throws: A `Failure` that tells why the bytes cannot be a row.
-  package mutating func storedNode(
+  mutating func storedNode(
     with builder: inout PackedNodeBuilder
   ) throws(Failure) -> StoredNode {
     let start = position

@@ -7,7 +7,7 @@ package import RealtimeCore
 /// packed row, and at least one packed row below every branch row.
 package enum NodeRow {
   /// The maximum size in bytes of a subtree in one row, short enough to stay within a page.
-  package static let packedBytes = 512
+  static let packedBytes = 512
 
   private static let sealBytes = 4
 
@@ -77,7 +77,7 @@ package enum NodeRow {
   // MARK: Size
 
   /// Whether a node fits in one row, estimated only until it exceeds the limit.
-  package static func isSmall(_ node: Node) -> Bool {
+  static func isSmall(_ node: Node) -> Bool {
     // The estimate is at most a third more than the packed size, so it is rarely needed.
     if let bytes = node.children?.packedBytes, bytes <= packedBytes * 3 / 4 { return true }
     return size(of: node) != nil

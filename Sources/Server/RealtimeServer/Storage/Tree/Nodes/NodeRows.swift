@@ -86,7 +86,7 @@ package protocol RowVisitor {
 /// it. The rows of a node's children come in the order of the bytes of their keys.
 package struct RowWalk<Visitor: RowVisitor> {
   /// The visitor of the nodes.
-  package private(set) var visitor: Visitor
+  private(set) var visitor: Visitor
   /// The path of the innermost open node.
   private var path: [UInt8] = []
   /// The keys of the open nodes below the root, each with the length of the path above it.
