@@ -6,7 +6,7 @@ import Testing
 struct AccessTests {
   private func reads(_ rules: String, _ path: Path, _ data: String = "null") throws -> Bool {
     try RuleSet(source: #"{"rules":\#(rules)}"#)
-      .canRead(path, auth: nil, now: 0, root: try Node(parsing: data)).isAllowed
+      .canRead(path, by: .nobody, now: 0, root: try Node(parsing: data)).isAllowed
   }
 
   /// Whether all changes may be written together.
@@ -19,7 +19,7 @@ struct AccessTests {
     var new = old
     for (path, json) in changes { new.update(at: path, to: try Node(parsing: json)) }
     return try RuleSet(source: #"{"rules":\#(rules)}"#)
-      .canWrite(changes.map(\.0), auth: nil, now: 0, from: old, to: new).isAllowed
+      .canWrite(changes.map(\.0), by: .nobody, now: 0, from: old, to: new).isAllowed
   }
 
   @Test("Without rules everything is denied")
@@ -192,8 +192,10 @@ struct AccessTests {
       existing: .empty,
       timestamp: time
     )
-    #expect(rules.canWrite([.root], auth: nil, now: time, from: .empty, to: stamped).isAllowed)
-    #expect(!rules.canWrite([.root], auth: nil, now: time + 1, from: .empty, to: stamped).isAllowed)
+    #expect(rules.canWrite([.root], by: .nobody, now: time, from: .empty, to: stamped).isAllowed)
+    #expect(
+      !rules.canWrite([.root], by: .nobody, now: time + 1, from: .empty, to: stamped).isAllowed
+    )
   }
 
   @Test("Keys that differ only in Unicode composition are distinct")

@@ -39,7 +39,7 @@ struct BlogRulesTests {
     let auth: JSONValue? = attempt.uid.map { .object(("uid", .string($0))) }
     let decision = rules.canWrite(
       attempt.changes.map(\.path),
-      auth: auth,
+      by: RuleSubject(auth),
       now: now,
       from: old,
       to: new,
@@ -208,8 +208,8 @@ struct BlogRulesTests {
       "tags/tea",
     ]
     for path in places {
-      #expect(rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
-      #expect(!rules.canRead(path, auth: nil, now: 0, root: root).isAllowed)
+      #expect(rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)
+      #expect(!rules.canRead(path, by: .nobody, now: 0, root: root).isAllowed)
     }
     // Read marks are private to their user, so nobody may read everything.
     let others: [Path] = [
@@ -217,7 +217,7 @@ struct BlogRulesTests {
       "following/alice",
     ]
     for path in others {
-      #expect(!rules.canRead(path, auth: bob, now: 0, root: root).isAllowed)
+      #expect(!rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)
     }
   }
 

@@ -18,7 +18,7 @@ struct CostAttackTests {
     let rules = try RuleSet(source: #"{"rules":{"a":{".write":\#(rule)}}}"#)
     let decision = rules.canWrite(
       ["a"],
-      by: RuleSubject(nil),
+      by: .nobody,
       now: 0,
       from: .empty,
       to: Node.empty.setting("a" as Path, to: value),
@@ -77,7 +77,7 @@ struct CostAttackTests {
       func isAllowed(_ steps: Int) -> Bool {
         rules.canWrite(
           paths,
-          by: RuleSubject(nil),
+          by: .nobody,
           now: 0,
           from: .empty,
           to: root,

@@ -9,7 +9,7 @@ struct CostTests {
     try RuleSet(source: #"{"rules":\#(rules)}"#)
       .canWrite(
         ["a"],
-        auth: nil,
+        by: .nobody,
         now: 0,
         from: .empty,
         to: Node.empty.setting("a" as Path, to: value)

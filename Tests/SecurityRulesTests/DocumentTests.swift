@@ -25,7 +25,7 @@ struct DocumentTests {
         /**/}}
         """
     )
-    #expect(rules.canRead(.root, auth: nil, now: 0, root: .empty).isAllowed)
+    #expect(rules.canRead(.root, by: .nobody, now: 0, root: .empty).isAllowed)
   }
 
   @Test("Trailing commas are allowed, lone commas are not")
@@ -46,7 +46,7 @@ struct DocumentTests {
     for expression in expressions {
       let text = JSONValue.string(expression).text
       let rules = try RuleSet(source: #"{"rules":{".read":\#(text)}}"#)
-      let access = rules.canRead(.root, auth: nil, now: 0, root: .empty)
+      let access = rules.canRead(.root, by: .nobody, now: 0, root: .empty)
       #expect(access.isAllowed, "\(expression)")
     }
     #expect(error(#"{"rules":{".read":"true /* x"}}"#) != nil)
@@ -188,13 +188,14 @@ struct DocumentTests {
   @Test("Closed rules deny and open rules allow everything")
   func constants() {
     for path in [Path.root, "a/b"] {
-      #expect(!RuleSet.closed.canRead(path, auth: nil, now: 0, root: .empty).isAllowed)
+      #expect(!RuleSet.closed.canRead(path, by: .nobody, now: 0, root: .empty).isAllowed)
       #expect(
-        !RuleSet.closed.canWrite([path], auth: nil, now: 0, from: .empty, to: .bool(true)).isAllowed
+        !RuleSet.closed.canWrite([path], by: .nobody, now: 0, from: .empty, to: .bool(true))
+          .isAllowed
       )
-      #expect(RuleSet.open.canRead(path, auth: nil, now: 0, root: .empty).isAllowed)
+      #expect(RuleSet.open.canRead(path, by: .nobody, now: 0, root: .empty).isAllowed)
       #expect(
-        RuleSet.open.canWrite([path], auth: nil, now: 0, from: .empty, to: .bool(true)).isAllowed
+        RuleSet.open.canWrite([path], by: .nobody, now: 0, from: .empty, to: .bool(true)).isAllowed
       )
     }
   }

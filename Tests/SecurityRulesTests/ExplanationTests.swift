@@ -30,7 +30,7 @@ struct ExplanationTests {
   private func write(_ path: Path, _ node: Node, as uid: String) -> Decision {
     rules.canWrite(
       [path],
-      auth: .object(("uid", .string(uid))),
+      by: RuleSubject(.object(("uid", .string(uid)))),
       now: 0,
       from: root,
       to: root.setting(path, to: node),
@@ -40,7 +40,7 @@ struct ExplanationTests {
 
   @Test("An allowed request names the rule that granted it")
   func granted() throws {
-    let decision = rules.canRead("posts/p/title", auth: nil, now: 0, root: root, explaining: true)
+    let decision = rules.canRead("posts/p/title", by: .nobody, now: 0, root: root, explaining: true)
     let rule = try #require(decision.explanation.decisive)
     #expect(decision.isAllowed)
     #expect(rule.kind == .read)
@@ -88,7 +88,7 @@ struct ExplanationTests {
     let rules = try RuleSet(
       source: #"{"rules":{".read":"auth.x.length > 1","a":{".read":"data.val() == 1"}}}"#
     )
-    let decision = rules.canRead("a", auth: nil, now: 0, root: root)
+    let decision = rules.canRead("a", by: .nobody, now: 0, root: root)
     #expect(decision.explanation.decisive?.rulePath == "/a")
     #expect(decision.explanation.decisive?.outcome == .refused)
   }
@@ -104,21 +104,21 @@ struct ExplanationTests {
   @Test("A multi-line expression is shown on one line")
   func lines() throws {
     let rules = try RuleSet(source: "{\"rules\":{\".read\":\"true\n  &&\r\n\tfalse\"}}")
-    let explanation = rules.canRead(.root, auth: nil, now: 0, root: root).explanation
+    let explanation = rules.canRead(.root, by: .nobody, now: 0, root: root).explanation
     #expect(explanation.description == ".read of / (line 1) at /: true && false → false")
   }
 
   @Test("Each wildcard is shown with the key it matched")
   func wildcards() throws {
     let rules = try RuleSet(source: #"{"rules":{"$a":{"$b":{".read":"$a == $b"}}}}"#)
-    let decision = rules.canRead("x/y", auth: nil, now: 0, root: root, explaining: true)
+    let decision = rules.canRead("x/y", by: .nobody, now: 0, root: root, explaining: true)
     let names = decision.explanation.bindings.map { "\($0.name)=\($0.text)" }
     #expect(names.prefix(2) == [#"$a="x""#, #"$b="y""#])
   }
 
   @Test("Values and evaluations are collected only on request")
   func cheap() {
-    let decision = rules.canRead("posts/p", auth: nil, now: 0, root: root)
+    let decision = rules.canRead("posts/p", by: .nobody, now: 0, root: root)
     #expect(decision.isAllowed)
     #expect(decision.explanation.decisive == nil)
     #expect(decision.explanation.bindings.isEmpty)

@@ -10,7 +10,7 @@ struct LastingTests {
     )
     let decision = rules.canRead(
       "a",
-      auth: .object(("uid", .string("ann"))),
+      by: RuleSubject(.object(("uid", .string("ann")))),
       now: 5,
       root: try Node(parsing: #"{"a":{"ann":true,"n":1}}"#)
     )
@@ -51,7 +51,7 @@ struct LastingTests {
 
   @Test("A refusal never lasts")
   func refusal() {
-    #expect(!RuleSet.closed.canRead("a", auth: nil, now: 0, root: .empty).isLasting)
+    #expect(!RuleSet.closed.canRead("a", by: .nobody, now: 0, root: .empty).isLasting)
   }
 
   @Test("A document is kept as written and is JSON without its comments")
@@ -75,8 +75,8 @@ struct LastingTests {
     for rules in [RuleSet.open, .closed] {
       #expect(!rules.isDocument)
       let written = try RuleSet(source: rules.source)
-      let isOpen = written.canRead("a", auth: nil, now: 0, root: .empty).isAllowed
-      #expect(isOpen == rules.canRead("a", auth: nil, now: 0, root: .empty).isAllowed)
+      let isOpen = written.canRead("a", by: .nobody, now: 0, root: .empty).isAllowed
+      #expect(isOpen == rules.canRead("a", by: .nobody, now: 0, root: .empty).isAllowed)
     }
   }
 }

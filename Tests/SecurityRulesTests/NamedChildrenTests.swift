@@ -54,7 +54,8 @@ struct NamedChildrenTests {
         let root = Node.empty.setting("posts/other" as Path, to: .integer(1))
           .setting("posts/a" as Path, to: old)
         let changed = root.setting("posts/a" as Path, to: new)
-        return rules.canWrite(["posts/a"], auth: auth, now: 0, from: root, to: changed).isAllowed
+        return rules.canWrite(["posts/a"], by: RuleSubject(auth), now: 0, from: root, to: changed)
+          .isAllowed
       }
       #expect(Set(allowed).count == 1, "\(old) becomes \(new)")
       outcomes[allowed[0], default: 0] += 1
@@ -77,7 +78,13 @@ struct NamedChildrenTests {
         )
         let places: [Path] = ["posts/a", "posts/b"]
         for paths in [places, places.reversed()] {
-          let decision = rules.canWrite(paths, auth: auth, now: 0, from: root, to: changed)
+          let decision = rules.canWrite(
+            paths,
+            by: RuleSubject(auth),
+            now: 0,
+            from: root,
+            to: changed
+          )
           // The rule for all posts depends on their data alone, which begins at 0 or 1.
           #expect(decision.isAllowed == (isOpen || first == second), "\(paths) \(isOpen)")
         }
@@ -103,7 +110,7 @@ struct NamedChildrenTests {
       var node = try Node(parsing: text)
       if !isPacked { node.update(at: ".priority", to: .integer(1)) }
       let changed = Node.empty.setting("a" as Path, to: node)
-      let decision = rules.canWrite(["a"], auth: auth, now: 0, from: .empty, to: changed)
+      let decision = rules.canWrite(["a"], by: RuleSubject(auth), now: 0, from: .empty, to: changed)
       #expect(decision.isAllowed == isAllowed, "\(text)")
     }
   }
@@ -125,7 +132,7 @@ struct NamedChildrenTests {
           node.update(at: Path([ChildKey(name)]), to: .string(number == wrong ? "x" : name))
         }
         let changed = Node.empty.setting("a" as Path, to: node)
-        let decision = rules.canWrite(["a"], auth: nil, now: 0, from: .empty, to: changed)
+        let decision = rules.canWrite(["a"], by: .nobody, now: 0, from: .empty, to: changed)
         #expect(decision.isAllowed == (missing < 0 && wrong < 0), "\(missing) \(wrong)")
       }
     }

@@ -25,7 +25,7 @@ struct QuickstartRulesTests {
     for (path, json) in changes { new.update(at: path, to: try Node(parsing: json)) }
     return try RuleSet.asset("quickstart.json").canWrite(
       changes.map(\.0),
-      auth: uid.map { .object(("uid", .string($0))) },
+      by: RuleSubject(uid.map { .object(("uid", .string($0))) }),
       now: 0,
       from: old,
       to: new
@@ -35,7 +35,7 @@ struct QuickstartRulesTests {
   private func mayRead(_ uid: String?, _ path: Path) throws -> Bool {
     try RuleSet.asset("quickstart.json").canRead(
       path,
-      auth: uid.map { .object(("uid", .string($0))) },
+      by: RuleSubject(uid.map { .object(("uid", .string($0))) }),
       now: 0,
       root: try Node(parsing: Self.world)
     ).isAllowed

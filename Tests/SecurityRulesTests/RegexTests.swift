@@ -21,7 +21,7 @@ struct RegexTests {
         """#
     )
     func isFound(_ text: String) -> Bool {
-      rules.canWrite([.root], auth: nil, now: 0, from: .empty, to: .string(text)).isAllowed
+      rules.canWrite([.root], by: .nobody, now: 0, from: .empty, to: .string(text)).isAllowed
     }
     for length in 0..<20 {
       for plain in ["a", "~", " ", "é", "\u{A0}", "🐵", "\u{FFFD}"] {

@@ -37,11 +37,18 @@ struct RuleProbe {
     let path = Path([ChildKey("things"), ChildKey(key)])
     let auth = try JSONParser.parse(auth)
     switch kind {
-    case .read: return rules.canRead(path, query: query, auth: auth, now: now, root: root)
+    case .read:
+      return rules.canRead(path, query: query, by: RuleSubject(auth), now: now, root: root)
     case .write, .validate:
       let thing = try Node(parsing: newThing)
       let changed = root.setting(path, to: thing)
-      let decision = rules.canWrite([path], auth: auth, now: now, from: root, to: changed)
+      let decision = rules.canWrite(
+        [path],
+        by: RuleSubject(auth),
+        now: now,
+        from: root,
+        to: changed
+      )
       rules.expect(decision.isAllowed, onReplacing: path, by: thing, in: root, auth: auth, now: now)
       return decision
     }

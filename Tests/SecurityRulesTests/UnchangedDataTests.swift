@@ -40,7 +40,7 @@ struct UnchangedDataTests {
             let before = try Node(parsing: #"{"p":{"a":\#(old),"b":"x"}}"#)
             let after = try Node(parsing: #"{"p":{"a":\#(new),"b":"z"}}"#)
             let isAllowed = [false, true].map {
-              rules.canWrite(["p"], auth: nil, now: 0, from: before, to: after, explaining: $0)
+              rules.canWrite(["p"], by: .nobody, now: 0, from: before, to: after, explaining: $0)
                 .isAllowed
             }
             #expect(isAllowed[0] == isAllowed[1], "\(expression): \(old) becomes \(new)")

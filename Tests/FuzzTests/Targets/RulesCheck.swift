@@ -36,8 +36,15 @@ enum RulesCheck {
     _ auth: JSONValue?
   ) throws(BrokenProperty) {
     let query = path.isRoot ? Query.all : Query(index: .key, limit: Query.Limit(3, side: .last))
-    let decision = rules.canRead(path, query: query, auth: auth, now: now, root: old)
-    let told = rules.canRead(path, query: query, auth: auth, now: now, root: old, explaining: true)
+    let decision = rules.canRead(path, query: query, by: RuleSubject(auth), now: now, root: old)
+    let told = rules.canRead(
+      path,
+      query: query,
+      by: RuleSubject(auth),
+      now: now,
+      root: old,
+      explaining: true
+    )
     try demand(decision.isAllowed == told.isAllowed, "an explanation changes a read of \(path)")
     for query in [Query(index: .value), Query(index: .child("x"))] where !query.isDefault {
       _ = rules.isIndexed(path, by: query.index)
@@ -52,8 +59,15 @@ enum RulesCheck {
     let place = path.appending(ChildKey("new"))
     var new = old
     new.update(at: place, to: .leaf(.string("text")))
-    let decision = rules.canWrite([place], auth: auth, now: now, from: old, to: new)
-    let told = rules.canWrite([place], auth: auth, now: now, from: old, to: new, explaining: true)
+    let decision = rules.canWrite([place], by: RuleSubject(auth), now: now, from: old, to: new)
+    let told = rules.canWrite(
+      [place],
+      by: RuleSubject(auth),
+      now: now,
+      from: old,
+      to: new,
+      explaining: true
+    )
     try demand(decision.isAllowed == told.isAllowed, "an explanation changes a write at \(path)")
   }
 

@@ -273,7 +273,7 @@ extension Rules {
         return rules.canRead(
           path,
           query: try selection(),
-          auth: auth,
+          by: RuleSubject(auth),
           now: now,
           root: root,
           explaining: true
@@ -286,7 +286,7 @@ extension Rules {
       }
       return rules.canWrite(
         changes.map(\.path),
-        auth: auth,
+        by: RuleSubject(auth),
         now: now,
         from: root,
         to: new,

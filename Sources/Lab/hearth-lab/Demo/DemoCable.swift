@@ -128,7 +128,7 @@ enum DemoRules {
     let place = Path(wire: path)
     let decision = rules.canWrite(
       [place],
-      auth: nil,
+      by: .nobody,
       now: 0,
       from: before,
       to: before.setting(place, to: .leaf(.bool(true))),

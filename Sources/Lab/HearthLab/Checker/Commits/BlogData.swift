@@ -86,7 +86,7 @@ package enum Trespass {
     return [edited, starred].allSatisfy { after in
       !rules.canWrite(
         [path],
-        auth: .object(("uid", .string("stranger"))),
+        by: RuleSubject(.object(("uid", .string("stranger")))),
         now: 1,
         from: root,
         to: after

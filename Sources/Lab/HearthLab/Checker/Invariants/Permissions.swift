@@ -162,7 +162,7 @@ struct RulesOracle: Invariant {
       ruleSets.contains { rules in
         rules.canWrite(
           paths,
-          auth: .object(("uid", .string(uid))),
+          by: RuleSubject(.object(("uid", .string(uid)))),
           now: timestamp,
           from: step.before,
           to: step.after
@@ -186,7 +186,7 @@ struct RulesOracle: Invariant {
           rules.canRead(
             Path(wire: view.path),
             query: view.query,
-            auth: .object(("uid", .string(client.header.uid))),
+            by: RuleSubject(.object(("uid", .string(client.header.uid)))),
             now: client.header.wallClock,
             root: evidence.finalRoot
           ).isAllowed

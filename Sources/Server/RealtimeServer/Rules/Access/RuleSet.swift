@@ -142,38 +142,6 @@ extension RuleSet {
   /// - Parameters:
   ///   - path: The location.
   ///   - query: The query.
-  ///   - auth: The `auth` of the client: an object with `uid`, `token` and so on, or nil.
-  ///   - now: The time in milliseconds since 1970.
-  ///   - root: All data.
-  ///   - steps: The limit of steps; a request that takes more is denied.
-  ///   - explaining: Whether to record all evaluations, which takes longer.
-  /// - Returns: The decision and the rule that made it.
-  /// - Complexity: O(depth), times the cost of the rules, up to the limit of steps
-  package func canRead(
-    _ path: Path,
-    query: Query = .all,
-    auth: JSONValue?,
-    now: Int64,
-    root: Node,
-    steps: Int = RulesLimits.steps,
-    explaining: Bool = false
-  ) -> Decision {
-    canRead(
-      path,
-      query: query,
-      by: RuleSubject(auth),
-      now: now,
-      root: root,
-      steps: steps,
-      explaining: explaining
-    )
-  }
-
-  /// Whether a client with a prepared subject may read the result of a query at a location.
-  ///
-  /// - Parameters:
-  ///   - path: The location.
-  ///   - query: The query.
   ///   - subject: The client.
   ///   - now: The time in milliseconds since 1970.
   ///   - root: All data.
@@ -183,7 +151,7 @@ extension RuleSet {
   /// - Complexity: O(depth), times the cost of the rules, up to the limit of steps
   package func canRead(
     _ path: Path,
-    query: Query,
+    query: Query = .all,
     by subject: RuleSubject,
     now: Int64,
     root: Node,
@@ -212,39 +180,6 @@ extension RuleSet {
   ///
   /// For each location, a `.write` between the root and the location must be true, and so must
   /// every `.validate` above, at and below it where there is new data.
-  ///
-  /// - Parameters:
-  ///   - paths: The locations of the changes.
-  ///   - auth: The `auth` of the client: an object with `uid`, `token` and so on, or nil.
-  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
-  ///   - oldRoot: All data before the changes.
-  ///   - newRoot: All data after the changes, with server values resolved.
-  ///   - steps: The limit of steps; a request that takes more is denied.
-  ///   - explaining: Whether to record all evaluations, which takes longer.
-  /// - Returns: The decision, with the first rule that denies, if any.
-  /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
-  ///   rules, up to the limit of steps
-  package func canWrite(
-    _ paths: [Path],
-    auth: JSONValue?,
-    now: Int64,
-    from oldRoot: Node,
-    to newRoot: Node,
-    steps: Int = RulesLimits.steps,
-    explaining: Bool = false
-  ) -> Decision {
-    canWrite(
-      paths,
-      by: RuleSubject(auth),
-      now: now,
-      from: oldRoot,
-      to: newRoot,
-      steps: steps,
-      explaining: explaining
-    )
-  }
-
-  /// Whether a client with a prepared subject may make several changes at once.
   ///
   /// - Parameters:
   ///   - paths: The locations of the changes.

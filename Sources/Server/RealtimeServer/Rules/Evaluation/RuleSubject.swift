@@ -14,6 +14,9 @@ package final class RuleSubject: @unchecked Sendable {
   let uidKey: LeafText?
   private let members: RuleMembers
 
+  /// A client that has not signed in.
+  package static let nobody = RuleSubject(nil)
+
   /// Prepares an `auth`.
   ///
   /// - Parameter auth: An object with `uid`, `token` and so on, or nil for a client that has not
