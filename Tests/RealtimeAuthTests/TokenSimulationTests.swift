@@ -162,27 +162,20 @@ struct TokenSimulation {
   private mutating func dispatch(_ outputs: [HubOutput]) {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes):
-        guard peer == PeerID(link), let message = try? ServerMessage(decoding: bytes) else {
-          continue
-        }
-        add(.toClient(message, link: link), in: delay)
-      case .broadcast(let peers, let bytes):
-        guard peers.contains(PeerID(link)), let message = try? ServerMessage(decoding: bytes) else {
-          continue
-        }
-        add(.toClient(message, link: link), in: delay)
+      case .send(let peer, let message): send(message, to: [peer])
+      case .broadcast(let peers, let message): send(message, to: peers)
       case .compose(let peer, let composition):
-        for bytes in composition.composed().texts {
-          guard peer == PeerID(link), let message = try? ServerMessage(decoding: bytes) else {
-            continue
-          }
-          add(.toClient(message, link: link), in: delay)
-        }
+        for message in composition.composed().messages { send(message, to: [peer]) }
       case .deliver, .disconnect: problems.append("the hub does what it is not asked for")
       }
     }
     if hub.takeBatch() != nil { dispatch(hub.batchCommitted()) }
+  }
+
+  private mutating func send(_ message: HubMessage, to peers: [PeerID]) {
+    guard peers.contains(PeerID(link)), let message = try? ServerMessage(decoding: message.bytes)
+    else { return }
+    add(.toClient(message, link: link), in: delay)
   }
 
   // MARK: The client

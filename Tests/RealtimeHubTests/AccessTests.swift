@@ -1,6 +1,7 @@
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 /// A denial as sorted JSON.
 func denial(_ id: Int) -> String {
@@ -84,10 +85,15 @@ struct AccessTests {
       hub.handle(request, from: PeerID(0), at: 0) == [
         .send(
           PeerID(0),
-          ServerMessage.response(
-            id: 1,
-            ServerMessage.Response(.permissionDenied, payload: .json(.string("Permission denied")))
-          ).encoded()
+          HubMessage(
+            .response(
+              id: 1,
+              ServerMessage.Response(
+                .permissionDenied,
+                payload: .json(.string("Permission denied"))
+              )
+            )
+          )
         )
       ]
     )

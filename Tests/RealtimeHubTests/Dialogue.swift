@@ -148,10 +148,10 @@ struct Dialogue {
   func texts(_ outputs: [HubOutput]) -> [String] {
     outputs.flatMap { output in
       switch output {
-      case .send(let peer, let bytes): texts([peer], bytes)
-      case .broadcast(let peers, let bytes): texts(peers, bytes)
+      case .send(let peer, let message): texts([peer], message.bytes)
+      case .broadcast(let peers, let message): texts(peers, message.bytes)
       case .compose(let peer, let composition):
-        composition.composed().texts.flatMap { texts([peer], $0) }
+        composition.composed().messages.flatMap { texts([peer], $0.bytes) }
       case .deliver(let peer, let message):
         [mark(peer) + "value: " + sortedJSON(String(decoding: message.encoded(), as: UTF8.self))]
       case .disconnect(let peer, let reason): [mark(peer) + "disconnect: \(reason)"]

@@ -89,8 +89,8 @@ struct HubTests {
         #expect(batch.ledger.last?.refused == [2: .dataStale])
         outputs += hub.batchCommitted()
       }
-      guard case .send(_, let bytes)? = outputs.last,
-        case .response(_, let response) = try ServerMessage(decoding: bytes)
+      guard case .send(_, let message)? = outputs.last,
+        case .response(_, let response) = try ServerMessage(decoding: message.bytes)
       else { return nil }
       return response.status
     }

@@ -23,11 +23,11 @@ struct IdentityTests {
     hub.open(PeerID(0))
     let request = ClientRequest.authenticate(.init(credential: "owner", isAdministrative: true))
     let outputs = hub.handle(.request(id: 1, request), from: PeerID(0), at: 0)
-    guard case .send(_, let bytes)? = outputs.first else {
+    guard case .send(_, let message)? = outputs.first else {
       Issue.record("no answer")
       return
     }
-    #expect(statuses([String(decoding: bytes, as: UTF8.self)]) == ["invalid_token"])
+    #expect(statuses([String(decoding: message.bytes, as: UTF8.self)]) == ["invalid_token"])
   }
 
   @Test("A user impersonated without a response gets no reasons for denials")

@@ -38,8 +38,8 @@ struct IndexTests {
 
   private static func get(_ hub: inout TreeHub, _ query: Query = lastHundred) throws -> Node {
     let request = ClientMessage.request(id: 1, .get(path: "posts", query: query))
-    guard case .send(_, let bytes)? = hub.handle(request, from: PeerID(0), at: 0).first,
-      case .response(_, let response) = try ServerMessage(decoding: bytes),
+    guard case .send(_, let answer)? = hub.handle(request, from: PeerID(0), at: 0).first,
+      case .response(_, let response) = try ServerMessage(decoding: answer.bytes),
       case .json(let json) = response.payload
     else { return .empty }
     #expect(response.status == .ok)

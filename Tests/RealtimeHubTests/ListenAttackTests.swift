@@ -33,8 +33,8 @@ struct ListenAttackTests {
   ) throws -> Bool {
     let listen = ListenRequest(path: "posts", query: query, tag: Int64(tag))
     let outputs = hub.handle(.request(id: 1, .listen(listen)), from: PeerID(peer), at: 0)
-    guard case .send(_, let bytes)? = outputs.last,
-      case .response(_, let response) = try ServerMessage(decoding: bytes)
+    guard case .send(_, let message)? = outputs.last,
+      case .response(_, let response) = try ServerMessage(decoding: message.bytes)
     else { return false }
     return response.status == .ok
   }
@@ -173,8 +173,8 @@ struct ListenAttackTests {
       for output in hub.batchCommitted() {
         let (peers, bytes): ([PeerID], [UInt8])
         switch output {
-        case .send(let peer, let message): (peers, bytes) = ([peer], message)
-        case .broadcast(let all, let message): (peers, bytes) = (all, message)
+        case .send(let peer, let message): (peers, bytes) = ([peer], message.bytes)
+        case .broadcast(let all, let message): (peers, bytes) = (all, message.bytes)
         default: continue
         }
         guard case .push(let push) = try ServerMessage(decoding: bytes) else { continue }

@@ -22,7 +22,7 @@ struct RangeTests {
     hub.open(PeerID(0))
     let outputs = hub.handle(.request(id: 1, .listen(request)), from: PeerID(0), at: 0)
     return try outputs.dropLast().compactMap {
-      if case .send(_, let bytes) = $0 { try ServerMessage(decoding: bytes) } else { nil }
+      if case .send(_, let message) = $0 { try ServerMessage(decoding: message.bytes) } else { nil }
     }
   }
 

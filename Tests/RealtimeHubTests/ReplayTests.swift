@@ -63,11 +63,11 @@ struct ReplaySimulation {
   mutating func deliver(_ outputs: [HubOutput]) throws {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes): try clients[peer]?.receive(bytes)
-      case .broadcast(let peers, let bytes):
-        for peer in peers { try clients[peer]?.receive(bytes) }
+      case .send(let peer, let message): try clients[peer]?.receive(message.bytes)
+      case .broadcast(let peers, let message):
+        for peer in peers { try clients[peer]?.receive(message.bytes) }
       case .compose(let peer, let composition):
-        for bytes in composition.composed().texts { try clients[peer]?.receive(bytes) }
+        for message in composition.composed().messages { try clients[peer]?.receive(message.bytes) }
       case .deliver(let peer, let message): try clients[peer]?.receive(message.encoded())
       case .disconnect(let peer, _): try close(peer)
       }

@@ -166,9 +166,10 @@ struct RuleSimulation {
 
   private static func messages(of output: HubOutput) -> [(peer: PeerID, bytes: [UInt8])] {
     switch output {
-    case .send(let peer, let bytes): [(peer, bytes)]
-    case .broadcast(let peers, let bytes): peers.map { ($0, bytes) }
-    case .compose(let peer, let composition): composition.composed().texts.map { (peer, $0) }
+    case .send(let peer, let message): [(peer, message.bytes)]
+    case .broadcast(let peers, let message): peers.map { ($0, message.bytes) }
+    case .compose(let peer, let composition):
+      composition.composed().messages.map { (peer, $0.bytes) }
     case .deliver, .disconnect: []
     }
   }

@@ -88,11 +88,11 @@ struct WorkAttackTests {
     var dialogue = try dialogue()
     let composition = composition(outputs(.get(path: "a", query: .all), &dialogue))
     _ = dialogue.ask(8, "p", #"{"p":"/a","d":null}"#, from: 1)
-    let messages = try #require(composition).composed()
-    #expect(!messages.isRefused)
+    let result = try #require(composition).composed()
+    #expect(!result.isRefused)
     let data = try #require(try JSONParser.parse(Self.large)["a"])
     #expect(
-      messages.texts.map { sortedJSON(String(decoding: $0, as: UTF8.self)) }
+      result.messages.map { sortedJSON(String(decoding: $0.bytes, as: UTF8.self)) }
         == [response(7, "ok", data.text)]
     )
   }
@@ -105,8 +105,8 @@ struct WorkAttackTests {
     for (known, pushes) in [("", 1), (hash, 0), ("other", 1)] {
       let listen = ListenRequest(path: "a", hash: known)
       let composition = composition(outputs(.listen(listen), &dialogue))
-      let texts = try #require(composition).composed().texts
-        .map { sortedJSON(String(decoding: $0, as: UTF8.self)) }
+      let texts = try #require(composition).composed().messages
+        .map { sortedJSON(String(decoding: $0.bytes, as: UTF8.self)) }
       let expected = push("d", #"{"p":"a","d":\#(data.text)}"#)
       #expect(texts == Array(repeating: expected, count: pushes) + [response(7, "ok", "{}")])
     }
@@ -120,9 +120,11 @@ struct WorkAttackTests {
     var dialogue = try Dialogue(Self.large, limits: limits, peers: 2)
     let found = composition(outputs(.listen(ListenRequest(path: "a")), &dialogue))
     let composition = try #require(found)
-    let messages = composition.composed()
-    #expect(messages.isRefused)
-    #expect(statuses(messages.texts.map { String(decoding: $0, as: UTF8.self) }) == ["too_big"])
+    let result = composition.composed()
+    #expect(result.isRefused)
+    #expect(
+      statuses(result.messages.map { String(decoding: $0.bytes, as: UTF8.self) }) == ["too_big"]
+    )
     #expect(dialogue.hub.listenCount(of: PeerID(0)) == 1)
     _ = dialogue.hub.compositionFailed(composition, of: PeerID(0))
     #expect(dialogue.hub.listenCount(of: PeerID(0)) == 0)

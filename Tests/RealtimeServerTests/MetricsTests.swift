@@ -197,29 +197,6 @@ struct MemoryGaugeTests {
   }
 }
 
-@Suite("OutgoingKind")
-struct OutgoingKindTests {
-  @Test(
-    "tells changes from other messages by their bytes",
-    arguments: [
-      (#"{"t":"d","d":{"a":"d","b":{"p":"a","d":1}}}"#, OutgoingKind.change),
-      (#"{"t":"d","d":{"a":"m","b":{"p":"a","d":{}}}}"#, .change),
-      (#"{"t":"d","d":{"a":"rm","b":{"p":"a","d":[]}}}"#, .change),
-      (#"{"t":"d","d":{"a":"c","b":{"p":"a"}}}"#, .other),
-      (#"{"t":"d","d":{"a":"ac","b":{"s":"expired_token"}}}"#, .other),
-      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":""}}}"#, .other),
-      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{}}}}"#, .other),
-      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{"w":["no_index"]}}}}"#, .other),
-      (#"{"t":"d","d":{"r":12,"b":{"s":"ok","d":{"a":1}}}}"#, .reading),
-      (#"{"t":"d","d":{"r":12,"b":{"s":"datastale","d":"x"}}}"#, .other),
-      (#"{"t":"c","d":{"t":"o","d":{}}}"#, .other), ("", .other),
-    ]
-  )
-  func kinds(message: String, kind: OutgoingKind) {
-    #expect(OutgoingKind(Array(message.utf8)) == kind)
-  }
-}
-
 /// Reads Prometheus' text format as its documentation describes it, and nothing beyond it.
 enum PrometheusReader {
   struct Malformed: Error {

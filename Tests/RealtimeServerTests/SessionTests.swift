@@ -216,10 +216,12 @@ struct BroadcastRunTests {
   private let peers = (1...5).map { PeerID($0) }
 
   private func broadcast(_ text: String, to peers: [PeerID]? = nil) -> HubOutput {
-    .broadcast(peers ?? self.peers, Array(text.utf8))
+    .broadcast(peers ?? self.peers, HubMessage(bytes: Array(text.utf8), kind: .change))
   }
 
-  private func send(_ peer: Int) -> HubOutput { .send(PeerID(peer), [0]) }
+  private func send(_ peer: Int) -> HubOutput {
+    .send(PeerID(peer), HubMessage(bytes: [0], kind: .other))
+  }
 
   @Test("extends to the last broadcast to the same peers, across messages to single peers")
   func reach() throws {
@@ -230,7 +232,7 @@ struct BroadcastRunTests {
     #expect(BroadcastRun(in: outputs, at: 0) == nil)
     let run = try #require(BroadcastRun(in: outputs, at: 1))
     #expect(run.range == 1..<7)
-    #expect(run.messages == ["a", "b", "c"].map { Array($0.utf8) })
+    #expect(run.messages.map(\.bytes) == ["a", "b", "c"].map { Array($0.utf8) })
     #expect(run.apart == [PeerID(2)])
     #expect(BroadcastRun(in: outputs, at: 9)?.range == 9..<10)
   }

@@ -40,10 +40,11 @@ extension Simulation {
   mutating func dispatch(_ outputs: [HubOutput]) {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes): send(bytes, to: peer)
-      case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
+      case .send(let peer, let message): send(message.bytes, to: peer)
+      case .broadcast(let peers, let message):
+        for peer in peers { send(message.bytes, to: peer) }
       case .compose(let peer, let composition):
-        for bytes in composition.composed().texts { send(bytes, to: peer) }
+        for message in composition.composed().messages { send(message.bytes, to: peer) }
       case .deliver: fail("a peer outside the server is handed a value")
       case .disconnect(let peer, _):
         guard let number = linkOfPeer[peer] else { continue }

@@ -100,8 +100,8 @@ struct FailedBatchTests {
     outputs += hub.handle(.request(id: 3, .write(write)), from: PeerID(2), at: 4)
     while hub.takeBatch() != nil { outputs += hub.batchCommitted() }
     let answers = try outputs.compactMap { output -> ServerMessage? in
-      guard case .send(PeerID(2), let bytes) = output else { return nil }
-      return try ServerMessage(decoding: bytes)
+      guard case .send(PeerID(2), let message) = output else { return nil }
+      return try ServerMessage(decoding: message.bytes)
     }
     let isStored = !hub.snapshot.isEmpty
     #expect(!answers.isEmpty)

@@ -97,12 +97,14 @@ enum SessionCheck {
   ) throws(BrokenProperty) {
     for output in outputs {
       switch output {
-      case .send(let peer, let bytes): try receive(bytes, peer, &session)
+      case .send(let peer, let message): try receive(message.bytes, peer, &session)
       case .compose(let peer, let composition):
-        for bytes in composition.composed().texts { try receive(bytes, peer, &session) }
-      case .broadcast(_, let bytes):
-        guard (try? ServerMessage(decoding: bytes)) != nil else {
-          throw BrokenProperty("\(String(decoding: bytes, as: UTF8.self)) cannot be read")
+        for message in composition.composed().messages {
+          try receive(message.bytes, peer, &session)
+        }
+      case .broadcast(_, let message):
+        guard (try? ServerMessage(decoding: message.bytes)) != nil else {
+          throw BrokenProperty("\(String(decoding: message.bytes, as: UTF8.self)) cannot be read")
         }
       case .deliver, .disconnect:
         throw BrokenProperty("a peer is closed, or taken for an internal one")

@@ -188,7 +188,7 @@ extension DatabaseCore {
     }
     count(request)
     if let answer = refusal(of: request) ?? metrics(for: request, of: peer) {
-      perform([.send(peer, ServerMessage.response(id: id, answer).encoded())])
+      perform([.send(peer, HubMessage(.response(id: id, answer)))])
       return
     }
     perform(hub.handle(message, from: peer, at: context.clock()))

@@ -120,13 +120,13 @@ extension DatabaseCore {
   func deliver(_ outgoing: Session.Outgoing, to session: Session) {
     guard session.isComposing else { return put(outgoing, to: session) }
     switch outgoing {
-    case .message(let bytes):
+    case .message(let message):
       // Changes that arrive faster than large data can be encoded would pile up here.
       if session.backlog == nil, session.outgoingBytes > options.limits.outputCoalesceBytes {
         beginBacklog(of: session)
       }
-      guard session.backlog == nil else { return hold(bytes, from: session) }
-      session.outgoingBytes += bytes.count
+      guard session.backlog == nil else { return hold(message, from: session) }
+      session.outgoingBytes += message.bytes.count
     case .kept(let bytes): session.outgoingBytes += bytes.count
     case .composition(let composition, isKept: false):
       guard session.backlog == nil else { return hold(composition, from: session) }
@@ -137,7 +137,7 @@ extension DatabaseCore {
 
   private func put(_ outgoing: Session.Outgoing, to session: Session) {
     switch outgoing {
-    case .message(let bytes): send(bytes, to: session)
+    case .message(let message): send(message, to: session)
     case .kept(let bytes): transmit(bytes, over: session.connection)
     case .composition(let composition, let isKept):
       if !isKept {
@@ -152,18 +152,18 @@ extension DatabaseCore {
   }
 
   /// Sends a client a message of the hub, or holds it back while the client is behind.
-  private func send(_ bytes: [UInt8], to session: Session) {
+  private func send(_ message: HubMessage, to session: Session) {
     if session.backlog == nil {
-      guard session.connection.isCongested, OutgoingKind(bytes) == .change else {
-        return transmit(bytes, over: session.connection)
+      guard session.connection.isCongested, message.kind == .change else {
+        return transmit(message.bytes, over: session.connection)
       }
       beginBacklog(of: session)
     }
-    hold(bytes, from: session)
+    hold(message, from: session)
   }
 
-  private func hold(_ bytes: [UInt8], from session: Session) {
-    if session.backlog?.hold(bytes) == false { metrics.coalesced += 1 }
+  private func hold(_ message: HubMessage, from session: Session) {
+    if session.backlog?.hold(message) == false { metrics.coalesced += 1 }
   }
 
   private func hold(_ composition: Composition, from session: Session) {
@@ -202,7 +202,7 @@ extension DatabaseCore {
   /// Sends a client the current data of one of its listens.
   private func show(_ listen: ListenKey, to session: Session) {
     switch hub.currentData(of: session.peer, listen: listen) {
-    case .send(_, let bytes): deliver(.kept(bytes), to: session)
+    case .send(_, let message): deliver(.kept(message.bytes), to: session)
     case .compose(_, let composition):
       deliver(.composition(composition, isKept: true), to: session)
     case .broadcast, .deliver, .disconnect, nil: break
@@ -246,16 +246,16 @@ extension DatabaseCore {
         session.isGone || !memory.isExhausted(isWaiting: connection.hasNotableOutput)
       }
     ) {
-      let messages = composition.composed()
-      return (messages: messages, encoded: messages.texts.map { EncodedMessage($0) })
-    } then: { [weak self] result in
+      let result = composition.composed()
+      return (result: result, encoded: result.messages.map { EncodedMessage($0.bytes) })
+    } then: { [weak self] composed in
       session.isComposing = false
       guard let self, sessions[session.peer] === session else { return }
-      for (bytes, message) in zip(result.messages.texts, result.encoded) {
-        encoder.learn(bytes, as: message)
-        put(isKept ? .kept(bytes) : .message(bytes), to: session)
+      for (message, encoded) in zip(composed.result.messages, composed.encoded) {
+        encoder.learn(message.bytes, as: encoded)
+        put(isKept ? .kept(message.bytes) : .message(message), to: session)
       }
-      if result.messages.isRefused {
+      if composed.result.isRefused {
         perform(hub.compositionFailed(composition, of: session.peer))
       }
       goOn(session)
@@ -265,12 +265,12 @@ extension DatabaseCore {
   /// Sends the output that waited for an encoding, up to the next output to be encoded.
   private func goOn(_ session: Session) {
     while !session.isComposing, let next = session.outgoing.popFirst() {
-      guard case .message(let bytes) = next, session.backlog != nil else {
+      guard case .message(let message) = next, session.backlog != nil else {
         put(next, to: session)
         continue
       }
       // It precedes everything that is held back.
-      transmit(bytes, over: session.connection)
+      transmit(message.bytes, over: session.connection)
     }
     guard !session.isComposing else { return }
     session.outgoingBytes = 0

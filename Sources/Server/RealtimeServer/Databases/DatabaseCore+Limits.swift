@@ -89,7 +89,7 @@ extension DatabaseCore {
         .tooBig,
         payload: .json(.string("the request is longer than \(bytes) bytes"))
       )
-    perform([.send(peer, ServerMessage.response(id: id, response).encoded())])
+    perform([.send(peer, HubMessage(.response(id: id, response)))])
   }
 
   /// The connection that has been open the longest without being allowed anything.

@@ -158,8 +158,8 @@ final class DatabaseCore {
 
   private func perform(_ output: HubOutput) {
     switch output {
-    case .send(let peer, let bytes): send(bytes, to: peer)
-    case .broadcast(let peers, let bytes): for peer in peers { send(bytes, to: peer) }
+    case .send(let peer, let message): send(message, to: peer)
+    case .broadcast(let peers, let message): for peer in peers { send(message, to: peer) }
     case .compose(let peer, let composition):
       if let session = sessions[peer] {
         deliver(.composition(composition, isKept: false), to: session)
@@ -175,33 +175,33 @@ final class DatabaseCore {
 
   /// Sends each client all messages of a run at once.
   private func perform(_ run: BroadcastRun, of wanted: [HubOutput]) {
-    let message = EncodedMessage(joining: run.messages)
+    let message = EncodedMessage(joining: run.messages.map(\.bytes))
     for peer in run.peers where !run.apart.contains(peer) {
       guard let session = sessions[peer], session.backlog == nil, !session.isComposing,
         session.connection.sendUnlessCongested(message)
       else {
-        for bytes in run.messages { send(bytes, to: peer) }
+        for message in run.messages { send(message, to: peer) }
         continue
       }
       metrics.sent += run.messages.count
       metrics.sentBytes += message.byteCount
     }
     for output in wanted[run.range] {
-      if case .broadcast(_, let bytes) = output {
-        for peer in run.apart { send(bytes, to: peer) }
+      if case .broadcast(_, let message) = output {
+        for peer in run.apart { send(message, to: peer) }
       } else {
         perform(output)
       }
     }
   }
 
-  private func send(_ bytes: [UInt8], to peer: PeerID) {
+  private func send(_ message: HubMessage, to peer: PeerID) {
     if let session = sessions[peer] {
-      deliver(.message(bytes), to: session)
+      deliver(.message(message), to: session)
     } else if let internalPeer = internalPeers[peer],
-      let message = try? ServerMessage(decoding: bytes)
+      let push = try? ServerMessage(decoding: message.bytes)
     {
-      internalPeer.receive(message)
+      internalPeer.receive(push)
     }
   }
 

@@ -40,7 +40,7 @@ final class Session: Schedulable {
   /// Output for the client; indirect for the same reason.
   enum Outgoing {
     /// A message of the hub, which is held back or dropped while the client is behind.
-    case message([UInt8])
+    case message(HubMessage)
     /// A message that must not be held back again.
     case kept([UInt8])
     /// Output that is yet to be encoded.
@@ -140,13 +140,13 @@ struct Backlog {
   /// Holds a message back, or drops it if it is a change.
   ///
   /// - Returns: Whether it is held back.
-  mutating func hold(_ message: [UInt8]) -> Bool {
-    switch OutgoingKind(message) {
+  mutating func hold(_ message: HubMessage) -> Bool {
+    switch message.kind {
     case .change:
       hasLeftOut = true
       return false
-    case .reading: readings.append(.kept(message))
-    case .other: others.append(.kept(message))
+    case .reading: readings.append(.kept(message.bytes))
+    case .other: others.append(.kept(message.bytes))
     }
     return true
   }
@@ -161,7 +161,7 @@ struct Backlog {
     }
     hasLeftOut = true
     guard let answer = composition.acknowledgement else { return false }
-    others.append(.kept(answer))
+    others.append(.kept(answer.bytes))
     return true
   }
 
@@ -182,56 +182,6 @@ struct Backlog {
   }
 }
 
-/// The kind of a message of the hub, recognized by its members, whose order never changes.
-enum OutgoingKind {
-  /// A push of data, which can be replaced by a later one.
-  case change
-  /// An answer that shows data.
-  case reading
-  /// An acknowledgement, a refusal, the end of a listen, or anything else.
-  case other
-
-  init(_ message: [UInt8]) {
-    if Self.changes.contains(where: message.starts) {
-      self = .change
-    } else if message.starts(with: Self.answer), !Self.ends.contains(where: message.hasSuffix),
-      message.containsOK
-    {
-      self = .reading
-    } else {
-      self = .other
-    }
-  }
-
-  private static let answer = Array(#"{"t":"d","d":{"r":"#.utf8)
-  private static let changes = ["d", "m", "rm"].map {
-    Array(#"{"t":"d","d":{"a":"\#($0)","#.utf8)
-  }
-  /// The endings of answers that are only acknowledgements.
-  private static let ends = [#""d":""}}}"#, #""d":{}}}}"#, #""d":{"w":["no_index"]}}}}"#].map {
-    Array($0.utf8)
-  }
-}
-
-extension [UInt8] {
-  fileprivate func starts(with prefix: [UInt8]) -> Bool {
-    count >= prefix.count && self[..<prefix.count].elementsEqual(prefix)
-  }
-
-  fileprivate func hasSuffix(_ suffix: [UInt8]) -> Bool {
-    count >= suffix.count && self[(count - suffix.count)...].elementsEqual(suffix)
-  }
-
-  /// Whether an answer reports success, right after its number.
-  fileprivate var containsOK: Bool {
-    let mark = Array(#""b":{"s":"ok""#.utf8)
-    guard
-      let comma = firstIndex(of: UInt8(ascii: "r")).flatMap({ self[$0...].firstIndex(of: 0x2C) })
-    else { return false }
-    return self[(comma + 1)...].starts(with: mark)
-  }
-}
-
 /// Successive broadcasts to the same peers, as the writes of a batch bring them, with what goes to
 /// single peers in between.
 ///
@@ -245,7 +195,7 @@ struct BroadcastRun {
   private static let mostApart = 8
 
   let peers: [PeerID]
-  private(set) var messages: [[UInt8]]
+  private(set) var messages: [HubMessage]
   /// The peers that receive something else in between.
   private(set) var apart: [PeerID] = []
   /// The outputs that belong to the run.
@@ -258,13 +208,13 @@ struct BroadcastRun {
     guard case .broadcast(let peers, let first) = outputs[start] else { return nil }
     self.peers = peers
     messages = [first]
-    var bytes = first.count
+    var bytes = first.bytes.count
     var end = start + 1
     var apartSoFar = apart
     scan: for index in outputs.indices[end...] {
       switch outputs[index] {
       case .broadcast(let others, let message):
-        bytes += message.count
+        bytes += message.bytes.count
         guard others == peers, bytes <= Self.joinedBytes else { break scan }
         messages.append(message)
         apart = apartSoFar

@@ -275,7 +275,7 @@ struct Outbox: Sendable {
     /// The length of the message; outputs handed over as values or not yet encoded count as 0.
     fileprivate var byteCount: Int {
       switch output {
-      case .send(_, let bytes), .broadcast(_, let bytes): bytes.count
+      case .send(_, let message), .broadcast(_, let message): message.bytes.count
       case .deliver, .compose, .disconnect: 0
       }
     }

@@ -2,11 +2,10 @@ package import RealtimeCore
 
 /// An action that the owner of a hub must carry out, in the order in which the hub returns them.
 package enum HubOutput: Sendable, Equatable {
-  /// Send one whole message, JSON in UTF-8, to a peer; peers that get the same message share the
-  /// bytes.
-  case send(PeerID, [UInt8])
+  /// Send a peer a message.
+  case send(PeerID, HubMessage)
   /// Send several peers the same message. The owner skips peers that have closed in the meantime.
-  case broadcast([PeerID], [UInt8])
+  case broadcast([PeerID], HubMessage)
   /// Hand a message to a peer that lives in the server. Pushes of changes still come as bytes.
   ///
   /// Indirect, since it is rare and large and must not enlarge the other cases.

@@ -215,7 +215,9 @@ extension TreeHub {
   ///
   /// Internal peers check lengths themselves.
   private func lengthError(of output: HubOutput) -> RequestError? {
-    guard case .send(_, let bytes) = output, bytes.count > limits.responseBytes else { return nil }
+    guard case .send(_, let message) = output, message.bytes.count > limits.responseBytes else {
+      return nil
+    }
     return .tooLong(limits.responseBytes)
   }
 

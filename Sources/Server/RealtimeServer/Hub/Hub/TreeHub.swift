@@ -295,7 +295,7 @@ package struct TreeHub: Sendable {
     let message = ServerMessage.response(id: origin.request, response)
     let output: HubOutput =
       origin.isInternal
-      ? .deliver(origin.peer, message) : .send(origin.peer, message.encoded())
+      ? .deliver(origin.peer, message) : .send(origin.peer, HubMessage(message))
     durability.append(output, to: origin.peer, orElse: fallback)
   }
 
@@ -317,16 +317,17 @@ package struct TreeHub: Sendable {
 
   /// Queues a push to all of its peers.
   mutating func append(_ push: ListenRegistry.Push) {
+    let message = HubMessage(bytes: push.bytes, kind: .change)
     if push.peers.count == 1 {
       let peer = push.peers[0]
-      return durability.append(.send(peer, push.bytes), to: peer, orElse: .drop)
+      return durability.append(.send(peer, message), to: peer, orElse: .drop)
     }
-    durability.append(.broadcast(push.peers, push.bytes), to: nil, orElse: .drop)
+    durability.append(.broadcast(push.peers, message), to: nil, orElse: .drop)
   }
 
   /// A message in the form that the peer takes: a value if the peer is internal, otherwise bytes.
   func output(_ message: ServerMessage, to peer: PeerID) -> HubOutput {
-    isInternal(peer) ? .deliver(peer, message) : .send(peer, message.encoded())
+    isInternal(peer) ? .deliver(peer, message) : .send(peer, HubMessage(message))
   }
 
   /// Takes the outputs that depend only on durable data; those to closed peers are dropped.

@@ -16,9 +16,9 @@ package struct Composition: Sendable, Equatable {
   }
 
   /// The result of a composition.
-  package struct Messages: Sendable {
-    /// Whole messages, JSON in UTF-8, in order.
-    package let texts: [[UInt8]]
+  package struct Result: Sendable {
+    /// The messages in order.
+    package let messages: [HubMessage]
     /// Whether the data was too long for a response.
     ///
     /// Then the owner must call ``TreeHub/compositionFailed(_:of:)``.
@@ -54,7 +54,7 @@ package struct Composition: Sendable, Equatable {
   }
 
   /// The response to a new listen on its own, for a peer that receives the data in another way.
-  package var acknowledgement: [UInt8]? {
+  var acknowledgement: HubMessage? {
     guard case .listen(let request, _, _, let remarks) = content else { return nil }
     return Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
   }
@@ -62,34 +62,37 @@ package struct Composition: Sendable, Equatable {
   /// Encodes the messages.
   ///
   /// - Complexity: O(size of the data)
-  package func composed() -> Messages {
+  package func composed() -> Result {
     switch content {
     case .answer(let request, let node):
-      let text = Self.answer(request, with: ServerMessage.Response(.ok, payload: .node(node)))
-      if text.count <= byteLimit { return Messages(texts: [text], isRefused: false) }
+      let answer = Self.answer(request, with: ServerMessage.Response(.ok, payload: .node(node)))
+      if answer.bytes.count <= byteLimit { return Result(messages: [answer], isRefused: false) }
       return refused(request)
     case .listen(let request, let listen, let node, let remarks):
       let answer = Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
       guard Self.isNews(node, for: listen) else {
-        return Messages(texts: [answer], isRefused: false)
+        return Result(messages: [answer], isRefused: false)
       }
-      let push = ServerMessage.push(Self.news(of: node, for: listen)).encoded()
-      if push.count <= byteLimit { return Messages(texts: [push, answer], isRefused: false) }
+      let push = HubMessage(.push(Self.news(of: node, for: listen)))
+      if push.bytes.count <= byteLimit {
+        return Result(messages: [push, answer], isRefused: false)
+      }
       return refused(request)
     case .data(let key, let node, let tag):
       // The query is applied to the data of the location only here, since that takes time as well.
       let push = ServerPush.data(path: key.path, key.query.evaluate(node), tag: tag)
-      return Messages(texts: [ServerMessage.push(push).encoded()], isRefused: false)
+      return Result(messages: [HubMessage(.push(push))], isRefused: false)
     }
   }
 
-  private func refused(_ request: Int64) -> Messages {
+  private func refused(_ request: Int64) -> Result {
     let answer = Self.answer(request, with: RequestError.tooLong(byteLimit).response)
-    return Messages(texts: [answer], isRefused: true)
+    return Result(messages: [answer], isRefused: true)
   }
 
-  private static func answer(_ request: Int64, with response: ServerMessage.Response) -> [UInt8] {
-    ServerMessage.response(id: request, response).encoded()
+  private static func answer(_ request: Int64, with response: ServerMessage.Response) -> HubMessage
+  {
+    HubMessage(.response(id: request, response))
   }
 
   /// Whether the data differs from what a listener already has.
