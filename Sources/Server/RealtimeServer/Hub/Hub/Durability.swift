@@ -120,31 +120,48 @@ struct Durability: Sendable {
 
   // MARK: Applying
 
-  /// Makes changes the next commit.
-  ///
-  /// - Returns: The tree before the commit.
-  mutating func apply(_ changes: [Change], makingOf after: Node, at timestamp: Int64) -> Node {
-    let before = root
-    root = after
-    append(changes, undoneBy: .tree(before), at: timestamp)
-    return before
-  }
-
-  /// Replaces data in place, as the next commit unless the new data equals the old.
+  /// Makes a step the next commit, unless it changes nothing.
   ///
   /// - Parameters:
-  ///   - changes: The only change.
+  ///   - step: The changes, and the tree after them if it has been built.
+  ///   - isMerge: Whether clients see the changes as one merge even if there is only one.
   ///   - timestamp: The time of the commit.
-  /// - Returns: The exchange; nil, with nothing changed, where ``Node/exchange(_:at:)`` does nothing.
-  /// - Complexity: O(depth · log children)
-  mutating func exchange(_ changes: [Change], at timestamp: Int64) -> Exchange? {
-    guard changes.count == 1 else { return nil }
+  /// - Returns: What the commit did; nil if there was nothing to do.
+  /// - Complexity: O(depth · log children) where data is replaced in place
+  mutating func apply(
+    _ step: borrowing TreeStep,
+    isMerge: Bool,
+    at timestamp: Int64
+  ) -> CommitEffect? {
+    guard let after = step.after else {
+      return replace(step.changes, isMerge: isMerge, at: timestamp)
+    }
+    guard !step.changes.isEmpty else { return nil }
+    let before = root
+    root = after
+    append(step.changes, undoneBy: .tree(before), at: timestamp)
+    let isMerge = isMerge || step.changes.count > 1
+    return CommitEffect(of: step.changes, from: before, to: after, isMerge: isMerge)
+  }
+
+  /// Makes the only change in place, if there is data around it.
+  private mutating func replace(
+    _ changes: [Change],
+    isMerge: Bool,
+    at timestamp: Int64
+  ) -> CommitEffect? {
+    let path = changes[0].path
     var node = changes[0].node
-    guard root.exchange(&node, at: changes[0].path) else { return nil }
-    let exchange = Exchange(of: node, by: changes[0].node, at: changes[0].path)
+    guard root.exchange(&node, at: path) else {
+      guard !root.has(node, at: path) else { return nil }
+      let step = TreeStep(changes: changes, after: root.setting(path, to: node))
+      return apply(step, isMerge: isMerge, at: timestamp)
+    }
+    let exchange = Exchange(of: node, by: changes[0].node, at: path)
+    guard exchange.hasEffect else { return nil }
     // The array is the commit's as it is; another one would cost an allocation.
-    if exchange.hasEffect { append(changes, undoneBy: .exchange(exchange), at: timestamp) }
-    return exchange
+    append(changes, undoneBy: .exchange(exchange), at: timestamp)
+    return CommitEffect(of: exchange, makingOf: root, isMerge: isMerge)
   }
 
   private mutating func append(

@@ -34,39 +34,14 @@ extension TreeHub {
     for _ in 0..<count { durability.addStep() }
   }
 
-  /// Makes changes the next commit and queues the pushes to listeners.
+  /// Makes a step the next commit, and queues the pushes to listeners.
   ///
   /// - Parameters:
-  ///   - step: The changes and the resulting tree.
-  ///   - isMerge: Whether clients see the changes as one merge.
+  ///   - step: The changes, and the tree after them if it has been built.
+  ///   - isMerge: Whether clients see the changes as one merge even if there is only one.
   ///   - timestamp: The time of the commit.
-  mutating func commit(
-    _ step: borrowing TreeStep,
-    isMerge: Bool,
-    at timestamp: Int64
-  ) {
-    guard !step.changes.isEmpty else { return }
-    let before = durability.apply(step.changes, makingOf: step.after, at: timestamp)
-    tell(CommitEffect(of: step, from: before, isMerge: isMerge))
-  }
-
-  /// Replaces data in place, as the next commit, and queues the pushes to listeners.
-  ///
-  /// - Parameters:
-  ///   - changes: The only change.
-  ///   - isMerge: Whether clients see it as a merge.
-  ///   - timestamp: The time of the commit.
-  /// - Returns: Whether it did, or had no effect; false if the data cannot be replaced in place.
-  mutating func exchange(_ changes: [Change], isMerge: Bool, at timestamp: Int64) -> Bool {
-    guard let exchange = durability.exchange(changes, at: timestamp) else { return false }
-    if exchange.hasEffect {
-      tell(CommitEffect(of: exchange, makingOf: durability.root, isMerge: isMerge))
-    }
-    return true
-  }
-
-  /// Queues the pushes of a commit to listeners.
-  private mutating func tell(_ effect: CommitEffect) {
+  mutating func commit(_ step: borrowing TreeStep, isMerge: Bool, at timestamp: Int64) {
+    guard let effect = durability.apply(step, isMerge: isMerge, at: timestamp) else { return }
     reviewConditionalListens(effect)
     for push in listens.update(effect, revision: durability.revision) { append(push) }
   }

@@ -11,25 +11,8 @@ extension TreeHub {
     guard let state = access.state(of: origin.peer) else { return }
     do throws(RequestError) {
       if let error = admissionError { throw error }
-      if let error = access.earlyRefusal(
-        of: operation,
-        at: path,
-        as: state,
-        in: durability.root,
-        at: timestamp
-      ) {
-        throw error
-      }
-      let changes = try validated(operation, at: path)
-      if let error = access.refusal(
-        toWrite: changes.map(\.path),
-        from: durability.root,
-        to: tree(with: effective(changes, at: timestamp)),
-        as: state,
-        at: timestamp
-      ) {
-        throw error
-      }
+      let changes = try checked(operation, at: path, as: state, at: timestamp)
+      _ = try permitted(changes, as: state, at: timestamp)
       addSteps(try disconnects.schedule(changes, as: state.identity, of: origin.peer))
       acknowledgeSchedule(origin)
     } catch {
@@ -126,18 +109,11 @@ extension TreeHub {
     as state: AuthState,
     at timestamp: Int64
   ) -> Bool {
-    let effective = effective(changes, at: timestamp)
-    let after = tree(with: effective)
-    let error = access.refusal(
-      toWrite: changes.map(\.path),
-      from: durability.root,
-      to: after,
-      as: state,
-      at: timestamp
-    )
-    guard error == nil else { return false }
-    let step = TreeStep(changes: effective, after: after)
-    commit(step, isMerge: effective.count > 1, at: timestamp)
-    return true
+    do throws(RequestError) {
+      commit(try permitted(changes, as: state, at: timestamp), isMerge: false, at: timestamp)
+      return true
+    } catch {
+      return false
+    }
   }
 }

@@ -46,65 +46,78 @@ extension TreeHub {
     if let error = admissionError { throw error }
     fireOverdueDisconnects(at: timestamp)
     guard let state = access.state(of: origin.peer) else { return }
-    if let error = access.earlyRefusal(
-      of: write.operation,
-      at: write.path,
-      as: state,
-      in: durability.root,
-      at: timestamp
-    ) {
-      throw error
-    }
-    let wanted = try validated(write.operation, at: write.path)
+    let wanted = try checked(write.operation, at: write.path, as: state, at: timestamp)
     // A stale transaction must run again, whatever the rules say about its write. For a peer that
     // may not read, the rules come first, so that it cannot probe data by comparing hashes.
-    let hasCondition = write.hash != nil
-    let mayCompare = hasCondition && mayRead(write.path, peer: origin.peer)
+    let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
     if mayCompare, let stale = staleness(of: write) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
-    // Fast path: the rules see the tree that would result, and then it changes in place.
-    if wanted.count == 1, case let change = wanted[0], change.isReplacement {
-      switch access.verdict(on: change, in: durability.root, as: state, at: timestamp) {
-      case .allowed:
-        if hasCondition, !mayCompare, let stale = staleness(of: write) { throw stale }
-        if exchange(wanted, isMerge: write.operation.isMerge, at: timestamp) { return }
-      case .refused(let error): throw error
-      case .undecided: break
-      }
-    }
-    let before = durability.root
-    let step = step(wanted, from: before, at: timestamp)
-    if let error = access.refusal(
-      toWrite: write.operation.isMerge ? wanted.map(\.path) : [write.path],
-      from: before,
-      to: step.after,
-      as: state,
-      at: timestamp
-    ) {
-      throw error
-    }
-    if hasCondition, !mayCompare, let stale = staleness(of: write) { throw stale }
+    let step = try permitted(wanted, as: state, at: timestamp)
+    if !mayCompare, let stale = staleness(of: write) { throw stale }
     for change in wanted where change.path.isPriority && !change.node.isEmpty {
-      if let parent = change.path.parent, step.after[parent].isEmpty {
+      if let parent = change.path.parent, step.after?[parent].isEmpty == true {
         throw RequestError(
           .invalidData,
           reason: "there is no data at \(parent) to give a priority"
         )
       }
     }
-    let isMerge = write.operation.isMerge || step.changes.count > 1
-    commit(step, isMerge: isMerge, at: timestamp)
+    commit(step, isMerge: write.operation.isMerge, at: timestamp)
   }
 
-  /// The effective changes of a write, and the resulting tree.
-  private func step(_ wanted: [Change], from before: Node, at timestamp: Int64) -> TreeStep {
+  /// The changes of a write, with paths from the root, unless it is refused whatever the data is.
+  mutating func checked(
+    _ operation: WriteOperation,
+    at path: Path,
+    as state: AuthState,
+    at timestamp: Int64
+  ) throws(RequestError) -> [Change] {
+    if let error = access.earlyRefusal(
+      of: operation,
+      at: path,
+      as: state,
+      in: durability.root,
+      at: timestamp
+    ) {
+      throw error
+    }
+    return try validated(operation, at: path)
+  }
+
+  /// The step that changes make, if the rules allow it.
+  ///
+  /// The rules see the tree that results; where small data is replaced, they see it without anybody
+  /// building it.
+  mutating func permitted(
+    _ wanted: [Change],
+    as state: AuthState,
+    at timestamp: Int64
+  ) throws(RequestError) -> TreeStep {
+    if wanted.count == 1, wanted[0].isReplacement {
+      switch access.verdict(on: wanted[0], in: durability.root, as: state, at: timestamp) {
+      case .allowed: return TreeStep(changes: wanted, after: nil)
+      case .refused(let error): throw error
+      case .undecided: break
+      }
+    }
+    let before = durability.root
     var changes = effective(wanted, at: timestamp)
     if changes.contains(where: \.isLarge) {
       changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
     }
-    return TreeStep(changes: changes, after: tree(with: changes))
+    let after = tree(with: changes)
+    if let error = access.refusal(
+      toWrite: wanted.map(\.path),
+      from: before,
+      to: after,
+      as: state,
+      at: timestamp
+    ) {
+      throw error
+    }
+    return TreeStep(changes: changes, after: after)
   }
 
   /// Why the condition of a write does not hold; nil when it holds or there is none.
@@ -143,8 +156,7 @@ extension TreeHub {
     knownHash = (node, hash)
   }
 
-  /// Validates a write and returns its changes, with paths from the root.
-  func validated(
+  private func validated(
     _ operation: WriteOperation,
     at path: Path
   ) throws(RequestError) -> [Change] {
@@ -184,7 +196,7 @@ extension TreeHub {
   /// Resolves the server values of changes, and drops changes that have no effect.
   ///
   /// Priorities come last, since they may belong to data that the same write creates.
-  func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
+  private func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
     var effective: [Change] = []
     for change in changes where !change.path.isPriority {
       guard change.node.hasDeferredValues else {
@@ -210,7 +222,7 @@ extension TreeHub {
   }
 
   /// The tree after changes.
-  func tree(with changes: [Change]) -> Node {
+  private func tree(with changes: [Change]) -> Node {
     changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
   }
 

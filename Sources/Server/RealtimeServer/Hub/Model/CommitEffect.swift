@@ -1,11 +1,11 @@
 internal import RealtimeCore
 
-/// Changes and the tree that results from them.
+/// Changes that may be made, and the tree that results from them.
 struct TreeStep: ~Copyable {
-  /// The changes that have an effect.
+  /// The changes that have an effect; one, which may have none, where nobody built the tree.
   let changes: [Change]
-  /// The tree after the changes.
-  let after: Node
+  /// The tree after the changes; nil where small data is to be replaced in place.
+  let after: Node?
 }
 
 /// Data that replaces other data, in a tree that has no leaf above it.
@@ -52,12 +52,11 @@ struct CommitEffect: Sendable {
     }
   }
 
-  /// Describes the step from one tree to the next.
-  init(of step: borrowing TreeStep, from before: Node, isMerge: Bool) {
-    after = step.after
+  /// Describes the changes from one tree to the next.
+  init(of changes: [Change], from before: Node, to after: Node, isMerge: Bool) {
+    self.after = after
     self.isMerge = isMerge
-    let after = step.after
-    let lifted = step.changes.map {
+    let lifted = changes.map {
       Self.smallestPath(for: $0.path, before: before, after: after)
     }
     var distinct: [Path] = []
