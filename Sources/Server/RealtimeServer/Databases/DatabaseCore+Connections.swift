@@ -21,11 +21,10 @@ extension DatabaseCore {
 
   /// Accepts a new connection and sends it the server's greeting.
   func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
-    let peer = makePeer()
-    let session = Session.makeName()
+    let peer = peers.makeID()
     if let last = connection.request?.parameter("ls") { retire(last) }
-    sessions[peer] = Session(peer, of: self, connection: connection, name: session)
-    peersByName[session] = peer
+    let session = Session(peer, of: self, connection: connection)
+    peers.add(session)
     metrics.connections += 1
     context.connectionOpened()
     hub.open(
@@ -33,15 +32,15 @@ extension DatabaseCore {
       as: DatabaseCore.identity(of: connection.peer),
       from: ClientNetwork(of: connection.peer)?.description
     )
-    if let session = sessions[peer] { allowMessages(of: session) }
+    allowMessages(of: session)
     let host = options.advertisedHost ?? connection.request?.namedHost ?? "localhost"
-    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session)
+    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session.name)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
     if phase != .running {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
-    expectSignIn(peer)
+    expectSignIn(of: session)
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
       onMessage: { core.value.receive(.text($0), from: peer) },
@@ -53,8 +52,8 @@ extension DatabaseCore {
 
   /// Closes the connection that a new one from the same client replaces.
   private func retire(_ name: String) {
-    guard let peer = peersByName[name], let session = sessions[peer] else { return }
-    forget(peer)
+    guard let session = peers[name] else { return }
+    forget(session.peer)
     session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
   }
 
@@ -65,10 +64,11 @@ extension DatabaseCore {
 
   private func receive(_ incoming: Session.Incoming, from peer: PeerID) {
     guard phase == .running, let session = sessions[peer] else { return }
-    session.lastMessage = .now()
-    session.inbox.append(incoming)
+    session.receive(incoming)
     context.scheduler.request(by: session)
-    if session.inbox.count >= Self.mostWaiting || (session.isDecoding && !session.inbox.isEmpty) {
+    if session.inbox.count >= Self.mostWaiting
+      || (session.work == .decoding && !session.inbox.isEmpty)
+    {
       pause(session, for: .turn)
     }
   }
@@ -93,7 +93,7 @@ extension DatabaseCore {
 
   /// Once no message of a client is waiting, reads from it again, or forgets it if it has gone.
   private func settle(_ session: Session) {
-    guard session.inbox.isEmpty, !session.isDecoding else { return }
+    guard session.inbox.isEmpty, session.work != .decoding else { return }
     resume(session, for: .turn)
     guard session.isGone, sessions[session.peer] === session else { return }
     forget(session.peer)
@@ -113,7 +113,7 @@ extension DatabaseCore {
 
   /// Decodes a large message off the event loop; later messages of the client wait.
   private func decode(_ bytes: [UInt8], of session: Session) {
-    session.isDecoding = true
+    session.work = .decoding
     let depthLimit = options.limits.jsonDepth
     context.workers.perform(
       for: session.account,
@@ -121,7 +121,7 @@ extension DatabaseCore {
     ) {
       Self.decoded(bytes, depthLimit: depthLimit)
     } then: { [weak self] result in
-      session.isDecoding = false
+      session.work = .none
       guard let self, sessions[session.peer] === session else { return }
       session.inbox.prepend(.decoded(result, length: bytes.count))
       context.scheduler.request(by: session)
@@ -135,13 +135,13 @@ extension DatabaseCore {
     of session: Session,
     length: Int
   ) {
-    session.isDecoding = true
+    session.work = .decoding
     var measure = NodeMeasure(bytes: WorkerPool.longBytes)
     measure.add(node)
     context.workers.perform(for: session.account, isLong: measure.isExceeded) {
       node.hash
     } then: { [weak self] hash in
-      session.isDecoding = false
+      session.work = .none
       guard let self, sessions[session.peer] === session else { return }
       session.inbox.prepend(.compared(message, node, hash: hash, length: length))
       context.scheduler.request(by: session)
@@ -206,7 +206,7 @@ extension DatabaseCore {
   private func count(_ request: ClientRequest) {
     metrics.requests.add(request.kind)
     context.requestCount &+= 1
-    if case .write = request { writeTimer.arrived(at: .now()) }
+    if case .write = request { writes.timer.arrived(at: .now()) }
   }
 
   private func closed(_ peer: PeerID, because end: ConnectionEnd) {
@@ -222,11 +222,8 @@ extension DatabaseCore {
     }
     guard let session = sessions[peer], phase == .running else { return finish(peer) }
     // Complete messages count even if their turn has not come yet.
-    session.isGone = true
-    session.backlog = nil
-    session.heldBack = nil
-    session.outgoing.removeAll()
-    guard !session.inbox.isEmpty || session.isDecoding else { return finish(peer) }
+    session.leave()
+    guard !session.inbox.isEmpty || session.work == .decoding else { return finish(peer) }
     context.scheduler.request(by: session)
   }
 
@@ -256,12 +253,10 @@ extension DatabaseCore {
 
   /// Removes a connection from the hub.
   func forget(_ peer: PeerID) {
-    guard let session = sessions.removeValue(forKey: peer) else { return }
+    guard let session = peers.removeSession(peer) else { return }
     session.inbox.removeAll()
-    session.outgoing.removeAll()
-    peersByName[session.name] = nil
-    session.writeWait?.cancel()
-    session.signInDeadline?.cancel()
+    session.output.queue.removeAll()
+    session.timers.cancel()
     if let user = session.user { users.leave(user) }
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()
@@ -281,8 +276,7 @@ extension DatabaseCore {
     as identity: Identity = .anonymous,
     from network: ClientNetwork? = nil
   ) -> PeerID {
-    let id = makePeer()
-    internalPeers[id] = peer
+    let id = peers.add(peer)
     hub.open(id, as: identity, isInternal: true, from: network?.description)
     context.connectionOpened()
     return id
@@ -291,7 +285,7 @@ extension DatabaseCore {
   /// Passes a message of an internal peer to the hub.
   func hand(_ message: ClientMessage, from peer: PeerID) {
     guard term?.counts ?? true else {
-      internalPeers[peer]?.disconnect(.storageFailed("another server may lead the database now"))
+      peers.inside[peer]?.disconnect(.storageFailed("another server may lead the database now"))
       return
     }
     if case .request(let id, let request) = message {
@@ -305,7 +299,7 @@ extension DatabaseCore {
 
   /// Removes an internal peer.
   func closeInternal(_ peer: PeerID) {
-    guard internalPeers.removeValue(forKey: peer) != nil else { return }
+    guard peers.removeInside(peer) else { return }
     users.leave(peer)
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()

@@ -13,16 +13,16 @@ extension DatabaseCore {
   /// Pauses a client that has sent much since the last batch was stored, or has not yet read what
   /// it requested.
   func slowDown(_ session: Session, after bytes: Int) {
-    if session.backlog == nil, session.connection.isCongested {
+    if session.output.backlog == nil, session.connection.isCongested {
       pause(session, for: .congested)
       session.connection.whenRelieved { [weak self] in self?.resume(session, for: .congested) }
     }
     guard batcher.isBusy else { return }
-    if session.unsettledMessages == 0 { unsettled.append(session) }
-    session.unsettledMessages += 1
-    session.unsettledBytes += bytes
-    if session.unsettledMessages >= options.limits.requests
-      || session.unsettledBytes >= Self.unsettledBytes
+    if session.unsettled.messages == 0 { writes.unsettled.append(session) }
+    session.unsettled.messages += 1
+    session.unsettled.bytes += bytes
+    if session.unsettled.messages >= options.limits.requests
+      || session.unsettled.bytes >= Self.unsettledBytes
     {
       pause(session, for: .unsettled)
     }
@@ -42,7 +42,7 @@ extension DatabaseCore {
     guard mustWait(toRead: path, isBehind: session.connection.hasNotableOutput) else {
       return false
     }
-    session.heldBack = (message, length)
+    session.work = .heldBack(message, length: length)
     pause(session, for: .memory)
     whenRelieved(session)
     return true
@@ -51,10 +51,10 @@ extension DatabaseCore {
   private func whenRelieved(_ session: Session) {
     context.memory.whenRelieved { [weak self, weak session] in
       guard let self, let session, phase == .running, sessions[session.peer] === session,
-        let held = session.heldBack
+        case .heldBack(let message, let length) = session.work
       else { return }
-      session.heldBack = nil
-      admit(held.message, from: session, length: held.length)
+      session.work = .none
+      admit(message, from: session, length: length)
       resume(session, for: .memory)
       context.scheduler.request(by: session)
     }
@@ -91,11 +91,10 @@ extension DatabaseCore {
 
   /// Resumes the clients that waited for a batch.
   func settleSessions() {
-    let settled = unsettled
-    unsettled.removeAll(keepingCapacity: true)
+    let settled = writes.unsettled
+    writes.unsettled.removeAll(keepingCapacity: true)
     for session in settled {
-      session.unsettledMessages = 0
-      session.unsettledBytes = 0
+      session.unsettled = (0, 0)
       resume(session, for: .unsettled)
     }
   }
@@ -118,21 +117,21 @@ extension DatabaseCore {
 
   /// Sends output to a client, after any output that is still being encoded for it.
   func deliver(_ outgoing: Session.Outgoing, to session: Session) {
-    guard session.isComposing else { return put(outgoing, to: session) }
+    guard session.output.isComposing else { return put(outgoing, to: session) }
     switch outgoing {
     case .message(let message):
       // Changes that arrive faster than large data can be encoded would pile up here.
-      if session.backlog == nil, session.outgoingBytes > options.limits.outputCoalesceBytes {
+      if session.output.backlog == nil, session.output.bytes > options.limits.outputCoalesceBytes {
         beginBacklog(of: session)
       }
-      guard session.backlog == nil else { return hold(message, from: session) }
-      session.outgoingBytes += message.bytes.count
-    case .kept(let bytes): session.outgoingBytes += bytes.count
+      guard session.output.backlog == nil else { return hold(message, from: session) }
+      session.output.bytes += message.bytes.count
+    case .kept(let bytes): session.output.bytes += bytes.count
     case .composition(let composition, isKept: false):
-      guard session.backlog == nil else { return hold(composition, from: session) }
+      guard session.output.backlog == nil else { return hold(composition, from: session) }
     case .composition, .end: break
     }
-    session.outgoing.append(outgoing)
+    session.output.queue.append(outgoing)
   }
 
   private func put(_ outgoing: Session.Outgoing, to session: Session) {
@@ -141,10 +140,10 @@ extension DatabaseCore {
     case .kept(let bytes): transmit(bytes, over: session.connection)
     case .composition(let composition, let isKept):
       if !isKept {
-        if session.backlog == nil, composition.isListen, session.connection.isCongested {
+        if session.output.backlog == nil, composition.isListen, session.connection.isCongested {
           beginBacklog(of: session)
         }
-        guard session.backlog == nil else { return hold(composition, from: session) }
+        guard session.output.backlog == nil else { return hold(composition, from: session) }
       }
       compose(composition, for: session, isKept: isKept)
     case .end(let code, let reason): session.connection.close(code: code, reason: reason)
@@ -153,7 +152,7 @@ extension DatabaseCore {
 
   /// Sends a client a message of the hub, or holds it back while the client is behind.
   private func send(_ message: HubMessage, to session: Session) {
-    if session.backlog == nil {
+    if session.output.backlog == nil {
       guard session.connection.isCongested, message.kind == .change else {
         return transmit(message.bytes, over: session.connection)
       }
@@ -163,16 +162,16 @@ extension DatabaseCore {
   }
 
   private func hold(_ message: HubMessage, from session: Session) {
-    if session.backlog?.hold(message) == false { metrics.coalesced += 1 }
+    if session.output.backlog?.hold(message) == false { metrics.coalesced += 1 }
   }
 
   private func hold(_ composition: Composition, from session: Session) {
-    if session.backlog?.hold(composition) == false { metrics.coalesced += 1 }
+    if session.output.backlog?.hold(composition) == false { metrics.coalesced += 1 }
   }
 
   private func beginBacklog(of session: Session) {
     guard !session.isGone else { return }
-    session.backlog = Backlog()
+    session.output.backlog = Backlog()
     // Further requests would only add to the output.
     pause(session, for: .congested)
     session.connection.whenRelieved { [weak self] in self?.endBacklog(of: session) }
@@ -180,20 +179,20 @@ extension DatabaseCore {
 
   /// Brings a client up to date after it has caught up on reading.
   private func endBacklog(of session: Session) {
-    guard sessions[session.peer] === session, !session.isComposing else { return }
-    while session.backlog != nil {
-      for held in session.backlog?.takeReadings() ?? [] { deliver(held, to: session) }
+    guard sessions[session.peer] === session, !session.output.isComposing else { return }
+    while session.output.backlog != nil {
+      for held in session.output.backlog?.takeReadings() ?? [] { deliver(held, to: session) }
       // Output that is being encoded comes first; this method is called again once it is done.
-      if session.isComposing { return }
-      while let listen = session.backlog?.listens.popLast() {
+      if session.output.isComposing { return }
+      while let listen = session.output.backlog?.listens.popLast() {
         show(listen, to: session)
-        if session.isComposing || waitsAgain(session) { return }
+        if session.output.isComposing || waitsAgain(session) { return }
       }
-      let isBehind = session.backlog?.showsAgain { hub.listens(of: session.peer) } ?? false
+      let isBehind = session.output.backlog?.showsAgain { hub.listens(of: session.peer) } ?? false
       if !isBehind { break }
     }
-    guard let others = session.backlog?.others else { return }
-    session.backlog = nil
+    guard let others = session.output.backlog?.others else { return }
+    session.output.backlog = nil
     for held in others { deliver(held, to: session) }
     resume(session, for: .congested)
     context.scheduler.request(by: session)
@@ -225,8 +224,8 @@ extension DatabaseCore {
   /// Sends a client the output that was held back, except data of listens, and closes its
   /// connection.
   func end(_ session: Session, code: UInt16, reason: String) {
-    if let backlog = session.backlog {
-      session.backlog = nil
+    if let backlog = session.output.backlog {
+      session.output.backlog = nil
       for held in backlog.readings + backlog.others { deliver(held, to: session) }
     }
     deliver(.end(code: code, reason: reason), to: session)
@@ -237,7 +236,7 @@ extension DatabaseCore {
   /// Encodes large data off the event loop; later output for the client waits.
   private func compose(_ composition: Composition, for session: Session, isKept: Bool) {
     guard !session.isGone else { return }
-    session.isComposing = true
+    session.output.isComposing = true
     let connection = session.connection
     context.workers.perform(
       for: session.account,
@@ -249,10 +248,10 @@ extension DatabaseCore {
       let result = composition.composed()
       return (result: result, encoded: result.messages.map { EncodedMessage($0.bytes) })
     } then: { [weak self] composed in
-      session.isComposing = false
+      session.output.isComposing = false
       guard let self, sessions[session.peer] === session else { return }
       for (message, encoded) in zip(composed.result.messages, composed.encoded) {
-        encoder.learn(message.bytes, as: encoded)
+        learn(message.bytes, as: encoded)
         put(isKept ? .kept(message.bytes) : .message(message), to: session)
       }
       if composed.result.isRefused {
@@ -264,17 +263,17 @@ extension DatabaseCore {
 
   /// Sends the output that waited for an encoding, up to the next output to be encoded.
   private func goOn(_ session: Session) {
-    while !session.isComposing, let next = session.outgoing.popFirst() {
-      guard case .message(let message) = next, session.backlog != nil else {
+    while !session.output.isComposing, let next = session.output.queue.popFirst() {
+      guard case .message(let message) = next, session.output.backlog != nil else {
         put(next, to: session)
         continue
       }
       // It precedes everything that is held back.
       transmit(message.bytes, over: session.connection)
     }
-    guard !session.isComposing else { return }
-    session.outgoingBytes = 0
-    if session.backlog != nil, !waitsAgain(session) { endBacklog(of: session) }
+    guard !session.output.isComposing else { return }
+    session.output.bytes = 0
+    if session.output.backlog != nil, !waitsAgain(session) { endBacklog(of: session) }
     context.scheduler.request(by: session)
   }
 }

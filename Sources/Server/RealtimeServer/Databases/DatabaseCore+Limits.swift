@@ -51,10 +51,11 @@ extension DatabaseCore {
   }
 
   /// Gives a connection that may do nothing without signing in a deadline to sign in.
-  func expectSignIn(_ peer: PeerID) {
+  func expectSignIn(of session: Session) {
+    let peer = session.peer
     guard hub.needsSignIn(peer) else { return }
     let delay = TimeAmount.seconds(Int64(options.limits.signInSeconds))
-    sessions[peer]?.signInDeadline = eventLoop.assumeIsolated().scheduleTask(in: delay) {
+    session.timers.signIn = eventLoop.assumeIsolated().scheduleTask(in: delay) {
       [weak self] in
       guard let self, hub.needsSignIn(peer) else { return }
       drop(peer, code: CloseCode.policyViolation, reason: "it did not sign in")
@@ -66,17 +67,20 @@ extension DatabaseCore {
   /// Sets how long a client's messages may be; called again whenever that changes.
   func allowMessages(of session: Session) {
     let isStranger = hub.identity(of: session.peer) == .anonymous
+    session.connection.allow(isStranger: isStranger, messageBytes: messageBytes(of: session.peer))
+  }
+
+  /// The longest message that a client may send, in bytes.
+  private func messageBytes(of peer: PeerID) -> Int {
     let limits = options.limits
-    let isBounded = isStranger && !hub.rulesInForce.mayLetNobodyWrite
-    session.messageBytes =
-      isBounded ? min(limits.strangerBytes, limits.messageBytes) : limits.messageBytes
-    session.connection.allow(isStranger: isStranger, messageBytes: session.messageBytes)
+    let isBounded = hub.identity(of: peer) == .anonymous && !hub.rulesInForce.mayLetNobodyWrite
+    return isBounded ? min(limits.strangerBytes, limits.messageBytes) : limits.messageBytes
   }
 
   /// Refuses a request whose message is too long for its client.
   func refuseExcess(_ id: Int64, of peer: PeerID) {
-    guard phase == .running, let session = sessions[peer] else { return }
-    let bytes = session.messageBytes
+    guard phase == .running, sessions[peer] != nil else { return }
+    let bytes = messageBytes(of: peer)
     let response =
       bytes < options.limits.messageBytes
       ? ServerMessage.Response(
@@ -144,8 +148,8 @@ extension DatabaseCore {
     guard let user = session.user, case let delay = users.write(length, by: user), delay > 0
     else { return }
     pause(session, for: .writeRate)
-    session.writeWait?.cancel()
-    session.writeWait = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
+    session.timers.write?.cancel()
+    session.timers.write = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {
       [weak self] in self?.resume(session, for: .writeRate)
     }
   }

@@ -6,13 +6,33 @@ internal import RealtimeTransport
 /// The hub of one database with its connections; confined to the server's event loop.
 ///
 /// State: running → settling (nothing more is read, waiting requests are answered) → leaving
-/// (connections are being closed) → closed (all are gone, the last batch is stored).
+/// (connections are being closed) → closed (all are gone, the last batch is stored). A database that
+/// is handed over goes from settling to closed, with its clients still connected.
 final class DatabaseCore {
-  enum Phase {
+  enum Phase: Equatable {
     case running
-    case settling
-    case leaving
+    case handingOver
+    case settling(Ending)
+    case leaving(Ending)
     case closed
+  }
+
+  /// What becomes of the store once all connections are closed.
+  enum Ending {
+    /// It stays open until it is to be closed as well.
+    case waits
+    /// It is closed after the last batch.
+    case closes
+    /// It is closed although the last batch could not be stored.
+    case givesUp
+  }
+
+  /// What performing the outputs of the hub takes.
+  private struct Delivery {
+    var encoder = OutputEncoder()
+    /// Outputs that arose while others were performed.
+    var outputs = CircularBuffer<HubOutput>()
+    var isUnderWay = false
   }
 
   let name: String
@@ -21,46 +41,36 @@ final class DatabaseCore {
   let thread: StoreThread
   let batcher: WriteBatcher
   let closed: EventLoopPromise<Void>
-  var phase = Phase.running
   /// The lease under which this server leads the database, where several servers share the storage.
-  var term: LeaseTerm?
+  let term: LeaseTerm?
+  let users: UserTable
   /// Called when a write was refused because another server leads, or when its outcome is unknown.
   ///
   /// It is only used where several servers share the storage.
   var onLoss: (StoreError) -> Void = { _ in }
-  /// Whether the store is closed as soon as everything is answered, with the clients still
-  /// connected.
-  private var isHandingOver = false
-  /// Whether the store is to be closed once all connections are closed.
-  var isClosing = false
+  private(set) var phase = Phase.running
   var hub: TreeHub
-  var sessions: [PeerID: Session] = [:]
-  var peersByName: [String: PeerID] = [:]
-  /// The clients that have sent something since the last batch was stored.
-  var unsettled: [Session] = []
-  /// The internal peers: requests in progress and event streams.
-  var internalPeers: [PeerID: any InternalPeer] = [:]
-  let users: UserTable
+  var peers = PeerTable()
+  var writes = WriteProgress()
   /// Limits how often the log repeats the same note about a user.
   var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
-  var writeTimer = WriteTimer()
-  /// Whether the last batch before the end could not be stored.
-  var hasGivenUp = false
-  /// Why the last batch could not be stored; nil again once one can.
-  var storeFailure: StoreError?
   /// The next check for expired credentials.
-  var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
-  private var lastPeer = 0
-  var encoder = OutputEncoder()
-  private var outputs = CircularBuffer<HubOutput>()
-  private var isPerforming = false
+  private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
+  private var delivery = Delivery()
   private var pushIDs = PushIDGenerator()
 
-  init(name: String, stored: StoredTree, thread: StoreThread, context: ServerContext) {
+  init(
+    name: String,
+    stored: StoredTree,
+    thread: StoreThread,
+    term: LeaseTerm?,
+    context: ServerContext
+  ) {
     self.name = name
     self.context = context
     self.thread = thread
+    self.term = term
     var logger = context.logger
     logger[metadataKey: "database"] = "\(name)"
     self.logger = logger
@@ -82,6 +92,7 @@ final class DatabaseCore {
 
   var eventLoop: any EventLoop { context.eventLoop }
   var options: ServerOptions { context.options }
+  var sessions: [PeerID: Session] { peers.sessions }
 
   /// Applies the disconnect writes that an earlier run left behind.
   func begin() {
@@ -90,11 +101,6 @@ final class DatabaseCore {
     }
     hub.resume(at: context.clock())
     if hub.hasPendingCommits { batcher.wake() }
-  }
-
-  func makePeer() -> PeerID {
-    lastPeer += 1
-    return PeerID(lastPeer)
   }
 
   /// A new key for a child that is added.
@@ -123,8 +129,8 @@ final class DatabaseCore {
     if agenda.hasPendingCommits { batcher.wake() }
     if let deadline = agenda.nextDeadline { scheduleCredentialCheck(deadline) }
     if let path = agenda.exhaustedPath { noteExhausted(path) }
-    guard !isPerforming else { return outputs.append(contentsOf: wanted) }
-    isPerforming = true
+    guard !delivery.isUnderWay else { return delivery.outputs.append(contentsOf: wanted) }
+    delivery.isUnderWay = true
     var index = wanted.startIndex
     while index < wanted.endIndex {
       if let run = BroadcastRun(in: wanted, at: index) {
@@ -135,9 +141,9 @@ final class DatabaseCore {
         index += 1
       }
     }
-    while let output = outputs.popFirst() { perform(output) }
-    encoder.forget()
-    isPerforming = false
+    while let output = delivery.outputs.popFirst() { perform(output) }
+    delivery.encoder.forget()
+    delivery.isUnderWay = false
   }
 
   /// Schedules a check for when the next credential expires.
@@ -164,12 +170,12 @@ final class DatabaseCore {
       if let session = sessions[peer] {
         deliver(.composition(composition, isKept: false), to: session)
       }
-    case .deliver(let peer, let message): internalPeers[peer]?.receive(message)
+    case .deliver(let peer, let message): peers.inside[peer]?.receive(message)
     case .disconnect(let peer, let reason):
       if let session = sessions[peer] {
         end(session, code: CloseCode.tryAgainLater, reason: "\(reason)")
       }
-      internalPeers[peer]?.disconnect(reason)
+      peers.inside[peer]?.disconnect(reason)
     }
   }
 
@@ -177,7 +183,8 @@ final class DatabaseCore {
   private func perform(_ run: BroadcastRun, of wanted: [HubOutput]) {
     let message = EncodedMessage(joining: run.messages.map(\.bytes))
     for peer in run.peers where !run.apart.contains(peer) {
-      guard let session = sessions[peer], session.backlog == nil, !session.isComposing,
+      guard let session = sessions[peer], session.output.backlog == nil,
+        !session.output.isComposing,
         session.connection.sendUnlessCongested(message)
       else {
         for message in run.messages { send(message, to: peer) }
@@ -198,7 +205,7 @@ final class DatabaseCore {
   private func send(_ message: HubMessage, to peer: PeerID) {
     if let session = sessions[peer] {
       deliver(.message(message), to: session)
-    } else if let internalPeer = internalPeers[peer],
+    } else if let internalPeer = peers.inside[peer],
       let push = try? ServerMessage(decoding: message.bytes)
     {
       internalPeer.receive(push)
@@ -207,17 +214,22 @@ final class DatabaseCore {
 
   /// Sends a message; one that goes to many connections in a row is encoded only once.
   func transmit(_ bytes: [UInt8], over connection: any MessageConnection) {
-    let message = encoder.encode(bytes)
+    let message = delivery.encoder.encode(bytes)
     metrics.sent += 1
     metrics.sentBytes += message.byteCount
     connection.send(message)
+  }
+
+  /// Takes the encoding of a message that is sent next.
+  func learn(_ bytes: [UInt8], as message: EncodedMessage) {
+    delivery.encoder.learn(bytes, as: message)
   }
 
   // MARK: Batches
 
   private func takeBatch() -> CommitBatch? {
     guard let batch = hub.takeBatch() else { return nil }
-    writeTimer.batchTaken()
+    writes.timer.batchTaken()
     return batch
   }
 
@@ -226,10 +238,10 @@ final class DatabaseCore {
     metrics.batchCommits.record(outcome.commits)
     switch outcome.result {
     case .success:
-      if storeFailure != nil { logger.notice("the store works again") }
-      storeFailure = nil
+      if writes.failure != nil { logger.notice("the store works again") }
+      writes.failure = nil
       metrics.commits += outcome.commits
-      for time in writeTimer.batchesEnded(outcome.batches, at: .now()) {
+      for time in writes.timer.batchesEnded(outcome.batches, at: .now()) {
         metrics.acknowledgeTime.record(time.microseconds)
       }
       perform(hub.batchCommitted(outcome.batches))
@@ -239,11 +251,11 @@ final class DatabaseCore {
       metrics.failedBatches += 1
       return onLoss(error)
     case .failure(let error) where error.hasStoredNothing:
-      writeTimer.batchesFailed()
+      writes.timer.batchesFailed()
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
-      storeFailure = error
+      writes.failure = error
       metrics.failedBatches += 1
-      if phase == .leaving, isClosing, sessions.isEmpty { hasGivenUp = true }
+      if phase == .leaving(.closes), sessions.isEmpty { phase = .leaving(.givesUp) }
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
       // No answer would be right, because it is unknown what is on the disk.
@@ -257,7 +269,7 @@ final class DatabaseCore {
 extension DatabaseCore {
   /// Whether there are no connections and everything is stored.
   var isIdle: Bool {
-    phase == .running && sessions.isEmpty && internalPeers.isEmpty && storeFailure == nil
+    phase == .running && sessions.isEmpty && peers.inside.isEmpty && writes.failure == nil
       && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
   }
 
@@ -267,11 +279,14 @@ extension DatabaseCore {
   /// them to the next server. Requests that were already accepted are stored and answered first,
   /// because a client that is not told that its write was stored would make it twice.
   func shutDown() {
-    guard phase == .running else { return }
-    phase = .settling
+    if phase == .running { beginSettling(.settling(.waits)) }
+  }
+
+  private func beginSettling(_ next: Phase) {
+    phase = next
     for session in sessions.values { pause(session, for: .leaving) }
     for session in Array(sessions.values) where session.isGone { forget(session.peer) }
-    for peer in Array(internalPeers.values) { peer.serverStops() }
+    for peer in Array(peers.inside.values) { peer.serverStops() }
     continueClosing()
   }
 
@@ -279,25 +294,42 @@ extension DatabaseCore {
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func close() -> EventLoopFuture<Void> {
-    isClosing = true
-    shutDown()
+    switch phase {
+    case .running: beginSettling(.settling(.closes))
+    case .settling(.waits): phase = .settling(.closes)
+    case .leaving(.waits): phase = .leaving(.closes)
+    case .handingOver, .settling, .leaving, .closed: break
+    }
     continueClosing()
     return closed.futureResult
   }
 
   /// Continues leaving and closing as far as possible.
   func continueClosing() {
-    if phase == .settling, isHandingOver { return continueHandingOver() }
-    if phase == .settling, !hub.hasWaitingOutputs { leave() }
-    guard phase == .leaving, isClosing, sessions.isEmpty, internalPeers.isEmpty else { return }
-    if hub.hasPendingCommits || batcher.isBusy {
-      guard hasGivenUp else {
-        if hub.hasPendingCommits { batcher.wake() }
-        return
-      }
+    if case .settling(let ending) = phase, !hub.hasWaitingOutputs { leave(ending) }
+    switch phase {
+    case .running, .settling, .leaving(.waits), .closed: return
+    case .handingOver:
+      guard isStored(), !hub.hasWaitingOutputs else { return }
+      stop()
+    case .leaving(.closes):
+      guard sessions.isEmpty, peers.inside.isEmpty, isStored() else { return }
+    case .leaving(.givesUp):
+      guard sessions.isEmpty, peers.inside.isEmpty else { return }
     }
     phase = .closed
     closeStore()
+  }
+
+  /// Whether everything is stored; otherwise it will be.
+  private func isStored() -> Bool {
+    if hub.hasPendingCommits { batcher.wake() }
+    return !hub.hasPendingCommits && !batcher.isBusy
+  }
+
+  private func stop() {
+    batcher.stop()
+    credentialCheck?.task.cancel()
   }
 
   /// Closes all connections without an answer, and stores nothing more.
@@ -308,14 +340,13 @@ extension DatabaseCore {
   ) -> EventLoopFuture<Void> {
     guard phase != .closed else { return closed.futureResult }
     phase = .closed
-    batcher.stop()
-    credentialCheck?.task.cancel()
+    stop()
     for session in Array(sessions.values) {
       session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
       forget(session.peer)
     }
     // If the server is ending, their connections are already closed and this answer goes nowhere.
-    for peer in Array(internalPeers.values) { peer.disconnect(.storageFailed(reason)) }
+    for peer in Array(peers.inside.values) { peer.disconnect(.storageFailed(reason)) }
     closeStore()
     return closed.futureResult
   }
@@ -327,25 +358,8 @@ extension DatabaseCore {
   ///
   /// - Returns: A future that completes when the store is closed; it never fails.
   func handOver() -> EventLoopFuture<Void> {
-    guard phase == .running else { return closed.futureResult }
-    isHandingOver = true
-    phase = .settling
-    for session in sessions.values { pause(session, for: .leaving) }
-    for session in Array(sessions.values) where session.isGone { forget(session.peer) }
-    for peer in Array(internalPeers.values) { peer.serverStops() }
-    continueClosing()
+    if phase == .running { beginSettling(.handingOver) }
     return closed.futureResult
-  }
-
-  private func continueHandingOver() {
-    guard !hub.hasWaitingOutputs, !hub.hasPendingCommits, !batcher.isBusy else {
-      if hub.hasPendingCommits { batcher.wake() }
-      return
-    }
-    phase = .closed
-    batcher.stop()
-    credentialCheck?.task.cancel()
-    closeStore()
   }
 
   /// Redirects the clients of a database that was handed over to its next leader.
@@ -358,7 +372,7 @@ extension DatabaseCore {
       end(session, code: CloseCode.goingAway, reason: "another server leads the database now")
       resume(session, for: .leaving)
     }
-    for peer in Array(internalPeers.values) {
+    for peer in Array(peers.inside.values) {
       peer.disconnect(.storageFailed("another server leads the database now"))
     }
   }
@@ -372,8 +386,8 @@ extension DatabaseCore {
     }
   }
 
-  private func leave() {
-    phase = .leaving
+  private func leave(_ ending: Ending) {
+    phase = .leaving(ending)
     for session in sessions.values {
       session.inbox.removeAll()
       end(session, code: CloseCode.goingAway, reason: "the server is stopping")
@@ -396,6 +410,52 @@ extension DatabaseCore {
     if note.isShutOut { perform(hub.withdrawScheduled(at: context.clock(), where: isEnded)) }
     for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
   }
+}
+
+/// The peers of a hub: the connections of clients, and peers inside the server.
+struct PeerTable {
+  private(set) var sessions: [PeerID: Session] = [:]
+  /// The peers inside the server: requests in progress and event streams.
+  private(set) var inside: [PeerID: any InternalPeer] = [:]
+  private var ids: [String: PeerID] = [:]
+  private var last = 0
+
+  mutating func makeID() -> PeerID {
+    last += 1
+    return PeerID(last)
+  }
+
+  /// The connection to whose client a session name was sent.
+  subscript(name: String) -> Session? { ids[name].flatMap { sessions[$0] } }
+
+  mutating func add(_ session: Session) {
+    sessions[session.peer] = session
+    ids[session.name] = session.peer
+  }
+
+  mutating func add(_ peer: any InternalPeer) -> PeerID {
+    let id = makeID()
+    inside[id] = peer
+    return id
+  }
+
+  mutating func removeSession(_ peer: PeerID) -> Session? {
+    guard let session = sessions.removeValue(forKey: peer) else { return nil }
+    ids[session.name] = nil
+    return session
+  }
+
+  /// Removes a peer inside the server, and returns whether there was one.
+  mutating func removeInside(_ peer: PeerID) -> Bool { inside.removeValue(forKey: peer) != nil }
+}
+
+/// How the writes of a database get on with its store.
+struct WriteProgress {
+  var timer = WriteTimer()
+  /// The clients that have sent something since the last batch was stored.
+  var unsettled: [Session] = []
+  /// Why the last batch could not be stored; nil again once one can.
+  var failure: StoreError?
 }
 
 /// The close codes that tell a client why the server ends its WebSocket.

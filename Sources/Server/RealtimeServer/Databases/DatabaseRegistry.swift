@@ -135,9 +135,9 @@ final class DatabaseRegistry {
         name: name,
         stored: opened.stored,
         thread: opened.thread,
+        term: bound.value.term,
         context: bound.value.context
       )
-      core.term = bound.value.term
       // The default database is opened before the revoked users are known.
       if bound.value.context.identities.isReady { core.begin() }
       return core

@@ -117,8 +117,8 @@ extension DatabaseCore {
   /// If the store has failed, the status tells how.
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
-    guard let storeFailure, error.reason == storeFailure.publicReason else { return error }
-    return storeFailure.kind == .full ? RESTError(507, reason: error.reason) : error
+    guard let failure = writes.failure, error.reason == failure.publicReason else { return error }
+    return failure.kind == .full ? RESTError(507, reason: error.reason) : error
   }
 }
 

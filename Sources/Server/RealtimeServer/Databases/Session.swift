@@ -24,6 +24,17 @@ final class Session: Schedulable {
     static let memory = Pauses(rawValue: 1 << 4)
     /// The server is stopping.
     static let leaving = Pauses(rawValue: 1 << 5)
+    /// The client has gone; the session ends once its remaining messages are handled.
+    static let gone = Pauses(rawValue: 1 << 6)
+  }
+
+  /// What the messages in the inbox wait for.
+  enum Work: Equatable {
+    case none
+    /// A message of the client is being decoded, or the data that it compares is being hashed.
+    case decoding
+    /// A request waits for memory for its answer.
+    indirect case heldBack(ClientMessage, length: Int)
   }
 
   /// A message from the client.
@@ -49,62 +60,80 @@ final class Session: Schedulable {
     indirect case end(code: UInt16, reason: String)
   }
 
+  /// The output that has not been sent.
+  struct Output {
+    /// The output held back from a client that is behind; nil while it keeps up.
+    var backlog: Backlog?
+    /// Whether output for the client is being encoded.
+    var isComposing = false
+    /// Output that waits for an encoding to finish.
+    var queue = CircularBuffer<Outgoing>()
+    /// The bytes of the messages in ``queue``.
+    var bytes = 0
+  }
+
+  struct Timers {
+    /// Ends the pause of a client whose user has written too much.
+    var write: Scheduled<Void>?
+    /// Ends the connection unless the client has signed in by then.
+    var signIn: Scheduled<Void>?
+
+    func cancel() {
+      write?.cancel()
+      signIn?.cancel()
+    }
+  }
+
   let peer: PeerID
   let connection: any MessageConnection
   /// The session name that was sent to the client.
-  let name: String
+  let name = Session.makeName()
   /// When the connection was opened.
   let begin = NIODeadline.now()
-  /// When the client last sent a message.
-  var lastMessage = NIODeadline.now()
   let account = SchedulerAccount()
-  var isWaiting = false
   private weak var core: DatabaseCore?
+  var isWaiting = false
+  /// When the client last sent a message.
+  private(set) var lastMessage = NIODeadline.now()
   /// Messages from the client that have not been handled yet.
   var inbox = CircularBuffer<Incoming>()
-  /// Output that waits for an encoding to finish.
-  var outgoing = CircularBuffer<Outgoing>()
-  /// The bytes of the messages in ``outgoing``.
-  var outgoingBytes = 0
-  /// Whether a message of the client is being decoded, or the data that it compares is being
-  /// hashed.
-  var isDecoding = false
-  /// Whether output for the client is being encoded.
-  var isComposing = false
-  /// Whether the client has gone; the session ends once its remaining messages are handled.
-  var isGone = false
-  /// Messages taken since the last batch was stored.
-  var unsettledMessages = 0
-  /// The bytes of those messages.
-  var unsettledBytes = 0
-  /// The longest message that it may send, in bytes.
-  var messageBytes = 0
-  /// A request that waits for memory for its answer; later requests wait behind it.
-  var heldBack: (message: ClientMessage, length: Int)?
+  var work = Work.none
+  var output = Output()
+  /// What has been taken since the last batch was stored.
+  var unsettled = (messages: 0, bytes: 0)
   /// Why nothing is read from the client; empty while it is read from.
   var pauses: Pauses = []
-  /// The output held back from a client that is behind; nil while it keeps up.
-  var backlog: Backlog?
-  /// Ends the pause of a client whose user has written too much.
-  var writeWait: Scheduled<Void>?
-  /// Ends the connection unless the client has signed in by then.
-  var signInDeadline: Scheduled<Void>?
+  var timers = Timers()
   /// The signed-in user that the connection counts towards.
   var user: String?
 
-  init(_ peer: PeerID, of core: DatabaseCore, connection: any MessageConnection, name: String) {
+  init(_ peer: PeerID, of core: DatabaseCore, connection: any MessageConnection) {
     self.peer = peer
     self.core = core
     self.connection = connection
-    self.name = name
   }
 
+  var isGone: Bool { pauses.contains(.gone) }
+
   var isReady: Bool {
-    !inbox.isEmpty && !isDecoding && !isComposing && backlog == nil && heldBack == nil
+    !inbox.isEmpty && work == .none && !output.isComposing && output.backlog == nil
   }
 
   func takeTurn() {
     core?.takeNext(of: self)
+  }
+
+  func receive(_ incoming: Incoming) {
+    lastMessage = .now()
+    inbox.append(incoming)
+  }
+
+  /// Drops everything for a client that has gone.
+  func leave() {
+    pauses.insert(.gone)
+    output.backlog = nil
+    output.queue.removeAll()
+    if work != .decoding { work = .none }
   }
 
   /// Makes a random, unguessable name of 32 letters and digits.

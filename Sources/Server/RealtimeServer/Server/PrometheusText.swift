@@ -89,12 +89,12 @@ extension ServerCore {
       }
     }
     add("connections", .gauge, "Open connections to the database.") {
-      $0.sessions.count + $0.internalPeers.count
+      $0.sessions.count + $0.peers.inside.count
     }
     add("listens", .gauge, "Open listens.") { $0.hub.listenCount }
     add("revision", .gauge, "The number of the last stored commit.") { Int($0.hub.revision) }
     add("store_failed", .gauge, "Whether the last attempt to store a batch failed.") {
-      $0.storeFailure == nil ? 0 : 1
+      $0.writes.failure == nil ? 0 : 1
     }
     add("commits_total", .counter, "Commits that were stored.") { $0.metrics.commits }
     add("failed_batches_total", .counter, "Batches of commits that could not be stored.") {

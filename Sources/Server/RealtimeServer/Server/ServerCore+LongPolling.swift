@@ -81,10 +81,9 @@ extension ServerCore {
   /// The long-polling session that a request for a WebSocket names, if it is there.
   func session(named request: HTTPRequest) -> PollingConnection? {
     guard let name = request.parameter("s"),
-      let database = databases.opened(self.name(in: request)),
-      let peer = database.peersByName[name]
+      let database = databases.opened(self.name(in: request))
     else { return nil }
-    return database.sessions[peer]?.connection as? PollingConnection
+    return database.peers[name]?.connection as? PollingConnection
   }
 
   /// Accepts a WebSocket that has been admitted, which may be meant for a long-polling session.

@@ -324,10 +324,10 @@ extension ServerCore {
             JSONMember(
               database.name,
               database.metrics.json(
-                open: database.sessions.count + database.internalPeers.count,
+                open: database.sessions.count + database.peers.inside.count,
                 listens: database.hub.listenCount,
                 revision: database.hub.revision,
-                storeFailure: database.storeFailure,
+                storeFailure: database.writes.failure,
                 term: database.term
               )
             )
