@@ -211,6 +211,54 @@ final class InputPromises: Sendable {
   }
 }
 
+/// The memory promised to the input of one connection; confined to its event loop.
+struct PromisedInput {
+  private let memory: ConnectionMemory?
+  /// Most connections never need one.
+  private var holder: InputPromises.Holder?
+  /// Whether the next promise uses the pool of clients that have not signed in.
+  var isStranger = true
+
+  /// Makes a promise of nothing.
+  ///
+  /// - Parameter memory: The memory that connections share; nil if there is no bound.
+  init(_ memory: ConnectionMemory?) {
+    self.memory = memory
+  }
+
+  /// The number of bytes promised.
+  var bytes: Int { holder?.promised ?? 0 }
+
+  /// Asks for memory for input that has begun to arrive.
+  ///
+  /// - Parameters:
+  ///   - bytes: The most memory that the input can need.
+  ///   - grant: Called once when room becomes available later; never after ``release()``.
+  ///   - end: Ends the connection because others are waiting for its memory.
+  /// - Returns: Whether there is room now.
+  mutating func ask(
+    _ bytes: Int,
+    whenRoom grant: @escaping () -> Void,
+    orEnd end: @escaping () -> Void
+  ) -> Bool {
+    guard let memory else { return true }
+    let holder = holder ?? InputPromises.Holder(on: memory.eventLoop, end: end)
+    self.holder = holder
+    if holder.promised == 0 { holder.isStranger = isStranger }
+    return memory.input.promise(bytes, to: holder, whenRoom: grant)
+  }
+
+  func received(_ bytes: Int) { holder?.received(bytes) }
+
+  /// Records that all of the promised input has arrived.
+  func complete() { holder?.isComplete = true }
+
+  /// Releases the promise, or withdraws the request for one.
+  func release() {
+    if let holder { memory?.input.release(holder) }
+  }
+}
+
 extension EventLoop {
   /// Calls a closure on the event loop: at once if this is its thread.
   func run(_ body: @escaping @Sendable () -> Void) {

@@ -14,9 +14,34 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private enum Phase {
     case receiving
     case answering
-    case streaming
+    case streaming(HTTPStream, isChunked: Bool)
     case leaving
-    case closed
+    /// With the stream that is told of its end once the channel has closed.
+    case closed(HTTPStream?)
+  }
+
+  /// The request that is being received.
+  private struct Incoming {
+    /// The head of the first request if it asked for an upgrade and was not forwarded.
+    var firstHead: HTTPRequestHead?
+    var head: HTTPRequestHead?
+    var body: [UInt8] = []
+    var promise: PromisedInput
+    /// Whether the body must wait for memory, or to be admitted.
+    var waitsForMemory = false
+    /// Whether memory is being requested at this moment.
+    var isAsking = false
+  }
+
+  /// The input after the request that is being answered.
+  private struct Waiting {
+    var parts = CircularBuffer<HTTPServerRequestPart>()
+    /// The response to malformed input, sent after everything that waits.
+    var failure: HTTPAnswer?
+    /// Whether the parts are being processed.
+    var isDraining = false
+    /// Whether nothing more is received.
+    var isPaused = false
   }
 
   /// How long a client may take to close the connection after the last response.
@@ -42,28 +67,12 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
   private var output: OutputQueue?
-  /// The head of the first request if it asked for an upgrade and was not forwarded.
-  private var firstHead: HTTPRequestHead?
-  private var head: HTTPRequestHead?
-  private var body: [UInt8] = []
-  /// The memory promised to long bodies; nil until some is needed.
-  private var holder: InputPromises.Holder?
-  /// Whether the body must wait for memory, or to be admitted.
-  private var waitsForMemory = false
-  /// Whether memory is being requested at this moment.
-  private var isAsking = false
+  private var request: Incoming
   /// Whether the next request must wait until the client has read the last response.
   private var waitsForReader = false
-  /// The input after the request that is being answered.
-  private var waiting = CircularBuffer<HTTPServerRequestPart>()
-  private var isDraining = false
-  private var isPaused = false
-  /// The response to malformed input, sent after everything that waits.
-  private var failure: HTTPAnswer?
+  private var waiting = Waiting()
   private var isLast = false
   private var deadline: Scheduled<Void>?
-  private var stream: HTTPStream?
-  private var isChunked = true
 
   init(
     recorder: RequestHeadRecorder,
@@ -94,6 +103,19 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     self.pace = pace
     self.onIdle = onIdle
     self.onClose = onClose
+    request = Incoming(promise: PromisedInput(memory))
+  }
+
+  private var isReceiving: Bool { if case .receiving = phase { true } else { false } }
+  private var isAnswering: Bool { if case .answering = phase { true } else { false } }
+  private var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+  private var stream: HTTPStream? {
+    switch phase {
+    case .receiving, .answering, .leaving: nil
+    case .streaming(let stream, _): stream
+    case .closed(let stream): stream
+    }
   }
 
   // MARK: Channel
@@ -101,7 +123,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     recorder.handsErrorsOn = true
-    firstHead = recorder.head
+    request.firstHead = recorder.head
     // Responses are written as bytes, bypassing the encoder, which stays in the pipeline.
     let encoder = try? context.pipeline.syncOperations.context(
       handlerType: HTTPResponseEncoder.self
@@ -138,43 +160,41 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
       close()
       return
     }
-    guard phase == .receiving || phase == .answering else { return }
-    failure = recorder.answer(to: error)
+    guard isReceiving || isAnswering else { return }
+    waiting.failure = recorder.answer(to: error)
     drain()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    guard phase == .receiving || phase == .answering, failure == nil else { return }
+    guard isReceiving || isAnswering, waiting.failure == nil else { return }
     let part = Self.unwrapInboundIn(data)
-    if case .body(let bytes) = part { holder?.received(bytes.readableBytes) }
-    waiting.append(part)
+    if case .body(let bytes) = part { request.promise.received(bytes.readableBytes) }
+    waiting.parts.append(part)
     drain()
   }
 
   /// Processes waiting input until it reaches a request that must be answered first.
   private func drain() {
-    guard !isDraining else { return }
-    isDraining = true
-    while phase == .receiving, !waitsForReader, !waitsForMemory, let part = waiting.popFirst() {
-      receive(part)
-    }
-    isDraining = false
-    guard phase == .receiving, waiting.isEmpty else { return }
-    if let failure { return write(failure, isLast: true) }
+    guard !waiting.isDraining else { return }
+    waiting.isDraining = true
+    while mayReceive, let part = waiting.parts.popFirst() { receive(part) }
+    waiting.isDraining = false
+    guard isReceiving, waiting.parts.isEmpty else { return }
+    if let failure = waiting.failure { return write(failure, isLast: true) }
     resumeInput()
   }
 
   /// Receives more once nothing that has been decoded waits.
   private func resumeInput() {
-    guard isPaused, phase == .receiving, !waitsForReader, !waitsForMemory, waiting.isEmpty,
-      !isDraining
-    else { return }
-    isPaused = false
+    guard waiting.isPaused, mayReceive, waiting.parts.isEmpty, !waiting.isDraining else { return }
+    waiting.isPaused = false
     input.setReading(true)
   }
 
+  private var mayReceive: Bool { isReceiving && !waitsForReader && !request.waitsForMemory }
+
   private func pauseInput() {
-    isPaused = true
+    waiting.isPaused = true
     input.setReading(false)
   }
 
@@ -185,33 +205,32 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     case .head(let head): begin(head)
     case .body(let bytes):
       guard resumeFirst() else { return }
-      let length = body.count + bytes.readableBytes
+      let length = request.body.count + bytes.readableBytes
       guard length <= limits.bodyBytes else { return refuseBody() }
-      body.append(contentsOf: bytes.readableBytesView)
-      if length > memory.bounds.share, holder?.promised ?? 0 < length {
+      request.body.append(contentsOf: bytes.readableBytesView)
+      if length > memory.bounds.share, request.promise.bytes < length {
         _ = askForMemory(limits.bodyBytes)
       }
     case .end:
-      guard resumeFirst(), let head else { return }
+      guard resumeFirst(), let head = request.head else { return }
       answer(head)
     }
   }
 
   /// Begins the first request, whose head was not forwarded, unless a request has begun.
   private func resumeFirst() -> Bool {
-    if head == nil, let firstHead { begin(firstHead) }
-    return phase == .receiving
+    if request.head == nil, let head = request.firstHead { begin(head) }
+    return isReceiving
   }
 
   private func begin(_ head: HTTPRequestHead) {
-    firstHead = nil
-    self.head = head
-    body = []
+    request.firstHead = nil
+    request.head = head
+    request.body = []
     // The parser treats everything after such a request as another protocol.
     if head.headers.contains(name: "Upgrade") { isLast = true }
     setDeadline(limits.request)
-    let request = HTTPRequest(head: head, peer: peer)
-    if let refusal = refusal(of: request) {
+    if let refusal = refusal(of: HTTPRequest(head: head, peer: peer)) {
       write(refusal, isLast: true)
       return
     }
@@ -241,19 +260,19 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     phase = .answering
     deadline?.cancel()
     pauseInput()
-    holder?.isComplete = true
+    request.promise.complete()
     onIdle(false)
-    let request = HTTPRequest(
+    let asked = HTTPRequest(
       head: head,
-      body: body,
+      body: request.body,
       peer: peer,
       connection: .init(self),
       reader: reader
     )
-    body = []
+    request.body = []
     let handler = NIOLoopBound(self, eventLoop: link.connections)
     link.toServer { [link, answerRequest, mirror] in
-      answerRequest(request, link.server).hop(to: link.server).whenComplete { result in
+      answerRequest(asked, link.server).hop(to: link.server).whenComplete { result in
         switch result {
         case .success(.answer(let answer)):
           let pass: @Sendable () -> Void = { handler.value.answered(head, with: answer) }
@@ -271,20 +290,20 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   }
 
   private func answered(_ head: HTTPRequestHead, with answer: HTTPAnswer, isLast: Bool = false) {
-    guard phase == .answering else { return }
+    guard isAnswering else { return }
     write(answer, isLast: isLast || self.isLast || !head.isKeepAlive)
   }
 
   private func write(_ answer: HTTPAnswer, isLast: Bool) {
-    body = []
+    request.body = []
     releaseMemory()
-    let encoder = AnswerEncoder(method: head?.method ?? .GET, keepsAlive: !isLast)
+    let encoder = AnswerEncoder(method: request.head?.method ?? .GET, keepsAlive: !isLast)
     var answer = answer
-    answer.headerLines += policy.lines(for: head)
+    answer.headerLines += policy.lines(for: request.head)
     for (index, piece) in encoder.encode(answer).enumerated() {
       output?.append(piece, goesOn: index > 0)
     }
-    head = nil
+    request.head = nil
     guard !isLast else {
       leave()
       return
@@ -307,7 +326,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     waitsForReader = true
     output.flush()
     memory.whenRelieved { [weak self] in
-      guard let self, phase == .receiving, waitsForReader else { return }
+      guard let self, isReceiving, waitsForReader else { return }
       resumeReceiving()
     }
   }
@@ -318,7 +337,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     else { return false }
     waitsForReader = true
     context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
-      guard let self, phase == .receiving, waitsForReader else { return }
+      guard let self, isReceiving, waitsForReader else { return }
       waitsForReader = false
       drain()
     }
@@ -326,29 +345,28 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   }
 
   /// Whether the client has sent something without waiting for the last response.
-  private var hasFurtherInput: Bool { !waiting.isEmpty || input.holdsInput }
+  private var hasFurtherInput: Bool { !waiting.parts.isEmpty || input.holdsInput }
 
   // MARK: Streaming
 
   private func start(_ stream: HTTPStream, after answer: HTTPAnswer, to head: HTTPRequestHead) {
-    guard phase == .answering else { return stream.ended() }
-    isChunked = head.version == .http1_1
+    guard isAnswering else { return stream.ended() }
+    let isChunked = head.version == .http1_1
     let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
     var answer = answer
     answer.headerLines += policy.lines(for: head)
     output?.append(encoder.head(of: answer, framing: isChunked ? .chunks : .end))
-    phase = .streaming
-    body = []
+    phase = .streaming(stream, isChunked: isChunked)
+    request.body = []
     releaseMemory()
-    waiting.removeAll()
+    waiting.parts.removeAll()
     input.drop()
-    self.stream = stream
     stream.attach(self)
   }
 
   /// Sends a piece of the body.
   func sendPart(_ bytes: [UInt8]) {
-    guard phase == .streaming, !bytes.isEmpty else { return }
+    guard case .streaming(_, let isChunked) = phase, !bytes.isEmpty else { return }
     for (index, piece) in AnswerEncoder.pieces(of: bytes).enumerated() {
       let buffer = isChunked ? AnswerEncoder.chunk(piece) : ByteBuffer(bytes: piece)
       output?.append(buffer, goesOn: index > 0)
@@ -365,16 +383,11 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
 
   /// Ends the body.
   func endStream() {
-    guard phase == .streaming else { return }
+    guard case .streaming(let stream, let isChunked) = phase else { return }
     if isChunked { output?.append(ByteBuffer(string: "0\r\n\r\n")) }
-    forgetStream()
+    phase = .leaving
+    stream.ended()
     leave()
-  }
-
-  private func forgetStream() {
-    let ended = stream
-    stream = nil
-    ended?.ended()
   }
 
   // MARK: Ending
@@ -383,14 +396,14 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   func closeGracefully() -> EventLoopFuture<Void>? {
     let closed = context?.channel.closeFuture
     switch phase {
-    case .receiving where head != nil:
+    case .receiving where request.head != nil:
       // An upload is answered, so that its client knows that nothing was stored.
       write(HTTPAnswer(status: 503, error: "the server is stopping"), isLast: true)
     case .receiving: close()
     case .answering: isLast = true
-    case .streaming:
+    case .streaming(let stream, _):
       // The server's pieces that are on their way come first.
-      if let stream { link.toServer { stream.end() } }
+      link.toServer { stream.end() }
     case .leaving, .closed: break
     }
     return closed
@@ -401,21 +414,21 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
 
   /// Ends the output and waits briefly, because closing with unread input could lose the response.
   private func leave() {
-    guard let context, phase != .closed else { return }
+    guard let context, !isClosed else { return }
     phase = .leaving
-    waiting.removeAll()
+    waiting.parts.removeAll()
     output?.flush()
     input.drop()
     deadline?.cancel()
     // Until everything is written, the queue checks that the other end keeps reading.
     context.close(mode: .output).assumeIsolated().whenComplete { _ in
-      if self.phase == .leaving { self.setDeadline(Self.farewell) }
+      if case .leaving = self.phase { self.setDeadline(Self.farewell) }
     }
   }
 
   private func close() {
-    guard phase != .closed else { return }
-    phase = .closed
+    guard !isClosed else { return }
+    phase = .closed(stream)
     output?.close()
     context?.close(promise: nil)
   }
@@ -424,13 +437,14 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     guard context != nil else { return }
     context = nil
     reader.leave()
-    phase = .closed
+    let stream = stream
+    phase = .closed(nil)
     output?.close()
     output = nil
     deadline?.cancel()
-    waiting.removeAll()
+    waiting.parts.removeAll()
     releaseMemory()
-    forgetStream()
+    stream?.ended()
     onClose()
   }
 
@@ -468,12 +482,11 @@ extension PlainRequestHandler {
   ///
   /// - Returns: Whether the body may be read now.
   private func askForMemory(_ bytes: Int) -> Bool {
-    guard let head else { return false }
-    let holder = self.holder ?? makeHolder()
-    isAsking = true
-    waitsForMemory = true
-    if holder.promised > 0 {
-      askForMemory(bytes, for: holder)
+    guard let head = request.head else { return false }
+    self.request.isAsking = true
+    self.request.waitsForMemory = true
+    if self.request.promise.bytes > 0 {
+      promiseMemory(bytes)
     } else {
       let request = HTTPRequest(head: head, peer: peer)
       let handler = NIOLoopBound(self, eventLoop: link.connections)
@@ -482,51 +495,47 @@ extension PlainRequestHandler {
         link.toConnections { handler.value.bodyAdmitted(admission, bytes: bytes) }
       }
     }
-    isAsking = false
-    if waitsForMemory { pauseInput() }
-    return phase == .receiving && !waitsForMemory
+    request.isAsking = false
+    if request.waitsForMemory { pauseInput() }
+    return isReceiving && !request.waitsForMemory
   }
 
   private func bodyAdmitted(_ admission: BodyAdmission, bytes: Int) {
-    guard phase == .receiving, waitsForMemory, let holder else { return }
+    guard isReceiving, request.waitsForMemory else { return }
     switch admission {
     case .refused(let answer): return write(answer, isLast: true)
-    case .ofStranger: holder.isStranger = true
+    case .ofStranger: request.promise.isStranger = true
     case .ofKnown:
-      holder.isStranger = false
+      request.promise.isStranger = false
       onIdle(false)
     }
-    askForMemory(bytes, for: holder)
+    promiseMemory(bytes)
   }
 
-  private func askForMemory(_ bytes: Int, for holder: InputPromises.Holder) {
-    let isPromised = memory.input.promise(bytes, to: holder) { [weak self] in
-      self?.memoryGranted(bytes)
-    }
+  private func promiseMemory(_ bytes: Int) {
+    let isPromised = request.promise.ask(
+      bytes,
+      whenRoom: { [weak self] in self?.memoryGranted(bytes) },
+      orEnd: { [weak self] in
+        guard let self, isReceiving else { return }
+        let reason: StaticString = "the body stalled while others waited"
+        write(HTTPAnswer(status: 408, error: reason), isLast: true)
+      }
+    )
     if isPromised { memoryGranted(bytes) }
   }
 
   private func memoryGranted(_ bytes: Int) {
-    body.reserveCapacity(bytes)
-    waitsForMemory = false
-    guard !isAsking else { return }
-    if body.isEmpty, let head { allowBody(head) }
+    request.body.reserveCapacity(bytes)
+    request.waitsForMemory = false
+    guard !request.isAsking else { return }
+    if request.body.isEmpty, let head = request.head { allowBody(head) }
     drain()
-  }
-
-  private func makeHolder() -> InputPromises.Holder {
-    let holder = InputPromises.Holder(on: memory.eventLoop) { [weak self] in
-      guard let self, phase == .receiving else { return }
-      let reason: StaticString = "the body stalled while others waited"
-      write(HTTPAnswer(status: 408, error: reason), isLast: true)
-    }
-    self.holder = holder
-    return holder
   }
 
   /// Releases the memory that was promised to the body.
   private func releaseMemory() {
-    waitsForMemory = false
-    if let holder { memory.input.release(holder) }
+    request.waitsForMemory = false
+    request.promise.release()
   }
 }

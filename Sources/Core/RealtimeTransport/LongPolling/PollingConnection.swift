@@ -55,12 +55,11 @@ package final class PollingConnection: MessageConnection {
   /// Whether the client has said that it sends nothing more by polling.
   private var hasMovedInput = false
   private var isReading = true
-  private var isStranger = true
   private var waiting: [PollingSession.Token: (EventLoopPromise<[UInt8]>, Scheduled<Void>)] = [:]
   private var lastToken = 0
   /// When the last request arrived.
   package private(set) var lastRequest: NIODeadline
-  private var holder: InputPromises.Holder?
+  private var promised: PromisedInput
   private var countedBytes = 0
   private var isFlushScheduled = false
   private var onRelief: (() -> Void)?
@@ -91,6 +90,7 @@ package final class PollingConnection: MessageConnection {
     self.eventLoop = eventLoop
     self.onSilence = onSilence
     peer = request.peer
+    promised = PromisedInput(memory)
     session = PollingSession(share: memory.bounds.share)
     session.messageBytes = limits.messageBytes
     lastRequest = .now()
@@ -224,7 +224,7 @@ package final class PollingConnection: MessageConnection {
   // MARK: Receiving
 
   package func allow(isStranger: Bool, messageBytes: Int) {
-    self.isStranger = isStranger
+    promised.isStranger = isStranger
     session.messageBytes = messageBytes
     session.isPatient = !isStranger
     switch stage {
@@ -252,7 +252,7 @@ package final class PollingConnection: MessageConnection {
         promise.succeed(script)
       case .message(let bytes): receive(bytes)
       case .excess(let id):
-        if let holder { memory.input.release(holder) }
+        promised.release()
         callbacks?.onExcess(id)
       case .wants(let bytes): askForMemory(bytes)
       case .violation(let reason):
@@ -264,7 +264,7 @@ package final class PollingConnection: MessageConnection {
   }
 
   private func receive(_ message: [UInt8]) {
-    defer { if let holder { memory.input.release(holder) } }
+    defer { promised.release() }
     if message.count <= Self.controlBytes, Self.control(message) == "n" {
       hasMovedInput = true
       return moveIfReady()
@@ -283,11 +283,19 @@ package final class PollingConnection: MessageConnection {
   }
 
   private func askForMemory(_ bytes: Int) {
-    let holder = self.holder ?? makeHolder()
-    if holder.promised == 0 { holder.isStranger = isStranger }
-    let isPromised = memory.input.promise(bytes, to: holder) { [weak self] in
-      self?.memoryFound(bytes)
-    }
+    let isPromised = promised.ask(
+      bytes,
+      whenRoom: { [weak self] in self?.memoryFound(bytes) },
+      orEnd: { [weak self] in
+        guard let self else { return }
+        end(
+          ConnectionEnd(
+            .protocolViolation,
+            description: "\(peer) stalled in a message while others waited"
+          )
+        )
+      }
+    )
     if isPromised { eventLoop.assumeIsolated().execute { self.memoryFound(bytes) } }
   }
 
@@ -295,20 +303,6 @@ package final class PollingConnection: MessageConnection {
     session.memoryFound(bytes)
     perform(session.memoryGranted(at: .now()))
     scheduleFlush()
-  }
-
-  private func makeHolder() -> InputPromises.Holder {
-    let holder = InputPromises.Holder(on: eventLoop) { [weak self] in
-      guard let self else { return }
-      end(
-        ConnectionEnd(
-          .protocolViolation,
-          description: "\(peer) stalled in a message while others waited"
-        )
-      )
-    }
-    self.holder = holder
-    return holder
   }
 
   // MARK: Ending
@@ -382,7 +376,7 @@ package final class PollingConnection: MessageConnection {
     forgetPolling()
     goodbye?.cancel()
     perform(session.abort())
-    if let holder { memory.input.release(holder) }
+    promised.release()
     onRelief = nil
     switch last {
     case .offered(let offer): offer.socket.close(code: 1_001, reason: end.description)
@@ -483,7 +477,7 @@ extension PollingConnection {
     guard offer.isConfirmed else { return }
     session.send(Self.message(of: "n"))
     stage = .moved(offer.socket)
-    offer.socket.allow(isStranger: isStranger, messageBytes: session.messageBytes)
+    offer.socket.allow(isStranger: promised.isStranger, messageBytes: session.messageBytes)
     if let onRelief {
       self.onRelief = nil
       eventLoop.assumeIsolated().execute { onRelief() }

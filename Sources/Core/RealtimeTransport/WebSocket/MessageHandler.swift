@@ -19,8 +19,51 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   private enum Phase {
     case open
-    case closing
-    case closed
+    case closing(ConnectionEnd)
+    case closed(ConnectionEnd?)
+  }
+
+  /// Why nothing is read.
+  private struct Pauses: OptionSet {
+    let rawValue: UInt8
+
+    /// The owner wants no input.
+    static let owner = Pauses(rawValue: 1 << 0)
+    /// Earlier messages are still on their way to the owner.
+    static let delivery = Pauses(rawValue: 1 << 1)
+    /// The current message must wait for memory.
+    static let memory = Pauses(rawValue: 1 << 2)
+    /// The other end has sent too many empty frames.
+    static let rest = Pauses(rawValue: 1 << 3)
+  }
+
+  /// The message that is arriving.
+  private struct Incoming {
+    var assembler: FrameAssembler
+    var fragments: FragmentBuffer
+    /// The message that is being skipped because it is too long.
+    var excess: ExcessMessage?
+    var deadline: Scheduled<Void>?
+
+    var isUnfinished: Bool {
+      assembler.isAssembling || fragments.isAssembling || excess != nil
+    }
+  }
+
+  /// The empty frames that the other end may send.
+  private struct EmptyFrames {
+    private var all = Allowance(burst: 64, interval: .milliseconds(100))
+    /// Those that are nobody else's business: what a client sends that means no harm.
+    private var own = Allowance(burst: 8, interval: .seconds(5))
+
+    /// Counts a frame, beyond its own allowance for the network too, and returns how long to rest.
+    mutating func rest(
+      at now: NIODeadline,
+      ofNetwork network: (NIODeadline) -> TimeAmount?
+    ) -> TimeAmount? {
+      let isModest = own.rest(at: now) == nil
+      return [all.rest(at: now), isModest ? nil : network(now)].compactMap(\.self).max()
+    }
   }
 
   private let role: Role
@@ -33,38 +76,20 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   private let onMessage: ([UInt8]) -> Void
   private let onExcess: ((Int64) -> Void)?
   private let onEnd: (ConnectionEnd) -> Void
-  private var phase = Phase.open
-  private var end: ConnectionEnd?
-  private var context: ChannelHandlerContext?
-  private var output: OutputQueue?
-  private var decoder: FrameDecoder
-  private var assembler: FrameAssembler
-  private var fragments: FragmentBuffer
-  private var reassembly: Scheduled<Void>?
-  private var goodbye: Scheduled<Void>?
-  /// The message that is being skipped because it is too long.
-  private var excess: ExcessMessage?
-  /// The memory promised to input; nil until some is needed.
-  private var holder: InputPromises.Holder?
-  /// Whether the client has not signed in.
-  private var isStranger = true
-  /// Whether the owner wants input.
-  private var isReading = true
-  /// Whether earlier messages are still on their way to the owner.
-  private var isHeld = false
-  /// Whether the current message must wait for memory.
-  private var waitsForMemory = false
-  private var isDecoding = false
-  /// Whether a message has been sent since the last ``keepAlive()``.
-  private var hasSpoken = true
-  private var emptyFrames = Allowance(burst: 64, interval: .milliseconds(100))
-  /// The empty frames that are nobody else's business: what a client sends that means no harm.
-  private var ownEmptyFrames = Allowance(burst: 8, interval: .seconds(5))
   /// Counts an empty frame against what the other end's network may send, and returns how long to
   /// rest if that has been too much.
   private let restOfNetwork: (NIODeadline) -> TimeAmount?
-  /// Whether the other end has sent so many empty frames that nothing is read from it for a while.
-  private var isResting = false
+  private var phase = Phase.open
+  private var context: ChannelHandlerContext?
+  private var output: OutputQueue?
+  private var decoder: FrameDecoder
+  private var incoming: Incoming
+  private var promise: PromisedInput
+  private var pauses: Pauses = []
+  private var isDecoding = false
+  /// Whether a message has been sent since the last ``keepAlive()``.
+  private var hasSpoken = true
+  private var emptyFrames = EmptyFrames()
 
   /// Makes a handler.
   ///
@@ -107,18 +132,32 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     self.onExcess = onExcess
     self.onEnd = onEnd
     decoder = FrameDecoder(byteLimit: limits.frameBytes, isMasked: role == .server)
-    assembler = FrameAssembler(
-      segmentLimit: limits.messageFrames,
-      byteLimit: limits.messageBytes
+    incoming = Incoming(
+      assembler: FrameAssembler(
+        segmentLimit: limits.messageFrames,
+        byteLimit: limits.messageBytes
+      ),
+      fragments: FragmentBuffer(byteLimit: limits.messageBytes)
     )
-    fragments = FragmentBuffer(byteLimit: limits.messageBytes)
+    promise = PromisedInput(memory)
+  }
+
+  private var isOpen: Bool { if case .open = phase { true } else { false } }
+  private var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+  private var end: ConnectionEnd? {
+    switch phase {
+    case .open: nil
+    case .closing(let end): end
+    case .closed(let end): end
+    }
   }
 
   // MARK: Sending
 
   /// Sends a message, split into frames.
   func send(_ message: [UInt8]) {
-    guard phase == .open else { return }
+    guard isOpen else { return }
     var buffer = ByteBuffer()
     for frame in FrameAssembler.frames(of: message) {
       FrameEncoder.append(.text, payload: frame, mask: mask(), to: &buffer)
@@ -128,7 +167,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   /// Sends an encoded message; for servers only.
   func send(_ message: EncodedMessage) {
-    guard phase == .open else { return }
+    guard isOpen else { return }
     hasSpoken = true
     output?.append(message.frames)
     for piece in message.rest { output?.append(piece, goesOn: true) }
@@ -136,7 +175,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   /// Sends a ping if no message has been sent since the last call.
   func keepAlive() {
-    if phase == .open, !hasSpoken, !hasNotableOutput { sendControl(.ping, payload: []) }
+    if isOpen, !hasSpoken, !hasNotableOutput { sendControl(.ping, payload: []) }
     hasSpoken = false
   }
 
@@ -153,14 +192,13 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   /// Sends a close frame, waits briefly for the reply, and closes.
   func close(code: UInt16, end: ConnectionEnd) {
-    guard phase == .open, let context else { return }
-    self.end = end
-    phase = .closing
+    guard isOpen, let context else { return }
+    phase = .closing(end)
     sendControl(.connectionClose, payload: Self.payload(code: code))
     output?.flush()
     readingChanged()
-    goodbye = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) {
-      self.closeChannel()
+    context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
+      self?.closeChannel()
     }
   }
 
@@ -168,15 +206,12 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   ///
   /// Input that has already been read is held back as well.
   func setReading(_ isReading: Bool) {
-    guard self.isReading != isReading else { return }
-    self.isReading = isReading
-    readingChanged()
+    if pauses.contains(.owner) == isReading { pause(!isReading, for: .owner) }
   }
 
   /// Stops reading until messages that are on their way to the owner have arrived.
   func hold(_ isHeld: Bool) {
-    self.isHeld = isHeld
-    readingChanged()
+    pause(isHeld, for: .delivery)
   }
 
   /// Sets the limits for the other end from the next message on.
@@ -185,13 +220,18 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   ///   - isStranger: Whether the other end uses the memory of clients that have not signed in.
   ///   - messageBytes: The longest message.
   func allow(isStranger: Bool, messageBytes: Int) {
-    self.isStranger = isStranger
-    assembler.byteLimit = messageBytes
-    fragments.byteLimit = messageBytes
+    promise.isStranger = isStranger
+    incoming.assembler.byteLimit = messageBytes
+    incoming.fragments.byteLimit = messageBytes
   }
 
   private var mayRead: Bool {
-    isReading && !isHeld && !waitsForMemory && !isResting || phase == .closing
+    if case .closing = phase { true } else { pauses.isEmpty }
+  }
+
+  private func pause(_ isPaused: Bool, for reason: Pauses) {
+    if isPaused { pauses.insert(reason) } else { pauses.remove(reason) }
+    readingChanged()
   }
 
   private func readingChanged() {
@@ -258,7 +298,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = Self.unwrapInboundIn(data)
-    holder?.received(bytes.readableBytes)
+    promise.received(bytes.readableBytes)
     decoder.append(bytes)
     decode()
   }
@@ -269,7 +309,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     isDecoding = true
     defer { isDecoding = false }
     do throws(FrameDecoder.Violation) {
-      while phase != .closed, mayRead, let frame = try decoder.next() { receive(frame) }
+      while !isClosed, mayRead, let frame = try decoder.next() { receive(frame) }
     } catch {
       switch error {
       case .tooLong:
@@ -293,7 +333,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     if role == .server { count(frame) }
     switch frame.opcode {
     // A client that does not read its pongs need not receive all of them.
-    case .ping: if phase == .open, !isCongested { sendControl(.pong, payload: frame.payload) }
+    case .ping: if isOpen, !isCongested { sendControl(.pong, payload: frame.payload) }
     case .pong: break
     case .connectionClose: receiveGoodbye(frame.payload)
     case .text, .binary, .continuation:
@@ -309,40 +349,37 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// of a network share an allowance beside their own, since anybody can have many connections.
   private func count(_ frame: FrameDecoder.Frame) {
     let isControl = frame.opcode == .ping || frame.opcode == .pong
-    guard isControl || frame.payload.count <= 1, !isResting, let context else { return }
-    let now = context.eventLoop.now
-    let isModest = ownEmptyFrames.rest(at: now) == nil
-    let rests = [emptyFrames.rest(at: now), isModest ? nil : restOfNetwork(now)]
-    guard let rest = rests.compactMap({ $0 }).max() else { return }
-    isResting = true
-    readingChanged()
+    guard isControl || frame.payload.count <= 1, !pauses.contains(.rest), let context,
+      let rest = emptyFrames.rest(at: context.eventLoop.now, ofNetwork: restOfNetwork)
+    else { return }
+    pause(true, for: .rest)
     context.eventLoop.assumeIsolated().scheduleTask(in: rest) { [weak self] in
-      self?.isResting = false
-      self?.readingChanged()
+      self?.pause(false, for: .rest)
     }
   }
 
   private func receive(_ opcode: WebSocketOpcode, payload: [UInt8], isFinal: Bool) {
-    guard phase == .open else { return }
-    guard fragments.isInPlace(opcode) else {
+    guard isOpen else { return }
+    guard incoming.fragments.isInPlace(opcode) else {
       return fail(.protocolViolation, code: 1_002, because: "sent a fragment out of place")
     }
-    guard excess == nil else {
-      let (isText, isEnd) = fragments.skip(opcode, isFinal: isFinal)
+    guard incoming.excess == nil else {
+      let (isText, isEnd) = incoming.fragments.skip(opcode, isFinal: isFinal)
       if isText { pass(payload, isEnd: isEnd) }
       return
     }
     var part = payload
     do throws(MessageError) {
-      guard let text = try fragments.receive(opcode, payload: payload, isFinal: isFinal) else {
+      guard let text = try incoming.fragments.receive(opcode, payload: payload, isFinal: isFinal)
+      else {
         return messageBegan()
       }
       part = text
-      guard let message = try assembler.receive(text) else { return messageBegan() }
+      guard let message = try incoming.assembler.receive(text) else { return messageBegan() }
       watchReassembly()
-      holder?.isComplete = true
+      promise.complete()
       onMessage(message)
-      if let holder { memory?.input.release(holder) }
+      promise.release()
     } catch {
       guard onExcess != nil else {
         return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(error)")
@@ -358,17 +395,16 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   /// Limits how long a message may stay incomplete; a skipped message only has to make progress.
   private func watchReassembly() {
-    let isUnfinished = assembler.isAssembling || fragments.isAssembling || excess != nil
-    guard isUnfinished else {
-      reassembly?.cancel()
-      reassembly = nil
+    guard incoming.isUnfinished else {
+      incoming.deadline?.cancel()
+      incoming.deadline = nil
       return
     }
-    guard reassembly == nil, let context else { return }
-    excess?.hasProgressed = false
-    reassembly = context.eventLoop.assumeIsolated().scheduleTask(in: limits.reassembly) {
-      self.reassembly = nil
-      guard self.excess?.hasProgressed != true else { return self.watchReassembly() }
+    guard incoming.deadline == nil, let context else { return }
+    incoming.excess?.hasProgressed = false
+    incoming.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.reassembly) {
+      self.incoming.deadline = nil
+      guard self.incoming.excess?.hasProgressed != true else { return self.watchReassembly() }
       self.fail(.protocolViolation, code: 1_008, because: "did not finish a message in time")
     }
   }
@@ -381,22 +417,23 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     isFinal: Bool,
     because error: MessageError
   ) {
-    let isAnnouncement = assembler.announcedFrames > limits.messageFrames
-    let isFirst = !assembler.isAssembling
-    let (assembled, frames) = assembler.giveUp()
-    excess = ExcessMessage(frames: isFirst ? 1 : frames, reason: error.description)
-    excess?.pass(assembled + fragments.giveUp())
-    _ = fragments.skip(opcode, isFinal: isFinal)
-    if let holder { memory?.input.release(holder) }
+    let isAnnouncement = incoming.assembler.announcedFrames > limits.messageFrames
+    let isFirst = !incoming.assembler.isAssembling
+    let (assembled, frames) = incoming.assembler.giveUp()
+    var excess = ExcessMessage(frames: isFirst ? 1 : frames, reason: error.description)
+    excess.pass(assembled + incoming.fragments.giveUp())
+    incoming.excess = excess
+    _ = incoming.fragments.skip(opcode, isFinal: isFinal)
+    promise.release()
     if isAnnouncement { watchReassembly() } else { pass(part, isEnd: isFinal) }
   }
 
   private func pass(_ payload: [UInt8], isEnd: Bool) {
-    excess?.pass(payload)
-    if isEnd { excess?.framesToCome -= 1 }
+    incoming.excess?.pass(payload)
+    if isEnd { incoming.excess?.framesToCome -= 1 }
     defer { watchReassembly() }
-    guard let excess, excess.framesToCome <= 0 else { return }
-    self.excess = nil
+    guard let excess = incoming.excess, excess.framesToCome <= 0 else { return }
+    incoming.excess = nil
     guard let id = excess.skimmer.requestID else {
       return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(excess.reason)")
     }
@@ -405,13 +442,14 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   private func receiveGoodbye(_ payload: [UInt8]) {
     let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1_005
-    if phase == .open {
-      end = ConnectionEnd(
-        .closedByPeer(code: code),
-        description: "\(peerName) closed the connection (\(code))"
+    if isOpen {
+      phase = .closing(
+        ConnectionEnd(
+          .closedByPeer(code: code),
+          description: "\(peerName) closed the connection (\(code))"
+        )
       )
       sendControl(.connectionClose, payload: code == 1_005 ? [] : Self.payload(code: code))
-      phase = .closing
       output?.flush()
     }
     closeChannel()
@@ -421,17 +459,19 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 
   /// Closes immediately; with a code, sends a close frame first.
   private func fail(_ kind: ConnectionEnd.Kind, code: UInt16?, because what: String) {
-    guard phase != .closed else { return }
-    end = end ?? ConnectionEnd(kind, description: "\(peerName) \(what)")
-    if let code, phase == .open {
+    guard !isClosed else { return }
+    let end = end ?? ConnectionEnd(kind, description: "\(peerName) \(what)")
+    if let code, isOpen {
+      phase = .closing(end)
       sendControl(.connectionClose, payload: Self.payload(code: code))
       output?.flush()
     }
+    phase = .closed(end)
     closeChannel()
   }
 
   private func closeChannel() {
-    phase = .closed
+    phase = .closed(end)
     output?.close()
     context?.close(promise: nil)
   }
@@ -439,13 +479,11 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   private func finish() {
     guard context != nil else { return }
     context = nil
-    phase = .closed
+    phase = .closed(end)
     output?.close()
     output = nil
-    reassembly?.cancel()
-    goodbye?.cancel()
-    if let holder { memory?.input.release(holder) }
-    holder = nil
+    incoming.deadline?.cancel()
+    promise.release()
     onEnd(
       end
         ?? ConnectionEnd(
@@ -461,42 +499,27 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
 extension MessageHandler {
   /// Requests memory for a message that has begun; until it is granted, reading pauses.
   private func askForMemory() {
-    guard let memory, !waitsForMemory else { return }
-    let (share, limit) = (memory.bounds.share, assembler.byteLimit)
-    let announced = min(limit, assembler.announcedFrames * limits.frameBytes)
+    guard let memory, !pauses.contains(.memory) else { return }
+    let (share, limit) = (memory.bounds.share, incoming.assembler.byteLimit)
+    let announced = min(limit, incoming.assembler.announcedFrames * limits.frameBytes)
     // The number of fragments in a frame is not announced.
-    let isLonger = fragments.assembledBytes + assembler.assembledBytes > max(share, announced)
-    let bytes = isLonger ? limit : announced
-    guard bytes > share, bytes > holder?.promised ?? 0 else { return }
-    let holder = self.holder ?? makeHolder(on: memory.eventLoop)
-    if holder.promised == 0 { holder.isStranger = isStranger }
-    if memory.input.promise(
+    let arrived = incoming.fragments.assembledBytes + incoming.assembler.assembledBytes
+    let bytes = arrived > max(share, announced) ? limit : announced
+    guard bytes > share, bytes > promise.bytes else { return }
+    let isPromised = promise.ask(
       bytes,
-      to: holder,
-      whenRoom: { [weak self] in self?.memoryGranted(bytes) }
-    ) {
-      assembler.reserve(bytes)
-    } else {
-      waitsForMemory = true
-      readingChanged()
-    }
-  }
-
-  private func memoryGranted(_ bytes: Int) {
-    assembler.reserve(bytes)
-    waitsForMemory = false
-    readingChanged()
-  }
-
-  private func makeHolder(on eventLoop: any EventLoop) -> InputPromises.Holder {
-    let holder = InputPromises.Holder(on: eventLoop) { [weak self] in
-      self?.fail(
-        .protocolViolation,
-        code: 1_013,
-        because: "stalled in a message while others waited"
-      )
-    }
-    self.holder = holder
-    return holder
+      whenRoom: { [weak self] in
+        self?.incoming.assembler.reserve(bytes)
+        self?.pause(false, for: .memory)
+      },
+      orEnd: { [weak self] in
+        self?.fail(
+          .protocolViolation,
+          code: 1_013,
+          because: "stalled in a message while others waited"
+        )
+      }
+    )
+    if isPromised { incoming.assembler.reserve(bytes) } else { pause(true, for: .memory) }
   }
 }
