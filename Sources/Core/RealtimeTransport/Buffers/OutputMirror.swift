@@ -10,6 +10,37 @@ protocol OutputHandler: AnyObject, SendableMetatype {
   func whenRelieved(_ body: @escaping () -> Void)
 }
 
+/// The last handler of a connection, which owns its output.
+protocol ConnectionHandler: ChannelInboundHandler, OutputHandler {
+  /// The output; nil once the connection has ended.
+  var output: OutputQueue? { get }
+
+  /// Called when the connection has ended, perhaps twice.
+  func finish()
+}
+
+extension ConnectionHandler {
+  var isCongested: Bool { output?.isCongested ?? false }
+
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output?.whenRelieved(body)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    output?.writabilityChanged()
+    context.fireChannelWritabilityChanged()
+  }
+}
+
 /// A server's view of the output of a connection on another event loop.
 ///
 /// The server counts what it sends, and the connection's event loop reports the rest, so that both

@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// input is awaited) → closed. Everything happens on the event loop of the channel. A long body is
 /// read only after it has been promised memory, and the next request only after most of the last
 /// response has been read.
-final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
+final class PlainRequestHandler: ConnectionHandler {
   typealias InboundIn = HTTPServerRequestPart
 
   private enum Phase {
@@ -66,7 +66,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
   private let reader = HTTPRequest.Reader()
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
-  private var output: OutputQueue?
+  private(set) var output: OutputQueue?
   private var request: Incoming
   /// Whether the next request must wait until the client has read the last response.
   private var waitsForReader = false
@@ -139,20 +139,6 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     setDeadline(limits.request)
     // Nothing more of a refused request is forwarded, not even its end.
     if recorder.refusal != nil { _ = resumeFirst() }
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) {
-    finish()
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish()
-    context.fireChannelInactive()
-  }
-
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    output?.writabilityChanged()
-    context.fireChannelWritabilityChanged()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -373,14 +359,6 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     }
   }
 
-  /// Whether so much output is waiting that the stream should send less.
-  var isCongested: Bool { output?.isCongested ?? false }
-
-  /// Calls a closure once, as soon as the client has caught up.
-  func whenRelieved(_ body: @escaping () -> Void) {
-    output?.whenRelieved(body)
-  }
-
   /// Ends the body.
   func endStream() {
     guard case .streaming(let stream, let isChunked) = phase else { return }
@@ -433,7 +411,7 @@ final class PlainRequestHandler: ChannelInboundHandler, OutputHandler {
     context?.close(promise: nil)
   }
 
-  private func finish() {
+  func finish() {
     guard context != nil else { return }
     context = nil
     reader.leave()

@@ -8,7 +8,7 @@ internal import RealtimeCore
 /// happens on the event loop of the channel. `onEnd` is called once, when the channel has closed.
 /// Input that arrives while reading is paused, or before memory is promised to it, waits in the
 /// decoder.
-final class MessageHandler: ChannelInboundHandler, OutputHandler {
+final class MessageHandler: ConnectionHandler {
   typealias InboundIn = ByteBuffer
 
   /// Which end of the connection this is; a client masks, a server does not.
@@ -81,7 +81,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   private let restOfNetwork: (NIODeadline) -> TimeAmount?
   private var phase = Phase.open
   private var context: ChannelHandlerContext?
-  private var output: OutputQueue?
+  private(set) var output: OutputQueue?
   private var decoder: FrameDecoder
   private var incoming: Incoming
   private var promise: PromisedInput
@@ -182,14 +182,6 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
   /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { output?.hasNotableOutput ?? false }
 
-  /// Whether so much output is waiting that the owner should send less.
-  var isCongested: Bool { output?.isCongested ?? false }
-
-  /// Calls a closure once, as soon as the other end has caught up.
-  func whenRelieved(_ body: @escaping () -> Void) {
-    output?.whenRelieved(body)
-  }
-
   /// Sends a close frame, waits briefly for the reply, and closes.
   func close(code: UInt16, end: ConnectionEnd) {
     guard isOpen, let context else { return }
@@ -276,20 +268,6 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
       // This is a reference cycle; it is broken when the connection ends and releases the queue.
       self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")
     }
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) {
-    finish()
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    finish()
-    context.fireChannelInactive()
-  }
-
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    output?.writabilityChanged()
-    context.fireChannelWritabilityChanged()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -476,7 +454,7 @@ final class MessageHandler: ChannelInboundHandler, OutputHandler {
     context?.close(promise: nil)
   }
 
-  private func finish() {
+  func finish() {
     guard context != nil else { return }
     context = nil
     phase = .closed(end)
