@@ -165,14 +165,12 @@ extension TreeHub {
 
   /// Whether everything at a path may be read.
   func mayRead(_ path: Path, as state: AuthState) -> Bool {
-    let decision = access.decision(
-      toRead: path,
-      query: .all,
-      as: state,
-      in: durability.root,
-      at: now ?? 0
-    )
-    return decision?.isAllowed ?? true
+    decision(toRead: path, as: state)?.isAllowed ?? true
+  }
+
+  /// The decision of the rules about a read, or nil when they do not apply.
+  func decision(toRead path: Path, query: Query = .all, as state: AuthState) -> Decision? {
+    access.decision(toRead: path, query: query, as: state, in: durability.root, at: now ?? 0)
   }
 
   /// Why the data that a query selects may not be read, or nil when it may.
@@ -193,14 +191,7 @@ extension TreeHub {
   ///
   /// Remembers whether the decision depends on data or on the time.
   mutating func grantsListen(_ key: ListenKey, to peer: PeerID, as state: AuthState) -> Bool {
-    let decision = access.decision(
-      toRead: key.path,
-      query: key.query,
-      as: state,
-      in: durability.root,
-      at: now ?? 0
-    )
-    guard let decision else {
+    guard let decision = decision(toRead: key.path, query: key.query, as: state) else {
       listens.setConditional(false, for: key, of: peer)
       return true
     }

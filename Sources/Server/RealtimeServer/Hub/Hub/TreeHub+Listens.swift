@@ -49,14 +49,8 @@ extension TreeHub {
     guard durability.isBehind, access.hasDurableRules, durability.isDurable(key.path),
       durability.hasNoOutputs(for: peer), let state = access.state(of: peer)
     else { return false }
-    let decision = access.decision(
-      toRead: key.path,
-      query: key.query,
-      as: state,
-      in: durability.root,
-      at: now ?? 0
-    )
-    return decision.map { $0.isAllowed && $0.isLasting } ?? true
+    return decision(toRead: key.path, query: key.query, as: state)
+      .map { $0.isAllowed && $0.isLasting } ?? true
   }
 
   /// Why a listen is refused, or nil when it is granted.
