@@ -6,7 +6,7 @@ import Testing
 @testable import HearthProgram
 
 @Suite("Browser", .timeLimit(.minutes(1)))
-struct BrowserTests {
+struct OpenBrowserTests {
   private static let link = "https://example.org/?a=1&b='2'"
 
   /// Opens the link with shell commands, which get it as `$1`, and returns what is reported.
