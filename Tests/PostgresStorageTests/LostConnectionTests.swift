@@ -27,8 +27,12 @@ struct LostConnectionTests {
     _ = try PostgresTreeStores(at: PostgresAddress(url)).create("test")
   }
 
-  private func stores(limit: Duration = .seconds(30)) -> PostgresTreeStores {
+  private func stores(
+    limit: Duration = .seconds(30),
+    _ adjust: (inout PostgresStoreOptions) -> Void = { _ in }
+  ) -> PostgresTreeStores {
     var options = PostgresStoreOptions()
+    adjust(&options)
     options.commitLimit = limit
     options.report = { [events] in events.append($0) }
     return PostgresTreeStores(at: PostgresAddress(proxy.url(of: url)), options: options)
@@ -191,6 +195,18 @@ struct LostConnectionTests {
     try again.close()
   }
 
+  @Test("It is reported when a store cannot renew its own lease, and when it can again")
+  func renewedAgain() throws {
+    let stores = stores { $0.ownLease = .milliseconds(600) }
+    let store = try #require(try stores.open("test"))
+    proxy.set(.down)
+    events.wait { $0.renewals.first == false }
+    proxy.set(.fair)
+    events.wait { $0.renewals.contains(true) }
+    #expect(events.renewals == [false, true])
+    try store.close()
+  }
+
   @Test("A commit waits for PostgreSQL to restart", arguments: [false, true])
   func restart(isCrash: Bool) throws {
     let own = try PostgresServer()
@@ -212,13 +228,190 @@ struct LostConnectionTests {
   }
 }
 
+/// Several batches under way at once.
+extension LostConnectionTests {
+  /// Gives a store the first three batches, all of which it sends before it waits for an answer.
+  private func sendThree(to store: any TreeStore) -> BatchQueue {
+    let queue = BatchQueue((1...3).map(batch))
+    Thread.detachNewThread { store.commitAll(from: queue.next) { queue.settled($0) } }
+    return queue
+  }
+
+  private func waitForLock() throws {
+    let name = url.split(separator: "/").last ?? ""
+    let waiting = """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
+      """
+    while try server.sql(waiting, at: server.url(of: "postgres")) != "1" {}
+  }
+
+  @Test("Batches are sent behind one that is not stored, and acknowledged in order once they are")
+  func sideBySide() throws {
+    let store = try open(stores { $0.batchesUnderWay = 4...4 })
+    let holder = try holdNextRow()
+    let queue = sendThree(to: store)
+    queue.wait { $0.taken == 3 }
+    queue.append(batch(4))
+    store.batchWaits()
+    queue.wait { $0.taken == 4 }
+    try waitForLock()
+    #expect(queue.outcomes.isEmpty)
+    holder.close()
+    queue.wait { $0.settled == 4 }
+    for outcome in queue.outcomes { try outcome.get() }
+    #expect(try store.load().revision == 4)
+    #expect(try count("log") == "4")
+    try store.close()
+  }
+
+  @Test("A batch that fails when it is committed takes those behind it along")
+  func failure() throws {
+    _ = try server.sql(
+      """
+      CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = 'disk_full'; END $$;
+      CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON hearth.log DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW WHEN (NEW.revision = 2) EXECUTE FUNCTION public.refuse()
+      """,
+      at: url
+    )
+    let store = try open(stores { $0.batchesUnderWay = 4...4 })
+    let queue = sendThree(to: store)
+    queue.wait { $0.settled == 2 }
+    try queue.outcomes[0].get()
+    let error = #expect(throws: StoreError.self) { try queue.outcomes[1].get() }
+    #expect(error?.kind == .full)
+    #expect(try store.load().revision == 1)
+    _ = try server.sql("DROP TRIGGER refuse ON hearth.log", at: url)
+    for revision in 2...3 as ClosedRange<Int64> { try store.commit(batch(revision)) }
+    #expect(queue.outcomes.count == 2)
+    #expect(try store.load().root.childCount == 3)
+    try store.close()
+  }
+
+  @Test("Batches whose answers are lost are stored exactly once and in order")
+  func lostAnswers() throws {
+    let store = try open(stores { $0.batchesUnderWay = 4...4 })
+    proxy.set(.losingReplies)
+    let queue = sendThree(to: store)
+    queue.wait { $0.settled == 3 }
+    for outcome in queue.outcomes { try outcome.get() }
+    #expect(events.reconnections.count == 1)
+    #expect(try store.load().revision == 3)
+    #expect(try count("log") == "3")
+    try store.close()
+  }
+
+  @Test("Batches whose backend dies before storing are sent again in order")
+  func endedWithBatchesBehind() throws {
+    let store = try open(stores { $0.batchesUnderWay = 4...4 })
+    let holder = try holdNextRow()
+    let queue = sendThree(to: store)
+    let name = url.split(separator: "/").last ?? ""
+    let waiting = """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
+      """
+    while try server.sql(waiting, at: server.url(of: "postgres")) != "t" {}
+    holder.close()
+    queue.wait { $0.settled == 3 }
+    for outcome in queue.outcomes { try outcome.get() }
+    #expect(events.reconnections.first == false)
+    #expect(try store.load().revision == 3)
+    #expect(try count("log") == "3")
+    try store.close()
+  }
+
+  @Test("Batches that another lease overtakes are refused together")
+  func overtaken() throws {
+    let store = try open(stores { $0.batchesUnderWay = 4...4 })
+    // What the holder stores is the row of another lease.
+    let holder = try holdNextRow()
+    let queue = sendThree(to: store)
+    try waitForLock()
+    try holder.run("COMMIT", within: .seconds(5))
+    queue.wait { $0.settled > 0 }
+    let error = #expect(throws: StoreError.self) { try queue.outcomes[0].get() }
+    #expect(error?.kind == .superseded)
+    #expect(try count("log") == "0")
+    #expect(throws: StoreError.self) { try store.commit(batch(1)) }
+    #expect(queue.outcomes.count == 1)
+    try store.close()
+  }
+}
+
+/// Batches for a store, and what became of them.
+private final class BatchQueue: @unchecked Sendable {
+  // Safety: everything is used with the lock held.
+  private let condition = NSCondition()
+  private var waiting: [CommitBatch]
+  private var taken = 0
+  private var results: [Result<Void, any Error>] = []
+
+  init(_ batches: [CommitBatch]) { waiting = batches }
+
+  var outcomes: [Result<Void, any Error>] { condition.withLock { results } }
+
+  func append(_ batch: CommitBatch) { condition.withLock { waiting.append(batch) } }
+
+  func next() -> CommitBatch? {
+    condition.withLock {
+      guard !waiting.isEmpty else { return nil }
+      taken += 1
+      condition.broadcast()
+      return waiting.removeFirst()
+    }
+  }
+
+  func settled(_ outcome: Result<Void, any Error>) {
+    condition.withLock {
+      results.append(outcome)
+      condition.broadcast()
+    }
+  }
+
+  /// Waits until the numbers of batches taken and settled satisfy a condition.
+  func wait(until isFulfilled: (_ counts: (taken: Int, settled: Int)) -> Bool) {
+    condition.withLock { while !isFulfilled((taken, results.count)) { condition.wait() } }
+  }
+}
+
 /// The events that a store reports.
 private final class EventLog: @unchecked Sendable {
   // Safety: the events are used with the lock held.
-  private let lock = NSLock()
+  private let lock = NSCondition()
   private var events: [PostgresStoreEvent] = []
 
-  func append(_ event: PostgresStoreEvent) { lock.withLock { events.append(event) } }
+  func append(_ event: PostgresStoreEvent) {
+    lock.withLock {
+      events.append(event)
+      lock.broadcast()
+    }
+  }
+
+  /// Waits until the events satisfy a condition, or for half a minute.
+  func wait(until isFulfilled: (EventLog) -> Bool) {
+    let deadline = Date() + 30
+    while !isFulfilled(self), Date() < deadline {
+      _ = lock.withLock { lock.wait(until: Date() + 0.1) }
+    }
+  }
+
+  /// Whether the lease could be renewed, each time that this had changed.
+  var renewals: [Bool] {
+    lock.withLock {
+      var changes: [Bool] = []
+      for event in events {
+        switch event {
+        case .renewalFailed: if changes.last != false { changes.append(false) }
+        case .renewedAgain: changes.append(true)
+        case .loading, .loaded, .foldFailed, .foldedAgain, .reconnected: break
+        }
+      }
+      return changes
+    }
+  }
 
   /// Whether each commit whose connection was lost turned out to be stored.
   var reconnections: [Bool] {

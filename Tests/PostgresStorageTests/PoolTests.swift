@@ -30,6 +30,8 @@ struct PoolTests {
     options.connections = connections
     // Every commit is followed by a fold.
     options.foldBatches = 0
+    // PostgreSQL counts a connection that was given up until its process has ended.
+    options.attemptLimit = .seconds(30)
     return PostgresTreeStores(at: PostgresAddress(url), options: options)
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import RealtimeCore
@@ -88,6 +89,46 @@ struct StoreThreadTests {
     }.get()
   }
 
+  @Test(
+    "acknowledges batches that are stored side by side in order, and drops those behind a failure"
+  )
+  func sideBySide() async throws {
+    let store = DeepStore()
+    let thread = try await open(store)
+    let (outcomes, continuation) = AsyncStream.makeStream(of: StoreThread.Outcome.self)
+    let batches = (1...3).map(batch)
+    try await thread.eventLoop.submit {
+      thread.onOutcome = { continuation.yield($0) }
+      thread.commit(batches[0])
+    }.get()
+    store.wait { $0 == 1 }
+    // The store takes each of these behind the first, as it is told that they wait.
+    for count in 1...2 {
+      try await thread.eventLoop.submit { thread.commit(batches[count]) }.get()
+      store.wait { $0 == count + 1 }
+    }
+    var arrived = outcomes.makeAsyncIterator()
+    store.settle(.success(()))
+    let first = try #require(await arrived.next())
+    #expect(first.batches == 1)
+    try first.result.get()
+    store.settle(.failure(StoreError(.full, description: "no")))
+    let second = try #require(await arrived.next())
+    #expect(second.batches == 1)
+    #expect(throws: StoreError.self) { try second.result.get() }
+    // The next outcome is that of a new batch, not of the one behind the failure.
+    try await thread.eventLoop.submit {
+      thread.goOn()
+      thread.commit(CommitBatch(joining: [batches[1], batches[2]]))
+    }.get()
+    store.wait { $0 == 4 }
+    store.settle(.success(()))
+    let next = try #require(await arrived.next())
+    #expect(next.commits == 2)
+    try next.result.get()
+    try await thread.close().get()
+  }
+
   private func open(_ store: some TreeStore) async throws -> StoreThread {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     let opened = try await eventLoop.flatSubmit {
@@ -149,6 +190,55 @@ private final class HastyStore: TreeStore {
   }
 
   func close() {}
+}
+
+/// A store that takes every batch at once, and settles the oldest when the test says how.
+private final class DeepStore: TreeStore {
+  private struct State {
+    var taken = 0
+    var underWay = 0
+    var isRung = false
+    var outcomes: [Result<Void, any Error>] = []
+  }
+
+  private let state = Mutex(State())
+
+  func load() -> StoredTree { StoredTree() }
+  func commit(_ batch: CommitBatch) {}
+  func close() {}
+  func batchWaits() { state.withLock { $0.isRung = true } }
+  func settle(_ outcome: Result<Void, any Error>) { state.withLock { $0.outcomes.append(outcome) } }
+
+  /// Waits until as many batches have been taken.
+  func wait(until isFulfilled: (Int) -> Bool) {
+    while !isFulfilled(state.withLock { $0.taken }) { sched_yield() }
+  }
+
+  func commitAll(
+    from queue: () -> CommitBatch?,
+    _ settled: (Result<Void, any Error>) -> Void
+  ) {
+    var isAsking = true
+    while true {
+      while isAsking, queue() != nil {
+        state.withLock {
+          $0.taken += 1
+          $0.underWay += 1
+        }
+      }
+      let (outcome, isLast) = state.withLock { state in
+        isAsking = state.isRung
+        state.isRung = false
+        guard !state.outcomes.isEmpty else { return (Result<Void, any Error>?.none, false) }
+        let outcome = state.outcomes.removeFirst()
+        state.underWay -= 1
+        if case .failure = outcome { state.underWay = 0 }
+        return (outcome, state.underWay == 0)
+      }
+      if let outcome { settled(outcome) } else { sched_yield() }
+      if isLast { return }
+    }
+  }
 }
 
 @Suite("The idle heuristic")

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CPostgresLibrary library;
@@ -58,6 +59,9 @@ static int load(char *reason, size_t size) {
   FIND(putCopyData, "PQputCopyData");
   FIND(putCopyEnd, "PQputCopyEnd");
   FIND(freemem, "PQfreemem");
+  FIND(enterPipelineMode, "PQenterPipelineMode");
+  FIND(exitPipelineMode, "PQexitPipelineMode");
+  FIND(pipelineSync, "PQpipelineSync");
 #undef FIND
   return 1;
 }
@@ -69,3 +73,5 @@ const CPostgresLibrary *CPostgresLoad(char *reason, size_t size) {
   pthread_mutex_unlock(&lock);
   return result;
 }
+
+int CPostgresMakeBell(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -7,6 +7,8 @@ enum ClusterPromise {
   case current
   /// Only the holder of the last lease commits, after all earlier commits.
   case fenced
+  /// An acknowledged write has been stored.
+  case durable
   /// Clients are redirected to the leader, and not endlessly.
   case found
   /// Once the faults are over, every client is soon served.
@@ -21,9 +23,12 @@ enum ClusterPromise {
 /// drift, pauses, crashes, orderly stops, moves, networks that lose and delay messages, and a storage
 /// whose clock is set and that goes back to an earlier state, as after an asynchronous failover.
 ///
+/// A server sends up to three batches before the first is answered, over one connection.
+///
 /// It checks that a server that answers as current holds the last lease at that moment, that a
-/// server that commits holds the last lease and knows all earlier commits, that a loss that was
-/// seen is reported, and that once the faults are over, every client is served.
+/// server that commits holds the last lease and knows all earlier commits, that an acknowledged write
+/// was stored, that a loss that was seen is reported, and that once the faults are over, every
+/// client is served.
 struct ClusterSimulation {
   /// One run of a server, and its open databases.
   private struct Server {
@@ -36,7 +41,10 @@ struct ClusterSimulation {
       var isLoaded = false
       /// The last commit that it knows of.
       var head: BatchPosition?
-      var isCommitting = false
+      /// The batches that are sent and not answered.
+      var underWay: [BatchPosition] = []
+      /// When the last message on the connection arrives at the storage, and the last answer here.
+      var arrival = (there: Duration.zero, here: Duration.zero)
       var isLeaving = false
       var waiting: [Client] = []
     }
@@ -77,10 +85,12 @@ struct ClusterSimulation {
     case timer(Int)
     case input(Leadership.Input, sent: Duration)
     case opened(String, Lease, count: Int, isValid: Bool, BatchPosition?)
-    /// What is stored, nothing if it was refused; nil if that is unknown.
-    case committed(String, Lease, [BatchPosition]?, Client)
+    /// Whether a batch is stored; nil if that is unknown.
+    case committed(String, Lease, BatchPosition, Bool?, Client)
     case closedAtOnce(String)
     case client(Client)
+
+    var isCommitted: Bool { if case .committed = self { true } else { false } }
   }
 
   private enum Event {
@@ -104,7 +114,7 @@ struct ClusterSimulation {
     case acquire(String, LeaseMark?, StorageHistory?)
     case release(Lease, ServerID?)
     case load(Lease)
-    case commit(Lease, BatchPosition?, Client)
+    case commit(Lease, BatchPosition, after: BatchPosition?, Client)
     case withdraw
 
     /// Whether it reads or writes the data of a database.
@@ -229,7 +239,7 @@ struct ClusterSimulation {
     case .at(let index, let run, let happening):
       guard servers[index].id == run, !servers[index].isDead else {
         if case .client(let client) = happening { retry(client) }
-        if case .committed(_, _, _, let client) = happening { retry(client) }
+        if case .committed(_, _, _, _, let client) = happening { retry(client) }
         return
       }
       if servers[index].isPaused {
@@ -274,8 +284,11 @@ struct ClusterSimulation {
       let missed = servers[index].missed
       servers[index].missed = []
       let run = servers[index].id
+      // What comes over one connection keeps its order.
+      var answers = missed.filter(\.isCommitted)[...]
       for happening in missed.shuffled(using: &random) {
-        schedule(.at(server: index, run: run, happening), at: now)
+        let next = happening.isCommitted ? answers.removeFirst() : happening
+        schedule(.at(server: index, run: run, next), at: now)
       }
     }
   }
@@ -376,8 +389,8 @@ struct ClusterSimulation {
       if !missing.isEmpty { problem = (.reported, "s-\(index) does not report \(missing)") }
     case .opened(let name, let lease, let count, let isValid, let head):
       opened(name, lease, count: count, isValid: isValid, head, at: index)
-    case .committed(let name, let lease, let heads, let client):
-      committed(name, lease, heads, client, at: index)
+    case .committed(let name, let lease, let head, let isStored, let client):
+      committed(name, lease, head, isStored, client, at: index)
     case .closedAtOnce(let name): feed(index, .closed(name))
     case .client(let client):
       // A connected client does not ask again who leads.
@@ -475,7 +488,7 @@ struct ClusterSimulation {
   private mutating func serve(_ client: Client, at index: Int) {
     let name = client.database
     guard let open = servers[index].open[name], !open.isLeaving else { return retry(client) }
-    guard open.isLoaded, !open.isCommitting else {
+    guard open.isLoaded, open.underWay.count < (client.isWrite ? 3 : 1) else {
       servers[index].open[name]?.waiting.append(client)
       return
     }
@@ -483,8 +496,13 @@ struct ClusterSimulation {
       return retry(client)
     }
     if client.isWrite {
-      servers[index].open[name]?.isCommitting = true
-      send(.commit(open.lease, open.head, client), from: index)
+      let last = open.underWay.last ?? open.head
+      let revision = (last?.revision ?? 0) + 1
+      runs += 1
+      let next = BatchPosition(batch: revision, id: "batch \(runs)", revision: revision)
+      if !open.underWay.isEmpty { mark("batch behind") }
+      servers[index].open[name]?.underWay.append(next)
+      send(.commit(open.lease, next, after: last, client), from: index)
       return
     }
     let revision = open.head?.revision ?? 0
@@ -499,8 +517,9 @@ struct ClusterSimulation {
   }
 
   private mutating func serveNext(_ name: String, at index: Int) {
-    while let open = servers[index].open[name], !open.isCommitting, !open.waiting.isEmpty {
-      let client = open.waiting[0]
+    while let open = servers[index].open[name], let client = open.waiting.first,
+      open.underWay.count < (client.isWrite ? 3 : 1)
+    {
       servers[index].open[name]?.waiting.removeFirst()
       serve(client, at: index)
     }
@@ -530,18 +549,23 @@ struct ClusterSimulation {
   private mutating func committed(
     _ name: String,
     _ lease: Lease,
-    _ heads: [BatchPosition]?,
+    _ head: BatchPosition,
+    _ isStored: Bool?,
     _ client: Client,
     at index: Int
   ) {
-    guard servers[index].open[name]?.lease == lease else { return retry(client) }
-    servers[index].open[name]?.isCommitting = false
-    guard let head = heads?.first else {
+    guard let open = servers[index].open[name], open.lease == lease else { return retry(client) }
+    guard isStored == true else {
       retry(client)
-      mark(heads == nil ? "unknown" : "deposed")
+      mark(isStored == nil ? "unknown" : "deposed")
       abandon(name, at: index, isTold: false)
-      return feed(index, .lost(name, lease, heads == nil ? loss(at: index) : .outdated))
+      return feed(index, .lost(name, lease, isStored == nil ? loss(at: index) : .outdated))
     }
+    let acknowledged = mistake == .acknowledgedAhead ? open.underWay : [head]
+    if let lost = acknowledged.first(where: { !storage.hasStored($0) }) {
+      problem = (.durable, "commit \(lost.revision) is acknowledged, and not stored")
+    }
+    servers[index].open[name]?.underWay.removeAll { $0.revision <= head.revision }
     servers[index].open[name]?.head = head
     done(client)
     serveNext(name, at: index)
@@ -565,7 +589,7 @@ struct ClusterSimulation {
   }
 
   private mutating func leaveIfPossible(_ name: String, at index: Int) {
-    guard let open = servers[index].open[name], open.isLeaving, !open.isCommitting,
+    guard let open = servers[index].open[name], open.isLeaving, open.underWay.isEmpty,
       open.isLoaded
     else { return }
     servers[index].open[name] = nil
@@ -580,10 +604,12 @@ struct ClusterSimulation {
     let isCommit = if case .commit = request { true } else { false }
     let isStray = isCommit && now < Self.faultTime && Int.random(in: 0..<8, using: &random) == 0
     let delay = Duration.milliseconds(Int.random(in: 1...(isStray ? 9_000 : 30), using: &random))
-    schedule(
-      .storage(server: index, run: servers[index].id, request, sent: now),
-      at: now + delay
-    )
+    var arrival = now + delay
+    if case .commit(let lease, _, _, _) = request {
+      arrival = max(arrival, servers[index].open[lease.database]?.arrival.there ?? .zero)
+      servers[index].open[lease.database]?.arrival.there = arrival
+    }
+    schedule(.storage(server: index, run: servers[index].id, request, sent: now), at: arrival)
   }
 
   private mutating func ask(
@@ -604,7 +630,14 @@ struct ClusterSimulation {
     let answer = isAnswered ? happening : failure(of: request)
     guard var answer else { return }
     if case .input(let input, _) = answer { answer = .input(input, sent: sent) }
-    schedule(.at(server: index, run: run, answer), at: now + .milliseconds(delay))
+    var arrival = now + .milliseconds(delay)
+    if case .commit(let lease, _, _, _) = request, servers[index].id == run,
+      let open = servers[index].open[lease.database], open.lease == lease
+    {
+      arrival = max(arrival, open.arrival.here)
+      servers[index].open[lease.database]?.arrival.here = arrival
+    }
+    schedule(.at(server: index, run: run, answer), at: arrival)
   }
 
   private func failure(of request: Request) -> Happening? {
@@ -614,7 +647,8 @@ struct ClusterSimulation {
     case .acquire(let name, _, _): return .input(.acquired(name, .failure(error)), sent: now)
     case .release(let lease, _): return .input(.released(lease.database), sent: now)
     case .load(let lease): return .opened(lease.database, lease, count: 0, isValid: false, nil)
-    case .commit(let lease, _, let client): return .committed(lease.database, lease, nil, client)
+    case .commit(let lease, let next, _, let client):
+      return .committed(lease.database, lease, next, nil, client)
     case .withdraw: return nil
     }
   }
@@ -653,17 +687,17 @@ struct ClusterSimulation {
         isValid: storage.isCurrent(lease),
         storage.state.heads[lease.database]
       )
-    case .commit(let lease, let head, let client):
+    case .commit(let lease, let next, let head, let client):
       let before = storage.state.heads[lease.database]
-      let stored = storage.commit(after: head, under: lease)
-      if let stored {
+      let isStored = storage.commit(next, after: head, under: lease)
+      if isStored {
         if storage.grants[lease.database]?.holder != run {
           problem = (.fenced, "s-\(index) commits under lease \(lease.epoch), which is another's")
         } else if before?.id != head?.id {
-          problem = (.fenced, "commit \(stored.revision) follows another than it was made for")
+          problem = (.fenced, "commit \(next.revision) follows another than it was made for")
         }
       }
-      return .committed(lease.database, lease, stored.map { [$0] } ?? [], client)
+      return .committed(lease.database, lease, next, isStored, client)
     case .withdraw:
       storage.withdraw(run)
       return nil

@@ -64,7 +64,8 @@ struct ClusterSimulationTests {
       marks.merge(simulation.marks) { $0 + $1 }
     }
     let expected = [
-      "abandoned", "clock set", "cut off", "deposed", "farewell", "kill", "move", "pause", "read",
+      "abandoned", "batch behind", "clock set", "cut off", "deposed", "farewell", "kill", "move",
+      "pause", "read",
       "redirect", "report", "retry", "stop", "storage back", "stuck", "unknown", "write",
     ]
     #expect(marks.keys.sorted() == expected, "\(marks)")

@@ -20,18 +20,23 @@ enum ClusterMistake: CaseIterable {
   case redirectRemembered
   /// A server that cannot use the storage keeps the lease.
   case silenceEndured
+  /// A batch names its lease, but not the batch that it follows.
+  case predecessorAssumed
+  /// A batch is acknowledged with its predecessor, before it is durable itself.
+  case acknowledgedAhead
 
   /// The promises that the mistake breaks.
   var broken: Set<ClusterPromise> {
     switch self {
-    case .fencingLeftOut: [.fenced]
-    case .identityReused, .identityCounted: [.fenced, .current]
+    case .fencingLeftOut, .identityReused, .identityCounted, .predecessorAssumed:
+      [.fenced, .current]
     case .renewedLate, .clockNotAsked: [.current]
     // A database that is missing in the same history has been removed.
     case .historyIgnored: [.current, .reported]
     case .storageClockBelieved: [.current, .served]
     case .redirectRemembered: [.found]
     case .silenceEndured: [.served]
+    case .acknowledgedAhead: [.durable]
     }
   }
 }
@@ -69,6 +74,8 @@ struct SimulatedStorage {
   private var earlier: [(time: Duration, state: State)] = []
   private var timeline: Int64 = 1
   private var count = 0
+  /// Everything that was ever stored, also before the storage went back.
+  private var stored: Set<String> = []
   /// How far the storage's clock is ahead.
   private var offset = Duration.zero
 
@@ -220,19 +227,26 @@ struct SimulatedStorage {
     mistake == .fencingLeftOut || grants[lease.database]?.id == lease.id
   }
 
-  /// Stores a commit that follows another; nil when it is refused.
-  mutating func commit(after head: BatchPosition?, under lease: Lease) -> BatchPosition? {
+  /// Whether a commit was stored at some time.
+  func hasStored(_ position: BatchPosition) -> Bool { stored.contains(position.id) }
+
+  /// Stores a commit that follows another.
+  ///
+  /// - Returns: Whether it is stored, rather than refused.
+  mutating func commit(
+    _ next: BatchPosition,
+    after head: BatchPosition?,
+    under lease: Lease
+  ) -> Bool {
     let follows =
       switch mistake {
-      case .fencingLeftOut, .identityReused, .identityCounted: true
+      case .fencingLeftOut, .identityReused, .identityCounted, .predecessorAssumed: true
       case _: state.heads[lease.database]?.id == head?.id
       }
-    guard isCurrent(lease), follows else { return nil }
-    count += 1
-    let revision = (head?.revision ?? 0) + 1
-    let next = BatchPosition(batch: revision, id: "batch \(count)", revision: revision)
+    guard isCurrent(lease), follows else { return false }
     state.heads[lease.database] = next
-    return next
+    stored.insert(next.id)
+    return true
   }
 
   mutating func withdraw(_ server: ServerID) { state.servers[server] = nil }

@@ -21,7 +21,8 @@ typedef enum {
   CPOSTGRES_COPY_IN = 4,
   CPOSTGRES_BAD_RESPONSE = 5,
   CPOSTGRES_NONFATAL_ERROR = 6,
-  CPOSTGRES_FATAL_ERROR = 7
+  CPOSTGRES_FATAL_ERROR = 7,
+  CPOSTGRES_PIPELINE_SYNC = 10
 } CPostgresResultStatus;
 
 /// The fields of an error: the primary message, its detail, the SQLSTATE and the severity.
@@ -90,12 +91,19 @@ typedef struct {
   int (*_Nonnull putCopyData)(PGconn *, const char *buffer, int count);
   int (*_Nonnull putCopyEnd)(PGconn *, const char *_Nullable error);
   void (*_Nonnull freemem)(void *);
+  int (*_Nonnull enterPipelineMode)(PGconn *);
+  int (*_Nonnull exitPipelineMode)(PGconn *);
+  int (*_Nonnull pipelineSync)(PGconn *);
 } CPostgresLibrary;
 
 /// Loads the library on the first successful call; it is never unloaded.
 ///
 /// - Returns: Its functions, or null after writing the reason why it cannot be used to the buffer.
 const CPostgresLibrary *_Nullable CPostgresLoad(char *reason, size_t size);
+
+/// A descriptor to poll that is readable once 8 bytes have been written to it, until they are read;
+/// negative if there is none left.
+int CPostgresMakeBell(void);
 
 #pragma clang assume_nonnull end
 

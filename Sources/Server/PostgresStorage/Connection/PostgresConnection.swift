@@ -12,6 +12,11 @@ final class PostgresConnection {
   private var handle: OpaquePointer?
   /// The names of the prepared statements, by their SQL.
   private var prepared: [String: String] = [:]
+  /// What has arrived of the answer to the oldest statement in the pipeline.
+  private var answered: Result<PostgresRows, PostgresFailure>?
+  private var isPipelining = false
+  /// The shortest time in which PostgreSQL has answered.
+  private(set) var roundTrip = Duration.seconds(1)
 
   /// Opens a connection.
   ///
@@ -127,11 +132,15 @@ final class PostgresConnection {
         1
       )
     }
-    guard let rows = try finish(until: deadline) else {
-      throw PostgresFailure("the statement returned nothing", state: "HEARTH", isLost: false)
-    }
+    guard let rows = try finish(until: deadline) else { throw Self.empty }
     return rows
   }
+
+  private static let empty = PostgresFailure(
+    "the statement returned nothing",
+    state: "HEARTH",
+    isLost: false
+  )
 
   /// Runs a statement that is not worth preparing, such as `BEGIN`.
   func run(_ sql: String, within limit: Duration) throws(PostgresFailure) {
@@ -161,10 +170,12 @@ final class PostgresConnection {
     if let name = prepared[sql] { return name }
     let name = "hearth\(prepared.count)"
     let types = parameters.map(\.type)
+    let begin = ContinuousClock.now
     try send([]) { handle, _, _, _ in
       library.functions.sendPrepare(handle, name, sql, Int32(types.count), types)
     }
     _ = try finish(until: deadline)
+    answerCame(after: .now - begin)
     prepared[sql] = name
     return name
   }
@@ -238,18 +249,20 @@ final class PostgresConnection {
   /// Waits until the connection can be read from, or also written to if there is data to write.
   private func wait(
     isWriting: Bool,
-    until deadline: ContinuousClock.Instant
+    until deadline: ContinuousClock.Instant,
+    orRingOf bell: Bell? = nil
   ) throws(PostgresFailure) {
     guard let handle else { throw Self.closed }
-    var descriptor = pollfd(
-      fd: library.functions.socket(handle),
-      events: Int16(POLLIN | (isWriting ? POLLOUT : 0)),
-      revents: 0
-    )
+    let events = Int16(POLLIN | (isWriting ? POLLOUT : 0))
+    // A negative descriptor is ignored.
+    var descriptors = [
+      pollfd(fd: library.functions.socket(handle), events: events, revents: 0),
+      pollfd(fd: bell?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
     while true {
       let rest = deadline - .now
       guard rest > .zero else { throw lost(PostgresFailure.late) }
-      let count = poll(&descriptor, 1, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
+      let count = poll(&descriptors, 2, Int32(clamping: Int64(rest / .milliseconds(1)) + 1))
       if count > 0 { return }
       guard count == 0 || errno == EINTR else {
         throw lost(String(cString: strerror(errno)))
@@ -290,6 +303,91 @@ final class PostgresConnection {
       isLost: true
     )
   }
+
+  // MARK: Pipeline
+
+  /// Sends a statement behind those that are not answered yet, as a transaction of its own.
+  ///
+  /// PostgreSQL carries them out in order, each once the one before has been committed. Until the
+  /// pipeline has ended, no other statement can be run.
+  func post(
+    _ sql: String,
+    with parameters: [PostgresValue],
+    until deadline: ContinuousClock.Instant
+  ) throws(PostgresFailure) {
+    let name = try prepare(sql, for: parameters, until: deadline)
+    if !isPipelining {
+      guard let handle, library.functions.enterPipelineMode(handle) == 1 else { throw lost(nil) }
+      isPipelining = true
+    }
+    try send(parameters) { handle, values, lengths, formats in
+      let count = Int32(parameters.count)
+      let isSent = library.functions.sendQueryPrepared(
+        handle,
+        name,
+        count,
+        values,
+        lengths,
+        formats,
+        1
+      )
+      return isSent == 1 ? library.functions.pipelineSync(handle) : 0
+    }
+  }
+
+  /// Waits for the answer to the oldest statement in the pipeline.
+  ///
+  /// - Parameters:
+  ///   - deadline: Until when it must come.
+  ///   - bell: Whose ring also ends the wait.
+  /// - Returns: What the statement returned, or why PostgreSQL has undone it; nil after a ring.
+  /// - Throws: ``PostgresFailure`` if the connection is lost, and with it the answers to come.
+  func answer(
+    until deadline: ContinuousClock.Instant,
+    orRingOf bell: Bell?
+  ) throws(PostgresFailure) -> Result<PostgresRows, PostgresFailure>? {
+    while true {
+      guard let handle else { throw Self.closed }
+      let pending = library.functions.flush(handle)
+      guard pending >= 0 else { throw lost(nil) }
+      guard library.functions.isBusy(handle) == 0 else {
+        try wait(isWriting: pending > 0, until: deadline, orRingOf: bell)
+        if bell?.stop() == true { return nil }
+        guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
+        continue
+      }
+      // A null pointer stands between the results of a statement and the end of its transaction.
+      guard let result = library.functions.getResult(handle) else {
+        guard answered != nil else { throw lost("an answer without a result") }
+        continue
+      }
+      if UInt32(library.functions.resultStatus(result)) == CPOSTGRES_PIPELINE_SYNC.rawValue {
+        library.functions.clear(result)
+        defer { answered = nil }
+        // Only now is it committed: the rows are sent before.
+        return answered ?? .failure(Self.empty)
+      }
+      if let failure = failure(of: result) {
+        library.functions.clear(result)
+        if failure.isLost { throw lost(failure.description) }
+        answered = .failure(failure)
+      } else if answered == nil {
+        answered = .success(PostgresRows(result, library: library))
+      } else {
+        library.functions.clear(result)
+      }
+    }
+  }
+
+  /// Ends a pipeline in which everything has been answered.
+  func endPipeline() {
+    guard isPipelining, let handle else { return }
+    isPipelining = false
+    if library.functions.exitPipelineMode(handle) != 1 { close() }
+  }
+
+  /// Learns how long PostgreSQL took to answer a statement.
+  func answerCame(after time: Duration) { roundTrip = min(roundTrip, time) }
 
   // MARK: Copying
 

@@ -82,6 +82,9 @@ final class PostgresPool: @unchecked Sendable {
     }
   }
 
+  /// Whether somebody waits for a connection.
+  var isAwaited: Bool { condition.withLock { !waiting.isEmpty } }
+
   /// Gives a connection back, which may have been lost.
   func giveBack(_ connection: PostgresConnection) { leave(connection) }
 

@@ -21,14 +21,34 @@ final class CommitLink {
     var revision: Int64
   }
 
+  /// A batch that is under way or is to be sent.
+  private struct Flight {
+    let parameters: BatchParameters
+    let revision: Int64
+    let id = UUID()
+    /// When it was sent.
+    let time = ContinuousClock.now
+  }
+
   private let pool: PostgresPool
   private let origin: String
   private let database: (id: Int64, name: String)
   private let lease: Lease
   private let options: PostgresStoreOptions
+  /// Rung when another batch can be taken.
+  private let bell: Bell
   /// Whether a connection was lost, so that the next one must add a barrier first.
   private(set) var isDoubtful = false
   private var head = Head(batch: 0, id: UUID(), written: UUID(), revision: 0)
+  /// The batches that are not known to be stored, the oldest first.
+  private var flights: [Flight] = []
+  /// How many of them may have reached PostgreSQL.
+  private var sent = 0
+  private var pace = Pace()
+  /// When the last batch was stored, or the oldest one was given to the link.
+  private var lastProgress = ContinuousClock.now
+  /// When a connection was last found to work on the oldest batch.
+  private var attemptBegin = ContinuousClock.now
   /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
 
@@ -40,13 +60,15 @@ final class CommitLink {
     origin: String,
     database: (id: Int64, name: String),
     lease: Lease,
-    options: PostgresStoreOptions
+    options: PostgresStoreOptions,
+    bell: Bell
   ) throws(StoreError) {
     self.pool = pool
     self.origin = origin
     self.database = database
     self.lease = lease
     self.options = options
+    self.bell = bell
     head = try StoreError.translating(at: origin) {
       let found = try withConnection(until: .now + options.commitLimit, isChecked: true) {
         (connection, deadline) throws(PostgresFailure) in
@@ -72,41 +94,60 @@ final class CommitLink {
 
   // MARK: Committing
 
-  /// Stores a batch, and determines its outcome if the connection is lost.
+  /// Stores batches in order until there is none left, or one fails.
+  ///
+  /// While PostgreSQL is further away than it takes to store a batch, the next ones are sent behind
+  /// it. Each names the one before, so PostgreSQL refuses all that follow one that is not stored.
   ///
   /// - Parameters:
-  ///   - parameters: The batch.
-  ///   - revision: Its last commit, or that of the batch before it if it has none.
-  /// - Throws: `StoreError`. Unless its `hasStoredNothing` is true, it is unknown what has been
-  ///   stored, and nothing more will be.
-  func commit(_ parameters: BatchParameters, revision: Int64) throws(StoreError) {
-    try requireReady()
-    let deadline = ContinuousClock.now + options.commitLimit + Self.allowance(for: parameters)
-    let id = UUID()
-    var isSent = false
-    while true {
+  ///   - next: Returns the next batch; nil if there is none at the moment.
+  ///   - settled: Receives the outcome of each batch, the oldest first, once all before it are
+  ///     durable. A failure is the last: nothing of the batches behind it is stored unless it is
+  ///     unknown what is, and then nothing more will be.
+  func commitAll(
+    _ next: () -> (parameters: BatchParameters, revision: Int64)?,
+    _ settled: (Result<Void, StoreError>) -> Void
+  ) {
+    func take() -> Bool {
+      guard let (parameters, revision) = next() else { return false }
+      flights.append(Flight(parameters: parameters, revision: revision))
+      return true
+    }
+    do throws(StoreError) {
+      while !flights.isEmpty || take() {
+        try requireReady()
+        try store(take) { settled(.success(())) }
+      }
+    } catch {
+      flights = []
+      sent = 0
+      settled(.failure(error))
+    }
+  }
+
+  /// Stores the batches that wait, and as many others as it can send meanwhile.
+  private func store(_ take: () -> Bool, _ stored: () -> Void) throws(StoreError) {
+    lastProgress = .now
+    while !flights.isEmpty {
+      let end = lastProgress + options.commitLimit + allowance
       let outcome: Result<Void, StoreError>
       do throws(PostgresFailure) {
-        outcome = try withConnection(until: deadline) {
-          (connection, deadline) throws(PostgresFailure) in
-          try attempt(
-            parameters,
-            as: id,
-            revision: revision,
-            through: connection,
-            until: deadline,
-            isSent: &isSent
-          )
+        outcome = try withConnection(until: end) { (connection, deadline) throws(PostgresFailure) in
+          if isDoubtful {
+            let outcome = try settle(through: connection, until: deadline, stored)
+            guard case .success = outcome else { return outcome }
+          }
+          return try pump(through: connection, take, stored)
         }
       } catch {
-        if isWorthRetrying(error), ContinuousClock.now < deadline {
+        if isWorthRetrying(error), ContinuousClock.now < end {
           usleep(50_000)
           continue
         }
         let reason = diagnosed(error)
-        throw isSent ? finish(unknown(reason)) : refusal(reason)
+        throw sent > 0 ? finish(unknown(reason)) : refusal(reason)
       }
-      return try outcome.get()
+      try outcome.get()
     }
   }
 
@@ -133,87 +174,138 @@ final class CommitLink {
     }
   }
 
-  /// Additional time for a large batch.
-  private static func allowance(for parameters: BatchParameters) -> Duration {
-    .milliseconds(parameters.payloadCount / 1_000)
+  /// Additional time for large batches.
+  private var allowance: Duration {
+    .milliseconds(flights.reduce(0) { $0 + $1.parameters.payloadCount } / 1_000)
   }
 
-  /// Determines the outcome of a batch that was sent, and sends it unless it has been stored.
-  private func attempt(
-    _ parameters: BatchParameters,
-    as id: UUID,
-    revision: Int64,
+  /// Determines which batches a lost connection has stored; the others are to be sent again.
+  private func settle(
     through connection: PostgresConnection,
     until deadline: ContinuousClock.Instant,
-    isSent: inout Bool
+    _ stored: () -> Void
   ) throws(PostgresFailure) -> Result<Void, StoreError> {
-    if isDoubtful {
-      let found = try addBarrier(through: connection, until: deadline)
-      isDoubtful = false
-      let wasSent = isSent
-      let isStored = found.head.written == id
-      if wasSent { options.report(.reconnected(database: database.name, wasStored: isStored)) }
-      guard found.isMine else {
-        // The next leader has committed, so it is impossible to tell whether this batch came before
-        // that.
-        let isKnown = !wasSent || found.head.written == head.written
-        return .failure(finish(isKnown ? superseded : unknown(nil)))
-      }
-      if wasSent, isStored {
-        head = found.head
-        return .success(())
-      }
-      guard found.head.written == head.written, found.head.batch > head.batch else {
-        return .failure(finish(moved(to: found.head)))
-      }
-      head = found.head
-      isSent = false
-    }
-    let next = Head(batch: head.batch + 1, id: id, written: id, revision: revision)
-    let isStored = try send(
-      parameters,
-      reaching: next,
-      through: connection,
-      until: deadline,
-      isSent: &isSent
-    )
-    if isStored { return .success(()) }
-    // The batch was refused: a barrier reveals why.
     let found = try addBarrier(through: connection, until: deadline)
-    return .failure(finish(found.isMine ? moved(to: found.head) : superseded))
+    isDoubtful = false
+    let last = flights.prefix(sent).lastIndex { $0.id == found.head.written }
+    if sent > 0 { options.report(.reconnected(database: database.name, wasStored: last != nil)) }
+    guard found.isMine else {
+      // The next leader has committed, so it is impossible to tell which batches came before that.
+      let isKnown = sent == 0 || found.head.written == head.written
+      return .failure(finish(isKnown ? superseded : unknown(nil)))
+    }
+    guard last != nil || found.head.written == head.written && found.head.batch > head.batch else {
+      return .failure(finish(moved(to: found.head)))
+    }
+    head = found.head
+    sent = 0
+    for _ in 0..<(last.map { $0 + 1 } ?? 0) { landed(stored) }
+    return .success(())
   }
 
-  /// Sends a batch.
-  ///
-  /// - Returns: Whether the batch is stored; otherwise it did not follow the last one.
-  private func send(
-    _ parameters: BatchParameters,
-    reaching next: Head,
+  /// Counts the oldest batch as stored.
+  private func landed(_ stored: () -> Void) {
+    flights.removeFirst()
+    lastProgress = .now
+    attemptBegin = lastProgress
+    stored()
+  }
+
+  /// Sends batches and waits for their answers, until there is none left or one is not stored.
+  private func pump(
     through connection: PostgresConnection,
-    until deadline: ContinuousClock.Instant,
-    isSent: inout Bool
-  ) throws(PostgresFailure) -> Bool {
-    // A silent connection must not hold up the database for as long as the loss of PostgreSQL may.
-    let limit = options.attemptLimit + Self.allowance(for: parameters)
-    isSent = true
-    do throws(PostgresFailure) {
-      let rows = try connection.query(
-        Self.statement,
-        with: [
-          .integer(database.id), .text(lease.id), .integer(head.batch), .uuid(head.id),
-          .uuid(next.id), .integer(next.revision),
-        ] + parameters.values,
-        within: max(min(deadline - .now, limit), .milliseconds(1))
+    _ take: () -> Bool,
+    _ stored: () -> Void
+  ) throws(PostgresFailure) -> Result<Void, StoreError> {
+    while true {
+      let mayRing = try send(through: connection, take)
+      guard sent > 0 else { break }
+      guard
+        let answer = try connection.answer(until: attemptEnd, orRingOf: mayRing ? bell : nil)
+      else { continue }
+      guard case .success(let rows) = answer, rows.bool(0, column: 0) else {
+        return try refused(answer, through: connection)
+      }
+      let flight = flights[0]
+      head = Head(
+        batch: head.batch + 1,
+        id: flight.id,
+        written: flight.id,
+        revision: flight.revision
       )
-      isSent = false
-      guard rows.bool(0, column: 0) else { return false }
-      head = next
-      return true
-    } catch {
-      // An error that leaves the connection open has undone all changes.
-      if !error.isLost { isSent = false }
-      throw error
+      sent -= 1
+      connection.answerCame(after: .now - flight.time)
+      pace.learn(sent: flight.time, stored: .now, roundTrip: connection.roundTrip)
+      landed(stored)
     }
+    connection.endPipeline()
+    return .success(())
+  }
+
+  /// Sends as many batches as are worth being under way.
+  ///
+  /// - Returns: Whether there could be more.
+  private func send(
+    through connection: PostgresConnection,
+    _ take: () -> Bool
+  ) throws(PostgresFailure) -> Bool {
+    let range = options.batchesUnderWay
+    let most = min(
+      max(pace.batches(roundTrip: connection.roundTrip), range.lowerBound),
+      range.upperBound
+    )
+    while sent < most {
+      // Other databases may wait for the connection.
+      if sent == flights.count, sent > 0 && pool.isAwaited || !take() { return sent > 0 }
+      if sent == 0 { attemptBegin = .now }
+      let flight = Flight(parameters: flights[sent].parameters, revision: flights[sent].revision)
+      let place: [PostgresValue] = [
+        .integer(database.id), .text(lease.id), .integer(head.batch + Int64(sent)),
+        .uuid(sent > 0 ? flights[sent - 1].id : head.id), .uuid(flight.id),
+        .integer(flight.revision),
+      ]
+      flights[sent] = flight
+      sent += 1
+      do throws(PostgresFailure) {
+        try connection.post(
+          Self.statement,
+          with: place + flight.parameters.values,
+          until: attemptEnd
+        )
+      } catch {
+        // If the connection is lost, the batch may be stored.
+        if !error.isLost { sent -= 1 }
+        throw error
+      }
+    }
+    return false
+  }
+
+  /// Until when the oldest batch must be answered.
+  ///
+  /// A silent connection must not hold up the database for as long as the loss of PostgreSQL may.
+  private var attemptEnd: ContinuousClock.Instant {
+    min(attemptBegin + options.attemptLimit, lastProgress + options.commitLimit) + allowance
+  }
+
+  /// Learns why the oldest batch was not stored; those behind it are not stored either.
+  private func refused(
+    _ answer: Result<PostgresRows, PostgresFailure>,
+    through connection: PostgresConnection
+  ) throws(PostgresFailure) -> Result<Void, StoreError> {
+    for _ in 1..<sent {
+      let later = try connection.answer(until: attemptEnd, orRingOf: nil)
+      if case .success(let rows) = later, rows.bool(0, column: 0) {
+        // PostgreSQL has broken the chain; no outcome is certain any more.
+        return .failure(finish(unknown(nil)))
+      }
+    }
+    connection.endPipeline()
+    sent = 0
+    _ = try answer.get()
+    // It did not follow the last row: a barrier reveals why.
+    let found = try addBarrier(through: connection, until: attemptEnd)
+    return .failure(finish(found.isMine ? moved(to: found.head) : superseded))
   }
 
   /// The call of `hearth.commit`.
@@ -309,4 +401,26 @@ final class CommitLink {
     failure = error
     return error
   }
+}
+
+/// How many batches to have under way, so that PostgreSQL has the next when it has stored one.
+///
+/// One more would only wait there, where it can no longer be joined with those that come after it.
+private struct Pace {
+  /// How long PostgreSQL takes for a batch, without the way there and back; nil before the first.
+  private var time: Duration?
+  private var lastStored = ContinuousClock.now
+
+  mutating func learn(
+    sent: ContinuousClock.Instant,
+    stored: ContinuousClock.Instant,
+    roundTrip: Duration
+  ) {
+    let sample = max(stored - max(lastStored, sent + roundTrip), .microseconds(50))
+    lastStored = stored
+    // A stall says little about the next batch.
+    time = time.map { $0 + (min(sample, $0 * 4) - $0) / 8 } ?? sample
+  }
+
+  func batches(roundTrip: Duration) -> Int { time.map { 1 + Int(roundTrip / $0) } ?? 1 }
 }

@@ -13,6 +13,9 @@ package struct PostgresStoreOptions: Sendable {
   package var connections = 30
   /// How long one connection may take for a small commit before another one settles the outcome.
   package var attemptLimit: Duration = .seconds(1)
+  /// How many batches of a database may be under way; within that, as many as the distance to
+  /// PostgreSQL is worth.
+  package var batchesUnderWay: ClosedRange<Int> = 1...8
   /// How long PostgreSQL may be silent while a whole tree is read or written.
   package var silenceLimit: Duration = .seconds(60)
   /// How long one query about servers and leases may take.

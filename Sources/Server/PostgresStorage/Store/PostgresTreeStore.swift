@@ -10,7 +10,7 @@ package import RealtimeServer
 /// State: open → finished (by a commit with an unknown outcome, or by a later lease) → closed, or
 /// open → closed.
 package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
-  // Safety: the link and the counts are used only on `turns`, the folder only on `maintenance`.
+  // Safety: the link is used only on `turns`, the folder only on `maintenance`.
 
   private let pools: PostgresPools
   private let database: (id: Int64, name: String)
@@ -19,8 +19,8 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   private let maintenance = DispatchQueue(label: "PostgresTreeStore.maintenance", qos: .utility)
   private var link: CommitLink?
   private let folder: PostgresFolder
-  private var unfolded = (batches: 0, bytes: 0)
-  private var isFoldScheduled = false
+  private let unfolded = NIOLockedValueBox((batches: 0, bytes: 0, isFoldScheduled: false))
+  private let bell = Bell()
   /// Whether the last fold failed; used only on `maintenance`.
   private var hasFoldFailed = false
 
@@ -38,7 +38,8 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       origin: pools.origin(of: database.name),
       database: database,
       lease: lease,
-      options: options
+      options: options,
+      bell: bell
     )
     folder = PostgresFolder(through: pools, database: database, options: options)
   }
@@ -82,30 +83,75 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   ///   Otherwise it is unknown what has been stored, and the store is finished: it throws the same
   ///   error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
-    let parameters = try BatchParameters(batch)
-    try StoreError.translating(at: origin) {
-      try turns.sync {
-        let link = try opened()
-        guard batch != CommitBatch(commits: []) else { return try link.requireReady() }
-        for (offset, commit) in batch.commits.enumerated() {
-          let expected = link.revision + 1 + Int64(offset)
-          guard commit.revision == expected else {
-            throw StoreError(
-              .failed,
-              description: "commit \(commit.revision) does not follow \(expected - 1)"
-            )
-          }
-        }
-        try link.commit(parameters, revision: batch.commits.last?.revision ?? link.revision)
-        guard !batch.commits.isEmpty else { return }
-        count { $0 + 1 }
-        unfolded.batches += 1
-        unfolded.bytes += parameters.payloadCount
-        if unfolded.batches > options.foldBatches || unfolded.bytes > options.foldBytes {
-          scheduleFold()
-        }
+    guard batch != CommitBatch(commits: []) else {
+      return try StoreError.translating(at: origin) {
+        try turns.sync { try opened().requireReady() }
       }
     }
+    var waiting: CommitBatch? = batch
+    var outcome: Result<Void, any Error> = .success(())
+    commitAll(from: { waiting.take() }) { outcome = $0 }
+    try StoreError.translating(at: origin) { try outcome.get() }
+  }
+
+  /// Stores the batches of a queue, several of them side by side if PostgreSQL is far away.
+  package func commitAll(
+    from queue: () -> CommitBatch?,
+    _ settled: (Result<Void, any Error>) -> Void
+  ) {
+    turns.sync {
+      do throws(StoreError) {
+        let link = try opened()
+        var revision = link.revision
+        /// For each batch under way the length of its row, nil without one.
+        var sizes: [Int?] = []
+        var refusal: StoreError?
+        link.commitAll {
+          guard refusal == nil, let batch = queue() else { return nil }
+          do throws(StoreError) {
+            let parameters = try BatchParameters(batch)
+            for commit in batch.commits {
+              guard commit.revision == revision + 1 else {
+                throw StoreError(
+                  .failed,
+                  description: "commit \(commit.revision) does not follow \(revision)"
+                )
+              }
+              revision += 1
+            }
+            sizes.append(batch.commits.isEmpty ? nil : parameters.payloadCount)
+            return (parameters, revision)
+          } catch {
+            refusal = error
+            return nil
+          }
+        } _: { outcome in
+          if case .success = outcome { stored(sizes.removeFirst()) } else { refusal = nil }
+          settled(outcome.mapError { $0 })
+        }
+        if let refusal { throw refusal }
+      } catch {
+        settled(.failure(error))
+      }
+    }
+  }
+
+  package func batchWaits() { bell.ring() }
+
+  /// Counts a stored row of the log.
+  private func stored(_ size: Int?) {
+    guard let size else { return }
+    count { $0 + 1 }
+    let isFoldDue = unfolded.withLockedValue { unfolded in
+      unfolded.batches += 1
+      unfolded.bytes += size
+      guard unfolded.batches > options.foldBatches || unfolded.bytes > options.foldBytes,
+        !unfolded.isFoldScheduled
+      else { return false }
+      unfolded = (0, 0, true)
+      return true
+    }
+    if isFoldDue { scheduleFold() }
   }
 
   /// Changes the number of batches that are still to be folded.
@@ -123,9 +169,6 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   // MARK: Folding
 
   private func scheduleFold() {
-    guard !isFoldScheduled else { return }
-    isFoldScheduled = true
-    unfolded = (0, 0)
     maintenance.async { [self] in
       let before = options.activity.withLockedValue { $0.unfolded[database.name] ?? 0 }
       do throws(StoreError) {
@@ -142,7 +185,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
         hasFoldFailed = true
         options.report(.foldFailed(database: database.name, error))
       }
-      turns.sync { isFoldScheduled = false }
+      unfolded.withLockedValue { $0.isFoldScheduled = false }
     }
   }
 

@@ -99,8 +99,8 @@ final class StoreThread: Sendable {
 
   /// Makes a batch durable, after all earlier ones.
   ///
-  /// Batches that arrive while the store is busy are stored as one as soon as it is free, without a
-  /// turn of the event loop in between. Once the store has failed, nothing is stored until
+  /// Batches that arrive while the store takes no more are stored as one as soon as it does, without
+  /// a turn of the event loop in between. Once the store has failed, nothing is stored until
   /// ``goOn()``, because later batches build on the lost ones. Once the outcome of a batch is
   /// unknown, nothing more is stored. Must be called on the event loop.
   ///
@@ -109,23 +109,22 @@ final class StoreThread: Sendable {
   ///   - mayBlock: Whether the event loop may commit the batch itself if the thread is idle and the
   ///     store expects to be quick; its outcome arrives before this method returns.
   func commit(_ batch: CommitBatch, mayBlock: Bool = false) {
-    let isIdle = queue.withLockedValue { queue in
-      switch queue.phase {
-      case .failed, .lost: return false
-      case .storing:
-        queue.waiting.append(batch)
-        return false
-      case .idle:
-        queue.phase = .storing
-        return true
-      }
+    let phase = queue.withLockedValue { queue in
+      defer { if queue.phase == .idle { queue.phase = .storing } }
+      if queue.phase == .storing { queue.waiting.append(batch) }
+      return queue.phase
     }
-    guard isIdle else { return }
+    if phase == .storing { store.batchWaits() }
+    guard phase == .idle else { return }
     if mayBlock, let outcome = storeIfQuick(batch) {
       queue.withLockedValue { if $0.phase == .storing { $0.phase = .idle } }
       return receiver.value(outcome)
     }
-    queue.withLockedValue { $0.waiting.append(batch) }
+    queue.withLockedValue { queue in
+      // A turn of the thread that found nothing to do may have ended this one.
+      queue.phase = .storing
+      queue.waiting.append(batch)
+    }
     pool.submit { _ in self.storeAll() }
   }
 
@@ -139,12 +138,31 @@ final class StoreThread: Sendable {
 
   /// Stores batches until none waits.
   private func storeAll() {
-    while let batches = takeWaiting() {
-      let batch = CommitBatch(joining: batches)
-      let begin = NIODeadline.now()
-      let result = Result { try store.commit(batch) }
-      let outcome = outcome(of: result, for: batch, batches: batches.count, since: begin)
-      eventLoop.execute { self.receiver.value(outcome) }
+    /// What the store has taken, the oldest first.
+    var taken: [(batches: Int, commits: Int, time: NIODeadline)] = []
+    while !becomesIdle() {
+      store.commitAll(
+        from: {
+          let batches = takeWaiting()
+          guard !batches.isEmpty else { return nil }
+          let batch = CommitBatch(joining: batches)
+          taken.append((batches.count, batch.commits.count, .now()))
+          return batch
+        }
+      ) { result in
+        let (batches, commits, begin) = taken.removeFirst()
+        if case .failure = result { taken = [] }
+        let outcome = outcome(of: result, commits: commits, batches: batches, since: begin)
+        eventLoop.execute { self.receiver.value(outcome) }
+      }
+    }
+  }
+
+  /// Ends a turn of the thread if nothing waits.
+  private func becomesIdle() -> Bool {
+    queue.withLockedValue { queue in
+      if queue.phase == .storing, queue.waiting.isEmpty { queue.phase = .idle }
+      return queue.phase != .storing
     }
   }
 
@@ -153,13 +171,13 @@ final class StoreThread: Sendable {
     let begin = NIODeadline.now()
     let result = Result { try store.commitIfQuick(batch) }
     if case .success(false) = result { return nil }
-    return outcome(of: result.map { _ in }, for: batch, batches: 1, since: begin)
+    return outcome(of: result.map { _ in }, commits: batch.commits.count, batches: 1, since: begin)
   }
 
-  /// Describes an attempt to store a batch; after a failure, all waiting batches are dropped.
+  /// Describes an attempt to store a batch; after a failure, all batches behind it are dropped.
   private func outcome(
     of result: Result<Void, any Error>,
-    for batch: CommitBatch,
+    commits: Int,
     batches: Int,
     since begin: NIODeadline
   ) -> Outcome {
@@ -171,16 +189,11 @@ final class StoreThread: Sendable {
       let phase = error.hasStoredNothing ? Phase.failed : .lost
       queue.withLockedValue { $0 = Queue(phase: phase) }
     }
-    return Outcome(batches: batches, commits: batch.commits.count, time: time, result: result)
+    return Outcome(batches: batches, commits: commits, time: time, result: result)
   }
 
-  private func takeWaiting() -> [CommitBatch]? {
+  private func takeWaiting() -> [CommitBatch] {
     queue.withLockedValue { queue in
-      guard queue.phase == .storing else { return nil }
-      guard !queue.waiting.isEmpty else {
-        queue.phase = .idle
-        return nil
-      }
       defer { queue.waiting = [] }
       return queue.waiting
     }

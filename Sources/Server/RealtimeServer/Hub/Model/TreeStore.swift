@@ -27,6 +27,18 @@ package protocol TreeStore: Sendable {
   /// - Throws: The errors of ``commit(_:)``.
   func commitIfQuick(_ batch: CommitBatch) throws -> Bool
 
+  /// Makes the batches of a queue durable in order, until it is empty or one of them fails.
+  ///
+  /// - Parameters:
+  ///   - queue: Returns the next batch; nil if there is none at the moment.
+  ///   - settled: Receives the outcome of each batch, the oldest first, once all before it are
+  ///     durable. A failure, as of ``commit(_:)``, is the last and also holds for the batches that
+  ///     were taken after it.
+  func commitAll(from queue: () -> CommitBatch?, _ settled: (Result<Void, any Error>) -> Void)
+
+  /// Tells a store, from any thread, that the queue of ``commitAll(from:_:)`` has another batch.
+  func batchWaits()
+
   /// Finishes pending background writes and releases the files.
   ///
   /// After a commit with an unknown outcome it must write nothing more.
@@ -36,6 +48,21 @@ package protocol TreeStore: Sendable {
 extension TreeStore {
   /// Always returns false.
   package func commitIfQuick(_ batch: CommitBatch) -> Bool { false }
+
+  /// Stores one batch after the other.
+  package func commitAll(
+    from queue: () -> CommitBatch?,
+    _ settled: (Result<Void, any Error>) -> Void
+  ) {
+    while let batch = queue() {
+      let result = Result { try commit(batch) }
+      settled(result)
+      if case .failure = result { return }
+    }
+  }
+
+  /// Does nothing.
+  package func batchWaits() {}
 }
 
 /// What a store holds.
