@@ -68,7 +68,7 @@ struct SpareConnectionTests {
     #expect(driver.completions == ["write \(token.number) ok"])
     _ = listener
     driver.forget()
-    driver.pass(44_000)
+    driver.passWithPongs(44_000)
     #expect(attempts(driver) == [], "a server that answers has no spare")
   }
 

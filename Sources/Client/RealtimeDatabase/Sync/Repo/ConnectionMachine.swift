@@ -347,13 +347,8 @@ struct ConnectionMachine: Sendable {
     return true
   }
 
-  /// A push arrived on the connection.
-  mutating func pushed(at time: RepoTime) -> [RepoOutput] {
-    modifySession { session in
-      session.life.pushed()
-      return [session.nextLook(at: time.monotonic)].compactMap(\.self)
-    } ?? []
-  }
+  /// The client has listens, or has none any more.
+  mutating func listens(_ isListening: Bool) { modifySession { $0.life.isListening = isListening } }
 
   /// Part of a long message was received or sent.
   mutating func progressed(_ id: ConnectionID, at time: RepoTime) {

@@ -1,7 +1,8 @@
 /// Tracks a greeted server's signs of life, and when to check for the next one.
 ///
-/// A client that waits for nothing asks rarely, but once when pushes that came stay away. A client that waits for an answer soon pings,
-/// because a server can be alive and still owe an answer; a server that stays silent is given up.
+/// A client that waits for nothing asks rarely, and more often while it listens, since no pushes may
+/// mean no changes or no server. A client that waits for an answer soon pings, because a server can
+/// be alive and still owe an answer; a server that stays silent is given up.
 /// Only answers and parts of long messages count: pushes also arrive on a connection that transmits
 /// nothing in the other direction.
 struct LifeSigns: Sendable {
@@ -26,11 +27,8 @@ struct LifeSigns: Sendable {
   /// The time of the earliest request since the last sign of life, or nil if there was none.
   private var askedAt: Int64?
   private var isPinging = false
-  /// Whether a push has arrived since the last pong.
-  ///
-  /// Other answers do not count: a program that asks something because of a push, as most do, would
-  /// hear from a server that dies after that answer as late as an idle one.
-  private var hasPush = false
+  /// Whether the server would send pushes.
+  var isListening = false
   /// How long an answer may be overdue before the client pings; longer each time the server only
   /// answers the ping.
   private var probeDelay: Int64
@@ -59,9 +57,6 @@ struct LifeSigns: Sendable {
   /// A message arrived, whether or not it was an answer.
   mutating func received(at time: Int64) { lastReceived = time }
 
-  /// A push arrived, as others may soon.
-  mutating func pushed() { hasPush = true }
-
   /// Part of a long message was received or sent.
   mutating func progressed(at time: Int64) {
     lastReceived = time
@@ -78,7 +73,6 @@ struct LifeSigns: Sendable {
   mutating func ponged(at time: Int64) {
     isPinging = false
     probeDelay = min(2 * probeDelay, configuration.keepaliveInterval)
-    hasPush = false
     isAlive(at: time)
   }
 
@@ -90,7 +84,7 @@ struct LifeSigns: Sendable {
 
   /// How long the server may send nothing before it is asked for a sign of life.
   private var quiet: Int64 {
-    hasPush
+    isListening
       ? min(configuration.pushSilence, configuration.keepaliveInterval)
       : configuration.keepaliveInterval
   }

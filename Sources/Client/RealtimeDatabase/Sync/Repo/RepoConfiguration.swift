@@ -29,7 +29,7 @@ package struct RepoConfiguration: Sendable {
   /// How long an otherwise idle connection may be silent before the client asks the server for a
   /// sign of life, in milliseconds.
   package var keepaliveInterval: Int64 = 45_000
-  /// How long pushes may stay away, after some have come, before the client asks the server for a
+  /// How long a server may send nothing to a client that listens before the client asks it for a
   /// sign of life, in milliseconds.
   var pushSilence: Int64 = 5_000
   /// How long an answer may be overdue before the client pings the server, in milliseconds.

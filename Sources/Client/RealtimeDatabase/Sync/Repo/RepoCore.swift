@@ -204,7 +204,6 @@ package struct RepoCore: Sendable {
       if let purpose = connection.answered(number, at: now) { answered(purpose, with: response) }
     case .push(let push):
       guard isConnected else { break }
-      outputs += connection.pushed(at: now)
       receive(push)
     }
   }
@@ -353,6 +352,7 @@ package struct RepoCore: Sendable {
 
   private mutating func perform(_ commands: [ListenCommand]) {
     guard isConnected else { return }
+    connection.listens(!data.listens.targets.isEmpty)
     for command in commands {
       outputs += connection.send(command.message, for: command.purpose, at: now)
     }
