@@ -29,6 +29,45 @@ struct FailoverTests {
     }
   }
 
+  @Test("A primary whose synchronous standby has been promoted renews leases for nobody")
+  func promotedBehindItsBack() throws {
+    let primary = try PostgresServer(settings: ["synchronous_standby_names=*"])
+    let standby = try PostgresServer(standbyOf: primary)
+    var options = PostgresStoreOptions()
+    options.leaseLimit = .seconds(1)
+    options.commitLimit = .seconds(1)
+    let old = PostgresTreeStores(
+      at: PostgresAddress(primary.url(of: "postgres")),
+      options: options
+    )
+    _ = try old.create("test")
+    let (a, b) = (ClusterServer(id: ServerID("a"), host: "a:1"), ServerID("b"))
+    let store = try old.open(old.acquire("test", by: a.id, for: .seconds(4)))
+    try store.commit(batch(1))
+    _ = try old.announce(a, for: .seconds(4))
+    try standby.promote()
+    // Another server may lead there after the duration of a lease, and nothing tells the old leader.
+    let new = PostgresTreeStores(at: PostgresAddress(standby.url(of: "postgres")))
+    let view = try new.view()
+    let lease = try new.acquire(
+      "test",
+      by: b,
+      for: .seconds(4),
+      insteadOf: LeaseMark(try #require(view.leases.first), in: view.history),
+      knowing: view.history
+    )
+    #expect(lease.holder == b)
+    let next = try new.open(lease)
+    try next.commit(batch(2))
+    // So the old leader must not be able to go on for longer than that.
+    #expect(throws: StoreError.self) { try old.announce(a, for: .seconds(4)) }
+    #expect(throws: StoreError.self) { try store.commit(batch(2)) }
+    primary.stop(isCrash: true)
+    try? store.close()
+    try next.close()
+    standby.stop()
+  }
+
   @Test("A failover that loses a lease and commits is reported, recorded and fenced")
   func lostGrant() throws {
     let primary = try PostgresServer()

@@ -172,6 +172,14 @@ final class PostgresPort: @unchecked Sendable {
 
   // MARK: Leases
 
+  /// Announces a server and renews its leases.
+  ///
+  /// This waits for a synchronous standby as commits do, though reads stop when that is missing. A
+  /// renewal that only the primary knows (`synchronous_commit = local`) would be unsafe: a standby
+  /// that has died looks from here like one that is out of reach and has been promoted. Servers
+  /// there wait for the duration of a lease and lead, while an old primary that nobody has fenced
+  /// would go on renewing ours. A promoted standby confirms nothing to the old primary any more, so
+  /// whatever waits for it ends a lease in time.
   func announce(_ server: ClusterServer, for duration: Duration) throws(StoreError) -> ClusterView {
     try prepare()
     let rows = try query(
