@@ -1,3 +1,4 @@
+import Logging
 import RealtimeServer
 import RealtimeTransport
 import Testing
@@ -7,11 +8,12 @@ extension DatabaseServer {
   /// Starts a server on a free port, with a fixed clock.
   static func startForTest(
     _ options: Options = Options(port: 0, rules: .open),
-    store: any TreeStore = MemoryTreeStore()
+    store: any TreeStore = MemoryTreeStore(),
+    logger: Logger = Logger(label: "hearth.server")
   ) async throws -> DatabaseServer {
     var options = options
     options.connectionThreads = ConnectionThreads.current
-    return try await start(options, store: store, clock: { 1_700_000_000_000 })
+    return try await start(options, store: store, logger: logger, clock: { 1_700_000_000_000 })
   }
 
   /// A connection that has not received its greeting yet.

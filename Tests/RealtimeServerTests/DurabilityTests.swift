@@ -1,3 +1,5 @@
+import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
 import RealtimeServer
@@ -134,7 +136,11 @@ struct DurabilityTests {
   @Test("Writes are refused while the store fails and accepted once it works again")
   func storeFailure() async throws {
     let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
+    let log = NIOLockedValueBox<[String]>([])
+    let server = try await DatabaseServer.startForTest(
+      store: store,
+      logger: Logger(label: "test") { _ in CollectingLog(lines: log) }
+    )
     let client = try await server.connectAndGreet()
     store.release(StoreError(.full, description: "the disk is full"))
     client.send(put(1))
@@ -145,6 +151,10 @@ struct DurabilityTests {
     #expect(try await client.next() == #"{"t":"d","d":{"r":2,"b":{"s":"ok","d":""}}}"#)
     client.send(get)
     #expect(try await client.next() == #"{"t":"d","d":{"r":99,"b":{"s":"ok","d":{"k2":2}}}}"#)
+    let said = log.withLockedValue { $0.filter { $0.contains("refused") || $0.contains("again") } }
+    #expect(said.count == 2)
+    #expect(said.first?.contains("error writes were refused") == true)
+    #expect(said.last?.contains("notice the store works again") == true)
     await server.stop()
   }
 

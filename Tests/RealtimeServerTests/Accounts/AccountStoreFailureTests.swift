@@ -11,9 +11,20 @@ struct AccountStoreFailureTests {
   /// Accounts in memory, none of whose changes can be stored.
   private struct FailingStore: IdentityStore {
     let kind: StoreError.Kind
+    let isFailing: NIOLockedValueBox<Bool>
+    /// Whether revocations cannot be read either.
+    let isUnreadable: NIOLockedValueBox<Bool>
     private let memory = MemoryIdentityStore()
 
-    init(_ kind: StoreError.Kind) { self.kind = kind }
+    init(
+      _ kind: StoreError.Kind,
+      _ isFailing: NIOLockedValueBox<Bool> = .init(true),
+      isUnreadable: NIOLockedValueBox<Bool> = .init(false)
+    ) {
+      self.kind = kind
+      self.isFailing = isFailing
+      self.isUnreadable = isUnreadable
+    }
 
     func account(_ uid: String, in database: String) -> Account? {
       memory.account(uid, in: database)
@@ -26,11 +37,17 @@ struct AccountStoreFailureTests {
     }
     func session(ofToken hash: [UInt8]) -> RefreshRecord? { memory.session(ofToken: hash) }
     func code(_ hash: [UInt8]) -> OneTimeCode? { memory.code(hash) }
-    func revocations(since second: Int64) -> [TokenAuthority.Revocation] {
-      memory.revocations(since: second)
+    func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
+      if isUnreadable.withLockedValue({ $0 }) {
+        throw StoreError(kind, description: "/secret/place: the disk does not work")
+      }
+      return memory.revocations(since: second)
     }
     func apply(_ changes: [IdentityChange]) throws {
-      throw StoreError(kind, description: "/secret/place: the disk does not work")
+      if isFailing.withLockedValue({ $0 }) {
+        throw StoreError(kind, description: "/secret/place: the disk does not work")
+      }
+      memory.apply(changes)
     }
     func secret(_ file: SecretFile) -> JSONValue? { memory.secret(file) }
     func setSecret(_ file: SecretFile, to json: JSONValue) { memory.setSecret(file, to: json) }
@@ -111,6 +128,44 @@ struct AccountStoreFailureTests {
       #expect(answer.status == 500)
     }
     await server.stop()
+  }
+
+  @Test("It is logged when accounts cannot be read or written, and when they can be again")
+  func again() async throws {
+    let isFailing = NIOLockedValueBox(true)
+    let isUnreadable = NIOLockedValueBox(false)
+    let log = NIOLockedValueBox<[String]>([])
+    func says(_ text: String) -> Bool {
+      log.withLockedValue { $0.contains { $0.contains(text) } }
+    }
+    var settings = IdentitySettings()
+    settings.refreshInterval = .milliseconds(5)
+    let service = try await AccountService.open(
+      { FailingStore(.full, isFailing, isUnreadable: isUnreadable) },
+      settings: settings,
+      clock: { 1_700_000_000_000 },
+      logger: Logger(label: "test") { _ in CollectingLog(lines: log) },
+      onLoss: { _ in }
+    )
+    var request = IdentityRequest(
+      "POST",
+      at: .administration(project: "hearth", nil),
+      database: "hearth"
+    )
+    request.body = Array("{}".utf8)
+    request.contentType = "application/json"
+    request.isLocalAdministrator = true
+    #expect(await service.answer(request).status == 500)
+    #expect(says("error cannot write the accounts"))
+    isUnreadable.withLockedValue { $0 = true }
+    while !says("error cannot read account changes by other servers") { await Task.yield() }
+    #expect(!says("again"))
+    isFailing.withLockedValue { $0 = false }
+    isUnreadable.withLockedValue { $0 = false }
+    #expect(await service.answer(request).status == 200)
+    #expect(says("notice the account store works again"))
+    while !says("notice account changes by other servers are read again") { await Task.yield() }
+    await service.close()
   }
 
   private func options(_ kind: StoreError.Kind) -> DatabaseServer.Options {

@@ -189,6 +189,7 @@ struct ClusterTests {
     let reader = try await cluster.connect(leader)
     _ = try await reader.next()
     leader.store.stick()
+    let isTold = "lets another one lead it"
     let refused = try await cluster.ask(leader, "PUT", "/x.json", "2")
     #expect(refused.status == 503)
     #expect(refused.body.contains("the storage does not answer"), "\(refused.body)")
@@ -197,9 +198,42 @@ struct ClusterTests {
     #expect(try await reader.closed().kind == .closedByPeer(code: 1_013))
     let (next, _) = try await cluster.leader()
     #expect(next.host == others[0].host)
+    try await cluster.until("the log says so") { leader.hasLogged(isTold) }
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(next, "PUT", "/x.json", "3").status == 200)
     #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
+    await cluster.stop()
+  }
+
+  @Test("A server that reaches no storage does not say that it lets another one lead")
+  func nowhereToRelease() async throws {
+    let cluster = try await TestCluster()
+    let (leader, _) = try await cluster.leader()
+    leader.store.cut()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 503)
+    try await cluster.until("the release fails") { leader.hasLogged("cannot release a lease") }
+    #expect(!leader.hasLogged("another one lead"))
+    try await cluster.until("the trouble is logged") {
+      leader.hasLogged("cannot reach the storage")
+    }
+    leader.store.mend()
+    try await cluster.until("the end is logged") {
+      leader.hasLogged("the storage is reached again")
+    }
+    await cluster.stop()
+  }
+
+  @Test("It is logged when a database cannot be opened, and when it can be again")
+  func opensAgain() async throws {
+    let cluster = try await TestCluster(0, databases: ["broken"])
+    let member = try await cluster.add(rest: .milliseconds(100))
+    member.store.damage()
+    #expect(try await cluster.ask(member, "GET", "/.json?ns=broken").status == 503)
+    #expect(member.hasLogged("a database cannot be opened"))
+    #expect(!member.hasLogged("a database can be opened again"))
+    member.store.damage(false)
+    while try await cluster.ask(member, "GET", "/.json?ns=broken").status != 200 {}
+    #expect(member.hasLogged("a database can be opened again"))
     await cluster.stop()
   }
 

@@ -1,3 +1,4 @@
+import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
@@ -13,6 +14,11 @@ final class TestCluster: Sendable {
     let server: DatabaseServer
     let store: CuttableStore
     let clock: LeapingClock
+    let log: NIOLockedValueBox<[String]>
+
+    func hasLogged(_ text: String) -> Bool {
+      log.withLockedValue { $0.contains { $0.contains(text) } }
+    }
 
     var host: String { "127.0.0.1:\(server.port ?? 0)" }
   }
@@ -48,7 +54,10 @@ final class TestCluster: Sendable {
 
   /// Starts another server, whose clock may be ahead of the storage's.
   @discardableResult
-  func add(ahead: Duration = .zero) async throws -> Member {
+  func add(
+    ahead: Duration = .zero,
+    rest: Duration = LeaseTiming().rest
+  ) async throws -> Member {
     let store = CuttableStore(storage)
     let clock = LeapingClock()
     clock.leap(by: ahead)
@@ -56,8 +65,15 @@ final class TestCluster: Sendable {
     options.leadership.lease = .milliseconds(1_500)
     options.leadership.renewal = .milliseconds(300)
     options.leadership.margin = .milliseconds(300)
-    let server = try await DatabaseServer.start(options, stores: store, uptime: clock.now)
-    let member = Member(server: server, store: store, clock: clock)
+    options.leadership.rest = rest
+    let log = NIOLockedValueBox<[String]>([])
+    let server = try await DatabaseServer.start(
+      options,
+      stores: store,
+      logger: Logger(label: "test") { _ in CollectingLog(lines: log) },
+      uptime: clock.now
+    )
+    let member = Member(server: server, store: store, clock: clock, log: log)
     all.withLockedValue { $0.append(member) }
     return member
   }
@@ -140,8 +156,8 @@ final class CuttableStore: ClusterStore {
   /// Nothing is stored or read any more, while leases are still renewed.
   func stick() { isStuck.withLockedValue { $0 = true } }
 
-  /// The data of all databases can no longer be read.
-  func damage() { isDamaged.withLockedValue { $0 = true } }
+  /// The data of all databases can no longer be read, or can be again.
+  func damage(_ isSo: Bool = true) { isDamaged.withLockedValue { $0 = isSo } }
 
   /// How often a database was opened.
   var openings: Int { opened.withLockedValue { $0 } }

@@ -171,12 +171,7 @@ final class LeadershipDriver: DatabaseLeaders {
   func lost(_ term: LeaseTerm, by loss: LeaseLoss) {
     term.until = .zero
     guard let lease = leases[term.database], lease.id == term.lease else { return }
-    if loss == .stuck, machine.view.map({ $0.servers.count > 1 }) == true {
-      logger.warning(
-        "this server cannot use the storage for a database; letting another one lead it",
-        metadata: ["database": "\(term.database)"]
-      )
-    }
+    stuck[term.database] = loss == .stuck ? lease.id : nil
     handle(.lost(term.database, lease, loss))
   }
 
@@ -211,6 +206,8 @@ final class LeadershipDriver: DatabaseLeaders {
 
   /// The leases under which databases are open.
   private var leases: [String: Lease] = [:]
+  /// The leases that were given up because the storage does not answer for their databases.
+  private var stuck: [String: String] = [:]
 
   private func handle(_ input: Leadership.Input) {
     guard isRunning else { return }
@@ -254,7 +251,15 @@ final class LeadershipDriver: DatabaseLeaders {
       run(on: helpers) { [store] in
         try store.release(lease, to: successor)
       } then: { driver, result in
-        if case .failure(let error) = result {
+        let isStuck = driver.stuck[lease.database] == lease.id
+        switch result {
+        case .success where isStuck && successor != nil:
+          driver.logger.warning(
+            "this server cannot use the storage for a database, and lets another one lead it",
+            metadata: ["database": "\(lease.database)"]
+          )
+        case .success: break
+        case .failure(let error):
           driver.logger.warning(
             "cannot release a lease: \(error)",
             metadata: ["database": "\(lease.database)"]

@@ -63,8 +63,10 @@ final class StoreMark {
   }
 
   private func move() {
+    // A mark that could not be opened stays behind until the next start.
+    guard let mark else { return }
     do throws(FileFailure) {
-      try mark?.move(to: position)
+      try mark.move(to: position)
       if hasReported { report(.markedAgain) }
       hasReported = false
     } catch {
