@@ -278,6 +278,42 @@ struct IdentityContractTests {
     try store.close()
   }
 
+  @Test(
+    "The accounts of a database get another name, and their earlier tokens end",
+    arguments: Storage.allCases
+  )
+  func renaming(storage: Storage) throws {
+    let directory = try TemporaryDirectory()
+    let store = try storage.store(in: directory)
+    let email = try #require(EmailAddress("ada@example.com"))
+    let code = OneTimeCode(
+      purpose: .passwordReset,
+      database: "hearth",
+      uid: "u",
+      email: email,
+      expires: 10_000
+    )
+    let revoked = TokenAuthority.Revocation(database: "hearth", uid: "u", validSince: 3)
+    try store.apply([
+      .save(account("u", email: "ada@example.com")), .save(account("v")),
+      .save(account("w", in: "other")), .begin(session("s", of: "u"), token: [1]),
+      .addCode(code, hash: [2]), .revoke(revoked),
+      .revokeAll(database: "hearth", validSince: 9), .rename(database: "hearth", to: "new"),
+    ])
+    #expect(try store.accounts(in: "hearth", after: nil, limit: 9).isEmpty)
+    let moved = try store.accounts(in: "new", after: nil, limit: 9)
+    #expect(moved == [account("u", email: "ada@example.com", in: "new"), account("v", in: "new")])
+    #expect(try store.account(of: email, in: "new")?.uid == "u")
+    #expect(try store.session(ofToken: [1])?.session.database == "new")
+    #expect(try store.code([2]) == nil)
+    #expect(try store.accounts(in: "other", after: nil, limit: 9).count == 1)
+    let notes = ["u", "v"].map {
+      TokenAuthority.Revocation(database: "hearth", uid: $0, validSince: 9)
+    }
+    #expect(try Set(store.revocations(since: 0)) == Set(notes))
+    try store.close()
+  }
+
   @Test("Everything can be moved to another store", arguments: Storage.durable, Storage.durable)
   func moving(from source: Storage, to target: Storage) throws {
     let directories = (try TemporaryDirectory(), try TemporaryDirectory())

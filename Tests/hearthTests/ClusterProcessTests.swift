@@ -333,14 +333,21 @@ struct ClusterProcessTests {
       try sandbox.run(words + ["--store", url], environment: sandbox.environment)
     }
     let rules = sandbox.directory + "/rules.json"
-    #expect(try hearth("databases", "create", "old").status == 0)
-    #expect(try hearth("rules", "set", rules, "--ns", "old").status == 0)
+    func make(_ name: String) throws {
+      #expect(try hearth("databases", "create", name).status == 0)
+      #expect(try hearth("rules", "set", rules, "--ns", name).status == 0)
+    }
+    func status(_ server: Int, of name: String, with token: String) throws -> Int {
+      try cluster.servers[server].request("GET", "/x.json?ns=\(name)&auth=\(token)").status
+    }
+    try make("old")
     let leader = try cluster.leader(of: "old")
     #expect(try cluster.servers[leader].request("PUT", "/x.json?ns=old", "1").status == 200)
-    _ = try postgres.sql(
-      "INSERT INTO hearth.accounts VALUES ('old', 'u', NULL, '{\"database\":\"old\"}')",
-      at: url
-    )
+    let signedUp = try cluster.servers[leader].request("POST", "/v1/accounts:signUp?ns=old", "{}")
+    let account = try object(signedUp.body)
+    let uid = try #require(account["localId"] as? String)
+    let token = try #require(account["idToken"] as? String)
+    #expect(try status(leader, of: "old", with: token) == 200)
 
     let asked = try hearth("databases", "rename", "old", "new")
     #expect(asked.status != 0 && asked.errors.contains("--yes"))
@@ -353,12 +360,27 @@ struct ClusterProcessTests {
     try waitUntil("no server knows the old name") {
       try cluster.servers.allSatisfy { try $0.request("GET", "/x.json?ns=old").status == 404 }
     }
-    let account = try postgres.sql(
+    let moved = try postgres.sql(
       "SELECT convert_from(database, 'UTF8'), convert_from(body, 'UTF8')::jsonb ->> 'database'"
-        + " FROM hearth.accounts WHERE uid = 'u'",
+        + " FROM hearth.accounts WHERE convert_from(uid, 'UTF8') = '\(uid)'",
       at: url
     )
-    #expect(account == "new|new")
+    #expect(moved == "new|new")
+    // The next database of that name does not know the users of this one.
+    try make("old")
+    let other = try cluster.leader(of: "old")
+    try waitUntil("tokens for the old name are refused") {
+      try status(other, of: "old", with: token) == 401
+    }
+    let refresh = try #require(account["refreshToken"] as? String)
+    let renewed = try cluster.servers[next].request(
+      "POST",
+      "/v1/token?ns=new",
+      #"{"grant_type":"refresh_token","refresh_token":"\#(refresh)"}"#
+    )
+    let newToken = try #require(try object(renewed.body)["id_token"] as? String)
+    #expect(try status(next, of: "new", with: newToken) == 200)
+    #expect(try hearth("databases", "delete", "old", "--yes").status == 0)
 
     #expect(try hearth("databases", "delete", "new").status != 0)
     let deleted = try hearth("databases", "delete", "new", "--yes")
@@ -376,9 +398,12 @@ struct ClusterProcessTests {
     let shown = try hearth("cluster")
     #expect(!shown.output.contains("LOST"), "\(shown.output)")
     #expect(shown.output.contains("  version "), "\(shown.output)")
-    let again = try hearth("databases", "create", "new")
-    #expect(again.status == 0, "\(again.errors)")
-    #expect(try cluster.servers[next].request("GET", "/x.json?ns=new").body != "1")
+    try make("new")
+    let last = try cluster.leader(of: "new")
+    #expect(try cluster.servers[last].request("GET", "/x.json?ns=new").body == "null")
+    try waitUntil("tokens of the deleted database are refused") {
+      try status(last, of: "new", with: newToken) == 401
+    }
   }
 
   @Test("A server that starts before PostgreSQL says so, and waits for it")
@@ -405,6 +430,7 @@ struct ClusterProcessTests {
     #expect(!says("ready", in: output))
     try postgres.start()
     try waitUntil("it is ready", within: 30) { says(#""ready":true"#, in: output) }
+    #expect(says("PostgreSQL is reached", in: log))
     kill(server.processIdentifier, SIGTERM)
     #expect(server.wait() == 0)
     postgres.stop()

@@ -33,8 +33,9 @@ package enum OptionUse {
       "rules set": person.union(elsewhere).union(["ephemeral"]),
       "rules explain": person.union(elsewhere),
     ]
-    for name in ["rebalance", "drain", "delete", "rename"] {
-      unused["databases \(name)"] = unused["databases move"]
+    for name in ["rebalance", "drain"] { unused["databases \(name)"] = unused["databases move"] }
+    for name in ["delete", "rename"] {
+      unused["databases \(name)"] = person.union(elsewhere).union(["socket", "ephemeral"])
     }
     for name in [
       "list", "search", "show", "post", "comment", "edit", "star", "unstar", "delete", "follow",

@@ -52,6 +52,18 @@ package enum Storage {
     return try SQLiteDatabase(at: path).restore(from: copy, replacesIntact: replacesIntact)
   }
 
+  /// Deletes a database of a data directory that no server uses, or gives it another name.
+  ///
+  /// - Throws: `StoreError` when a server uses the directory.
+  static func remove(_ name: String, in paths: ProgramPaths) throws {
+    try SQLiteTreeStores(directory: paths.data).remove(name, withAccountsIn: paths.identities)
+  }
+
+  static func rename(_ name: String, to newName: String, in paths: ProgramPaths) throws {
+    try SQLiteTreeStores(directory: paths.data)
+      .rename(name, to: newName, withAccountsIn: paths.identities)
+  }
+
   /// Opens the accounts in a directory.
   package static func accounts(in directory: String) throws -> any IdentityStore {
     try SQLiteIdentityStore(directory: directory)

@@ -38,6 +38,7 @@ struct IdentityStatements {
       for table in ["accounts", "sign_ins", "codes"] {
         try execute("DELETE FROM hearth.\(table) WHERE database = $1", with: [bytes(database)])
       }
+    case .rename(let database, let name): try rename(database, to: name)
     case .begin(let session, let token): try begin(session, token: token)
     case .replace(let token, let successor, let time): try replace(token, by: successor, at: time)
     case .end(let session):
@@ -62,14 +63,20 @@ struct IdentityStatements {
         """,
         with: [bytes(note.database), bytes(note.uid), .integer(note.validSince)]
       )
+    case .revokeAll(let database, let second):
+      try execute(
+        """
+        INSERT INTO hearth.revocations (database, uid, valid_since)
+        SELECT database, uid, $2 FROM hearth.accounts WHERE database = $1
+        ON CONFLICT (database, uid) DO UPDATE SET valid_since = excluded.valid_since
+        """,
+        with: [bytes(database), .integer(second)]
+      )
     case .tidy(let now): try tidy(now)
     }
   }
 
-  /// Moves the accounts of a database, and who is signed in, to another name.
-  ///
-  /// Codes that were sent name the old one, so they are void.
-  func rename(_ database: String, to name: String) throws(PostgresFailure) {
+  private func rename(_ database: String, to name: String) throws(PostgresFailure) {
     try execute("DELETE FROM hearth.codes WHERE database = $1", with: [bytes(database)])
     for table in ["accounts", "sign_ins"] {
       try execute(

@@ -221,7 +221,9 @@ package final class PostgresTreeStores: ClusterStore {
   package func remove(_ database: String, within patience: Duration) throws(StoreError) {
     let limit = options.silenceLimit
     try change(database, within: patience) { connection, number throws(PostgresFailure) in
-      try IdentityStatements(connection, within: limit).apply(.clear(database: database))
+      let identities = IdentityStatements(connection, within: limit)
+      try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
+      try identities.apply(.clear(database: database))
       try connection.query(
         "DELETE FROM hearth.databases WHERE id = $1",
         with: [.integer(number)],
@@ -245,7 +247,10 @@ package final class PostgresTreeStores: ClusterStore {
     try change(database, within: patience, endingAs: name) {
       connection,
       number throws(PostgresFailure) in
-      try IdentityStatements(connection, within: limit).rename(database, to: name)
+      let identities = IdentityStatements(connection, within: limit)
+      // Tokens name the old database, and others may have accounts in the next one of that name.
+      try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
+      try identities.apply(.rename(database: database, to: name))
       try connection.query(
         "UPDATE hearth.databases SET name = $2 WHERE id = $1",
         with: [.integer(number), .text(name)],

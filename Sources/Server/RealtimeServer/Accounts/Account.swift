@@ -3,7 +3,7 @@ package import RealtimeCore
 /// A user account of a database.
 package struct Account: Hashable, Sendable {
   /// The database that it belongs to; the same person has a separate account in another database.
-  package let database: String
+  package var database: String
   /// The identifier by which rules and data refer to the user.
   package let uid: String
   /// The email address to sign in with, or nil.

@@ -94,6 +94,9 @@ package enum IdentityChange: Sendable {
   case delete(uid: String, database: String)
   /// Removes all accounts of a database with their sessions and codes.
   case clear(database: String)
+  /// Moves the accounts and sessions of a database to another name, and removes its codes, which
+  /// name the old one.
+  case rename(database: String, to: String)
   /// Starts a session, with the hash of its first token.
   case begin(SignInSession, token: [UInt8])
   /// Replaces a token by a new one, given by their hashes; the old one stays known.
@@ -106,6 +109,8 @@ package enum IdentityChange: Sendable {
   case removeCode(hash: [UInt8])
   /// Records that a user's earlier tokens are no longer valid.
   case revoke(TokenAuthority.Revocation)
+  /// Records that the earlier tokens of all accounts of a database are no longer valid.
+  case revokeAll(database: String, validSince: Int64)
   /// Removes codes, sessions and revocations that are obsolete at a time in milliseconds.
   case tidy(at: Int64)
 }
@@ -189,7 +194,7 @@ package struct SignInSession: Hashable, Sendable {
   /// The identifier of the session.
   package let id: String
   /// The database of the account.
-  package let database: String
+  package var database: String
   /// The user.
   package let uid: String
   /// How the user signed in: `anonymous`, `password` or `custom`.

@@ -10,7 +10,7 @@ package final class MemoryIdentityStore: IdentityStore {
   }
 
   private struct Entry {
-    let session: SignInSession
+    var session: SignInSession
     var used: Int64
     /// The hashes of its tokens, oldest first.
     var tokens: [[UInt8]] = []
@@ -103,6 +103,15 @@ package final class MemoryIdentityStore: IdentityStore {
     case .clear(let database):
       state.accounts[database] = nil
       forget(in: &state) { name, _ in name == database }
+    case .rename(let database, let name):
+      for (uid, var account) in state.accounts.removeValue(forKey: database) ?? [:] {
+        account.database = name
+        state.accounts[name, default: [:]][uid] = account
+      }
+      for (id, entry) in state.sessions where entry.session.database == database {
+        state.sessions[id]?.session.database = name
+      }
+      state.codes = state.codes.filter { $0.value.database != database }
     case .begin(let session, let token):
       state.sessions[session.id] = Entry(session: session, used: session.signedIn * 1_000)
       add(token, to: session.id, in: &state)
@@ -115,15 +124,25 @@ package final class MemoryIdentityStore: IdentityStore {
     case .end(let session): end(session, in: &state)
     case .addCode(let code, let hash): state.codes[hash] = code
     case .removeCode(let hash): state.codes[hash] = nil
-    case .revoke(let note):
-      state.revocations.removeAll { $0.database == note.database && $0.uid == note.uid }
-      state.revocations.append(note)
+    case .revoke(let note): revoke(note, in: &state)
+    case .revokeAll(let database, let second):
+      for uid in (state.accounts[database] ?? [:]).keys {
+        revoke(
+          TokenAuthority.Revocation(database: database, uid: uid, validSince: second),
+          in: &state
+        )
+      }
     case .tidy(let now):
       state.codes = state.codes.filter { $0.value.expires > now }
       let past = state.sessions.filter { $0.value.used + IdentityKeeping.session <= now }
       for id in past.keys { end(id, in: &state) }
       state.revocations.removeAll { $0.validSince * 1_000 + IdentityKeeping.revocation <= now }
     }
+  }
+
+  private static func revoke(_ note: TokenAuthority.Revocation, in state: inout State) {
+    state.revocations.removeAll { $0.database == note.database && $0.uid == note.uid }
+    state.revocations.append(note)
   }
 
   private static func add(_ token: [UInt8], to session: String, in state: inout State) {

@@ -82,7 +82,7 @@ extension Databases {
 }
 
 extension Databases {
-  /// Whether to change a database of a shared storage without a question.
+  /// Whether to change a whole database without a question.
   struct Consent: ParsableArguments {
     @Flag(help: "Do it; without this, only say what would be done.")
     var yes = false
@@ -96,21 +96,33 @@ extension Databases {
     }
   }
 
-  /// Ensures that a shared storage has a database.
-  private static func require(_ name: String, in store: any ClusterStore) throws {
-    guard try store.names().contains(name) else {
+  /// Ensures that a storage has a database that can be deleted or renamed.
+  private static func require(
+    _ name: String,
+    in stores: any StoredDatabases,
+    isShared: Bool
+  ) throws {
+    guard try stores.names().contains(name) else {
       throw CommandFailure(.notFound, description: "there is no database \"\(name)\"")
+    }
+    guard isShared || name != DatabaseName.standard else {
+      throw CommandFailure(
+        .usage,
+        description: "\"\(name)\" is the database of the directory itself, which always exists"
+      )
     }
   }
 
   /// Deletes a database.
   struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete a database of a shared PostgreSQL, with its rules and accounts.",
+      abstract: "Delete a database, with its rules and accounts.",
       discussion: """
-        The server that leads it hands it over first, once all writes in progress are stored, and \
-        disconnects its clients. If it does not within --timeout, nothing is deleted. Take a backup \
-        before: "hearth backup".
+        No server may use the data directory: stop it first ("hearth stop"). In a shared PostgreSQL \
+        (--store), the server that leads the database hands it over first, once all writes in \
+        progress are stored, and disconnects its clients; if it does not within --timeout, nothing \
+        is deleted. The tokens of its users are refused from then on. Take a backup before: "hearth \
+        backup".
         """
     )
 
@@ -122,23 +134,27 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try storage.cluster(options)
-      try Databases.require(name, in: store)
+      let shared = storage.store == nil ? nil : try storage.cluster(options)
+      let stores = try shared ?? Databases.stores(options, in: storage)
+      try Databases.require(name, in: stores, isShared: shared != nil)
       try consent.require(
         "this deletes the database \"\(name)\" with its rules and accounts for good"
       )
-      try store.remove(name, within: .seconds(options.timeout))
+      guard let shared else { return try Storage.remove(name, in: options.paths()) }
+      try shared.remove(name, within: .seconds(options.timeout))
     }
   }
 
   /// Renames a database.
   struct Rename: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Give a database of a shared PostgreSQL another name.",
+      abstract: "Give a database another name.",
       discussion: """
-        Data, rules, accounts and what clients have written without an answer move along. The server \
-        that leads it hands it over first and disconnects its clients, which have to use the new \
-        name (ns=NAME); a user stays signed in, with tokens for the new name.
+        Data, rules, accounts and what clients have written without an answer move along. Clients \
+        have to use the new name (ns=NAME); a user stays signed in, with tokens for the new name. No \
+        server may use the data directory: stop it first ("hearth stop"). In a shared PostgreSQL \
+        (--store), the server that leads the database hands it over first and disconnects its \
+        clients.
         """
     )
 
@@ -159,16 +175,18 @@ extension Databases {
           description: "\"\(newName)\" cannot name a database: only \(DatabaseName.rule) can"
         )
       }
-      let store = try storage.cluster(options)
-      try Databases.require(name, in: store)
-      guard try !store.names().contains(newName) else {
+      let shared = storage.store == nil ? nil : try storage.cluster(options)
+      let stores = try shared ?? Databases.stores(options, in: storage)
+      try Databases.require(name, in: stores, isShared: shared != nil)
+      guard try !stores.names().contains(newName) else {
         throw CommandFailure(
           .conflict,
           description: "the database \"\(newName)\" already exists"
         )
       }
       try consent.require("clients that use the name \"\(name)\" will not find the database")
-      try store.rename(name, to: newName, within: .seconds(options.timeout))
+      guard let shared else { return try Storage.rename(name, to: newName, in: options.paths()) }
+      try shared.rename(name, to: newName, within: .seconds(options.timeout))
     }
   }
 }

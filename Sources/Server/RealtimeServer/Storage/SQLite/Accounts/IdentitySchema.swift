@@ -148,6 +148,17 @@ struct IdentityWriter {
       for table in ["accounts", "sessions", "codes"] {
         try execute("DELETE FROM \(table) WHERE database = ?", with: [bytes(database)])
       }
+    case .rename(let database, let name):
+      try execute("DELETE FROM codes WHERE database = ?", with: [bytes(database)])
+      for table in ["accounts", "sessions"] {
+        try execute(
+          """
+          UPDATE \(table) SET database = ?,
+            body = CAST(json_set(CAST(body AS TEXT), '$.database', ?) AS BLOB) WHERE database = ?
+          """,
+          with: [bytes(name), name, bytes(database)]
+        )
+      }
     case .begin(let session, let token): try begin(session, token: token)
     case .replace(let token, let successor, let time): try replace(token, by: successor, at: time)
     case .end(let session): try execute("DELETE FROM sessions WHERE id = ?", with: [bytes(session)])
@@ -163,6 +174,14 @@ struct IdentityWriter {
       try execute(
         "INSERT OR REPLACE INTO revocations (database, uid, valid_since) VALUES (?, ?, ?)",
         with: [bytes(note.database), bytes(note.uid), note.validSince]
+      )
+    case .revokeAll(let database, let second):
+      try execute(
+        """
+        INSERT OR REPLACE INTO revocations (database, uid, valid_since)
+        SELECT database, uid, ? FROM accounts WHERE database = ?
+        """,
+        with: [second, bytes(database)]
       )
     case .tidy(let now): try tidy(now)
     }

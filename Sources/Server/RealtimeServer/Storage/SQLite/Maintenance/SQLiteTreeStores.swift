@@ -98,7 +98,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     }
     let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
     try SQLiteTreeStore(directory: draft, now: now(), options: options).close()
-    guard rename(draft, directory(of: name)) == 0 else {
+    guard Foundation.rename(draft, directory(of: name)) == 0 else {
       let code = errno
       try? FileManager.default.removeItem(atPath: draft)
       // Another process has created it in the meantime.
@@ -107,5 +107,72 @@ package struct SQLiteTreeStores: StoredDatabases {
     }
     try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
     return true
+  }
+  // MARK: Removing and renaming
+
+  /// Deletes a database and its accounts, while no server uses the directory.
+  ///
+  /// If the process ends halfway, the database is still there, or only a draft of its files.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a database other than the standard one, which is the directory itself.
+  ///   - accounts: The directory of the accounts, which need not exist.
+  /// - Throws: ``StoreError`` when a server uses the directory, or there is no such database.
+  package func remove(_ name: String, withAccountsIn accounts: String) throws(StoreError) {
+    try change(name, .clear(database: name), in: accounts) { () throws(StoreError) in
+      let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
+      try move(directory(of: name), to: draft)
+      try? FileManager.default.removeItem(atPath: draft)
+    }
+  }
+
+  /// Renames a database, with its accounts, while no server uses the directory.
+  ///
+  /// - Parameters:
+  ///   - name: The name of a database other than the standard one.
+  ///   - newName: A valid name that no database has.
+  ///   - accounts: The directory of the accounts, which need not exist.
+  /// - Throws: ``StoreError`` when a server uses the directory, or there is no such database.
+  package func rename(
+    _ name: String,
+    to newName: String,
+    withAccountsIn accounts: String
+  ) throws(StoreError) {
+    // If the process ends in between, the accounts wait for the database to be renamed again.
+    try change(name, .rename(database: name, to: newName), in: accounts) { () throws(StoreError) in
+      try move(directory(of: name), to: directory(of: newName))
+    }
+  }
+
+  private func change(
+    _ name: String,
+    _ identities: IdentityChange,
+    in accounts: String,
+    _ body: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard name != DatabaseName.standard, exists(name) else {
+      throw StoreError(.failed, description: "\(databases) has no database \"\(name)\"")
+    }
+    // A server has the standard database open, and opens this one when it is asked for.
+    let locks = [
+      try DirectoryLock(directory: path), try DirectoryLock(directory: directory(of: name)),
+    ]
+    defer { for lock in locks { lock.release() } }
+    if SQLiteIdentityStore.exists(in: accounts) {
+      let store = try SQLiteIdentityStore(directory: accounts)
+      try StoreError.translating(at: accounts) {
+        // Tokens name the database, and others may have accounts in the next one of that name.
+        try store.apply([.revokeAll(database: name, validSince: now() / 1_000 + 1), identities])
+        try store.close()
+      }
+    }
+    try body()
+  }
+
+  private func move(_ directory: String, to target: String) throws(StoreError) {
+    guard Foundation.rename(directory, target) == 0 else {
+      throw StoreError(systemCode: errno, "cannot rename \(directory)")
+    }
+    try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
   }
 }
