@@ -167,6 +167,14 @@ struct DeliveryAttackTests {
         run.note("driver", .coalesced(microseconds: 1_000_000))
       },
       { run in
+        _ = starInSecret(&run)
+        run.note("driver", .coalesced(microseconds: 1_000_000))
+        // What the server sends instead arrives much later.
+        run.wait(.seconds(9))
+        run.note("cem", .stalled(microseconds: 9_000_000))
+        run.deliver("cem")
+      },
+      { run in
         run.isHeldBack = true
         run.star("bob", "-p1")
         run.wait(.seconds(9))
@@ -185,5 +193,16 @@ struct DeliveryAttackTests {
       let report = try run(excuse)
       #expect(report.violated == [], "\(index): \(report.lines.flatMap(\.violations))")
     }
+  }
+
+  @Test("A server that omitted changes long before excuses no lost change")
+  func coalescedBefore() throws {
+    let report = try run { run in
+      run.note("driver", .coalesced(microseconds: 1_000_000))
+      run.wait(.seconds(9))
+      _ = starInSecret(&run)
+      run.deliver("cem")
+    }
+    #expect(report.violated == [.g11])
   }
 }

@@ -214,9 +214,10 @@ struct DeliveryTracker {
       checkTime(of: key, states, from: old, to: next, freeUntil: free, at: time)
       // A server that has left a client alone catches up view by view.
       let recently = time.advanced(by: .zero - bound)
+      let made = next.map { states.versions[$0].seen }.max() ?? time
       let isBusy =
         disturbances.stalled(from: recently, to: time) * 2 > bound
-        || disturbances.mayHaveCoalesced(at: time, within: bound)
+        || disturbances.mayHaveCoalesced(from: min(made, time), to: time, within: bound)
       if isBusy { lastRevision = .min }
       if time > free, !isBusy { checkOrder(of: key, states, from: old, to: next) }
       state.positions = Set(next)
@@ -241,9 +242,11 @@ struct DeliveryTracker {
     let free = freeUntil(views[key.view])
     func pass(to index: Int) {
       let passed = ((old.filter { $0 < index }.max() ?? lowest) + 1..<index).filter {
-        states.versions[$0].seen > free
+        let made = states.versions[$0].seen
+        return made > free
+          && !disturbances.mayHaveCoalesced(from: min(made, time), to: time, within: bound)
       }
-      if !disturbances.mayHaveCoalesced(at: time, within: bound) { state.missing.formUnion(passed) }
+      state.missing.formUnion(passed)
     }
     if let later = equal.first(where: { $0 > lowest }) {
       pass(to: later)

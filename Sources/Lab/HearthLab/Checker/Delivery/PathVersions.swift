@@ -127,10 +127,16 @@ struct Disturbances: Sendable {
     }
   }
 
-  /// Whether the server may have omitted changes at that time, because a client did not keep up.
-  func mayHaveCoalesced(at time: Moment, within tolerance: Duration) -> Bool {
+  /// Whether the server may have omitted a change because a client did not keep up.
+  ///
+  /// - Parameters:
+  ///   - start: When the change was made.
+  ///   - end: When the client was told of a later one, which on a busy machine may be long after.
+  ///   - tolerance: How much the times may be wrong.
+  /// - Returns: Whether it may have done so between these times.
+  func mayHaveCoalesced(from start: Moment, to end: Moment, within tolerance: Duration) -> Bool {
     coalescing.contains {
-      $0.start.advanced(by: .zero - tolerance) <= time && time <= $0.end.advanced(by: tolerance)
+      $0.start.advanced(by: .zero - tolerance) <= end && start <= $0.end.advanced(by: tolerance)
     }
   }
 }
