@@ -53,7 +53,9 @@ struct ChangingFeedTests {
     let observer = FeedObserver(.recent, untouched: stride(from: 2, through: 800, by: 2))
     #expect(observer.fault(in: alice) == nil)
     let lowest = BlogServer.key(802 - pages * 200)
-    for list in alice.lists(.recent).drop(while: { $0.count < pages * 100 }) {
+    let full = alice.lists(.recent).drop { $0.count < pages * 100 }
+    #expect(!full.isEmpty)
+    for list in full {
       #expect(list.contains { $0.id == lowest })
     }
     alice.blog.request(.read(.recent, at: try #require(alice.posts(.recent)?.last?.id)))

@@ -96,6 +96,10 @@ struct SampleParityTests {
     alice.blog.request(.follow(.top))
     alice.blog.request(.follow(.myTop))
     try await alice.wait("three") { $0.posts(.myTop)?.count == 3 && $0.posts(.top)?.count == 3 }
+    // Alice sees her posts before the server has them, where bob looks for them.
+    try await alice.wait("three are stored") { probe in
+      probe.all.count { if case .succeeded(.post) = $0 { true } else { false } } == 3
+    }
     try await server.blog("bob").perform(.star(ids[0], true))
     let order = [ids[0], ids[2], ids[1]]
     try await alice.wait("the starred one first") {

@@ -8,31 +8,32 @@ struct WorkAttackTests {
   private static let closed = #"{"rules":{".read":true,"own":{".write":"auth != null"}}}"#
 
   /// An update of many paths, the last of which is invalid.
-  private func update(_ count: Int) -> ClientMessage {
+  private func update(_ count: Int) -> WriteRequest {
     var changes = (0..<count).map { Change(Path([ChildKey("k\($0)")]), to: .integer(1)) }
     changes.append(Change(Path([ChildKey("no.place")]), to: .integer(1)))
-    return .request(id: 1, .write(WriteRequest(path: "own", operation: .merge(changes))))
+    return WriteRequest(path: "own", operation: .merge(changes))
   }
 
-  private func answer(_ message: ClientMessage, _ dialogue: inout Dialogue) -> [String] {
-    dialogue.texts(dialogue.hub.handle(message, from: PeerID(0), at: dialogue.clock))
+  private func answer(_ request: ClientRequest, _ dialogue: inout Dialogue) -> [String] {
+    let message = ClientMessage.request(id: 1, request)
+    return dialogue.texts(dialogue.hub.handle(message, from: PeerID(0), at: dialogue.clock))
       + dialogue.commit()
   }
 
   @Test("A large update without permission is refused before its paths are checked")
   func refusedUpdate() throws {
     var dialogue = try Dialogue("null", rules: Self.closed)
-    #expect(statuses(answer(update(5_000), &dialogue)) == ["permission_denied"])
+    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["permission_denied"])
     dialogue.signIn("alice")
-    #expect(statuses(answer(update(5_000), &dialogue)) == ["invalid_data"])
+    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["invalid_data"])
   }
 
   @Test("A large onDisconnect update without permission is refused before its paths are checked")
   func refusedSchedule() throws {
     var dialogue = try Dialogue("null", rules: Self.closed)
-    guard case .request(_, .write(let write)) = update(5_000) else { return }
-    let message = ClientMessage.request(id: 1, .onDisconnect(path: write.path, write.operation))
-    #expect(statuses(answer(message, &dialogue)) == ["permission_denied"])
+    let write = update(5_000)
+    let request = ClientRequest.onDisconnect(path: write.path, write.operation)
+    #expect(statuses(answer(request, &dialogue)) == ["permission_denied"])
   }
 
   @Test("A large update permitted at only one path is refused just as early for the others")
@@ -41,10 +42,10 @@ struct WorkAttackTests {
       #"{"rules":{"own":{"k0":{".write":true},"$k":{".write":"\#(others)"}}}}"#
     }
     var dialogue = try Dialogue("null", rules: rules("auth != null && newData.exists()"))
-    #expect(statuses(answer(update(5_000), &dialogue)) == ["permission_denied"])
+    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["permission_denied"])
     // A condition that depends on the new data alone examines that data.
     dialogue = try Dialogue("null", rules: rules("newData.val() == auth"))
-    #expect(statuses(answer(update(5_000), &dialogue)) == ["invalid_data"])
+    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["invalid_data"])
   }
 
   @Test("A write with too many values is refused, except for administrators")

@@ -38,8 +38,9 @@ struct TinyFrameAttackTests {
     for probe in probes {
       for _ in 0..<80 { #expect(try await probe.answer().status == 200) }
     }
-    // All but the last of each count, and of these 474 the first 128 may come at once.
-    #expect(.now - start >= .milliseconds(900))
+    // All but the last of each read count, with 3 ms beyond the first 128. That is a second if each
+    // connection is read at once; a busy machine reads it in more pieces.
+    #expect(.now - start >= .milliseconds(500))
     await server.stop()
   }
 }

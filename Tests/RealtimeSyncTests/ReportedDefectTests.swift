@@ -181,7 +181,10 @@ struct ReportedDefectTests {
   func deadBeforeGreeting() throws {
     var driver = CoreDriver()
     _ = driver.observe("l")
-    guard case .connecting(let id) = driver.core.phase else { return }
+    guard case .connecting(let id) = driver.core.phase else {
+      Issue.record("\(driver.core.phase)")
+      return
+    }
     driver.feed(.transportOpened(id))
     driver.time.monotonic += driver.core.configuration.connectTimeout
     driver.feed(.timerFired(.connectTimeout))
