@@ -15,17 +15,22 @@ struct WorkAttackTests {
   }
 
   private func answer(_ request: ClientRequest, _ dialogue: inout Dialogue) -> [String] {
-    let message = ClientMessage.request(id: 1, request)
-    return dialogue.texts(dialogue.hub.handle(message, from: PeerID(0), at: dialogue.clock))
+    answer(.request(id: 1, request), &dialogue)
+  }
+
+  private func answer(_ message: ClientMessage, _ dialogue: inout Dialogue) -> [String] {
+    dialogue.texts(dialogue.hub.handle(message, from: PeerID(0), at: dialogue.clock))
       + dialogue.commit()
   }
 
   @Test("A large update without permission is refused before its paths are checked")
   func refusedUpdate() throws {
     var dialogue = try Dialogue("null", rules: Self.closed)
-    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["permission_denied"])
+    #expect(
+      statuses(answer(ClientRequest.write(update(5_000)), &dialogue)) == ["permission_denied"]
+    )
     dialogue.signIn("alice")
-    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["invalid_data"])
+    #expect(statuses(answer(ClientRequest.write(update(5_000)), &dialogue)) == ["invalid_data"])
   }
 
   @Test("A large onDisconnect update without permission is refused before its paths are checked")
@@ -42,10 +47,12 @@ struct WorkAttackTests {
       #"{"rules":{"own":{"k0":{".write":true},"$k":{".write":"\#(others)"}}}}"#
     }
     var dialogue = try Dialogue("null", rules: rules("auth != null && newData.exists()"))
-    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["permission_denied"])
+    #expect(
+      statuses(answer(ClientRequest.write(update(5_000)), &dialogue)) == ["permission_denied"]
+    )
     // A condition that depends on the new data alone examines that data.
     dialogue = try Dialogue("null", rules: rules("newData.val() == auth"))
-    #expect(statuses(answer(.write(update(5_000)), &dialogue)) == ["invalid_data"])
+    #expect(statuses(answer(ClientRequest.write(update(5_000)), &dialogue)) == ["invalid_data"])
   }
 
   @Test("A write with too many values is refused, except for administrators")
