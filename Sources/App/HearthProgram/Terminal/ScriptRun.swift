@@ -92,10 +92,13 @@ struct ScriptRun {
     clock: NIOLockedValueBox<Int64>
   ) throws -> Script.Failure? {
     let wakes = DispatchSemaphore(value: 0)
-    let configuration = options.files.read()
+    var configuration = options.files.read()
     let isASCII = configuration.settings.isOn(.ascii)
     let stage = options.show ? try TerminalScreen(TerminalOptions(configuration.settings)) : nil
     defer { stage?.close() }
+    if let stage {
+      configuration = TerminalLook(colorCount: stage.colorCount).applied(to: configuration)
+    }
     let terminal = ScriptTerminal(
       script,
       glyphs: isASCII ? .ascii : .unicode,
