@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import RealtimeCore
 import TestSupport
@@ -66,6 +67,24 @@ struct SQLiteTreeStoresTests {
     #expect(events.texts == expected)
     try first.close()
     try second.close()
+  }
+
+  @Test("opens its mark with a later commit, and says so, if it cannot at the start")
+  func lateMark() throws {
+    let (events, file) = (Events(), directory.file("database.sqlite"))
+    let path = CompanionFile.mark(of: file)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    let mark = StoreMark(beside: file, at: .init(commit: 3)) { events.add($0) }
+    mark.note(4)
+    #expect(events.texts.count == 1, "a failure is told once")
+    #expect(events.texts.first?.contains(path) == true)
+    mark.synchronize()
+    try FileManager.default.removeItem(atPath: path)
+    mark.note(5)
+    mark.note(6)
+    #expect(events.texts.dropFirst() == ["recovered"])
+    mark.synchronize()
+    #expect(try HighWaterMark.read(path) == .position(.init(commit: 6)))
   }
 
   @Test("opens the other databases when one is damaged or in use")

@@ -13,9 +13,10 @@ struct LeaderWatchTests {
     isBusy: Bool = true,
     isReached: Bool,
     leads: Bool = true
-  ) -> (looks: Int, asked: [Int]) {
+  ) -> (looks: Int, asked: [Int], reachedAgain: [Int]) {
     var looks = 0
     var asked: [Int] = []
+    var reachedAgain: [Int] = []
     for second in start..<(start + seconds) {
       let now = Duration.seconds(1_000 + second)
       var outputs =
@@ -32,10 +33,13 @@ struct LeaderWatchTests {
         case .ask(let name):
           #expect(name == "d")
           asked.append(second)
+        case .reachedAgain(let server):
+          #expect(server == leader)
+          reachedAgain.append(second)
         }
       }
     }
-    return (looks, asked)
+    return (looks, asked, reachedAgain)
   }
 
   @Test(
@@ -43,10 +47,20 @@ struct LeaderWatchTests {
   )
   func asks() {
     var watch = LeaderWatch()
-    #expect(run(3, watch: &watch, isReached: true) == (3, []))
+    #expect(run(3, watch: &watch, isReached: true) == (3, [], []))
     let lost = run(100, from: 3, watch: &watch, isReached: false)
     #expect(lost.looks == 100)
     #expect(lost.asked == [8, 68])
+  }
+
+  @Test("is reported once when it is reached again after it was asked")
+  func returns() {
+    var watch = LeaderWatch()
+    _ = run(3, watch: &watch, isReached: true)
+    #expect(run(3, from: 3, watch: &watch, isReached: false).asked == [])
+    #expect(run(3, from: 6, watch: &watch, isReached: true).reachedAgain == [], "was not asked")
+    #expect(run(10, from: 9, watch: &watch, isReached: false).asked == [14])
+    #expect(run(5, from: 19, watch: &watch, isReached: true).reachedAgain == [19])
   }
 
   @Test("is left alone if it is reached now and then or was never reached")

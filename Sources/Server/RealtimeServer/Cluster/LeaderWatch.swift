@@ -29,6 +29,8 @@ package struct LeaderWatch: Sendable {
     case look(ClusterServer)
     /// Ask the leader of a database to hand it over to this server.
     case ask(String)
+    /// A server that was asked to hand over is reached again.
+    case reachedAgain(ClusterServer)
   }
 
   private struct Watched {
@@ -40,6 +42,8 @@ package struct LeaderWatch: Sendable {
     var lastLook: Duration?
     var failingSince: Duration?
     var failures = 0
+    /// Whether it was asked to hand over and has not been reached since.
+    var wasAsked = false
 
     /// When any client was last redirected to the server.
     var newest: Duration { sent.values.max() ?? .zero }
@@ -123,7 +127,8 @@ package struct LeaderWatch: Sendable {
       watched.wasReached = true
       watched.failingSince = nil
       watched.failures = 0
-      return []
+      defer { watched.wasAsked = false }
+      return watched.wasAsked ? [.reachedAgain(watched.server)] : []
     }
     watched.failures += 1
     let start = watched.failingSince ?? watched.lastLook ?? now
@@ -136,6 +141,7 @@ package struct LeaderWatch: Sendable {
         asked[database].map({ now - $0 >= Self.pause }) ?? true
       else { return nil }
       asked[database] = now
+      watched.wasAsked = true
       return .ask(database)
     }
   }

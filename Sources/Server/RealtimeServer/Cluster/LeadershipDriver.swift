@@ -358,6 +358,11 @@ final class LeadershipDriver: DatabaseLeaders {
       switch output {
       case .look(let server): look(at: server)
       case .ask(let database): askFor(database)
+      case .reachedAgain(let server):
+        logger.notice(
+          "a leader that clients could not reach is reached again",
+          metadata: ["host": "\(server.host)"]
+        )
       }
     }
     nextLook?.cancel()

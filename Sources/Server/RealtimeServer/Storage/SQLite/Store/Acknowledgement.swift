@@ -1,15 +1,17 @@
 import DurableFiles
 import Foundation
 import GRDB
+import NIOConcurrencyHelpers
 
 /// Records, beside the file, what a store has acknowledged.
 ///
 /// SQLite takes a damaged frame for the end of its write-ahead log; the mark proves that commits
-/// are missing there. If the mark cannot be written, it falls behind and proves less, and commits
-/// continue. Only one thread at a time may use it.
+/// are missing there. If the mark cannot be opened or written, it falls behind and proves less, and
+/// commits continue; each of them tries again. Only one thread at a time may move it.
 final class StoreMark {
   private let path: String
-  private let mark: HighWaterMark?
+  /// The open mark; nil while it cannot be opened.
+  private let mark = NIOLockedValueBox<HighWaterMark?>(nil)
   private var position: HighWaterMark.Position
   private let report: @Sendable (StoreEvent) -> Void
   private var hasReported = false
@@ -24,10 +26,8 @@ final class StoreMark {
     self.path = path
     self.position = position
     self.report = report
-    let opened = Result { () throws(FileFailure) in try HighWaterMark(path: path) }
-    mark = try? opened.get()
     do throws(FileFailure) {
-      _ = try opened.get()
+      _ = try opened()
       if case .position(let old) = try HighWaterMark.read(path), old.commit == position.commit,
         old.others == position.others
       {
@@ -63,10 +63,8 @@ final class StoreMark {
   }
 
   private func move() {
-    // A mark that could not be opened stays behind until the next start.
-    guard let mark else { return }
     do throws(FileFailure) {
-      try mark.move(to: position)
+      try opened().move(to: position)
       if hasReported { report(.markedAgain) }
       hasReported = false
     } catch {
@@ -74,8 +72,15 @@ final class StoreMark {
     }
   }
 
+  private func opened() throws(FileFailure) -> HighWaterMark {
+    if let mark = mark.withLockedValue({ $0 }) { return mark }
+    let opened = try HighWaterMark(path: path)
+    mark.withLockedValue { $0 = opened }
+    return opened
+  }
+
   /// Makes the mark durable, so that it also survives a power failure; may be called on any thread.
-  func synchronize() { try? mark?.synchronize() }
+  func synchronize() { try? mark.withLockedValue { $0 }?.synchronize() }
 
   private func tell(_ failure: FileFailure) {
     if !hasReported { report(.markFailed(StoreError(failure, at: path))) }
