@@ -53,11 +53,8 @@ static int load(char *reason, size_t size) {
   FIND(getvalue, "PQgetvalue");
   FIND(getlength, "PQgetlength");
   FIND(getisnull, "PQgetisnull");
-  FIND(cmdTuples, "PQcmdTuples");
   FIND(clear, "PQclear");
   FIND(getCopyData, "PQgetCopyData");
-  FIND(putCopyData, "PQputCopyData");
-  FIND(putCopyEnd, "PQputCopyEnd");
   FIND(freemem, "PQfreemem");
   FIND(enterPipelineMode, "PQenterPipelineMode");
   FIND(exitPipelineMode, "PQexitPipelineMode");

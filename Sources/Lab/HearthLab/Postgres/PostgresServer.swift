@@ -196,9 +196,6 @@ package final class PostgresServer: Sendable {
   /// Suspends all its processes, as if the machine hung.
   package func freeze() { signal(SIGSTOP) }
 
-  /// Resumes its processes.
-  package func thaw() { signal(SIGCONT) }
-
   private func signal(_ number: Int32) {
     guard
       let text = try? String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8),

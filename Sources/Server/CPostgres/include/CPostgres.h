@@ -85,11 +85,8 @@ typedef struct {
   char *_Nonnull (*_Nonnull getvalue)(const PGresult *, int row, int column);
   int (*_Nonnull getlength)(const PGresult *, int row, int column);
   int (*_Nonnull getisnull)(const PGresult *, int row, int column);
-  char *_Nonnull (*_Nonnull cmdTuples)(PGresult *);
   void (*_Nonnull clear)(PGresult *);
   int (*_Nonnull getCopyData)(PGconn *, char *_Nullable *_Nonnull buffer, int async);
-  int (*_Nonnull putCopyData)(PGconn *, const char *buffer, int count);
-  int (*_Nonnull putCopyEnd)(PGconn *, const char *_Nullable error);
   void (*_Nonnull freemem)(void *);
   int (*_Nonnull enterPipelineMode)(PGconn *);
   int (*_Nonnull exitPipelineMode)(PGconn *);

@@ -18,9 +18,6 @@ final class PostgresRows {
 
   deinit { library.functions.clear(result) }
 
-  /// The number of rows that the statement has changed.
-  var changedCount: Int { Int(String(cString: library.functions.cmdTuples(result))) ?? 0 }
-
   /// Whether a column of a row is null.
   func isNull(_ row: Int, column: Int) -> Bool {
     library.functions.getisnull(result, Int32(row), Int32(column)) != 0
