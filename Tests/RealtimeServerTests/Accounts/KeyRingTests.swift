@@ -9,10 +9,10 @@ struct KeyRingTests {
 
   @Test("Decoded keys equal the originals and sign alike")
   func json() throws {
-    var ring = KeyRing(random: Self.random, now: 1)
+    var ring = try KeyRing(random: Self.random, now: 1)
     let signature = try #require(ring.current.signature(of: [1, 2, 3]))
     let old = ring.current.id
-    ring.rotate(at: 2)
+    try ring.rotate(at: 2)
     let read = try #require(KeyRing(json: ring.json))
     #expect(read.serverID == ring.serverID && read.refreshSecret == ring.refreshSecret)
     #expect(read.current.id == ring.current.id)
@@ -22,19 +22,19 @@ struct KeyRingTests {
   }
 
   @Test("A retired key is kept until its tokens have expired")
-  func afterlife() {
-    var ring = KeyRing(random: Self.random, now: 0)
+  func afterlife() throws {
+    var ring = try KeyRing(random: Self.random, now: 0)
     let first = ring.current.id
-    ring.rotate(at: 1_000)
-    ring.rotate(at: 1_000 + KeyRing.afterlife - 1)
+    try ring.rotate(at: 1_000)
+    try ring.rotate(at: 1_000 + KeyRing.afterlife - 1)
     #expect(ring[first] != nil)
-    ring.rotate(at: 1_000 + KeyRing.afterlife)
+    try ring.rotate(at: 1_000 + KeyRing.afterlife)
     #expect(ring[first] == nil)
   }
 
   @Test("A damaged key is refused")
-  func damaged() {
-    let ring = KeyRing(random: Self.random, now: 0)
+  func damaged() throws {
+    let ring = try KeyRing(random: Self.random, now: 0)
     let text = ring.json.text
     #expect(KeyRing(json: .null) == nil)
     let other = text.replacing(ring.current.id, with: "AAAAAAAAAAAAAAAA")

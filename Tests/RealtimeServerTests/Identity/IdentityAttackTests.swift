@@ -9,7 +9,7 @@ struct IdentityAttackTests {
   struct Forgery: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let reason: String
-    let make: @Sendable (WebToken, String, SigningKey) -> String
+    let make: @Sendable (WebToken, String, SigningKey) throws -> String
   }
 
   private static func altered(
@@ -78,13 +78,13 @@ struct IdentityAttackTests {
       replacing(text, 2, "")
     },
     Forgery(testDescription: "another key", reason: "signature") { token, _, _ in
-      altered(token, SigningKey(created: 0), [])
+      try altered(token, SigningKey(created: 0), [])
     },
     Forgery(testDescription: "another key under the name of ours", reason: "signature") {
       token,
       _,
       key in
-      let forged = altered(token, SigningKey(created: 0), [])
+      let forged = try altered(token, SigningKey(created: 0), [])
       return replacing(forged, 0, encoded(#"{"alg":"ES256","kid":"\#(key.id)"}"#))
     },
     Forgery(testDescription: "another issuer", reason: "another database") { token, _, key in
@@ -126,7 +126,7 @@ struct IdentityAttackTests {
     let text = try await server.signUp()["idToken"]
     let key = try #require(store.secret(.keys).flatMap { KeyRing(json: $0) }).current
     #expect(try await server.accepts(text))
-    let forged = attack.make(try #require(WebToken(text)), text, key)
+    let forged = try attack.make(#require(WebToken(text)), text, key)
     let answer = try await server.request(
       "GET",
       "/a.json",

@@ -198,7 +198,7 @@ package final actor AccountService {
       }
       keys = stored
     } else {
-      let made = KeyRing(random: Randomness.bytes(48), now: now)
+      let made = try KeyRing(random: Randomness.bytes(48), now: now)
       // Another server may create keys at the same moment; those that are stored first win.
       keys = KeyRing(json: try store.addSecret(.keys, holding: made.json)) ?? made
     }
@@ -207,7 +207,7 @@ package final actor AccountService {
       revocations: try revocations(in: store, since: (now - IdentityKeeping.revocation) / 1_000),
       isShared: isShared
     )
-    let made = SigningKey(created: now).json
+    let made = try SigningKey(created: now).json
     if SigningKey(json: try store.addSecret(.customTokenKey, holding: made)) == nil {
       try store.setSecret(.customTokenKey, to: made)
     }
@@ -317,11 +317,12 @@ package final actor AccountService {
   func rotateKeys() throws(IdentityError) {
     if settings.refreshInterval != nil { refresh() }
     var keys = authority.keys
-    keys.rotate(at: clock())
-    let json = keys.json
     // The disk comes first: a token must not outlive the key that verifies it. If the write fails,
     // it does not matter which keys are on the disk, because the new ring includes the old keys.
-    try read { try $0.setSecret(.keys, to: json) }
+    try read { store in
+      try keys.rotate(at: clock())
+      try store.setSecret(.keys, to: keys.json)
+    }
     authority.keys = keys
     logger.notice("tokens are now signed with a new key")
   }

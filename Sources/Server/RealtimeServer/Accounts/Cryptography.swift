@@ -140,15 +140,17 @@ final class P256Key: Sendable {
 
   /// Makes a key pair.
   ///
-  /// Without memory for it the process ends, as it does without memory for an array.
-  init() {
+  /// - Throws: ``StoreError`` if OpenSSL makes none, as it does without memory.
+  init() throws(StoreError) {
     let maker = EVP_PKEY_CTX_new_from_name(Cryptography.context, "EC", nil)
     defer { EVP_PKEY_CTX_free(maker) }
     var key: OpaquePointer?
     EVP_PKEY_keygen_init(maker)
     EVP_PKEY_CTX_set_group_name(maker, "P-256")
     EVP_PKEY_generate(maker, &key)
-    guard let key else { preconditionFailure("there is no memory for a key") }
+    guard let key else {
+      throw StoreError(.failed, description: "OpenSSL cannot make a key to sign tokens with")
+    }
     self.key = key
   }
 

@@ -23,10 +23,11 @@ struct KeyRing: Sendable {
   /// - Parameters:
   ///   - random: 48 random bytes.
   ///   - now: The time in milliseconds since 1970.
-  init(random: [UInt8], now: Int64) {
+  /// - Throws: ``StoreError`` if there is no memory for a key.
+  init(random: [UInt8], now: Int64) throws(StoreError) {
     serverID = Base64URL.encode(random.prefix(16))
     refreshSecret = Array(random.dropFirst(16))
-    current = SigningKey(created: now)
+    current = try SigningKey(created: now)
   }
 
   /// The key with an identifier, or nil.
@@ -35,10 +36,13 @@ struct KeyRing: Sendable {
   }
 
   /// Replaces the signing key; the old key remains valid for the tokens that it signed.
-  mutating func rotate(at now: Int64) {
+  ///
+  /// - Throws: ``StoreError`` if there is no memory for a key; nothing has changed then.
+  mutating func rotate(at now: Int64) throws(StoreError) {
+    let next = try SigningKey(created: now)
     current.retired = now
     retired.append(current)
-    current = SigningKey(created: now)
+    current = next
     retired.removeAll { ($0.retired ?? now) + Self.afterlife <= now }
   }
 
@@ -87,8 +91,8 @@ struct SigningKey: Sendable {
   private let key: P256Key
 
   /// Makes a key.
-  init(created: Int64) {
-    self.init(P256Key(), created: created)
+  init(created: Int64) throws(StoreError) {
+    self.init(try P256Key(), created: created)
   }
 
   private init(_ key: P256Key, created: Int64) {
