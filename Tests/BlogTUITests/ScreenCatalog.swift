@@ -71,6 +71,10 @@ enum ScreenCatalog {
       model.send(.blog(.connection(.online)))
       model.send(.blog(.feed(.recent, posts: [])))
     },
+    listed("empty-mine") { model in
+      model.type("3")
+      model.send(.blog(.feed(.mine, posts: [])))
+    },
     listed("unreadable") {
       $0.send(.blog(.feedFailed(.recent, reason: "permission denied at /posts")))
     },

@@ -204,6 +204,16 @@ extension EndToEnd {
       #expect(Array(dangerous) == [])
     }
 
+    @Test("The sample is imported without naming its file, or not at all beside one")
+    func importedSample() throws {
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("import", "--sample", "x.json").status == 2)
+      #expect(try sandbox.hearth("import").errors.contains("--sample"))
+      #expect(try sandbox.hearth("list").lines.isEmpty)
+      #expect(try sandbox.hearth("import", "--sample").status == 0)
+      #expect(try sandbox.hearth("list").lines.count > 5)
+    }
+
     @Test("fsck finds wrong counts and differing copies")
     func faults() throws {
       let sandbox = try Sandbox()

@@ -1742,7 +1742,7 @@ _hearth_watch() {
 
 _hearth_import() {
     repeating_flags=()
-    non_repeating_flags=(--replace --json --ephemeral --version -h --help)
+    non_repeating_flags=(--sample --replace --json --ephemeral --version -h --help)
     repeating_options=()
     non_repeating_options=(--ns --store --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 1

@@ -95,7 +95,7 @@ function __hearth_parse_tokens -S
         case 'watch'
             __hearth_parse_subcommand 1 'count=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'import'
-            __hearth_parse_subcommand 1 'replace' 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+            __hearth_parse_subcommand 1 'sample' 'replace' 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'export'
             __hearth_parse_subcommand 1 'ns=' 'store=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'backup'
@@ -748,6 +748,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth watch" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth watch" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth import" -eq 1' -F
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth import" sample' -l 'sample' -d 'Add the sample that comes with the program, a blog worth looking at, and no file.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth import" replace' -l 'replace' -d 'Replace everything in the database instead.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth import" ns' -l 'ns' -d 'A database of the data directory, by its name; by default, the one of the blog.' -rfka '(__hearth_custom_completion ---completion import -- --ns (count (__hearth_tokens -pc)) (__hearth_tokens -tC))'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth import" store' -l 'store' -d 'The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.' -rfka ''

@@ -172,10 +172,7 @@ enum DraftsActions {
 extension Painter {
   fileprivate mutating func paint(_ drafts: DraftsScreen) {
     screen.put(" Drafts", at: frame.header.origin, style: theme.brand, clip: frame.header)
-    if drafts.items.isEmpty {
-      let room = frame.page.line(frame.page.height / 2)
-      screen.put("No drafts left.", in: room, style: theme.dim, aligned: .center)
-    }
+    if drafts.items.isEmpty { paintNoDrafts() }
     for row in drafts.list.rows(in: frame.page) {
       paint(drafts.items[row.id], isSelected: row.isSelected, in: row.rect)
       hits.add(.row(row.id, of: DraftsScreen.self), at: row.rect)

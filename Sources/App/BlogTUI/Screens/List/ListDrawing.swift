@@ -100,51 +100,6 @@ extension Painter {
     screen.put(text, at: position, style: theme.dim, clip: frame.lowerRule)
   }
 
-  /// Explains why the list is empty, and what to do.
-  private mutating func paintEmptyList() {
-    let area = session.listRect
-    let lines = emptyListText.flatMap { $0.wrapped(width: max(1, area.width - 4)) }
-    let height = min(lines.count, area.height)
-    let room = area.centered(Size(width: area.width - 4, height: height))
-    for (index, line) in lines.enumerated() where index < height {
-      let style = index == 0 ? theme.text : theme.dim
-      screen.put(line, in: room.line(index), style: style, aligned: .center)
-    }
-  }
-
-  private var emptyListText: [SafeText] {
-    if let search = session.search, search.pattern != nil, !session.feed.posts.isEmpty {
-      return nothingFoundText(search)
-    }
-    switch session.feed.phase {
-    case .idle, .loading:
-      if let seconds = session.silentSeconds, let silence = session.silence {
-        let address = SafeText(untrusted: silence.address, limit: 200)
-        return [
-          "Waiting for an answer from " + address + ": " + SafeText(seconds) + " s so far.",
-          "The posts come as soon as it answers. q leaves.",
-        ]
-      }
-      if case .offline = session.connection {
-        guard let problem = session.connectionProblem else {
-          return ["Not loaded yet: the database cannot be reached.", "Retrying automatically."]
-        }
-        let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)
-        return ["Not loaded yet: " + reason + ".", "Retrying automatically."]
-      }
-      return ["Loading" + glyphs.ellipsis]
-    case .failed(let reason):
-      let text = SafeText(untrusted: "This list cannot be read: \(Model.clause(reason)).")
-      return [text, "r tries again."]
-    case .loaded where session.tab == .following:
-      return ["No posts of people whom you follow.", "f on a post follows its author."]
-    case .loaded where session.reading.tag.map({ session.tab == .tag($0) }) == true:
-      return ["No post has this tag.", "q goes back."]
-    case .loaded:
-      return ["No posts yet - why not add one?", "c writes a post."]
-    }
-  }
-
   /// Paints the line in which a search is typed.
   mutating func paintSearchLine() {
     guard let search = session.search else { return }

@@ -32,20 +32,6 @@ extension Painter {
     }
   }
 
-  private mutating func paintNoNotices(isKnown: Bool) {
-    let lines: [SafeText] =
-      isKnown
-      ? ["No notices yet.", "Comments and stars on your posts, answers and @mentions come here."]
-      : ["Loading" + glyphs.ellipsis]
-    let wrapped = lines.flatMap { $0.wrapped(width: max(1, frame.page.width - 2)) }
-    let height = min(wrapped.count, frame.page.height)
-    let room = frame.page.centered(Size(width: frame.page.width, height: height))
-    for (index, line) in wrapped.prefix(height).enumerated() {
-      let style = index == 0 ? theme.text : theme.dim
-      screen.put(line, in: room.line(index), style: style, aligned: .center)
-    }
-  }
-
   /// Paints who did what, on which post and when, and below it the text.
   private mutating func paint(_ entry: NoticeEntry, isSelected: Bool, in rect: Rect) {
     let isUnread = session.isUnread(entry)

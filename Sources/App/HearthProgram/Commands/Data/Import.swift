@@ -28,7 +28,10 @@ struct Import: AsyncParsableCommand {
   private static let entryBytes = 4 * 1_024 * 1_024
 
   @Argument(help: "The file; - reads stdin.", completion: .file(), transform: DashedWord.restore)
-  var file: String
+  var file: String?
+
+  @Flag(help: "Add the sample that comes with the program, a blog worth looking at, and no file.")
+  var sample = false
 
   @Flag(help: "Replace everything in the database instead.")
   var replace = false
@@ -38,11 +41,24 @@ struct Import: AsyncParsableCommand {
 
   func run() async throws {
     try choice.refuse(with: options)
-    let source = try ByteSource(file)
+    let source = try ByteSource(path())
     guard options.database == nil, !options.ephemeral else { return try await send(source) }
     let database = try choice.database(options, changesSchema: true)
     if choice.storage.store == nil, try options.hasServer() { return try await send(source) }
     try await importInto(database, from: source, patience: .seconds(options.timeout))
+  }
+
+  /// The path of the file that was named, or of the sample.
+  private func path() throws(CommandFailure) -> String {
+    guard sample else {
+      if let file { return file }
+      throw CommandFailure(.usage, description: "name a file, or --sample for a blog to look at")
+    }
+    guard file == nil else {
+      throw CommandFailure(.usage, description: "--sample takes no file")
+    }
+    if let path = SharedFiles.path(of: "sample/blog.json") { return path }
+    throw CommandFailure(.usage, description: "the sample is not where it should be; name its file")
   }
 
   private var mode: ImportMode { replace ? .replacing : .merging(below: Self.hasEntries) }
