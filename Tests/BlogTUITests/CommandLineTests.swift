@@ -125,7 +125,7 @@ struct CommandLineTests {
     var model = Fixture.loaded()
     model.type(.control("p"), "unst")
     #expect(model.context == .chooser)
-    #expect(model.rows[3].contains("star or unstar"))
+    #expect(Self.firstRow(of: model).contains("star or unstar"))
     #expect(model.type(.enter) == [.write(.star("p12", false))])
     #expect(model.chooser == nil)
   }
@@ -141,7 +141,50 @@ struct CommandLineTests {
   func paletteNames(name: String, help: String) {
     var model = Fixture.loaded()
     model.type(.control("p"), .paste(name))
-    #expect(model.rows[3].contains(help), "\(model.rows[3])")
+    #expect(Self.firstRow(of: model).contains(help), "\(Self.firstRow(of: model))")
+  }
+
+  /// The row below the field of the palette.
+  private static func firstRow(of model: Model) -> String {
+    let rows = model.rows
+    let field = rows.firstIndex { $0.contains("│› ") } ?? rows.count
+    return field + 1 < rows.count ? rows[field + 1] : "no palette"
+  }
+
+  @Test("The palette is a box over the list, or a screen where there is too little room")
+  func paletteBox() {
+    var model = Fixture.loaded()
+    model.type(.control("p"))
+    #expect(model.rows[0].contains("Recent"))
+    #expect(model.rows.contains { $0.contains("─ Commands ─") })
+    model.send(.key(.resize(Size(width: 40, height: 12))))
+    #expect(model.rows[0].contains("Commands"))
+    #expect(!model.rows.contains { $0.contains("│") })
+  }
+
+  @Test("The palette starts with the commands that were run last, the latest first")
+  func paletteRecent() {
+    var model = Fixture.loaded()
+    model.type(.control("p"), "messages", .enter, .escape, ":down", .enter)
+    model.type(":mess", .enter, .escape, .control("p"))
+    let names = model.chooser?.items.compactMap(\.name) ?? []
+    #expect(names.prefix(2) == ["messages", "down"])
+    #expect(model.chooser?.items.prefix(3).map(\.isRecent) == [true, true, false])
+    #expect(model.chooser?.selection?.name == "messages")
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test("The keys of the palette stand in one column")
+  func paletteKeys() {
+    var model = Fixture.loaded(Size(width: 120, height: 40))
+    model.type(.control("p"))
+    let columns = ["half-page-up", "show-recent", "previous-list"].compactMap { name -> Int? in
+      guard let row = model.rows.first(where: { $0.contains(" \(name) ") }),
+        let range = row.firstRange(of: " \(name) ")
+      else { return nil }
+      return row[..<range.upperBound].count + row[range.upperBound...].prefix { $0 == " " }.count
+    }
+    #expect(columns.count == 3 && Set(columns).count == 1, "\(columns)")
   }
 
   @Test("The palette lists every command once")

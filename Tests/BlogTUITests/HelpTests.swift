@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BlogTUI
@@ -12,7 +13,7 @@ struct HelpTests {
   @Test("The help screen lists every binding of every context")
   func complete() {
     var page = Page(title: "All keys", content: .keys(.list))
-    page.layout(keys: .standard, size: Size(width: 200, height: 20), glyphs: .unicode)
+    page.layout(keys: .standard, size: Size(width: 110, height: 20), glyphs: .unicode)
     let text = page.scroll.lines.map(\.string).joined(separator: "\n")
     for binding in KeyTable.standard.bindings {
       let keys = binding.keys.isEmpty ? ":\(binding.action.name)" : binding.keysText.string
@@ -28,14 +29,57 @@ struct HelpTests {
     let context = model.context
     model.type(.key(.function(1)))
     #expect(model.help?.scroll.lines.first == context.title)
+    model.type(.enter)
+    #expect(model.help?.scroll.lines.first == context.title)
     model.type(.escape)
     #expect(model.context == context)
+  }
+
+  @Test("The first page has ten keys of the screen, and Enter shows all")
+  func fewKeys() {
+    var model = Fixture.loaded()
+    model.type("?")
+    let lines = model.help?.scroll.lines.map(\.string) ?? []
+    for part in ["open the post", "write a post", "star or unstar", "quit", "Enter shows all"] {
+      #expect(lines.contains { $0.contains(part) }, "\(part)")
+    }
+    // Two columns, one text of which needs two lines, with a heading and a line about the others.
+    #expect(lines.count == 9)
+    #expect(model.rows.contains { $0.contains("Enter all keys") })
+    model.type(.enter)
+    #expect(model.help?.title == "All keys")
+    #expect(model.help?.scroll.lines.contains { $0.string.contains("F12") } == true)
+    #expect(!model.rows.contains { $0.contains("Enter all keys") })
+  }
+
+  @Test(
+    "All keys stand in as many columns as there is room for",
+    arguments: [(78, 1), (118, 2), (198, 3)]
+  )
+  func columns(width: Int, count: Int) throws {
+    var page = Page(title: "All keys", content: .keys(.list))
+    page.layout(keys: .standard, size: Size(width: width, height: 20), glyphs: .unicode)
+    let rows = page.scroll.lines
+    #expect(rows.allSatisfy { $0.width <= width })
+    // Each action of a list is in exactly one place.
+    let end = try #require(rows.firstIndex(of: .empty))
+    let all = rows[1..<end].map(\.string).joined(separator: "\n")
+    #expect(all.components(separatedBy: "half a page down").count == 2)
+    let actions = KeyTable.standard.bindings(in: .list).count
+    #expect(end - 1 >= actions / count && end - 1 <= actions / count + 8)
+  }
+
+  @Test("A search on the first page searches all keys")
+  func searchingAll() {
+    var model = Fixture.loaded()
+    model.type("?", "/", "suspend")
+    #expect(model.help?.scroll.lines.contains { $0.string.contains("^Z") } == true)
   }
 
   @Test("The whole page can be scrolled at the smallest size")
   func smallest() {
     var model = Fixture.loaded(Size(width: 20, height: 6))
-    model.type("?")
+    model.type("?", .enter)
     var seen: Set<String> = []
     for _ in 0..<900 {
       seen.formUnion(model.rows)

@@ -204,6 +204,7 @@ enum ScreenCatalog {
     screen("notice-mark", from: { NoticesTests.model($0, glyphs: $1) }) { _ in },
     screen("drafts", from: { DraftsTests.model($0, glyphs: $1) }) { $0.type("C", "jj") },
     listed("help") { $0.type("?") },
+    listed("help-all") { $0.type("?", .enter) },
     screen("help-of-a-post", from: Fixture.opened) { $0.type("?") },
     listed("help-search") { $0.type("?", "/post") },
     listed("messages") { model in

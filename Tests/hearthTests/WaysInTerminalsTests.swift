@@ -13,8 +13,8 @@ extension EndToEnd {
     /// The lines of a screen below the input line.
     private func choices(_ screen: String, below field: String) -> [Substring] {
       let lines = screen.split(separator: "\n")
-      guard let index = lines.firstIndex(where: { $0.hasPrefix(field) }) else { return [] }
-      return Array(lines[(index + 1)...])
+      guard let index = lines.firstIndex(where: { $0.contains(field) }) else { return [] }
+      return lines[(index + 1)...].map { $0.drop { " │".contains($0) } }
     }
 
     @Test("The palette lists an exact name first; Enter runs it, and Esc goes back")

@@ -35,6 +35,7 @@ extension Action {
   static let suspend: Action = "suspend"
   static let commandLine: Action = "command-line"
   static let palette: Action = "palette"
+  static let allKeys: Action = "all-keys"
 }
 
 /// Why an action does not apply in the current state.

@@ -77,6 +77,18 @@ enum ActionTable {
     declarations[context]?[action]
   }
 
+  /// The actions that one needs in each context, the most important first: where nothing else is
+  /// said, those with hints.
+  static let essentials: [Context: [Action]] = hints.mapValues { $0.map(\.action) }.merging([
+    .list: [
+      .open, .compose, .star, .search, "next-list", "next-unread", .notices, "undo", .palette,
+      .quit,
+    ],
+    .post: [
+      .comment, "answer", .star, "edit", .delete, "links", "author", "next-unread", .palette, .back,
+    ],
+  ]) { $1 }
+
   /// The hints of each context, the most important first; equal ranks are ordered by name.
   static let hints: [Context: [(action: Action, text: SafeText)]] = declarations.mapValues {
     $0.values.compactMap { declaration in

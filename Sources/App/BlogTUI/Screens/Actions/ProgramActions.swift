@@ -132,7 +132,7 @@ enum ProgramActions {
       .help,
       keys: keys,
       in: contexts,
-      help: "all keys",
+      help: "the keys that one needs here",
       hint: .init("help", rank: 1),
       change: { $0.openHelp() }
     )

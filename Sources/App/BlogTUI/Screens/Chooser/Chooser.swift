@@ -11,14 +11,24 @@ struct ChooserFrame: Hashable {
   /// The explanation of the selected item; empty if there is none.
   let note: Rect
 
-  init(_ frame: Frame, noteHeight: Int = 0) {
-    let height = min(noteHeight, frame.content.height / 2)
-    let rows = Layout.rows([.fixed(1), .flexible(1), .fixed(height)], in: frame.content)
+  init(_ room: Rect, noteHeight: Int = 0) {
+    let height = min(noteHeight, room.height / 2)
+    let rows = Layout.rows([.fixed(1), .flexible(1), .fixed(height)], in: room)
     let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[0])
     prompt = columns[0]
     field = columns[1]
     list = rows[1]
     note = rows[2].inset(rows: 0, columns: 1)
+  }
+}
+
+extension Frame {
+  /// The box of a chooser over the content; nil where a box would leave too little room.
+  var box: Rect? {
+    guard content.width >= 60, content.height >= 14 else { return nil }
+    return content.centered(
+      Size(width: min(content.width - 4, 90), height: min(content.height - 2, 22))
+    )
   }
 }
 
@@ -51,6 +61,8 @@ package struct Chooser: Equatable, Sendable {
     /// The text to its right.
     package let detail: String
     let choice: Choice
+    /// Whether the user has chosen it before, while the program was running.
+    var isRecent = false
 
     /// The name with which it can be typed exactly.
     var name: String? {
@@ -73,6 +85,8 @@ package struct Chooser: Equatable, Sendable {
   package internal(set) var list = ListView<Int>()
   /// The settings that are being tried out; nil for all other kinds.
   var trial: Trial?
+  /// Whether the chooser is a box over the screen behind it.
+  private(set) var floats = false
 
   init(_ kind: Kind, items: [Item]) {
     self.kind = kind
@@ -173,19 +187,28 @@ extension Chooser: RowScreen {
   }
 
   mutating func resize(in session: Session) {
+    floats = kind != .settings && Frame(session.size).box != nil
     let frame = frame(in: session)
     field.resize(to: frame.field.size)
     list.resize(to: frame.list.size)
   }
 
+  var fillsContent: Bool { !floats }
+
   func draw(on painter: inout Painter) { painter.paint(self) }
+
+  func drawOverlay(on painter: inout Painter) {
+    if floats { painter.paintBox(of: self) }
+  }
 
   /// The rectangles of the parts.
   func frame(in session: Session) -> ChooserFrame {
     let frame = Frame(session.size)
-    guard kind == .settings else { return ChooserFrame(frame) }
+    if floats, let box = frame.box { return ChooserFrame(box.inset(rows: 1, columns: 1)) }
+    guard kind == .settings else { return ChooserFrame(frame.content) }
     let width = frame.content.width - 2
-    return ChooserFrame(frame, noteHeight: Self.explanationHeight(in: session, width: width))
+    let height = Self.explanationHeight(in: session, width: width)
+    return ChooserFrame(frame.content, noteHeight: height)
   }
 }
 
@@ -196,17 +219,21 @@ extension Model {
     _modify { yield &stack[Chooser.self] }
   }
 
-  /// Opens the palette with all actions and commands of the current context.
+  /// Opens the palette with all actions and commands of the current context, recent ones first.
   mutating func openPalette() {
     let context = commandContext
     var seen: Set<Action> = [.palette, .commandLine]
-    let actions = session.keys.bindings(in: context).filter { seen.insert($0.action).inserted }.map
-    {
-      let keys = $0.keysText.string
+    let bindings = session.keys.bindings(in: context).filter { seen.insert($0.action).inserted }
+    // Aligned keys need the width of a box.
+    let isAligned = Frame(session.size).box != nil
+    let width = isAligned ? bindings.map(\.action.name.count).max() ?? 0 : 0
+    let actions = bindings.map { binding in
+      let name = SafeText(untrusted: binding.action.name)
+      let detail = binding.keys.isEmpty ? name : name.padded(to: width) + "  " + binding.keysText
       return Chooser.Item(
-        title: $0.help.string,
-        detail: keys.isEmpty ? $0.action.name : "\($0.action.name)  \(keys)",
-        choice: .action($0.action)
+        title: binding.help.string,
+        detail: detail.string,
+        choice: .action(binding.action)
       )
     }
     let names = Set(actions.compactMap(\.name))
@@ -214,7 +241,14 @@ extension Model {
       .map {
         Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
       }
-    show(Chooser(.palette, items: actions + commands))
+    var items = actions + commands
+    for name in session.recentCommands.reversed() {
+      guard let index = items.firstIndex(where: { $0.name == name }) else { continue }
+      var item = items.remove(at: index)
+      item.isRecent = true
+      items.insert(item, at: 0)
+    }
+    show(Chooser(.palette, items: items))
   }
 
   /// Shows the links of the selected comment or, without one, of the post and its comments.
@@ -251,6 +285,7 @@ extension Model {
   /// Performs the choice of the selected item.
   mutating func chooseItem() -> [Effect] {
     guard let item = chooser?.selection else { return [] }
+    if chooser?.kind == .palette, let name = item.name { session.noteCommand(name) }
     switch item.choice {
     case .action(let action):
       chooser = nil
@@ -268,6 +303,17 @@ extension Model {
       chooser = nil
       return showTag(tag)
     }
+  }
+}
+
+extension Session {
+  private static let recentLimit = 5
+
+  /// Notes that the user has run a command by its name.
+  mutating func noteCommand(_ name: String) {
+    recentCommands.removeAll { $0 == name }
+    recentCommands.insert(name, at: 0)
+    if recentCommands.count > Self.recentLimit { recentCommands.removeLast() }
   }
 }
 

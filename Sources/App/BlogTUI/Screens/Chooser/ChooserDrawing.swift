@@ -1,16 +1,48 @@
 extension Painter {
-  /// Paints a chooser with its filter and its items.
+  /// Paints a chooser that fills the content.
   mutating func paint(_ chooser: Chooser) {
-    let areas = chooser.frame(in: session)
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
-    let count = SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count) + " "
     let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
+    let count = count(of: chooser) + " "
     screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
-    screen.put(isASCII ? ">" : "›", at: areas.prompt.origin, style: theme.selectedBorder)
-    let column = min(
+    paintParts(of: chooser)
+  }
+
+  /// Paints a chooser in a box over what is behind it, which takes no clicks meanwhile.
+  mutating func paintBox(of chooser: Chooser) {
+    guard let box = frame.box else { return }
+    hits.cover(frame.header)
+    hits.cover(frame.content)
+    screen.fill(box)
+    screen.box(in: box, glyphs: glyphs, title: chooser.title, style: theme.selectedBorder)
+    let count = " " + count(of: chooser) + " "
+    let place = Position(row: box.row, column: box.endColumn - 2 - count.width)
+    screen.put(count, at: place, style: theme.dim, clip: box)
+    paintParts(of: chooser)
+  }
+
+  private func count(of chooser: Chooser) -> SafeText {
+    SafeText(chooser.list.ids.count) + " of " + SafeText(chooser.items.count)
+  }
+
+  /// The width of the titles; in a box, the names and keys beside them are shown in full.
+  private func titleWidth(of chooser: Chooser, in rect: Rect) -> Int {
+    var room = screen.size.width / 2
+    if chooser.floats {
+      let details = chooser.items.map { SafeText(untrusted: $0.detail).width }.max() ?? 0
+      room = rect.width - min(details, rect.width / 2) - 5
+    }
+    return min(
       chooser.items.map { SafeText(untrusted: $0.title).width }.max() ?? 0,
-      max(8, screen.size.width / 2)
+      max(8, room)
     )
+  }
+
+  /// Paints the filter of a chooser and its items.
+  private mutating func paintParts(of chooser: Chooser) {
+    let areas = chooser.frame(in: session)
+    screen.put(isASCII ? ">" : "›", at: areas.prompt.origin, style: theme.selectedBorder)
+    let column = titleWidth(of: chooser, in: areas.list)
     var copy = screen
     var rows: [(Int, Rect)] = []
     chooser.list.draw(on: &copy, in: areas.list) { screen, id, isSelected, row in
@@ -62,8 +94,9 @@ extension Painter {
   ) {
     let style = theme.style(theme.text, isSelected: isSelected)
     if isSelected { screen.fill(row, style: theme.selected) }
-    let mark: SafeText = isSelected ? glyphs.selection : " "
-    screen.put(mark, at: row.origin, style: style, clip: row)
+    let mark: SafeText = isSelected ? glyphs.selection : item.isRecent ? glyphs.bullet : " "
+    let isDim = item.isRecent && !isSelected
+    screen.put(mark, at: row.origin, style: isDim ? theme.dim : style, clip: row)
     let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
     let title = SafeText(untrusted: item.title)
     screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)

@@ -155,7 +155,7 @@ package struct Command: Sendable {
   private static func help(_ name: String) -> Command {
     let help = "show all keys and commands, or those that contain the word"
     return Command(name, arguments: "[WORD]", help: help) { model, rest in
-      model.openHelp(search: rest)
+      model.openAllKeys(search: rest)
       return []
     }
   }

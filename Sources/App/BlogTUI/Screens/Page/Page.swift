@@ -4,7 +4,9 @@ import BlogModel
 package struct Page: Equatable, Sendable {
   /// What the page shows.
   enum Content: Equatable, Sendable {
-    /// The keys, starting with those of a context.
+    /// The few keys that one needs in a context.
+    case fewKeys(Context)
+    /// All keys, starting with those of a context.
     case keys(Context)
     /// Headings and paragraphs.
     case text([Paragraph])
@@ -19,9 +21,9 @@ package struct Page: Equatable, Sendable {
   }
 
   /// The heading of the page.
-  package let title: SafeText
+  package private(set) var title: SafeText
   /// What the page shows.
-  let content: Content
+  private(set) var content: Content
   /// The scroll position and the lines, which include headings.
   package internal(set) var scroll = ScrollView()
   /// The indices of the lines that are headings.
@@ -41,9 +43,12 @@ package struct Page: Equatable, Sendable {
   /// Rebuilds the lines.
   mutating func layout(keys: KeyTable, size: Size, glyphs: GlyphSet) {
     var sections: [(heading: SafeText?, rows: [SafeText])] = []
+    let needle = field.text.lowercased()
     switch content {
+    case .fewKeys(let context):
+      sections = Self.fewKeys(of: keys, in: context, width: size.width)
     case .keys(let context):
-      sections = Self.sections(of: keys, startingWith: context, width: size.width)
+      sections = Self.sections(of: keys, from: context, with: needle, width: size.width)
     case .text(let paragraphs):
       for paragraph in paragraphs {
         if paragraph.isHeading {
@@ -56,7 +61,6 @@ package struct Page: Equatable, Sendable {
     case .tries(let tries):
       sections = tries.sections(width: size.width, glyphs: glyphs)
     }
-    let needle = field.text.lowercased()
     var lines: [SafeText] = []
     headings = []
     for (heading, rows) in sections {
@@ -74,26 +78,70 @@ package struct Page: Equatable, Sendable {
     scroll.resize(to: size)
   }
 
+  /// The number of keys on the first page.
+  private static let fewKeys = 10
+
+  /// The keys that one needs in a context, and how to get to the others.
+  private static func fewKeys(
+    of keys: KeyTable,
+    in context: Context,
+    width: Int
+  ) -> [(heading: SafeText?, rows: [SafeText])] {
+    let bindings = keys.bindings(in: context).filter { !$0.keys.isEmpty }
+    var seen: Set<Action> = [.help]
+    let names = (ActionTable.essentials[context] ?? []) + bindings.map(\.action)
+    let chosen = names.filter { seen.insert($0).inserted }.compactMap { name in
+      bindings.first { $0.action == name }
+    }
+    .prefix(fewKeys)
+    let firsts = chosen.map { SafeText(untrusted: $0.keys[0].description) }
+    let columns = Columns(width: width, narrowest: 34)
+    let column = min(firsts.map(\.width).max() ?? 0, max(8, columns.width / 3))
+    let items = zip(firsts, chosen).map { first, binding in
+      rows(first, help: binding.help, column: column, width: columns.width)
+    }
+    let others =
+      (keys.keyText(for: .allKeys, in: .help) ?? ":keys") + " shows all keys and commands; "
+      + (keys.keyText(for: .palette, in: context) ?? ":palette") + " finds one by a few letters."
+    return [(context.title, columns.arranged(items)), (nil, others.wrapped(width: width))]
+  }
+
   private static func sections(
     of keys: KeyTable,
-    startingWith context: Context,
+    from context: Context,
+    with needle: String,
     width: Int
   ) -> [(heading: SafeText?, rows: [SafeText])] {
     let contexts = [context] + Context.allCases.filter { $0 != context }
     let names = Context.allCases.flatMap { keys.bindings(in: $0) }.map { Self.keys(of: $0).width }
-    let column = min(names.max() ?? 0, max(8, width / 3))
-    var result: [(heading: SafeText?, rows: [SafeText])] = contexts.map { context in
-      let rows = keys.bindings(in: context).flatMap { binding in
-        Self.rows(Self.keys(of: binding), help: binding.help, column: column, width: width)
-      }
-      return (context.title, rows)
+    let columns = Columns(width: width, narrowest: 56)
+    let column = min(names.max() ?? 0, max(8, columns.width / 3))
+    var sections = contexts.map { context in
+      let items = keys.bindings(in: context).map { (Self.keys(of: $0), $0.help) }
+      return (heading: context.title, items: items)
     }
-    let commands = Command.all.flatMap { command in
+    let commands = Command.all.map { command in
       let name = SafeText(untrusted: ":\(command.name) \(command.arguments)")
-      return rows(name, help: SafeText(untrusted: command.help), column: column, width: width)
+      return (name, SafeText(untrusted: command.help))
     }
-    result.append(("Commands, in addition to the names of all actions", commands))
-    return result.filter { !$0.rows.isEmpty }
+    sections.append(("Commands, in addition to the names of all actions", commands))
+    return sections.compactMap { heading, items in
+      let isWhole = needle.isEmpty || heading.string.lowercased().contains(needle)
+      let rows = items.map { Self.rows($0.0, help: $0.1, column: column, width: columns.width) }
+      let shown = rows.filter { lines in
+        isWhole || lines.contains { $0.string.lowercased().contains(needle) }
+      }
+      return shown.isEmpty ? nil : (heading, columns.arranged(shown))
+    }
+  }
+
+  /// Turns the few keys into all of them.
+  mutating func showAllKeys(in session: Session) {
+    guard case .fewKeys(let context) = content else { return }
+    content = .keys(context)
+    title = "All keys"
+    scroll = ScrollView()
+    resize(in: session)
   }
 
   /// The keys of a row; without any, the action as a command.
@@ -113,6 +161,41 @@ package struct Page: Equatable, Sendable {
     return (0..<max(names.count, texts.count)).map { row in
       let name = row < names.count ? names[row] : .empty
       return name.padded(to: column) + "  " + (row < texts.count ? texts[row] : .empty)
+    }
+  }
+}
+
+/// Columns of equal width, as many as there is room for, filled one after the other.
+private struct Columns {
+  private static let gap = 3
+  private static let most = 3
+
+  private let count: Int
+  /// The width of each column.
+  let width: Int
+
+  init(width: Int, narrowest: Int) {
+    count = max(1, min(Self.most, (width + Self.gap) / (narrowest + Self.gap)))
+    self.width = (width - (count - 1) * Self.gap) / count
+  }
+
+  /// The lines of items side by side; an item stays in one column.
+  func arranged(_ items: [[SafeText]]) -> [SafeText] {
+    let height = (items.reduce(0) { $0 + $1.count } + count - 1) / count
+    var columns: [[SafeText]] = [[]]
+    for item in items {
+      let isFull = (columns.last?.count ?? 0) + (item.count + 1) / 2 > height
+      if isFull, columns.count < count { columns.append([]) }
+      columns[columns.count - 1] += item
+    }
+    let blanks = SafeText(repeating: .space, count: Self.gap)
+    return (0..<(columns.map(\.count).max() ?? 0)).map { row in
+      let last = columns.lastIndex { $0.count > row } ?? 0
+      return columns[...last].enumerated().map { number, lines in
+        let line = row < lines.count ? lines[row] : .empty
+        return number == last ? line : line.padded(to: width) + blanks
+      }
+      .reduce(.empty) { $0 + $1 }
     }
   }
 }
@@ -181,10 +264,33 @@ extension Model {
     help?.search(for: text, in: session)
   }
 
+  /// Shows the keys that one needs in the current context.
+  mutating func openHelp() {
+    let context = stack.screen(below: Page.layer).context(in: session)
+    show(Page(title: "Keys", content: .fewKeys(context)))
+  }
+
   /// Shows all keys, starting with those of the current context.
-  mutating func openHelp(search: String = "") {
+  mutating func openAllKeys(search: String = "") {
     let context = stack.screen(below: Page.layer).context(in: session)
     show(Page(title: "All keys", content: .keys(context), search: search))
+  }
+
+  /// Searches the page; where only a few keys are shown, all are searched.
+  mutating func beginPageSearch() {
+    showAllKeys()
+    help?.isSearching = true
+  }
+
+  /// Shows all keys instead of a few.
+  mutating func showAllKeys() {
+    let session = self.session
+    help?.showAllKeys(in: session)
+  }
+
+  /// Whether the page shows only a few keys.
+  var showsFewKeys: Bool {
+    if case .fewKeys? = help?.content { true } else { false }
   }
 
   /// Shows all messages so far, newest first.
@@ -220,7 +326,7 @@ enum PageActions {
   static let motions = BoundAction.motions(
     in: .help,
     hints: [
-      .down: .init("down", rank: 3), .up: .init("up", rank: 4), .pageDown: .init("page", rank: 5),
+      .down: .init("down", rank: 4), .up: .init("up", rank: 5), .pageDown: .init("page", rank: 6),
     ]
   ) { model, motion in
     model.help?.scroll.move(motion)
@@ -233,8 +339,17 @@ enum PageActions {
       keys: ["/"],
       in: [.help],
       help: "search this page",
-      hint: .init("search", rank: 2),
-      change: { $0.help?.isSearching = true }
+      hint: .init("search", rank: 3),
+      change: { $0.beginPageSearch() }
+    ),
+    BoundAction(
+      .allKeys,
+      keys: ["Enter"],
+      in: [.help],
+      help: "all keys and commands",
+      hint: .init("all keys", rank: 2),
+      unless: { $0.showsFewKeys ? nil : .nothingThere },
+      change: { $0.showAllKeys() }
     ),
     BoundAction(
       .back,
