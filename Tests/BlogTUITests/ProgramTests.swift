@@ -392,7 +392,7 @@ struct ProgramTests {
     var writer = RecordingWriter()
     var file = ""
     var environment = Environment()
-    environment.record = { file += writer.lines(for: $0) }
+    environment.record = { entry, _ in file += writer.lines(for: entry) }
     let program = Program(
       terminal: terminal,
       repository: repository,

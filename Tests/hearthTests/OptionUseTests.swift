@@ -70,7 +70,7 @@ struct OptionUseTests {
       "users list": [],
       "users add": ["c@d.ef", "--password-stdin"], "users disable": ["x"],
       "users enable": ["x"], "users reset": ["x"], "users delete": ["x"], "users rotate-key": [],
-      "info": [], "doctor": [],
+      "info": [], "doctor": [], "report": [],
     ]
   }
 

@@ -253,13 +253,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|demo|swarm|replay|manual|completion|help)
+    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|report|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor demo swarm replay manual completion help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor report demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -3244,6 +3244,53 @@ _hearth_doctor() {
         ;;
     '--profile')
         __hearth_add_completions -W "$(__hearth_custom_complete ---completion doctor -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_report() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--output --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--output')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion report -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')

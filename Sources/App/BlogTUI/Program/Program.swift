@@ -60,7 +60,7 @@ package final class Program<Terminal: TerminalDevice> {
       unsent: unsent,
       history: history
     )
-    environment.record(.start(start))
+    environment.record(.start(start), nil)
     model = Model(start)
     model.session.isWithoutAccount = environment.isWithoutAccount
     send(.configured(configuration))
@@ -137,7 +137,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func send(_ event: Event) {
     mayBeUnkept = true
-    environment.record(.event(event))
+    environment.record(.event(event), model)
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
     for effect in update(&model, with: event) {
@@ -266,6 +266,8 @@ package final class Program<Terminal: TerminalDevice> {
       tell(environment.openLink(link)) { _ in .succeeded("Opened \(link)") }
     case .write(let text, let file):
       tell(environment.write(text, file)) { .succeeded("Written to \($0)") }
+    case .report(let file):
+      tell(environment.report(model, file)) { .succeeded("The report is in \($0)") }
     case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):
       tell(environment.keepSetting(setting, value)) { _ in nil }
@@ -289,62 +291,17 @@ package final class Program<Terminal: TerminalDevice> {
 private let keepInterval: Int64 = 250
 
 extension Program {
-  /// What an event is about: a later event on the same subject replaces an earlier one.
-  private enum Subject: Hashable {
-    case feed(FeedKind)
-    case extent(FeedKind)
-    case latestComments(PostID)
-    case typing(PostID)
-    case people
-    case me
-    case readState
-    case notices
-    case following
-    case roundTrip
-    case post(PostID)
-    case comments(PostID)
-    case hasEarlierComments(PostID)
-    case connection
-    case connectionProblem
-    case silence
-    case pendingWrites
-  }
-
   /// Drops events whose whole content is replaced by a later event.
   ///
   /// A burst then costs one update, and a row that leaves and returns does not flicker.
   static func withoutOvertaken(_ events: [Event]) -> [Event] {
     guard events.count > 1 else { return events }
-    var seen: Set<Subject> = []
+    var seen: Set<EventSubject> = []
     let latest = events.reversed().filter { event in
-      guard let subject = subject(of: event) else { return true }
+      guard let subject = event.subject else { return true }
       return seen.insert(subject).inserted
     }
     return latest.reversed()
-  }
-
-  private static func subject(of event: Event) -> Subject? {
-    guard case .blog(let event) = event else { return nil }
-    return switch event {
-    case .feed(let feed, _): .feed(feed)
-    case .extent(let feed, _): .extent(feed)
-    case .latestComments(let id, _): .latestComments(id)
-    case .typing(let id, _): .typing(id)
-    case .people: .people
-    case .renamed: .me
-    case .readState: .readState
-    case .notices: .notices
-    case .following: .following
-    case .roundTrip: .roundTrip
-    case .post(let id, _): .post(id)
-    case .comments(let id, _): .comments(id)
-    case .hasEarlierComments(let id, _): .hasEarlierComments(id)
-    case .connection: .connection
-    case .pendingWrites: .pendingWrites
-    case .connectionProblem: .connectionProblem
-    case .silence: .silence
-    case .feedFailed, .succeeded, .failed, .notice, .markAnswered, .found: nil
-    }
   }
 }
 

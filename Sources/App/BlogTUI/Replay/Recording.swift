@@ -51,21 +51,23 @@ package struct Recording: Sendable {
     self.isTorn = isTorn
   }
 
-  /// Parses a file.
+  /// Parses a file: a recording, or a report with one.
   ///
   /// - Throws: ``RecordingError`` for the first invalid line; an incomplete last line is not an
   ///   error.
   package init(_ bytes: [UInt8]) throws(RecordingError) {
     let newline = UInt8(ascii: "\n")
-    var lines = bytes.split(separator: newline, omittingEmptySubsequences: false)
+    let report = try Report.recording(in: bytes)
+    let offset = report?.lineOffset ?? 0
+    var lines = (report?.lines ?? bytes).split(separator: newline, omittingEmptySubsequences: false)
     // After the last newline there is nothing, or a line that was cut off.
     let rest = lines.popLast() ?? []
     var reader = LineReader()
-    for (index, line) in lines.enumerated() { try reader.read(line, number: index + 1) }
+    for (index, line) in lines.enumerated() { try reader.read(line, number: offset + index + 1) }
     var isTorn = false
     if !rest.isEmpty {
       do {
-        try reader.read(rest, number: lines.count + 1)
+        try reader.read(rest, number: offset + lines.count + 1)
       } catch let error {
         guard reader.start != nil else { throw error }
         isTorn = true
@@ -90,10 +92,10 @@ private struct LineReader {
     do {
       line = try decoder.decode(RecordingLine.self, from: Data(bytes))
     } catch {
-      let reason = number == 1 ? "this is not a recording of hearth" : Self.reason(error)
+      let reason = start == nil ? "this is not a recording of hearth" : Self.reason(error)
       throw RecordingError(line: number, reason: reason)
     }
-    if number == 1 { return try begin(line) }
+    if start == nil { return try begin(line, number: number) }
     if let next = line.start {
       posts = [:]
       steps.append(RecordedStep(entry: .start(next)))
@@ -111,18 +113,18 @@ private struct LineReader {
     }
   }
 
-  private mutating func begin(_ line: RecordingLine) throws(RecordingError) {
+  private mutating func begin(_ line: RecordingLine, number: Int) throws(RecordingError) {
     guard line.format == RecordingLine.format, let version = line.version else {
-      throw RecordingError(line: 1, reason: "this is not a recording of hearth")
+      throw RecordingError(line: number, reason: "this is not a recording of hearth")
     }
     guard version == RecordingLine.version else {
       throw RecordingError(
-        line: 1,
+        line: number,
         reason: "recording format \(version) is not supported, only \(RecordingLine.version)"
       )
     }
     guard let start = line.start else {
-      throw RecordingError(line: 1, reason: "it does not say how the program began")
+      throw RecordingError(line: number, reason: "it does not say how the program began")
     }
     self.start = start
   }

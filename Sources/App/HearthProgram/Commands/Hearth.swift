@@ -49,8 +49,8 @@ package struct Hearth: AsyncParsableCommand {
       CommandGroup(
         name: "Help and trials:",
         subcommands: [
-          Info.self, Doctor.self, Demo.self, Swarm.self, ReplayCommand.self, Manual.self,
-          Completions.self,
+          Info.self, Doctor.self, ReportCommand.self, Demo.self, Swarm.self, ReplayCommand.self,
+          Manual.self, Completions.self,
         ]
       ),
     ],

@@ -26,6 +26,7 @@ package enum OptionUse {
       "migrate": person.union(elsewhere).union(place).union(["timeout"]),
       "serve": person.union(elsewhere).union(["timeout"]), "stop": person.union(elsewhere),
       "doctor": ["user", "account", "api-key", "timeout"],
+      "report": ["user", "account", "api-key", "timeout"],
       "info": ["account", "api-key", "ca-file", "timeout"],
       "databases move": person.union(elsewhere).union(place),
       "cluster": person.union(elsewhere).union(place).union(["timeout"]),

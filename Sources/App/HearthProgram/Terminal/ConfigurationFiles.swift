@@ -175,13 +175,9 @@ enum DebugInformation {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> [String] {
     let configuration = files.read()
-    var lines = ["hearth \(SDKVersion.current)", "system: \(system)"]
+    var lines = versions
     lines.append("terminal: \(isatty(STDOUT_FILENO) == 1 ? "yes" : "no")")
-    for name in variables {
-      guard let value = environment[name] else { continue }
-      // The values may reveal private names, such as those of sockets.
-      lines.append("\(name): \(name == "TMUX" || name == "SSH_TTY" ? "set" : value)")
-    }
+    lines += terminal(environment)
     lines.append("configuration: \(files.path)")
     lines.append("data: \(paths.data)")
     lines.append("state: \(paths.state)")
@@ -192,6 +188,37 @@ enum DebugInformation {
     }
     lines += configuration.allProblems.map { "problem: \($0)" }
     return lines
+  }
+
+  /// The versions of the program and the system.
+  static var versions: [String] {
+    ["hearth \(SDKVersion.current)", "system: \(system)"]
+      + (commit.map { ["commit: \($0), checked out where the program lies"] } ?? [])
+  }
+
+  /// The variables that are set.
+  static func terminal(_ environment: [String: String]) -> [String] {
+    variables.compactMap { name in
+      // The values may reveal private names, such as those of sockets.
+      environment[name].map { "\(name): \(name == "TMUX" || name == "SSH_TTY" ? "set" : $0)" }
+    }
+  }
+
+  /// The commit of the working copy that contains the program; nil for an installed program.
+  private static var commit: String? {
+    func text(_ path: String) -> String? {
+      FileManager.default.contents(atPath: path)
+        .map { String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .newlines) }
+    }
+    guard var path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    else { return nil }
+    while path != "/" {
+      path = (path as NSString).deletingLastPathComponent
+      guard let head = text("\(path)/.git/HEAD") else { continue }
+      let commit = head.hasPrefix("ref: ") ? text("\(path)/.git/\(head.dropFirst(5))") : head
+      return commit.flatMap { $0.count >= 40 && $0.allSatisfy(\.isHexDigit) ? $0 : nil }
+    }
+    return nil
   }
 
   private static var system: String {

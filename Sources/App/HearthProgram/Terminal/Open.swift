@@ -168,7 +168,15 @@ struct Open: AsyncParsableCommand {
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     environment.canChangeAccount = try hasAccounts()
     environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
-    if let recording { environment.record = { recording.add($0) } }
+    var recent = RecentRecording()
+    environment.record = { entry, model in
+      recording?.add(entry)
+      recent.add(entry, before: model)
+    }
+    let reporter = Reporter(paths: paths, known: [options.apiKey].compactMap(\.self))
+    environment.report = { model, file in
+      reporter.report(on: model, recording: recent.text, wire: tap.recent(), to: file)
+    }
     let kept = drafts.load()
     let program = Program(
       terminal: terminal,

@@ -62,6 +62,11 @@ final class WireTap: Sendable {
     state.withLockedValue { $0.isTelling = false }
   }
 
+  /// The buffered events, which remain buffered; none while they are reported as they happen.
+  func recent() -> [WireEvent] {
+    state.withLockedValue { $0.events.map { WireEvent($0) } }
+  }
+
   /// Stops observing the database.
   func close() {
     database.observeDiagnostics(nil)

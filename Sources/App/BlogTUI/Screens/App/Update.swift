@@ -81,6 +81,8 @@ package enum EnvironmentAction: Hashable, Sendable {
   case openLink(String)
   /// Write a text to a file.
   case write(String, file: String)
+  /// Write a report to a file, whose name may be empty.
+  case report(file: String)
   /// Save the history of the command line.
   case keepHistory([String])
   /// Save a value in the configuration file.

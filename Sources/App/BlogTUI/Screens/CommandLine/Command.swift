@@ -133,6 +133,12 @@ package struct Command: Sendable {
       run: { model, rest in [.environment(.write(model.session.messageLog.text, file: rest))] }
     ),
     Command(
+      "report",
+      arguments: "[FILE]",
+      help: "write a report of a problem to a file, without secrets",
+      run: { _, rest in [.environment(.report(file: rest))] }
+    ),
+    Command(
       "net",
       arguments: "[on|off]",
       help: "cut this terminal off from the database, or connect it again",

@@ -64,6 +64,8 @@ package struct WireEvent: Hashable, Sendable, Codable {
 package struct Inspector: Equatable, Sendable {
   /// The largest number of events that are kept.
   static let limit = 2_000
+  /// The largest number of events in a report.
+  private static let reportedEvents = 500
 
   /// Whether new events are held back.
   package private(set) var isPaused = false
@@ -157,6 +159,19 @@ package struct Inspector: Equatable, Sendable {
   mutating func resize(to size: Size) {
     // The first line shows the listeners and writes.
     list.resize(to: Size(width: size.width, height: max(1, size.height - 1)))
+  }
+
+  /// The last events, whether they are shown or not, as the lines of a file.
+  ///
+  /// - Parameter later: Events that have not been added.
+  /// - Returns: One paragraph for each event.
+  package func recentText(with later: [WireEvent]) -> String {
+    var all = self
+    (all.isPaused, all.kind) = (false, nil)
+    all.show(waiting)
+    all.add(later)
+    all.list.update(ids: all.list.ids.suffix(Self.reportedEvents))
+    return all.text
   }
 
   /// The events that are shown, as the lines of a file.

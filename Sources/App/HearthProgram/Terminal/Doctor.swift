@@ -20,9 +20,12 @@ struct Doctor: AsyncParsableCommand {
     name: .long,
     help: ArgumentHelp("The port that hearth serve --port would use.", valueName: "n")
   )
-  var port: Int = 9_000
+  var port = defaultPort
 
   @OptionGroup var options: CommonOptions
+
+  /// The port that `hearth serve` uses unless told otherwise.
+  static let defaultPort = 9_000
 
   /// The result of one check.
   struct Finding: Equatable {
@@ -41,6 +44,12 @@ struct Doctor: AsyncParsableCommand {
       self.grade = grade
       self.text = text
     }
+
+    /// The finding for people.
+    var line: String {
+      grade.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        + subject.padding(toLength: 15, withPad: " ", startingAt: 0) + text
+    }
   }
 
   /// The free bytes below which a disk counts as full, and below which it counts as nearly full.
@@ -54,23 +63,9 @@ struct Doctor: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    var findings = [
-      Finding("version", grade: .fine, text: "hearth \(SDKVersion.current)"), Self.terminal(),
-      Self.text(),
-      Self.links(),
-    ]
-    do throws(CommandFailure) {
-      let paths = try options.paths()
-      findings.append(Self.emoji(TerminalMemory(directory: paths.state)))
-      findings += [
-        Self.directory("data", at: paths.data), Self.directory("state", at: paths.state),
-        Self.disk(at: paths.data), Self.server(at: paths),
-      ]
-    } catch {
-      findings.append(Finding("home", grade: .fault, text: error.description))
-    }
-    findings += [configuration(), Self.listening(at: port), Self.tmux()]
-    if options.database != nil { findings.append(await database()) }
+    let paths = Result { () throws(CommandFailure) in try options.paths() }
+    var findings = Self.findings(at: paths, port: port)
+    if options.database != nil { findings.append(await Self.database(options)) }
     for finding in findings {
       if options.json {
         Output.line(
@@ -81,14 +76,37 @@ struct Doctor: AsyncParsableCommand {
           ])
         )
       } else {
-        let grade = finding.grade.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
-        let subject = finding.subject.padding(toLength: 15, withPad: " ", startingAt: 0)
-        Output.line(untrusted: grade + subject + finding.text)
+        Output.line(untrusted: finding.line)
       }
     }
     if findings.contains(where: { $0.grade == .fault }) {
       throw ExitCode(ExitStatus.failed.rawValue)
     }
+  }
+
+  /// What can be found without asking a database.
+  ///
+  /// - Parameters:
+  ///   - paths: The paths of the program, or why there are none.
+  ///   - port: The port that a server would use.
+  /// - Returns: The findings in the order in which they are printed.
+  @MainActor
+  static func findings(at paths: Result<ProgramPaths, CommandFailure>, port: Int) -> [Finding] {
+    var findings = [
+      Finding("version", grade: .fine, text: "hearth \(SDKVersion.current)"), terminal(), text(),
+      links(),
+    ]
+    switch paths {
+    case .success(let paths):
+      findings.append(emoji(TerminalMemory(directory: paths.state)))
+      findings += [
+        directory("data", at: paths.data), directory("state", at: paths.state),
+        disk(at: paths.data), server(at: paths),
+      ]
+    case .failure(let failure):
+      findings.append(Finding("home", grade: .fault, text: failure.description))
+    }
+    return findings + [settings(), listening(at: port), tmux()]
   }
 
   @MainActor
@@ -249,7 +267,7 @@ struct Doctor: AsyncParsableCommand {
   private static let patience = 5.0
 
   /// Checks whether the database that the options name answers.
-  private func database() async -> Finding {
+  static func database(_ options: CommonOptions) async -> Finding {
     let subject = "database"
     let open: Database
     do {
@@ -280,14 +298,14 @@ struct Doctor: AsyncParsableCommand {
           finish(Finding(subject, grade: .fine, text: "\(status.address) answers"))
         } else if let problem = status.problem {
           finish(
-            Finding(subject, grade: .fault, text: problem.reason + "; " + Self.advice(problem))
+            Finding(subject, grade: .fault, text: problem.reason + "; " + advice(problem))
           )
         }
       }
       open.goOnline()
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) {
+      DispatchQueue.global().asyncAfter(deadline: .now() + patience) {
         let text =
-          "no answer within \(Self.patience.formatted()) s; it may hang, or the network may be down"
+          "no answer within \(patience.formatted()) s; it may hang, or the network may be down"
         finish(Finding(subject, grade: .fault, text: text))
       }
     }
@@ -310,7 +328,7 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  private func configuration() -> Finding {
+  private static func settings() -> Finding {
     let files = ConfigurationFiles(path: nil)
     let problems = files.read().allProblems
     guard problems.isEmpty else {

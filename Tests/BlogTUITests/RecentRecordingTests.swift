@@ -1,0 +1,86 @@
+import BlogModel
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Recordings of the last minutes")
+struct RecentRecordingTests {
+  private struct Session {
+    var recent = RecentRecording()
+    var model = Model(RecordingTests.start)
+    var largest = 0
+
+    init() { recent.add(.start(RecordingTests.start), before: nil) }
+
+    mutating func send(_ event: Event) {
+      recent.add(.event(event), before: model)
+      _ = update(&model, with: event)
+    }
+
+    /// The screen at the end of the replay, and that at its beginning.
+    func replayed() throws -> (first: Screen, last: Screen, steps: Int) {
+      var replay = Replay(try Recording(Array(recent.text.utf8)))
+      let steps = replay.count
+      var first = replay.screen
+      // The beginning repeats what was known, without time passing.
+      while !replay.isAtEnd, replay.elapsed == 0 {
+        first = replay.screen
+        replay.move(by: 1)
+      }
+      replay.move(to: steps)
+      return (first, replay.screen, steps)
+    }
+  }
+
+  @Test("A short recording is that of a file", arguments: 1...4)
+  func short(seed: UInt64) throws {
+    var events = RandomEvents(seed: seed)
+    var session = Session()
+    var writer = RecordingWriter()
+    var file = writer.lines(for: .start(RecordingTests.start))
+    for _ in 0..<300 {
+      let event = events.next()
+      // Time stands still, so no part ends.
+      if case .tick = event { continue }
+      session.send(event)
+      file += writer.lines(for: .event(event))
+    }
+    #expect(session.recent.text == file + writer.finish())
+    #expect(try session.replayed().last == view(session.model))
+  }
+
+  @Test("After hours the recording begins minutes ago, with the lists and the selection of then")
+  func long() throws {
+    var session = Session()
+    session.send(.started)
+    session.send(.blog(.connection(.online)))
+    session.send(.blog(.feed(.recent, posts: Fixture.posts)))
+    session.send(.command("show-top"))
+    session.send(.blog(.feed(.top, posts: Fixture.posts)))
+    var largest = 0
+    for minute in 1...180 {
+      session.send(.tick(now: Fixture.now + Int64(minute) * 60_000))
+      for key in ["j", "k", "j"] { session.send(.key(.character(Character(key)))) }
+      largest = max(largest, session.recent.text.utf8.count)
+    }
+    let (_, last, steps) = try session.replayed()
+    #expect(last == view(session.model))
+    #expect(steps < 100)
+    #expect(largest < 100_000)
+  }
+
+  @Test("The memory is bounded, whatever is open")
+  func bounded() throws {
+    var session = Session()
+    session.send(.started)
+    session.send(.command("write"))
+    let text = String(repeating: "x", count: 100_000)
+    for _ in 0..<100 {
+      session.send(.key(.paste(text)))
+      session.send(.key(.control("u")))
+      #expect(session.recent.text.utf8.count < 2 * RecentRecording.longestPartBytes + 2_000_000)
+    }
+    #expect(session.recent.text.utf8.count > RecentRecording.longestPartBytes)
+    _ = try Recording(Array(session.recent.text.utf8))
+  }
+}
