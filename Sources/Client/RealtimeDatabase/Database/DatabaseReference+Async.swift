@@ -180,7 +180,7 @@ extension DatabaseReference {
   }
 }
 
-/// Reading and writing JSON directly, for programs of this package.
+/// Reading and writing without conversion, for programs of this package.
 extension DatabaseReference {
   /// The path with a leading slash.
   package var pathText: String { path.description }
@@ -195,13 +195,15 @@ extension DatabaseReference {
     }
   }
 
-  /// Replaces the data at several relative paths atomically and waits for the server.
+  /// Replaces the data at one or several relative paths atomically and waits for the server.
   ///
-  /// - Parameter json: An object whose names are relative paths.
+  /// - Parameter changes: The data, at paths none of which contains another.
   /// - Throws: ``DatabaseError`` when the data is invalid or the server rejects it.
-  package func updateChildValues(json: JSONValue) async throws {
+  package func apply(_ changes: [Change]) async throws {
     try await finished { block in
-      write(block) { () throws(DatabaseError) in .merge(try Self.changes(json: json)) }
+      write(block) {
+        changes.count == 1 && changes[0].path.isRoot ? .set(changes[0].node) : .merge(changes)
+      }
     }
   }
 }

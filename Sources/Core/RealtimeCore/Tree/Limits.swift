@@ -94,6 +94,20 @@ package enum Validation {
     problem(with: node, at: path, within: Bounds(pathBytes: Limits.storedPathBytes, depth: depth))
   }
 
+  /// Why data cannot be stored at a path whose keys are valid, or nil if it can.
+  ///
+  /// - Parameters:
+  ///   - node: The data.
+  ///   - depth: The number of keys of the path.
+  ///   - pathBytes: The bytes of these keys, and one more for each.
+  /// - Returns: The reason, or nil.
+  /// - Complexity: O(size)
+  package static func problem(with node: Node, depth: Int, pathBytes: Int) -> String? {
+    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    return problem(withDepth: depth, bytes: pathBytes, within: bounds)
+      ?? problem(with: node, depth: depth, bytes: pathBytes, within: bounds)
+  }
+
   /// Why a client must not write data at a path, or nil if it may.
   ///
   /// The path limit of official clients is one byte below the one documented for servers.

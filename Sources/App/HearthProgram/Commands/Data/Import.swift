@@ -164,13 +164,8 @@ struct Import: AsyncParsableCommand {
     guard !changes.isEmpty else { return }
     let deadline = session.startDeadline(options.timeout)
     defer { deadline.cancel() }
-    let root = session.database.reference()
     do {
-      if changes.count == 1, changes[0].path.isRoot {
-        return try await root.setValue(json: changes[0].node.json(.export))
-      }
-      let members = changes.map { JSONMember($0.path.wireText, $0.node.json(.export)) }
-      try await root.updateChildValues(json: .object(members))
+      try await session.database.reference().apply(changes)
     } catch {
       if !isFirst { Output.message("only a part of the file has been imported") }
       throw error

@@ -48,7 +48,12 @@ package struct TreeImporter<Target: ImportTarget> {
   package var target: Target
   private let mode: ImportMode
   private var levels: [Level] = []
-  private var name: String?
+  /// The keys of the object or array that is being read.
+  package private(set) var path: [ChildKey] = []
+  /// The bytes of these keys, and one more for each.
+  private var pathBytes = 0
+  /// What the next value belongs to, unless it is an element of an array.
+  private var member = Destination.child(nil)
   private var hasBegun = false
   /// How many subtrees have been replaced.
   package private(set) var replacedCount = 0
@@ -85,9 +90,7 @@ package struct TreeImporter<Target: ImportTarget> {
     at place: JSONTokenizer.Place
   ) throws {
     switch token {
-    case .name(let text):
-      try check(name: text, at: place)
-      name = text
+    case .name(let text): try add(name: text, at: place)
     case .objectStart: try open(isArray: false)
     case .arrayStart: try open(isArray: true)
     case .objectEnd, .arrayEnd: try close()
@@ -98,26 +101,27 @@ package struct TreeImporter<Target: ImportTarget> {
   // MARK: Values
 
   /// Returns what the next value belongs to, and counts the value if it is an element of an array.
-  private mutating func nextDestination() throws -> Destination {
-    defer { name = nil }
-    guard let last = levels.indices.last else { return .child(nil) }
-    if levels[last].isArray {
-      levels[last].elements += 1
-      return .child(ChildKey(String(levels[last].elements - 1)))
-    }
-    switch name ?? "" {
-    case ".priority": return .priority
-    case ".value": return .value
-    case let text: return .child(ChildKey(text))
-    }
+  private mutating func nextDestination() -> Destination {
+    guard let last = levels.indices.last, levels[last].isArray else { return member }
+    levels[last].elements += 1
+    return .child(ChildKey(String(levels[last].elements - 1)))
   }
 
   private mutating func add(_ json: JSONValue) throws {
     let last = levels.count - 1
-    switch try nextDestination() {
-    case .priority: levels[last].priority = try node(json, isPriority: true).leafValue
-    case .value: levels[last].value = try node(json)
-    case .child(let key): try finish(try node(json), as: key)
+    switch nextDestination() {
+    case .priority:
+      let priority = try node(json, isPriority: true).leafValue
+      try check(.leaf(.bool(true), priority: Priority(priority)), at: nil)
+      levels[last].priority = priority
+    case .value:
+      let value = try node(json)
+      try check(value, at: nil)
+      levels[last].value = value
+    case .child(let key):
+      let node = try node(json)
+      try check(node, at: key)
+      try finish(node, as: key)
     }
   }
 
@@ -135,24 +139,31 @@ package struct TreeImporter<Target: ImportTarget> {
   }
 
   private mutating func open(isArray: Bool) throws {
-    switch try nextDestination() {
+    switch nextDestination() {
     case .priority:
       throw ImportError("a priority must be a number, a string or null", at: Path(path))
     case .value: throw ImportError(".value must be a leaf", at: Path(path))
     case .child(let key):
-      let keys = path + (key.map { [$0] } ?? [])
-      try check(.empty, at: keys)
-      let isMerged = !isArray && mode.merges(Path(keys))
+      try check(.empty, at: key)
+      if let key {
+        path.append(key)
+        pathBytes += key.byteCount + 1
+      }
+      let isMerged = !isArray && mode.merges(Path(path))
       levels.append(Level(key: key, isArray: isArray, isMerged: isMerged, isWritten: isMerged))
     }
   }
 
   private mutating func close() throws {
-    let keys = path
     guard let level = levels.popLast() else { return }
     let value = level.value ?? .empty
     if !value.isEmpty, let other = level.names.firstChild {
-      throw ImportError(".value cannot be combined with \(quoted(other.text))", at: Path(keys))
+      throw ImportError(".value cannot be combined with \(quoted(other.text))", at: Path(path))
+    }
+    let keys = level.isWritten ? path : []
+    if let key = level.key {
+      path.removeLast()
+      pathBytes -= key.byteCount + 1
     }
     guard level.isWritten else {
       let node =
@@ -172,13 +183,11 @@ package struct TreeImporter<Target: ImportTarget> {
 
   /// Adds a complete value to its parent, or writes it if the parent is being written.
   private mutating func finish(_ node: Node, as key: ChildKey?) throws {
-    let keys = path + (key.map { [$0] } ?? [])
-    try check(node, at: keys)
     guard let key, let last = levels.indices.last, !levels[last].isWritten else {
-      return try write(node, at: keys)
+      return try write(node, at: path + (key.map { [$0] } ?? []))
     }
     if !node.isEmpty { levels[last].entries.append((key, node)) }
-    levels[last].bytes += key.text.utf8.count + 1
+    levels[last].bytes += key.byteCount + 1
     guard let size = NodeRow.size(of: node), levels[last].bytes + size <= NodeRow.packedBytes
     else { return try writeOut() }
     levels[last].bytes += size
@@ -214,19 +223,19 @@ package struct TreeImporter<Target: ImportTarget> {
 
   // MARK: Checks
 
-  /// The keys of the object or array that is being read.
-  package var path: [ChildKey] { levels.compactMap(\.key) }
-
-  private mutating func check(name: String, at place: JSONTokenizer.Place) throws {
+  private mutating func add(name: String, at place: JSONTokenizer.Place) throws {
+    let key = ChildKey(name)
     switch name {
-    case ".priority", ".value": break
+    case ".priority": member = .priority
+    case ".value": member = .value
     case ".sv": throw ImportError("a server value cannot be imported", at: Path(path))
     default:
       if let problem = Validation.problem(withKey: name) {
         throw ImportError("\(problem): \(quoted(name))", at: Path(path))
       }
+      member = .child(key)
     }
-    if let first = levels[levels.count - 1].names.insert(ChildKey(name), at: place) {
+    if let first = levels[levels.count - 1].names.insert(key, at: place) {
       throw ImportError("\(quoted(name)) occurs a second time, after \(first)", at: Path(path))
     }
   }
@@ -235,11 +244,16 @@ package struct TreeImporter<Target: ImportTarget> {
     JSONValue.string(name.count > 64 ? name.prefix(64) + "…" : name).text
   }
 
-  private func check(_ node: Node, at keys: [ChildKey]) throws {
-    let path = Path(keys)
-    if let problem = Validation.problem(with: node, at: path) {
-      throw ImportError(problem, at: path)
-    }
+  /// Checks a leaf, or the place of children that have not been read.
+  ///
+  /// The keys are valid, and each part of a larger value is checked when it is read.
+  private func check(_ node: Node, at key: ChildKey?) throws {
+    let problem = Validation.problem(
+      with: node,
+      depth: path.count + (key == nil ? 0 : 1),
+      pathBytes: pathBytes + (key.map { $0.byteCount + 1 } ?? 0)
+    )
+    if let problem { throw ImportError(problem, at: Path(path + (key.map { [$0] } ?? []))) }
   }
 }
 
