@@ -12,6 +12,8 @@ import Testing
 final class BlogServer: Sendable {
   /// The requests that rules refused, as the screens keep them.
   let refused = NIOLockedValueBox<[JSONValue]>([])
+  /// How often the screens had memory released.
+  let releases = NIOLockedValueBox(0)
   let server: DatabaseServer
 
   /// The administrator's secret.
@@ -136,7 +138,8 @@ final class BlogServer: Sendable {
       keepRefused: { [refused] request in
         refused.withLockedValue { $0.append(request) }
         return "/a b/refused.json"
-      }
+      },
+      releaseMemory: { [releases] in releases.withLockedValue { $0 += 1 } }
     )
     return ScreenProbe(blog)
   }

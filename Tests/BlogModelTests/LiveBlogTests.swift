@@ -1,4 +1,5 @@
 import BlogModel
+import NIOConcurrencyHelpers
 import Testing
 
 @Suite("Live blog")
@@ -47,6 +48,10 @@ struct LiveBlogTests {
       ]
     }
     try await server.administer(values)
+    let short = try await bob.post(title: "short", body: "b")
+    alice.blog.request(.open(short))
+    try await alice.wait("no comments") { $0.comments(short)?.isEmpty == true }
+    alice.blog.request(.close(short))
     alice.blog.request(.open(post))
     @Sendable func has(_ count: Int, _ probe: ScreenProbe, earlier: Bool) -> Bool {
       probe.comments(post)?.count == count
@@ -72,6 +77,12 @@ struct LiveBlogTests {
       if case .comments(post, let comments) = event { comments.count } else { nil }
     }
     #expect(zip(counts.drop { $0 < 500 }, counts.drop { $0 < 500 }.dropFirst()).allSatisfy(<=))
+    // Memory is released each time that more comments have taken the place of fewer, and at the end.
+    alice.blog.request(.close(post))
+    let known = alice.all.count { $0 == .comments(short, []) }
+    alice.blog.request(.open(short))
+    try await alice.wait("no comments") { $0.all.count { $0 == .comments(short, []) } > known }
+    #expect(server.releases.withLockedValue(\.self) == 3)
   }
 
   @Test("shows local writes at once and reports when they are stored")

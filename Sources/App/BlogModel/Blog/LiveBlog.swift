@@ -23,6 +23,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var phase: ConnectionStatus.Phase?
   private var connectionProblem: ConnectionProblem?
   private let obstacle: @Sendable () -> String?
+  private let releaseMemory: @Sendable () -> Void
   private let isNamedByAccount: Bool
   private var silence: Silence?
   private var search: PostSearch?
@@ -78,6 +79,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
   ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
   ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
+  ///   - releaseMemory: Called when many comments, or copies of them, will soon not be needed.
   package init(
     database: Database,
     name: String,
@@ -87,10 +89,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     terminal: TerminalName? = nil,
     signIn: String? = nil,
     keepRefused: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
-    obstacle: @escaping @Sendable () -> String? = { nil }
+    obstacle: @escaping @Sendable () -> String? = { nil },
+    releaseMemory: @escaping @Sendable () -> Void = {}
   ) {
     self.database = database
     self.obstacle = obstacle
+    self.releaseMemory = releaseMemory
     self.isNamedByAccount = isNamedByAccount
     refusal = DatabaseErrorText(uid: me.uid, signIn: signIn, keep: keepRefused)
     databaseName = name
@@ -318,6 +322,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       comments.query.removeObserver(withHandle: comments.handle)
     }
     people?.unwatchTyping(on: post)
+    if closed.comments.length > OpenedComments.length { releaseMemory() }
   }
 
   private func takeComment(
@@ -341,6 +346,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     opened[post]?.comments = new
     opened[post]?.longer = nil
     publishComments(of: post)
+    releaseMemory()
   }
 
   private func publishComments(of post: PostID) {

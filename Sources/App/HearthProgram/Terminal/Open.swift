@@ -6,6 +6,7 @@ import Logging
 import NIOConcurrencyHelpers
 import RealtimeAuth
 import RealtimeDatabase
+import RealtimeServer
 
 /// Opens the blog on the screen.
 struct Open: AsyncParsableCommand {
@@ -117,7 +118,13 @@ struct Open: AsyncParsableCommand {
       signIn: try hasAccounts() && configuration.tokenProvider == nil
         ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
       keepRefused: RefusedRequests(paths).keep,
-      obstacle: { server?.obstacle() }
+      obstacle: { server?.obstacle() },
+      releaseMemory: {
+        // By then the database and the screen have dropped it, too.
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) {
+          ResidentMemory.giveBack()
+        }
+      }
     )
     let ending =
       screen.plain

@@ -205,7 +205,7 @@ struct MemoryGauge {
 }
 
 /// How much memory this process uses.
-enum ResidentMemory {
+package enum ResidentMemory {
   /// The memory in mebibytes, or 0 if it cannot be determined.
   @Sendable static func mebibytes() -> Int {
     guard let file = fopen("/proc/self/statm", "re") else { return 0 }
@@ -222,7 +222,7 @@ enum ResidentMemory {
   }
 
   /// Returns unused memory of the C library to the system.
-  static func giveBack() {
+  package static func giveBack() {
     // No Swift module exposes the C header that declares this function.
     guard let symbol = dlsym(nil, "malloc_trim") else { return }
     // Safety: this is the function's type in C.
