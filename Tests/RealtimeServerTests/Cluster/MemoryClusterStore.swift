@@ -1,8 +1,10 @@
-internal import NIOConcurrencyHelpers
-internal import RealtimeCore
+import NIOConcurrencyHelpers
+import RealtimeCore
+
+@testable import RealtimeServer
 
 /// An in-memory storage that several servers of one process share.
-package final class MemoryClusterStore: ClusterStore {
+final class MemoryClusterStore: ClusterStore {
   private struct Grant {
     var epoch: Int64 = 0
     var holder: ServerID?
@@ -37,22 +39,22 @@ package final class MemoryClusterStore: ClusterStore {
   /// Makes a storage without databases.
   ///
   /// - Parameter clock: The time since an arbitrary start, which never goes back.
-  package init(clock: @escaping @Sendable () -> Duration) {
+  init(clock: @escaping @Sendable () -> Duration) {
     self.clock = clock
     stores = MemoryTreeStores()
   }
 
-  package func names() -> [String] { stores.names() }
+  func names() -> [String] { stores.names() }
 
-  package func open(_ name: String) -> (any TreeStore)? { stores.open(name) }
+  func open(_ name: String) -> (any TreeStore)? { stores.open(name) }
 
-  package func create(_ name: String) -> Bool { stores.create(name) }
+  func create(_ name: String) -> Bool { stores.create(name) }
 
-  package func database(_ name: String) -> any StoredDatabase {
+  func database(_ name: String) -> any StoredDatabase {
     MemoryDatabase(store: stores.open(name))
   }
 
-  package func announce(_ server: ClusterServer, for duration: Duration) -> ClusterView {
+  func announce(_ server: ClusterServer, for duration: Duration) -> ClusterView {
     let now = clock()
     return state.withLockedValue { state in
       state.servers[server.id] = (server, (state.servers[server.id]?.renewal ?? 0) + 1)
@@ -64,7 +66,7 @@ package final class MemoryClusterStore: ClusterStore {
     }
   }
 
-  package func acquire(
+  func acquire(
     _ database: String,
     by server: ServerID,
     for duration: Duration,
@@ -87,7 +89,7 @@ package final class MemoryClusterStore: ClusterStore {
 
   private static let history = StorageHistory(timeline: 1, start: "")
 
-  package func release(_ lease: Lease, to successor: ServerID?) {
+  func release(_ lease: Lease, to successor: ServerID?) {
     state.withLockedValue { state in
       guard let grant = state.grants[lease.database], grant.holder == lease.holder,
         grant.epoch == lease.epoch
@@ -100,7 +102,7 @@ package final class MemoryClusterStore: ClusterStore {
     }
   }
 
-  package func open(_ lease: Lease) throws -> any TreeStore {
+  func open(_ lease: Lease) throws -> any TreeStore {
     guard let store = stores.open(lease.database) else {
       throw StoreError(.failed, description: "there is no database \"\(lease.database)\"")
     }
@@ -108,16 +110,16 @@ package final class MemoryClusterStore: ClusterStore {
     return FencedStore(store: store) { [weak self] in try self?.check(lease) }
   }
 
-  package func view() -> ClusterView {
+  func view() -> ClusterView {
     let now = clock()
     return state.withLockedValue { Self.view(of: $0, at: now) }
   }
 
-  package func move(_ database: String, to server: ServerID) {
+  func move(_ database: String, to server: ServerID) {
     state.withLockedValue { $0.grants[database]?.wanted = server }
   }
 
-  package func withdraw(_ server: ServerID) {
+  func withdraw(_ server: ServerID) {
     state.withLockedValue { $0.servers[server] = nil }
   }
 
