@@ -1,9 +1,7 @@
 import ArgumentParser
 import Foundation
-import NIOPosix
 import RealtimeCore
 import RealtimeServer
-import RealtimeTransport
 
 /// Works on rules documents, and puts them in force.
 struct Rules: AsyncParsableCommand {
@@ -38,24 +36,8 @@ struct Rules: AsyncParsableCommand {
     _ body: [UInt8] = [],
     _ options: CommonOptions
   ) async throws -> [UInt8] {
-    let client = HTTPClient(
-      group: MultiThreadedEventLoopGroup.singleton,
-      trust: .system,
-      timeout: .seconds(options.timeout)
-    )
-    let request = HTTPClientRequest(
-      method,
-      to: ConnectionTarget(unixSocket: try options.paths().socket),
-      path: "/\(target)ns=\(database)",
-      headerLines: [],
-      body: body
-    )
-    let answer: HTTPClientAnswer
-    do throws(HTTPClientError) {
-      answer = try await client.send(request)
-    } catch {
-      throw CommandFailure(.offline, description: error.description)
-    }
+    let server = AdminSocket(try options.paths(), timeout: .seconds(options.timeout))
+    let answer = try await server.answer(to: method, "/\(target)ns=\(database)", body)
     guard answer.status != 200 else { return answer.body }
     let reason = (try? JSONParser.parse(answer.body))?["error"]?.string
     throw CommandFailure(

@@ -1,9 +1,7 @@
 import Foundation
 import Logging
-import NIOPosix
 import RealtimeCore
 import RealtimeServer
-import RealtimeTransport
 
 /// Manages accounts for an administrator's command.
 ///
@@ -91,26 +89,13 @@ struct AdminClient {
   // MARK: Sending
 
   private func sendToServer(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
-    let client = HTTPClient(
-      group: MultiThreadedEventLoopGroup.singleton,
-      trust: .system,
-      timeout: timeout
+    let answer = try await AdminSocket(paths, timeout: timeout).answer(
+      to: request.method,
+      request.target,
+      request.body,
+      contentType: request.contentType
     )
-    let type = request.contentType.map { HTTPAnswer.HeaderLine("Content-Type", $0) }
-    do throws(HTTPClientError) {
-      let answer = try await client.send(
-        HTTPClientRequest(
-          request.method,
-          to: ConnectionTarget(unixSocket: paths.socket),
-          path: request.target,
-          headerLines: [type].compactMap(\.self),
-          body: request.body
-        )
-      )
-      return (answer.status, (try? JSONParser.parse(answer.body)) ?? .null)
-    } catch {
-      throw CommandFailure(.offline, description: error.description)
-    }
+    return (answer.status, (try? JSONParser.parse(answer.body)) ?? .null)
   }
 
   private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
