@@ -392,7 +392,7 @@ struct ProgramTests {
     var writer = RecordingWriter()
     var file = ""
     var environment = Environment()
-    environment.record = { entry, _ in file += writer.lines(for: entry) }
+    environment.record = { file += writer.lines(for: $0) }
     let program = Program(
       terminal: terminal,
       repository: repository,
@@ -406,5 +406,33 @@ struct ProgramTests {
     replay.move(to: replay.count)
     #expect(replay.screen == view(program.model))
     #expect(terminal.screens.contains(replay.screen))
+  }
+
+  @Test("Keys are remembered once their result is on the screen, or when a report is written")
+  func remembered() {
+    let terminal = ScriptedTerminal([keys("j"), keys(":report"), [.key(.enter)], keys("q")])
+    var remembered: [RecordingEntry] = []
+    var atReport: RecordingEntry?
+    var environment = Environment()
+    environment.remember = { entries, model in
+      remembered += entries
+      guard entries.last != .event(.key(.enter)) else { return }
+      #expect(terminal.screens.last == view(model))
+    }
+    environment.report = { _, _ in
+      atReport = remembered.last
+      return .success("report.txt")
+    }
+    let program = Program(
+      terminal: terminal,
+      repository: RecordingRepository(),
+      wake: {},
+      environment: environment
+    )
+    #expect(remembered.isEmpty)
+    _ = program.run()
+    #expect(atReport == .event(.key(.enter)))
+    let typed = "j:report".map { RecordingEntry.event(.key(.character($0))) }
+    #expect(remembered.filter(typed.contains) == typed)
   }
 }

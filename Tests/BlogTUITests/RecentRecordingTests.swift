@@ -10,11 +10,11 @@ struct RecentRecordingTests {
     var model = Model(RecordingTests.start)
     var largest = 0
 
-    init() { recent.add(.start(RecordingTests.start), before: nil) }
+    init() { recent.add([.start(RecordingTests.start)], after: model) }
 
     mutating func send(_ event: Event) {
-      recent.add(.event(event), before: model)
       _ = update(&model, with: event)
+      recent.add([.event(event)], after: model)
     }
 
     /// The screen at the end of the replay, and that at its beginning.

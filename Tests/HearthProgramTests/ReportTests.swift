@@ -101,12 +101,9 @@ extension ReportTests {
       size: Size(width: 80, height: 24),
       now: 1_700_000_000_000
     )
-    recent.add(.start(start), before: nil)
     var model = Model(start)
-    for event in events {
-      recent.add(.event(event), before: model)
-      _ = update(&model, with: event)
-    }
+    for event in events { _ = update(&model, with: event) }
+    recent.add([.start(start)] + events.map(RecordingEntry.event), after: model)
     return (recent, model)
   }
 

@@ -88,10 +88,10 @@ package struct Environment {
   package var watchWire: (Bool) -> Void = { _ in }
   /// Connects to the database (true), or disconnects and stays disconnected (false).
   package var setNetwork: (Bool) -> Void = { _ in }
-  /// Records each event before the program handles it, with the model at that time.
-  ///
-  /// The start has no model yet. See ``Recording``.
-  package var record: (RecordingEntry, _ before: Model?) -> Void = { _, _ in }
+  /// Records each event before the program handles it; see ``Recording``.
+  package var record: (RecordingEntry) -> Void = { _ in }
+  /// Remembers events once their result is on the screen, so that no key waits for it.
+  package var remember: ([RecordingEntry], _ after: Model) -> Void = { _, _ in }
   /// Writes a report of what is shown and has happened to that file, or to one of its own if the
   /// name is empty, and returns its full path.
   package var report: (Model, _ file: String) -> Result<String, EnvironmentError> = { _, _ in

@@ -25,6 +25,8 @@ package final class Program<Terminal: TerminalDevice> {
   private var ending: Ending?
   /// Effects without a visible result; performing them first would delay drawing.
   private var waiting: [Effect] = []
+  /// What has happened since the last drawing.
+  private var unremembered: [RecordingEntry] = []
 
   /// Makes a program; nothing happens before ``run()``.
   ///
@@ -60,8 +62,8 @@ package final class Program<Terminal: TerminalDevice> {
       unsent: unsent,
       history: history
     )
-    environment.record(.start(start), nil)
     model = Model(start)
+    record(.start(start))
     model.session.isWithoutAccount = environment.isWithoutAccount
     send(.configured(configuration))
   }
@@ -137,7 +139,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func send(_ event: Event) {
     mayBeUnkept = true
-    environment.record(.event(event), model)
+    record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
     for effect in update(&model, with: event) {
@@ -151,6 +153,17 @@ package final class Program<Terminal: TerminalDevice> {
     }
   }
 
+  private func record(_ entry: RecordingEntry) {
+    environment.record(entry)
+    unremembered.append(entry)
+  }
+
+  private func remember() {
+    guard !unremembered.isEmpty else { return }
+    environment.remember(unremembered, model)
+    unremembered = []
+  }
+
   private func draw() {
     let screen = view(model, reusing: &drawnRows)
     if screen != shown {
@@ -158,6 +171,7 @@ package final class Program<Terminal: TerminalDevice> {
       shown = screen
     }
     performWaiting()
+    remember()
   }
 
   private func performWaiting() {
@@ -267,6 +281,7 @@ package final class Program<Terminal: TerminalDevice> {
     case .write(let text, let file):
       tell(environment.write(text, file)) { .succeeded("Written to \($0)") }
     case .report(let file):
+      remember()
       tell(environment.report(model, file)) { .succeeded("The report is in \($0)") }
     case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):

@@ -34,13 +34,17 @@ package struct RecentRecording {
   /// Makes an empty recording.
   package init() {}
 
-  /// Adds an entry.
+  /// Adds entries.
   ///
   /// - Parameters:
-  ///   - entry: What happens.
-  ///   - model: The model before it happens; nil before there is one.
-  package mutating func add(_ entry: RecordingEntry, before model: Model?) {
-    if let model, isDue(model) { beginPart(from: model) }
+  ///   - entries: What happened, in order.
+  ///   - model: The model after it.
+  package mutating func add(_ entries: [RecordingEntry], after model: Model) {
+    for entry in entries { add(entry) }
+    if isDue(model) { beginPart(from: model) }
+  }
+
+  private mutating func add(_ entry: RecordingEntry) {
     switch entry {
     case .start(let start):
       latest = [:]

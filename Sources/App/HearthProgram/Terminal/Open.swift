@@ -176,10 +176,8 @@ struct Open: AsyncParsableCommand {
     environment.canChangeAccount = try hasAccounts()
     environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
     var recent = RecentRecording()
-    environment.record = { entry, model in
-      recording?.add(entry)
-      recent.add(entry, before: model)
-    }
+    if let recording { environment.record = { recording.add($0) } }
+    environment.remember = { recent.add($0, after: $1) }
     let reporter = Reporter(paths: paths, known: [options.apiKey].compactMap(\.self))
     environment.report = { model, file in
       reporter.report(on: model, recording: recent.text, wire: tap.recent(), to: file)

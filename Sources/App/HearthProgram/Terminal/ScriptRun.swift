@@ -113,7 +113,7 @@ struct ScriptRun {
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     let recording = try options.recording()
-    if let recording { environment.record = { entry, _ in recording.add(entry) } }
+    if let recording { environment.record = { recording.add($0) } }
     let program = Program(
       terminal: terminal,
       repository: blog,
