@@ -81,7 +81,7 @@ struct HelpTests {
     var model = Fixture.loaded(Size(width: 20, height: 6))
     model.type("?", .enter)
     var seen: Set<String> = []
-    for _ in 0..<900 {
+    for _ in 0..<1_500 {
       seen.formUnion(model.rows)
       model.type("j")
     }

@@ -3,6 +3,8 @@ package struct Configuration: Hashable, Sendable, Codable {
   package var settings: Settings
   /// The key bindings that differ from the default ones.
   package var keys: [KeyOverride]
+  /// The user's own commands for posts.
+  package var commands: [OwnCommand] = []
   /// The themes in addition to the built-in ones.
   package var themes: [Theme]
   /// The name of the file in problems.

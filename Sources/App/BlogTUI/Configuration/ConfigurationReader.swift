@@ -70,15 +70,21 @@ package struct ConfigurationReader {
   private mutating func readFile(_ text: String) {
     let document = TOMLDocument(text)
     for fault in document.faults { complain(fault.reason, line: fault.line) }
+    var commands = OwnCommandReader()
     for entry in document.entries {
       switch entry.table.first {
       case nil: readSetting(entry)
+      case "commands"? where entry.table.count <= 2: commands.read(entry)
       case "keys"? where entry.table.count <= 2: readKeys(entry)
       default:
         let name = entry.table.joined(separator: ".")
-        complain("there is no table [\(name)]; there are [keys] and [keys.PLACE]", line: entry.line)
+        let known = "there are [keys], [keys.PLACE], [commands] and [commands.NAME]"
+        complain("there is no table [\(name)]; \(known)", line: entry.line)
       }
     }
+    commands.finish()
+    for fault in commands.faults { complain(fault.reason, line: fault.line) }
+    configuration.commands = commands.complete
     configuration.problems.sort { ($0.line ?? 0) < ($1.line ?? 0) }
   }
 

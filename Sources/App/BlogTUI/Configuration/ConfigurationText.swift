@@ -16,6 +16,12 @@ package enum ConfigurationText {
         text += "\(TOMLKey.quoted(wish.keys)) = \(TOMLKey.quoted(wish.action))\n"
       }
     }
+    for command in configuration.commands {
+      text += "\n[commands.\(TOMLKey.text(command.name))]\n"
+      text += "run = \(TOMLKey.quoted(command.shell))\n"
+      if let keys = command.keys?.keys { text += "key = \(TOMLKey.quoted(keys))\n" }
+      text += "output = \(TOMLKey.quoted(command.output.rawValue))\n"
+    }
     return text
   }
 

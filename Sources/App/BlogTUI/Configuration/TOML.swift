@@ -77,7 +77,8 @@ struct TOMLDocument {
     table.keys.flatMap { key -> [Entry] in
       guard let value = table[key] else { return [] }
       if let inner = value.table { return entries(of: inner, in: names + [key], lineNumbers) }
-      let line = lineNumbers[names + [key]]
+      // What stands in braces is on the line of its table.
+      let line = lineNumbers[names + [key]] ?? lineNumbers[names]
       return [Entry(table: names, key: key, value: text(of: value), line: line)]
     }
   }
@@ -164,6 +165,8 @@ enum TOMLKey {
 
   /// The string as written in a file.
   static func quoted(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    "\""
+      + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      .replacing("\n", with: "\\n").replacing("\t", with: "\\t") + "\""
   }
 }

@@ -92,6 +92,27 @@ package enum ManualPages {
         + "takes a key away. hearth-keys(7) lists the places and the actions."
     )
     page.example("[keys.list]\n\"x\" = \"star\"\n\"d d\" = \"delete\"\n\"s\" = \"none\"")
+    page.heading("Commands")
+    page.paragraph(
+      "The table [commands] has shell commands of your own for the selected post: a name and what "
+        + "the shell runs, or a table [commands.NAME] with run, key and output. The name can be "
+        + "typed like that of any action, and bound in [keys]. The command gets the text of the post "
+        + "as its input, without control characters, and what else there is in the variables "
+        + "HEARTH_POST_ID, HEARTH_POST_AUTHOR, HEARTH_POST_TITLE and HEARTH_POST_LINK (the first "
+        + "link in it, or nothing). Put them in double quotes. Nothing of a post is ever a part of "
+        + "what the shell reads."
+    )
+    page.paragraph(
+      "With output = \"page\", which is the default, a page shows what the command writes, if "
+        + "anything; with \"none\" nobody sees it; with \"terminal\" the command has the terminal "
+        + "until it ends. If it fails, its status and the last line are shown. Without the "
+        + "terminal, it has a minute."
+    )
+    page.example(
+      "[commands]\nwords = \"wc -w\"\n\n[commands.keep]\n"
+        + "run = 'cat > ~/posts/\"$HEARTH_POST_ID\".txt'\nkey = \"g k\"\n\n[commands.browse]\n"
+        + "run = 'w3m \"$HEARTH_POST_LINK\"'\nkey = \"W\"\noutput = \"terminal\""
+    )
     page.heading("Themes")
     page.paragraph(
       "A file NAME.toml in the folder themes beside config.toml is a theme of that name. Each line "

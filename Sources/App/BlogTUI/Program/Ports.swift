@@ -78,6 +78,10 @@ package struct Environment {
     _,
     _ in .failure(.unavailable)
   }
+  /// Runs a shell command; one that has the terminal ends before this returns.
+  package var run: (CommandJob, _ ended: @escaping @Sendable (CommandOutcome) -> Void) -> Void = {
+    $1(CommandOutcome(name: $0.name, failure: "cannot be run here"))
+  }
   /// Saves the history of the command line.
   package var keepHistory: ([String]) -> Void = { _ in }
   /// Saves a value in the configuration file.

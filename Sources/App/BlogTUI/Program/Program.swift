@@ -288,7 +288,15 @@ package final class Program<Terminal: TerminalDevice> {
       tell(environment.keepSetting(setting, value)) { _ in nil }
     case .watchWire(let isOn): environment.watchWire(isOn)
     case .network(let isOn): environment.setNetwork(isOn)
+    case .run(let job): run(job)
     }
+  }
+
+  private func run(_ job: CommandJob) {
+    let ended: @Sendable (CommandOutcome) -> Void = { [inbox] in inbox.add(.commandEnded($0)) }
+    guard job.output == .terminal else { return environment.run(job, ended) }
+    terminal.withSuspendedScreen { environment.run(job, ended) }
+    send(.resumed)
   }
 
   private func tell<Value>(

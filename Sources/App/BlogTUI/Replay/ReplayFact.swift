@@ -55,7 +55,7 @@ extension ReplayFact {
     case .failed(let text): return [ReplayFact(.refusal, text: text)]
     case .succeeded(let text): return [ReplayFact(.other, text: text)]
     case .started, .tick, .posted, .commented, .resumed, .edited, .editedText, .kept, .configured,
-      .wire:
+      .wire, .commandEnded:
       return []
     }
   }

@@ -10,6 +10,16 @@ package enum OtherProgram {
     case terminal
     /// The program has no input and output and runs independently.
     case none
+    /// The program reads a file. Without an output it gets the rest of the terminal, and this process
+    /// waits for it; with one, it has no terminal and runs independently.
+    case input(Int32, output: Int32?)
+
+    fileprivate var isWaitedFor: Bool {
+      switch self {
+      case .terminal, .input(_, output: nil): true
+      case .none, .input: false
+      }
+    }
   }
 
   /// Runs a program.
@@ -17,14 +27,18 @@ package enum OtherProgram {
   /// - Parameters:
   ///   - words: The program, looked up in `PATH`, and its arguments.
   ///   - connection: How the program is connected.
+  ///   - added: Environment variables in addition to those of this process.
   ///   - ended: Called on another thread with the exit status of a program that is not waited for.
+  ///   - started: Called with the identifier of the process.
   /// - Returns: The exit status, 0 if the program is not waited for, or the system's error message
   ///   if it cannot be started.
   @discardableResult
   package static func run(
     _ words: [String],
     with connection: Connection,
-    ended: @escaping @Sendable (Int32) -> Void = { _ in }
+    variables added: [String: String] = [:],
+    ended: @escaping @Sendable (Int32) -> Void = { _ in },
+    started: (Int32) -> Void = { _ in }
   ) -> Result<Int32, Failure> {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -41,7 +55,16 @@ package enum OtherProgram {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    if case .none = connection {
+    switch connection {
+    case .terminal: break
+    case .input(let input, let output):
+      posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+      guard let output else { break }
+      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+      posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
+      // A session of its own has no terminal that it could take over.
+      flags |= Self.ownSession
+    case .none:
       for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
       }
@@ -51,17 +74,22 @@ package enum OtherProgram {
     posix_spawnattr_setflags(&attributes, Int16(flags))
     let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     let variables: [UnsafeMutablePointer<CChar>?] =
-      ProcessInfo.processInfo.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+      ProcessInfo.processInfo.environment.merging(added) { $1 }
+      .map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in arguments + variables { free(text) } }
     var process: pid_t = 0
     let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, variables)
     guard code == 0 else { return .failure(Failure(reason: String(cString: strerror(code)))) }
-    guard case .terminal = connection else {
+    started(process)
+    guard connection.isWaitedFor else {
       Thread.detachNewThread { [process] in ended(wait(for: process)) }
       return .success(0)
     }
     return .success(wait(for: process))
   }
+
+  /// `POSIX_SPAWN_SETSID`, which the system's headers hide.
+  private static let ownSession: Int32 = 0x80
 
   /// Why a program was not started.
   package struct Failure: Error {

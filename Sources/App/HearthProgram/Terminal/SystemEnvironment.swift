@@ -25,6 +25,7 @@ extension Environment {
     environment.edit = { editor.edit($0) }
     environment.editText = { editor.edit($0, on: $1) }
     environment.openLink = { Browser.open($0, report: report) }
+    environment.run = { ShellCommand.run($0, ended: $1) }
     environment.keepHistory = { history.save($0) }
     environment.keepSetting = { files.keep($1, for: $0) }
     environment.write = { text, name in TextFile.write(text, to: name) }

@@ -157,12 +157,3 @@ extension KeyMap where Meaning == Action, Mode == Context {
     return KeyTable(rows)
   }
 }
-
-extension Configuration {
-  /// The problems of the files, including keys for what does not exist.
-  package var allProblems: [ConfigurationProblem] {
-    var all = problems
-    _ = KeyTable.standard.applying(keys, source: source, problems: &all)
-    return all
-  }
-}

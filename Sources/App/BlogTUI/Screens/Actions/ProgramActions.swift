@@ -70,6 +70,14 @@ enum ProgramActions {
       change: { $0.openLinks() }
     ),
     BoundAction(
+      "pipe",
+      keys: ["!"],
+      in: ListActions.reading,
+      help: "pipe the post to a shell command",
+      unless: { $0.noPostInViewReason },
+      change: { $0.openCommandLine("pipe ") }
+    ),
+    BoundAction(
       "edit-in-editor",
       keys: ["^E"],
       in: [.compose, .comment],

@@ -62,6 +62,8 @@ package struct Session: Sendable {
   package internal(set) var commandHistory: [String] = []
   /// The names of the commands that were run last, the latest first.
   var recentCommands: [String] = []
+  /// The shell command that is running.
+  var runningCommand: String?
   /// The traffic on the wire.
   package internal(set) var inspector = Inspector()
   /// All messages so far.

@@ -10,7 +10,7 @@ extension Model {
       next.settings.choose(session.settings[setting], for: setting, from: .session)
     }
     var problems = next.problems
-    session.keys = KeyTable.standard.applying(next.keys, source: next.source, problems: &problems)
+    session.keys = next.keyTable(problems: &problems)
     next.problems = problems
     let isNews = problems != session.configuration.problems
     session.configuration = next

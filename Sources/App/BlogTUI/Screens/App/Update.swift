@@ -32,6 +32,8 @@ package enum Event: Equatable, Sendable, Codable {
   case wire([WireEvent])
   /// A command to run, as if it had been typed.
   case command(String)
+  /// A shell command of the user has ended.
+  case commandEnded(CommandOutcome)
 }
 
 /// Work for the program outside the model, in response to an event.
@@ -91,6 +93,8 @@ package enum EnvironmentAction: Hashable, Sendable {
   case watchWire(Bool)
   /// Connect to the database (true), or disconnect and stay disconnected (false).
   case network(Bool)
+  /// Run a shell command; ``Event/commandEnded(_:)`` tells how it ended.
+  case run(CommandJob)
 }
 
 /// Updates the model for an event, and returns the work to be done outside it.
@@ -146,6 +150,9 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     return []
   case .command(let text):
     return model.run(text)
+  case .commandEnded(let outcome):
+    model.take(outcome)
+    return outcome.failure == nil ? [] : [.terminal(.bell)]
   }
 }
 
@@ -205,7 +212,7 @@ extension Model {
 
   /// Performs an action in a context, or reports why it does not apply.
   mutating func perform(_ action: Action, in context: Context) -> [Effect] {
-    guard let declaration = ActionTable.declaration(of: action, in: context) else { return [] }
+    guard let declaration = declaration(of: action, in: context) else { return [] }
     if let disabledReason = declaration.disabledReason(self) {
       if let text = disabledReason.message { session.message = text }
       return []
@@ -215,7 +222,7 @@ extension Model {
 
   /// Whether an action would have an effect in the current state.
   func applies(_ action: Action, in context: Context) -> Bool {
-    ActionTable.declaration(of: action, in: context).map { $0.disabledReason(self) == nil } ?? false
+    declaration(of: action, in: context).map { $0.disabledReason(self) == nil } ?? false
   }
 }
 

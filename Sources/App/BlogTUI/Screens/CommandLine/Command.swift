@@ -121,6 +121,12 @@ package struct Command: Sendable {
       run: { model, rest in model.showTag(rest) }
     ),
     Command(
+      "pipe",
+      arguments: "COMMAND",
+      help: "run a shell command with the post as its input",
+      run: { model, rest in model.pipe(to: rest) }
+    ),
+    Command(
       "dump-screen",
       arguments: "FILE",
       help: "write what the screen shows to a file",

@@ -1,0 +1,150 @@
+import BlogModel
+
+/// A shell command with the post that it gets.
+package struct CommandJob: Hashable, Sendable {
+  /// The name of the command in messages.
+  package let name: String
+  /// What the shell runs, of which nothing of the post is ever a part.
+  package let shell: String
+  package let output: OwnCommand.Output
+  /// The text of the post, for the command's standard input.
+  package let input: String
+  /// What else the command can know of the post, by the names of environment variables.
+  package let variables: [String: String]
+
+  /// Makes a job.
+  init(_ command: OwnCommand, on post: Post) {
+    name = command.name
+    shell = command.shell
+    output = command.output
+    input = Self.harmless(post.body, lines: true) + "\n"
+    let link = Link.all(in: post.title + "\n" + post.body).first?.text
+    variables = [
+      "HEARTH_POST_ID": Self.harmless(post.id),
+      "HEARTH_POST_AUTHOR": Self.harmless(post.author),
+      "HEARTH_POST_TITLE": Self.harmless(post.title),
+      "HEARTH_POST_LINK": link ?? "",
+    ]
+  }
+
+  /// A text without what would control a terminal.
+  private static func harmless(_ text: String, lines: Bool = false) -> String {
+    var kept = String.UnicodeScalarView()
+    kept.append(
+      contentsOf: text.unicodeScalars.lazy.prefix(lines ? 1_000_000 : 1_000).filter { scalar in
+        scalar.properties.generalCategory != .control
+          || lines && (scalar == "\n" || scalar == "\t")
+      }
+    )
+    return String(kept)
+  }
+}
+
+/// How a shell command ended.
+package struct CommandOutcome: Hashable, Sendable, Codable {
+  /// The name of the command.
+  package let name: String
+  /// What it wrote, if a page is to show it; of a failure, the last line counts.
+  package let output: String
+  /// Why it failed, such as "ended with status 1"; nil if it did not.
+  package let failure: String?
+
+  /// Makes an outcome.
+  package init(name: String, output: String = "", failure: String? = nil) {
+    self.name = name
+    self.output = output
+    self.failure = failure
+  }
+}
+
+extension OwnCommand {
+  /// The command as an action, with the keys that the file gives it.
+  fileprivate var declaration: BoundAction {
+    BoundAction(
+      Action(stringLiteral: name),
+      keys: [],
+      in: ListActions.reading,
+      help: SafeText(untrusted: "own command: " + shell, limit: 100),
+      unless: { $0.noPostInViewReason },
+      perform: { $0.run(self) }
+    )
+  }
+}
+
+extension Configuration {
+  /// The keys of the program after the user's bindings, with the user's own commands.
+  ///
+  /// - Parameter problems: Receives the problems of bindings and names, which have no effect.
+  /// - Returns: The table.
+  func keyTable(problems: inout [ConfigurationProblem]) -> KeyTable {
+    let taken = Set(KeyTable.standard.actions.map(\.name) + Command.all.map(\.name))
+    var own: [OwnCommand] = []
+    for command in commands {
+      guard taken.contains(command.name) else {
+        own.append(command)
+        continue
+      }
+      let reason = "there is a command \"\(command.name)\" already; choose another name"
+      problems.append(ConfigurationProblem(source: source, line: command.line, reason: reason))
+    }
+    return KeyTable(KeyTable.standard.bindings + own.map(\.declaration.binding))
+      .applying(own.compactMap(\.keys) + keys, source: source, problems: &problems)
+  }
+
+  /// The problems of the files, including keys for what does not exist.
+  package var allProblems: [ConfigurationProblem] {
+    var all = problems
+    _ = keyTable(problems: &all)
+    return all.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+  }
+}
+
+extension Model {
+  /// The declaration of an action, or of a command of the user's own; nil if it does not exist in
+  /// the context.
+  func declaration(of action: Action, in context: Context) -> BoundAction? {
+    if let declaration = ActionTable.declaration(of: action, in: context) { return declaration }
+    guard ListActions.reading.contains(context) else { return nil }
+    return session.configuration.commands.first { $0.name == action.name }?.declaration
+  }
+
+  /// Runs a shell command once, with the post in view as its input.
+  mutating func pipe(to shell: String) -> [Effect] { run(OwnCommand(shell, shell: shell)) }
+
+  fileprivate mutating func run(_ command: OwnCommand) -> [Effect] {
+    guard let post = postInView else {
+      session.message = .note("There is no post here")
+      return []
+    }
+    let name = Self.shown(command.name)
+    if let running = session.runningCommand {
+      session.message = .failure("\(Self.shown(running)) is still running; it has a minute.")
+      return []
+    }
+    session.runningCommand = command.name
+    session.message = .note("\(name) is running")
+    return [.environment(.run(CommandJob(command, on: post)))]
+  }
+
+  /// Shows what has become of a command.
+  mutating func take(_ outcome: CommandOutcome) {
+    session.runningCommand = nil
+    let name = Self.shown(outcome.name)
+    let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+    if let failure = outcome.failure {
+      let last = lines.last { !$0.allSatisfy(\.isWhitespace) }.map { ": \($0)" } ?? "."
+      session.message = .failure("\(name) \(failure)\(last)")
+      return
+    }
+    session.message = .note("\(name) is done")
+    guard !outcome.output.isBlank else { return }
+    let text = SafeText(untrusted: outcome.output, mode: .multiLine, limit: 200_000)
+    let title = SafeText(untrusted: outcome.name, limit: 40)
+    session.message = nil
+    show(Page(title: title, content: .text([Page.Paragraph(text: text, isHeading: false)])))
+  }
+
+  private static func shown(_ name: String) -> String {
+    SafeText(untrusted: name, limit: 40).string
+  }
+}
