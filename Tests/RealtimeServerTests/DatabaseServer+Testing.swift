@@ -11,9 +11,7 @@ extension DatabaseServer {
     store: any TreeStore = MemoryTreeStore(),
     logger: Logger = Logger(label: "hearth.server")
   ) async throws -> DatabaseServer {
-    var options = options
-    options.connectionThreads = ConnectionThreads.current
-    return try await start(options, store: store, logger: logger, clock: { 1_700_000_000_000 })
+    try await start(options, store: store, logger: logger, clock: { 1_700_000_000_000 })
   }
 
   /// A connection that has not received its greeting yet.
@@ -33,28 +31,4 @@ extension DatabaseServer {
   var address: ListenAddress {
     get throws { .loopback(port: try #require(port)) }
   }
-}
-
-/// Runs each test twice: with connections on the server's own event loop, and on two others.
-struct ConnectionThreads: SuiteTrait, TestTrait, TestScoping {
-  /// The threads of the servers that a test starts.
-  @TaskLocal static var current = 0
-
-  var isRecursive: Bool { true }
-
-  func provideScope(
-    for test: Test,
-    testCase: Test.Case?,
-    performing function: @concurrent @Sendable () async throws -> Void
-  ) async throws {
-    try await function()
-    // A suite is a test as well, around its tests.
-    guard testCase != nil else { return }
-    try await Self.$current.withValue(2) { try await function() }
-  }
-}
-
-extension Trait where Self == ConnectionThreads {
-  /// Runs each test twice: with connections on the server's own event loop, and on two others.
-  static var onEitherThread: Self { Self() }
 }

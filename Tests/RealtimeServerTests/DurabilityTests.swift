@@ -6,7 +6,7 @@ import RealtimeServer
 import Testing
 import TransportTestSupport
 
-@Suite("Durability of a server's data", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("Durability of a server's data", .timeLimit(.minutes(1)))
 struct DurabilityTests {
   private func put(_ number: Int) -> String {
     #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a/k\#(number)","d":\#(number)}}}"#

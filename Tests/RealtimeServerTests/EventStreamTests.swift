@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("An event stream", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("An event stream", .timeLimit(.minutes(1)))
 struct EventStreamTests {
   private let accept = "Accept: text/event-stream"
 

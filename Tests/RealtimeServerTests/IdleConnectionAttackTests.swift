@@ -9,7 +9,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// Clients that only occupy connections.
-@Suite("Idle connections", .onEitherThread, .timeLimit(.minutes(2)))
+@Suite("Idle connections", .timeLimit(.minutes(2)))
 struct IdleConnectionAttackTests {
   private func start(
     _ connections: Int,
@@ -18,7 +18,6 @@ struct IdleConnectionAttackTests {
     var options = DatabaseServer.Options(port: 0, rules: rules)
     options.limits.connections = connections
     options.credentialVerifier = NamedVerifier()
-    options.connectionThreads = ConnectionThreads.current
     return try await .start(options)
   }
 
@@ -87,7 +86,6 @@ struct IdleConnectionAttackTests {
     options.socketPath = directory.file("s")
     options.limits.connectionsPerAddress = 4
     let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
-    options.connectionThreads = ConnectionThreads.current
     let server = try await DatabaseServer.start(options, logger: logger)
     var clients: [ClientProbe] = []
     for _ in 0..<4 { clients.append(try await client(of: server)) }

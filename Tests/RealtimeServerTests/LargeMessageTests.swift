@@ -5,7 +5,7 @@ import TransportTestSupport
 
 /// Large messages are parsed and encoded off the event loop, which must have no effect other than
 /// on timing.
-@Suite("Large messages", .onEitherThread, .timeLimit(.minutes(2)))
+@Suite("Large messages", .timeLimit(.minutes(2)))
 struct LargeMessageTests {
   private static let text = String(repeating: "x", count: 100_000)
 

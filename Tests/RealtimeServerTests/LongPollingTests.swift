@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Long polling", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("Long polling", .timeLimit(.minutes(1)))
 struct LongPollingTests {
   private func put(_ id: Int, _ path: String, _ value: String, action: String = "p") -> String {
     #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":{"p":"\#(path)","d":\#(value)}}}"#

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that receives hostile HTTP", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A server that receives hostile HTTP", .timeLimit(.minutes(1)))
 struct RESTRobustnessTests {
   private static let start = "PUT /a.json HTTP/1.1\r\nHost: localhost\r\n"
 

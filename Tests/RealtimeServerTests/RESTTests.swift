@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("REST", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("REST", .timeLimit(.minutes(1)))
 struct RESTTests {
   private func store() throws -> MemoryTreeStore {
     let root = try Node(json: try JSONParser.parse(RESTCase.data))

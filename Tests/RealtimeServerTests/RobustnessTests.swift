@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that receives garbage", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A server that receives garbage", .timeLimit(.minutes(1)))
 struct RobustnessTests {
   private static let messages = [
     #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","q":{"l":2,"vf":"r","i":"x"},"t":1,"h":""}}}"#,

@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("A session with a server", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A session with a server", .timeLimit(.minutes(1)))
 struct SessionTests {
   @Test("starts with a greeting that contains the time, the requested host and the session ID")
   func hello() async throws {

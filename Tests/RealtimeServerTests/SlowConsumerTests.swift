@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that stops reading", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("A client that stops reading", .timeLimit(.minutes(1)))
 struct SlowConsumerTests {
   private static let filler = String(repeating: "x", count: 4_000)
 
@@ -20,7 +20,6 @@ struct SlowConsumerTests {
     options.limits.outputCoalesceBytes = coalesce
     options.limits.outputBytes = bytes
     options.limits.outputSeconds = seconds
-    options.connectionThreads = ConnectionThreads.current
     return try await .start(options)
   }
 

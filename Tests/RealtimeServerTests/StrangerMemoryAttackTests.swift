@@ -18,13 +18,11 @@ struct StrangerMemoryAttackTests {
     _ settings: [String: Int] = [:],
     rules: DatabaseServer.Rules,
     root: Node = .empty,
-    socketPath: String? = nil,
-    threads: Int = ConnectionThreads.current
+    socketPath: String? = nil
   ) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: rules)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    options.connectionThreads = threads
     return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
   }
 
@@ -44,10 +42,7 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Bodies
 
-  @Test(
-    "is not spent on a forbidden body, which is refused before it is read",
-    .onEitherThread
-  )
+  @Test("is not spent on a forbidden body, which is refused before it is read")
   func refusedBodies() async throws {
     let server = try await start(rules: .source(Self.closed))
     for _ in 0..<20 {
@@ -72,10 +67,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test(
-    "is limited for unfinished bodies under open rules, and others get through",
-    .onEitherThread
-  )
+  @Test("is limited for unfinished bodies under open rules, and others get through")
   func unfinishedBodies() async throws {
     let server = try await start(["memory-mebibytes": 32], rules: .open)
     let before = ResidentMemory.mebibytes()
@@ -104,7 +96,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("is reclaimed from a client that stalls mid-body while others wait", .onEitherThread)
+  @Test("is reclaimed from a client that stalls mid-body while others wait")
   func stoppedBodies() async throws {
     let server = try await start(["memory-mebibytes": 8], rules: .open)
     let stopped = try await HTTPProbe(server.address)
@@ -119,7 +111,7 @@ struct StrangerMemoryAttackTests {
 
   // MARK: Messages
 
-  @Test("is not spent on a forbidden message, which is skipped unread", .onEitherThread)
+  @Test("is not spent on a forbidden message, which is skipped unread")
   func refusedMessages() async throws {
     let server = try await start(rules: .source(Self.closed))
     let stranger = try await RawWebSocket(server.address)
@@ -141,10 +133,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test(
-    "is limited for unfinished messages under open rules, and others get through",
-    .onEitherThread
-  )
+  @Test("is limited for unfinished messages under open rules, and others get through")
   func unfinishedMessages() async throws {
     let server = try await start(["memory-mebibytes": 32], rules: .open)
     let before = ResidentMemory.mebibytes()
@@ -165,7 +154,7 @@ struct StrangerMemoryAttackTests {
     await server.stop()
   }
 
-  @Test("is not limited over the local socket", .onEitherThread)
+  @Test("is not limited over the local socket")
   func localMessages() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
@@ -202,15 +191,14 @@ struct StrangerMemoryAttackTests {
 
   @Test(
     "is limited for clients that request without reading, and others are answered",
-    arguments: Wish.allCases.map { ($0, 0) } + [(.requests, 2), (.streams, 2)]
+    arguments: Wish.allCases
   )
-  func readers(wish: Wish, threads: Int) async throws {
+  func readers(wish: Wish) async throws {
     let root = Node(sortedChildren: [(ChildKey("big"), Self.big), (ChildKey("small"), .integer(7))])
     let server = try await start(
       ["memory-mebibytes": 32],
       rules: .open,
-      root: root,
-      threads: threads
+      root: root
     )
     let before = ResidentMemory.mebibytes()
     var strangers: [any Sendable] = []

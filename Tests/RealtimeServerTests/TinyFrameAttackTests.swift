@@ -2,7 +2,7 @@ import RealtimeServer
 import Testing
 
 /// Clients that send much of what costs them nothing, over several connections.
-@Suite("Tiny frames and requests", .onEitherThread, .timeLimit(.minutes(1)))
+@Suite("Tiny frames and requests", .timeLimit(.minutes(1)))
 struct TinyFrameAttackTests {
   @Test(
     "Pings and keep-alives are read at the pace of their network",

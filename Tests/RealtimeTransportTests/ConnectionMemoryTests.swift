@@ -25,7 +25,7 @@ struct ConnectionMemoryTests {
   }
 
   private func makeHolder(_ name: String, isStranger: Bool = true) -> InputPromises.Holder {
-    let holder = InputPromises.Holder(on: loop) { [log] in log.lines.append("\(name) ended") }
+    let holder = InputPromises.Holder { [log] in log.lines.append("\(name) ended") }
     holder.isStranger = isStranger
     return holder
   }
@@ -193,60 +193,5 @@ struct ConnectionMemoryTests {
     }
     #expect(Set(idle.reasons) == ["it does not read 900 bytes, and others need the memory"])
     #expect(slow.reasons == [] && small.reasons == [])
-  }
-
-  // MARK: Branches
-
-  @Test("is shared by all event loops and granted on the connection's own event loop")
-  func inputOfBranches() {
-    let memory = makeMemory()
-    let other = EmbeddedEventLoop()
-    let branch = memory.branch(on: other).value
-    let (a, b) = (makeHolder("a"), InputPromises.Holder(on: other) {})
-    #expect(ask(memory, a, 60, "a"))
-    #expect(!ask(branch, b, 60, "b"))
-    #expect(memory.promisedInput == 60 && branch.promisedInput == 60)
-    memory.input.release(a)
-    loop.run()
-    #expect(log.lines == [])
-    other.run()
-    #expect(log.lines == ["b granted"])
-  }
-
-  @Test("is exhausted for all event loops by the sum of their unread output")
-  func outputOfBranches() throws {
-    let memory = makeMemory()
-    let box = memory.branch(on: EmbeddedEventLoop())
-    let (channel, other) = (try makeChannel(memory), try makeChannel(box.value))
-    memory.pendingOutput = { 1 }
-    channel.send(bytes(600))
-    other.send(bytes(400))
-    #expect(memory.isExhausted(isWaiting: true))
-    #expect(box.value.isExhausted(isWaiting: true))
-    #expect(!box.value.isExhausted(isWaiting: false))
-    try channel.take(1)
-    #expect(!memory.isExhausted(isWaiting: true))
-    #expect(!box.value.isExhausted(isWaiting: true))
-    other.queue.close()
-    channel.queue.close()
-    #expect(memory.outputBytes == 1)
-  }
-
-  @Test("makes other event loops check for read output while one of them waits")
-  func looksOfBranches() throws {
-    let memory = makeMemory()
-    let other = EmbeddedEventLoop()
-    let box = memory.branch(on: other)
-    let channel = try makeChannel(box.value)
-    channel.send(bytes(1_001))
-    try channel.take(1)
-    // Only the connection's own event loop can tell how much is still waiting.
-    #expect(memory.isExhausted(isWaiting: true))
-    memory.whenRelieved { [log] in log.lines.append("relieved") }
-    loop.advanceTime(by: .milliseconds(20))
-    #expect(log.lines == [])
-    other.advanceTime(by: .milliseconds(20))
-    loop.advanceTime(by: .milliseconds(20))
-    #expect(log.lines == ["relieved"])
   }
 }

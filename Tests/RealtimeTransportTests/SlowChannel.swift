@@ -68,19 +68,14 @@ final class SlowChannel {
   private let gate = Gate()
   private let owner = Owner()
 
-  init(
-    _ limits: TransportLimits,
-    memory: ConnectionMemory? = nil,
-    mirror: OutputMirror? = nil
-  ) throws {
+  init(_ limits: TransportLimits, memory: ConnectionMemory? = nil) throws {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandlers(gate, owner)
     let context = try pipeline.context(handler: owner)
     queue = OutputQueue(
       limits: Shared(limits),
       context: context,
-      memory: memory,
-      mirror: mirror
+      memory: memory
     ) { [record] in record.stalls.append($0) }
     owner.queue = queue
     try channel.connect(to: SocketAddress(unixDomainSocketPath: "/none")).wait()

@@ -46,24 +46,6 @@ extension EndToEnd {
       #expect(try server.request("PUT", "/x.json", "2").status == 200)
     }
 
-    @Test(
-      "With connection threads, clients read each other's writes, and the server stops normally"
-    )
-    func threads() throws {
-      let sandbox = try Sandbox()
-      let server = try sandbox.serve("--emulator", "--port", "0", "--threads", "2")
-      let process = server.process
-      #expect(try server.request("PUT", "/x.json", "1").body == "1")
-      for _ in 0..<4 { #expect(try server.request("GET", "/x.json").body == "1") }
-      let tasks = "/proc/\(process.processIdentifier)/task"
-      let names = try FileManager.default.contentsOfDirectory(atPath: tasks).map {
-        try String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
-      }
-      #expect(names.contains("hearth-writes\n"))
-      process.terminate()
-      #expect(process.wait() == 0)
-    }
-
     @Test("Invalid options are rejected with status 2 before the server starts")
     func usage() throws {
       let sandbox = try Sandbox()
@@ -75,7 +57,7 @@ extension EndToEnd {
         (["--ns", "A_b"], "lowercase letters"),
         (["--port", "70000"], "not a port"), (["--metrics", "0"], "above 0"),
         (["--allow-origin", "localhost"], "origin of a web page"),
-        (["--log-format", "xml"], "xml"), (["--threads", "65"], "0 to 64 threads"),
+        (["--log-format", "xml"], "xml"),
       ] {
         let outcome = try sandbox.run(["serve"] + arguments, environment: sandbox.environment)
         #expect(outcome.status == 2, "\(arguments)")

@@ -107,7 +107,7 @@ function __hearth_parse_tokens -S
         case 'migrate'
             __hearth_parse_subcommand 2 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'serve'
-            __hearth_parse_subcommand 0 'port=' 'rules=' 'ns=' 'emulator' 'allow-origin=+' 'allow-host=+' 'limit=+' 'threads=' 'idle-exit=' 'log=' 'store-connections=' 'metrics=' 'store=' 'log-level=' 'log-format=' 'log-size=' 'address=' 'tls-cert=' 'tls-key=' 'advertise=' 'allow-plaintext' 'token-seconds=' 'admin-key-file=' 'no-sign-up' 'pages' 'pages-url=' 'pages-title=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+            __hearth_parse_subcommand 0 'port=' 'rules=' 'ns=' 'emulator' 'allow-origin=+' 'allow-host=+' 'limit=+' 'idle-exit=' 'log=' 'store-connections=' 'metrics=' 'store=' 'log-level=' 'log-format=' 'log-size=' 'address=' 'tls-cert=' 'tls-key=' 'advertise=' 'allow-plaintext' 'token-seconds=' 'admin-key-file=' 'no-sign-up' 'pages' 'pages-url=' 'pages-title=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'stop'
             __hearth_parse_subcommand 0 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'cluster'
@@ -855,7 +855,6 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve"' -l 'allow-origin' -d 'Accept web pages of this origin, such as http://localhost:5173; may be repeated.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve"' -l 'allow-host' -d 'Accept requests that name this host, such as the name that a proxy or a container network uses, and its web pages; addresses and localhost are always accepted; may be repeated.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve"' -l 'limit' -d 'Set a limit; may be repeated. hearth serve --help lists all limits.' -rfka ''
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" threads' -l 'threads' -d 'Read, decode, encrypt and write for connections on this many threads of their own.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" idle-exit' -l 'idle-exit' -d 'Stop after this many seconds without a connection.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" log' -l 'log' -d 'Log to this file instead of stderr.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" store-connections' -l 'store-connections' -d 'Use at most this many connections to the PostgreSQL of --store (30, at least 4).' -rfka ''

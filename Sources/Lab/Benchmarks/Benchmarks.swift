@@ -67,7 +67,6 @@ struct Benchmarks: ParsableCommand {
     let screens = TerminalBenchmarks(environment: environment).all
     let all =
       screens + ClientBenchmarks.all + PutBenchmarks(environment: environment).all
-      + ThreadBenchmarks(environment: environment).all
       + FanOutBenchmarks(environment: environment).all
       + HubBenchmarks(environment: environment).all + StoreBenchmarks(environment: environment).all
       + ConnectionBenchmarks(environment: environment).all

@@ -38,7 +38,6 @@ enum ConnectionCheck {
       user: 0,
       connections: OpenConnections(),
       certificate: NIOLockedValueBox(nil),
-      link: LoopLink(from: channel.eventLoop, to: channel.eventLoop),
       memory: nil,
       endOfTick: NIOLoopBoundBox(OutputTick(channel.eventLoop), eventLoop: channel.eventLoop),
       plainConnections: NIOLoopBoundBox([:], eventLoop: channel.eventLoop)

@@ -36,7 +36,6 @@ struct Allowance {
   }
 
   private mutating func settle(at now: NIODeadline) {
-    // The clocks of two threads may be read in the other order.
     guard now > last else { return }
     let regained = (now - last).nanoseconds / interval.nanoseconds
     count -= Int(min(Int64(count), regained))

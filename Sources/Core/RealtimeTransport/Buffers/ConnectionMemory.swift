@@ -1,15 +1,11 @@
-internal import NIOConcurrencyHelpers
 package import NIOCore
-private import Synchronization
 
 /// The memory that the connections of a server share for input and output.
 ///
 /// Memory for input is promised before the input is read: a connection that needs more than the
 /// small share that every connection has is not read until there is room. Output is counted while
-/// it waits to be read, so that responses are not produced faster than clients read them.
-///
-/// Each event loop of connections has a branch of the memory, to which it is confined; the branches
-/// count together, and have the same bounds.
+/// it waits to be read, so that responses are not produced faster than clients read them. Confined to
+/// the server's event loop.
 package final class ConnectionMemory {
   /// The limits of the memory.
   package struct Bounds: Sendable {
@@ -35,72 +31,31 @@ package final class ConnectionMemory {
 
   /// The bounds.
   package let bounds: Bounds
-  /// Returns the output that has not reached a connection yet, in bytes; nil on other branches than
-  /// the first, which use the last known number.
-  package var pendingOutput: (() -> Int)?
+  /// Returns the output that has not reached a connection yet, in bytes.
+  package var pendingOutput: () -> Int = { 0 }
   /// Called when a lot of memory has been in use and may soon be free.
   package var onBurst: () -> Void = {}
 
   let input: InputPromises
-  let total: OutputTotal
   let eventLoop: any EventLoop
+  /// The output that waits in connections, in bytes.
+  private var waitingBytes = 0
   /// The queues with waiting output.
   private var outputs: [ObjectIdentifier: OutputQueue] = [:]
   private var waiters = CircularBuffer<() -> Void>()
   private var look: Scheduled<Void>?
   private var nextInspection: NIODeadline?
 
-  /// Creates the first branch of a memory, of which nothing is in use yet.
+  /// Creates a memory of which nothing is in use yet.
   package init(_ bounds: Bounds = Bounds(), eventLoop: any EventLoop) {
     self.bounds = bounds
     self.eventLoop = eventLoop
-    let total = OutputTotal(bound: bounds.output)
-    self.total = total
     input = InputPromises(
       strangers: bounds.strangers,
       others: bounds.others,
-      eventLoop: eventLoop,
-      onRelief: { total.reportBurst() }
-    )
-    let first = NIOLoopBoundBox(Weak(self), eventLoop: eventLoop)
-    total.onBurst = { eventLoop.run { first.value.memory?.onBurst() } }
-    total.add { eventLoop.run { first.value.memory?.scheduleLook() } }
-  }
-
-  /// Creates another branch of a memory.
-  private init(_ bounds: Bounds, input: InputPromises, total: OutputTotal, eventLoop: any EventLoop)
-  {
-    self.bounds = bounds
-    self.input = input
-    self.total = total
-    self.eventLoop = eventLoop
-    onBurst = { total.reportBurst() }
-  }
-
-  private struct Weak {
-    weak var memory: ConnectionMemory?
-
-    init(_ memory: ConnectionMemory) {
-      self.memory = memory
-    }
-  }
-
-  /// Creates another branch of this memory, for the connections of another event loop.
-  func branch(on eventLoop: any EventLoop) -> NIOLoopBoundBox<ConnectionMemory> {
-    let box = NIOLoopBoundBox.makeBoxSendingValue(
-      ConnectionMemory(bounds, input: input, total: total, eventLoop: eventLoop),
       eventLoop: eventLoop
     )
-    total.add { [weak box] in
-      guard let box else { return }
-      eventLoop.run { box.value.scheduleLook() }
-    }
-    return box
-  }
-
-  /// Leaves the event loops of the other branches, which are about to end, alone.
-  package func end() {
-    total.removeLooks()
+    input.onRelief = { [weak self] in self?.onBurst() }
   }
 
   /// The memory promised to input, in bytes.
@@ -108,8 +63,7 @@ package final class ConnectionMemory {
 
   /// The known waiting output, in bytes.
   package var outputBytes: Int {
-    if let pendingOutput { total.pendingBytes = pendingOutput() }
-    return total.waitingBytes + total.pendingBytes
+    waitingBytes + pendingOutput()
   }
 
   // MARK: Output
@@ -126,13 +80,17 @@ package final class ConnectionMemory {
   }
 
   /// Whether the waiting output exceeds its bound.
-  var isTight: Bool { total.isTight }
+  var isTight: Bool { waitingBytes > bounds.output }
 
   /// Calls a closure once, later, as soon as long responses may be produced again.
   package func whenRelieved(_ body: @escaping () -> Void) {
     waiters.append(body)
-    total.haveAllLook()
     scheduleLook()
+  }
+
+  /// Counts output that starts to wait outside of queues; a negative number, what no longer does.
+  func count(_ bytes: Int) {
+    waitingBytes += bytes
   }
 
   /// Records that the waiting output of a queue has changed.
@@ -141,15 +99,10 @@ package final class ConnectionMemory {
   ///   - queue: The queue.
   ///   - old: The bytes that were waiting.
   ///   - new: The bytes that are waiting.
-  ///   - arrived: The bytes of these that were counted already, on their way to the queue.
-  func note(_ queue: OutputQueue, from old: Int, to new: Int, arrived: Int) {
-    if (old == 0) != (new == 0) { total.countQueue(new > 0 ? 1 : -1) }
-    total.count(new - old - arrived)
+  func note(_ queue: OutputQueue, from old: Int, to new: Int) {
+    count(new - old)
     outputs[ObjectIdentifier(queue)] = new > 0 ? queue : nil
-    if isTight {
-      total.haveAllLook()
-      scheduleLook()
-    }
+    if isTight { scheduleLook() }
     if new > Self.burst { onBurst() }
   }
 
@@ -174,10 +127,8 @@ package final class ConnectionMemory {
     // A waiter that is still blocked registers again for the next check.
     for _ in 0..<waiters.count where !isExhausted(isWaiting: true) { waiters.removeFirst()() }
     if isTight || !waiters.isEmpty {
-      total.haveAllLook()
       scheduleLook()
     } else {
-      total.allHaveRoom()
       nextInspection = nil
       onBurst()
     }
@@ -186,78 +137,10 @@ package final class ConnectionMemory {
   /// Ends connections that hold up others: they have more output waiting than their fair share and
   /// hardly read it.
   private func endStragglers() {
-    let fairShare = total.waitingBytes / max(1, total.queueCount)
+    let fairShare = waitingBytes / max(1, outputs.count)
     for queue in Array(outputs.values) where queue.isStraggling(beyond: fairShare) {
       queue.end()
     }
-  }
-}
-
-/// The waiting output of all connections of a server, over all branches of its memory.
-final class OutputTotal: Sendable {
-  private let bound: Int
-  private let waiting = Atomic(0)
-  private let pending = Atomic(0)
-  private let queues = Atomic(0)
-  private let allLook = Atomic(false)
-  private let looks = NIOLockedValueBox<[@Sendable () -> Void]>([])
-  private let burst = NIOLockedValueBox<@Sendable () -> Void>({})
-
-  fileprivate init(bound: Int) {
-    self.bound = bound
-  }
-
-  /// The output that waits in connections, or is on its way to their event loop, in bytes.
-  var waitingBytes: Int { waiting.load(ordering: .relaxed) }
-
-  /// Whether the waiting output exceeds its bound.
-  var isTight: Bool { waitingBytes > bound }
-
-  /// Counts output that starts to wait; a negative number counts output that no longer does.
-  func count(_ bytes: Int) {
-    waiting.add(bytes, ordering: .relaxed)
-  }
-
-  /// The output that had not reached a connection when that was last determined, in bytes.
-  fileprivate var pendingBytes: Int {
-    get { pending.load(ordering: .relaxed) }
-    set { pending.store(newValue, ordering: .relaxed) }
-  }
-
-  /// The number of connections with waiting output.
-  fileprivate var queueCount: Int { queues.load(ordering: .relaxed) }
-
-  fileprivate func countQueue(_ number: Int) {
-    queues.add(number, ordering: .relaxed)
-  }
-
-  /// Adds a branch, by a closure that has it look for room.
-  fileprivate func add(_ look: @escaping @Sendable () -> Void) {
-    looks.withLockedValue { $0.append(look) }
-  }
-
-  fileprivate func removeLooks() {
-    looks.withLockedValue { $0 = [] }
-  }
-
-  /// Has all branches look for room: each knows only how much of its own output has been read.
-  fileprivate func haveAllLook() {
-    guard !allLook.exchange(true, ordering: .relaxed) else { return }
-    for look in looks.withLockedValue({ $0.count > 1 ? $0 : [] }) { look() }
-  }
-
-  /// Notes that a branch has found room, and that the others need not be told to look again.
-  fileprivate func allHaveRoom() {
-    allLook.store(false, ordering: .relaxed)
-  }
-
-  fileprivate var onBurst: @Sendable () -> Void {
-    get { burst.withLockedValue { $0 } }
-    set { burst.withLockedValue { $0 = newValue } }
-  }
-
-  fileprivate func reportBurst() {
-    onBurst()
   }
 }
 

@@ -1,57 +1,35 @@
-internal import NIOConcurrencyHelpers
 internal import NIOCore
-private import Synchronization
 
 /// Promises memory to input before it is read.
 ///
 /// A message or body is promised all the memory that it may need in one step, because partial
 /// promises could deadlock. Clients that have not signed in (strangers) and all others have
 /// separate pools, so that strangers never delay the others. A connection that holds a promise and
-/// sends hardly anything while others wait is ended. Shared by all event loops of a server.
-final class InputPromises: Sendable {
-  /// A connection that holds or awaits a promise; used by its event loop.
-  final class Holder: Sendable {
-    private let promisedBytes = Atomic(0)
-    private let arrivedBytes = Atomic(0)
-    private let usesStrangers = Atomic(true)
-    private let hasArrived = Atomic(false)
-    fileprivate let eventLoop: any EventLoop
-    /// Ends the connection because others are waiting for its memory.
-    private let end: NIOLoopBound<() -> Void>
-
-    init(on eventLoop: any EventLoop, end: @escaping () -> Void) {
-      self.eventLoop = eventLoop
-      self.end = NIOLoopBound(end, eventLoop: eventLoop)
-    }
-
+/// sends hardly anything while others wait is ended. Confined to the server's event loop.
+final class InputPromises {
+  /// A connection that holds or awaits a promise.
+  final class Holder {
     /// Whether it uses the pool of clients that have not signed in.
-    var isStranger: Bool {
-      get { usesStrangers.load(ordering: .relaxed) }
-      set { usesStrangers.store(newValue, ordering: .relaxed) }
-    }
-
+    var isStranger = true
     /// Whether all of the promised input has arrived.
-    var isComplete: Bool {
-      get { hasArrived.load(ordering: .relaxed) }
-      set { hasArrived.store(newValue, ordering: .relaxed) }
-    }
-
+    var isComplete = false
     /// The number of bytes promised to it.
-    fileprivate(set) var promised: Int {
-      get { promisedBytes.load(ordering: .relaxed) }
-      set { promisedBytes.store(newValue, ordering: .relaxed) }
+    fileprivate(set) var promised = 0
+    private var arrived = 0
+    /// Ends the connection because others are waiting for its memory.
+    fileprivate let end: () -> Void
+
+    init(end: @escaping () -> Void) {
+      self.end = end
     }
 
-    func received(_ bytes: Int) {
-      arrivedBytes.add(bytes, ordering: .relaxed)
-    }
+    func received(_ bytes: Int) { arrived += bytes }
 
     /// Returns the bytes that have arrived since the last call.
     @discardableResult
-    fileprivate func takeArrived() -> Int { arrivedBytes.exchange(0, ordering: .relaxed) }
-
-    fileprivate func giveUp() {
-      eventLoop.run { self.end.value() }
+    fileprivate func takeArrived() -> Int {
+      defer { arrived = 0 }
+      return arrived
     }
   }
 
@@ -59,7 +37,7 @@ final class InputPromises: Sendable {
     let bound: Int
     var used = 0
     var holders: [ObjectIdentifier: Holder] = [:]
-    var waiting: [(holder: Holder, bytes: Int, grant: NIOLoopBound<() -> Void>)] = []
+    var waiting: [(holder: Holder, bytes: Int, grant: () -> Void)] = []
 
     init(_ bound: Int) {
       self.bound = bound
@@ -75,23 +53,6 @@ final class InputPromises: Sendable {
     }
   }
 
-  private struct Pools {
-    var strangers: Pool
-    var others: Pool
-    /// The holders that use, or wait for, the pool of strangers or the other one.
-    var usesStrangers: [ObjectIdentifier: Bool] = [:]
-    var peak = 0
-    var isLookPlanned = false
-
-    subscript(isStranger isStranger: Bool) -> Pool {
-      _read { if isStranger { yield strangers } else { yield others } }
-      _modify { if isStranger { yield &strangers } else { yield &others } }
-    }
-
-    var promised: Int { strangers.used + others.used }
-    var isAwaited: Bool { !strangers.waiting.isEmpty || !others.waiting.isEmpty }
-  }
-
   /// The interval between checks for connections that hold up others.
   private static let inspection = TimeAmount.seconds(2)
   /// The bytes that must arrive between two checks.
@@ -99,9 +60,16 @@ final class InputPromises: Sendable {
   /// The use, in bytes, above which `onRelief` is called once nothing is in use any more.
   private static let burst = 4 * 1_024 * 1_024
 
+  /// Called when all memory is free after a lot of it was in use.
+  var onRelief: () -> Void = {}
+
   private let eventLoop: any EventLoop
-  private let pools: NIOLockedValueBox<Pools>
-  private let onRelief: @Sendable () -> Void
+  private var strangers: Pool
+  private var others: Pool
+  /// The holders that use, or wait for, the pool of strangers or the other one.
+  private var usesStrangers: [ObjectIdentifier: Bool] = [:]
+  private var peak = 0
+  private var isLookPlanned = false
 
   /// Makes pools, of which nothing is promised yet.
   ///
@@ -109,20 +77,19 @@ final class InputPromises: Sendable {
   ///   - strangers: The size of the pool of clients that have not signed in, in bytes.
   ///   - others: The size of the pool of all other clients, in bytes.
   ///   - eventLoop: The event loop of the checks.
-  ///   - onRelief: Called on any event loop, when all memory is free after a lot of it was in use.
-  init(
-    strangers: Int,
-    others: Int,
-    eventLoop: any EventLoop,
-    onRelief: @escaping @Sendable () -> Void
-  ) {
-    pools = NIOLockedValueBox(Pools(strangers: Pool(strangers), others: Pool(others)))
+  init(strangers: Int, others: Int, eventLoop: any EventLoop) {
+    self.strangers = Pool(strangers)
+    self.others = Pool(others)
     self.eventLoop = eventLoop
-    self.onRelief = onRelief
+  }
+
+  private subscript(isStranger isStranger: Bool) -> Pool {
+    _read { if isStranger { yield strangers } else { yield others } }
+    _modify { if isStranger { yield &strangers } else { yield &others } }
   }
 
   /// The promised bytes of all connections.
-  var promised: Int { pools.withLockedValue { $0.promised } }
+  var promised: Int { strangers.used + others.used }
 
   /// Promises memory to input that has begun to arrive.
   ///
@@ -134,80 +101,70 @@ final class InputPromises: Sendable {
   func promise(_ bytes: Int, to holder: Holder, whenRoom grant: @escaping () -> Void) -> Bool {
     guard bytes > holder.promised else { return true }
     let id = ObjectIdentifier(holder)
-    return pools.withLockedValue { pools in
-      let isStranger = pools.usesStrangers[id] ?? holder.isStranger
-      pools.usesStrangers[id] = isStranger
-      // A growing promise does not queue behind those that are waiting for its memory.
-      let more = bytes - holder.promised
-      let isFirst = holder.promised > 0 || pools[isStranger: isStranger].waiting.isEmpty
-      guard isFirst,
-        pools[isStranger: isStranger].fits(more)
-          || pools[isStranger: isStranger].used == holder.promised
-      else {
-        let grant = NIOLoopBound(grant, eventLoop: holder.eventLoop)
-        pools[isStranger: isStranger].waiting.append((holder, more, grant))
-        scheduleLook(&pools)
-        return false
-      }
-      pools[isStranger: isStranger].promise(more, to: holder)
-      pools.peak = max(pools.peak, pools.promised)
-      return true
+    let isStranger = usesStrangers[id] ?? holder.isStranger
+    usesStrangers[id] = isStranger
+    // A growing promise does not queue behind those that are waiting for its memory.
+    let more = bytes - holder.promised
+    let isFirst = holder.promised > 0 || self[isStranger: isStranger].waiting.isEmpty
+    guard isFirst,
+      self[isStranger: isStranger].fits(more)
+        || self[isStranger: isStranger].used == holder.promised
+    else {
+      self[isStranger: isStranger].waiting.append((holder, more, grant))
+      scheduleLook()
+      return false
     }
+    self[isStranger: isStranger].promise(more, to: holder)
+    peak = max(peak, promised)
+    return true
   }
 
   /// Releases a promise, or withdraws the request for one.
   func release(_ holder: Holder) {
     holder.isComplete = false
     let id = ObjectIdentifier(holder)
-    let isRelieved = pools.withLockedValue { pools in
-      guard let isStranger = pools.usesStrangers.removeValue(forKey: id) else { return false }
-      pools[isStranger: isStranger].used -= holder.promised
-      holder.promised = 0
-      pools[isStranger: isStranger].holders[id] = nil
-      pools[isStranger: isStranger].waiting.removeAll { $0.holder === holder }
-      grantWaiting(isStranger: isStranger, of: &pools)
-      guard pools.promised == 0, pools.peak > Self.burst else { return false }
-      pools.peak = 0
-      return true
-    }
-    if isRelieved { onRelief() }
+    guard let isStranger = usesStrangers.removeValue(forKey: id) else { return }
+    self[isStranger: isStranger].used -= holder.promised
+    holder.promised = 0
+    self[isStranger: isStranger].holders[id] = nil
+    self[isStranger: isStranger].waiting.removeAll { $0.holder === holder }
+    grantWaiting(isStranger: isStranger)
+    guard promised == 0, peak > Self.burst else { return }
+    peak = 0
+    onRelief()
   }
 
-  private func grantWaiting(isStranger: Bool, of pools: inout Pools) {
-    while let next = pools[isStranger: isStranger].waiting.first,
-      pools[isStranger: isStranger].fits(next.bytes)
+  private func grantWaiting(isStranger: Bool) {
+    while let next = self[isStranger: isStranger].waiting.first,
+      self[isStranger: isStranger].fits(next.bytes)
     {
-      pools[isStranger: isStranger].waiting.removeFirst()
-      pools[isStranger: isStranger].promise(next.bytes, to: next.holder)
-      pools.peak = max(pools.peak, pools.promised)
+      self[isStranger: isStranger].waiting.removeFirst()
+      self[isStranger: isStranger].promise(next.bytes, to: next.holder)
+      peak = max(peak, promised)
       // Deferred, because the caller that releases memory may be in the middle of a change.
-      next.holder.eventLoop.execute {
-        if next.holder.promised > 0 { next.grant.value() }
+      eventLoop.assumeIsolated().execute {
+        if next.holder.promised > 0 { next.grant() }
       }
     }
   }
 
-  private func scheduleLook(_ pools: inout Pools) {
-    guard !pools.isLookPlanned else { return }
-    pools.isLookPlanned = true
-    for pool in [pools.strangers, pools.others] {
+  private func scheduleLook() {
+    guard !isLookPlanned else { return }
+    isLookPlanned = true
+    for pool in [strangers, others] {
       for holder in pool.holders.values { holder.takeArrived() }
     }
-    eventLoop.scheduleTask(in: Self.inspection) { [weak self] in self?.inspect() }
+    eventLoop.assumeIsolated().scheduleTask(in: Self.inspection) { [weak self] in self?.inspect() }
   }
 
   /// Ends connections that hold up others.
   private func inspect() {
-    let idle = pools.withLockedValue { pools in
-      pools.isLookPlanned = false
-      return [pools.strangers, pools.others].filter { !$0.waiting.isEmpty }.flatMap { pool in
-        pool.holders.values.filter { !$0.isComplete && $0.takeArrived() < Self.progress }
-      }
+    isLookPlanned = false
+    let idle = [strangers, others].filter { !$0.waiting.isEmpty }.flatMap { pool in
+      pool.holders.values.filter { !$0.isComplete && $0.takeArrived() < Self.progress }
     }
-    for holder in idle { holder.giveUp() }
-    pools.withLockedValue { pools in
-      if pools.isAwaited { scheduleLook(&pools) }
-    }
+    for holder in idle { holder.end() }
+    if !strangers.waiting.isEmpty || !others.waiting.isEmpty { scheduleLook() }
   }
 }
 
@@ -242,7 +199,7 @@ struct PromisedInput {
     orEnd end: @escaping () -> Void
   ) -> Bool {
     guard let memory else { return true }
-    let holder = holder ?? InputPromises.Holder(on: memory.eventLoop, end: end)
+    let holder = holder ?? InputPromises.Holder(end: end)
     self.holder = holder
     if holder.promised == 0 { holder.isStranger = isStranger }
     return memory.input.promise(bytes, to: holder, whenRoom: grant)
@@ -256,12 +213,5 @@ struct PromisedInput {
   /// Releases the promise, or withdraws the request for one.
   func release() {
     if let holder { memory?.input.release(holder) }
-  }
-}
-
-extension EventLoop {
-  /// Calls a closure on the event loop: at once if this is its thread.
-  func run(_ body: @escaping @Sendable () -> Void) {
-    if inEventLoop { body() } else { execute(body) }
   }
 }

@@ -1,6 +1,39 @@
 private import Glibc
 internal import NIOCore
 
+/// The last handler of a connection, which owns its output.
+protocol ConnectionHandler: ChannelInboundHandler {
+  /// The output; nil once the connection has ended.
+  var output: OutputQueue? { get }
+
+  /// Called when the connection has ended, perhaps twice.
+  func finish()
+}
+
+extension ConnectionHandler {
+  /// Whether so much output is waiting that the owner should send less.
+  var isCongested: Bool { output?.isCongested ?? false }
+
+  /// Calls a closure once, as soon as the other end has caught up.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output?.whenRelieved(body)
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    finish()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    finish()
+    context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    output?.writabilityChanged()
+    context.fireChannelWritabilityChanged()
+  }
+}
+
 /// Collects the output of one connection during a tick of its event loop, and bounds what waits.
 ///
 /// `tick` is the output of the current tick; older output waits in the channel until the other end
@@ -25,9 +58,8 @@ final class OutputQueue {
   private let socket: SocketWriter?
   private let endOfTick: OutputTick
   private let memory: ConnectionMemory?
-  /// Tells another event loop how much is waiting; nil if nobody asks from there.
-  private let mirror: OutputMirror?
   private let onStall: (String) -> Void
+  /// The output of a tick that is collected, which is also what counts as a few small messages.
   private let gatheredLimit: Int
   /// The frames of this tick, which may share their bytes with other connections.
   private var tick: ByteBuffer?
@@ -54,7 +86,6 @@ final class OutputQueue {
   ///   - socket: Accepts the same buffers; nil if the channel transforms them.
   ///   - endOfTick: Flushes this queue together with others; nil to flush it separately.
   ///   - memory: Counts the waiting output; nil to count nothing.
-  ///   - mirror: Tells another event loop how much is waiting.
   ///   - onStall: Receives the reason if the other end is too slow.
   init(
     limits: Shared<TransportLimits>,
@@ -62,7 +93,6 @@ final class OutputQueue {
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
-    mirror: OutputMirror? = nil,
     onStall: @escaping (String) -> Void
   ) {
     self.limits = limits
@@ -70,20 +100,14 @@ final class OutputQueue {
     self.socket = socket
     self.endOfTick = endOfTick ?? OutputTick(context.eventLoop)
     self.memory = memory
-    self.mirror = mirror
     self.onStall = onStall
     channel = context.channel
-    gatheredLimit = Self.gatheredLimit(limits)
+    gatheredLimit = min(Self.gatheredBytes, limits.congestionBytes)
     let high = max(1, min(limits.congestionBytes, limits.pendingBytes))
     try? channel.syncOptions?.setOption(
       .writeBufferWaterMark,
       value: .init(low: max(1, high / 2), high: high)
     )
-  }
-
-  /// The output of a tick that is collected, which is also what counts as a few small messages.
-  static func gatheredLimit(_ limits: Shared<TransportLimits>) -> Int {
-    min(gatheredBytes, limits.congestionBytes)
   }
 
   /// Whether the other end is not keeping up; if memory is short, the threshold is lower.
@@ -103,7 +127,6 @@ final class OutputQueue {
   /// Reacts to a change of the channel's writability.
   func writabilityChanged() {
     isWritable = channel.isWritable
-    mirror?.isWritable = isWritable
     noteWaiting()
     if isWritable { relieve() }
   }
@@ -196,9 +219,8 @@ final class OutputQueue {
     // A closed connection discards its output.
     let bytes = isClosed ? 0 : waitingBytes + (tick?.readableBytes ?? 0)
     guard bytes != notedBytes else { return }
-    memory.note(self, from: notedBytes, to: bytes, arrived: mirror?.takeArriving() ?? 0)
+    memory.note(self, from: notedBytes, to: bytes)
     notedBytes = bytes
-    mirror?.waitingBytes = bytes
     if bytes == 0 { takenAtLook = nil }
   }
 

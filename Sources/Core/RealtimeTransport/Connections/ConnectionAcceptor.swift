@@ -3,19 +3,17 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Builds the pipeline of each connection that a listener accepts on one event loop.
+/// Builds the pipeline of each connection that a listener accepts.
 struct ConnectionAcceptor: Sendable {
   let limits: Shared<TransportLimits>
   let policy: RequestPolicy
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
-  /// The connections of all event loops.
+  /// The connections that are open.
   let connections: OpenConnections
   /// The certificate for TLS, if any.
   let certificate: NIOLockedValueBox<ServerCertificate?>
-  /// Leads from the connections' event loop to the server's.
-  let link: LoopLink
   /// The memory that the connections share; nil to share none and have no bounds.
   let memory: NIOLoopBoundBox<ConnectionMemory>?
   /// Flushes the output of the connections.
@@ -31,7 +29,6 @@ struct ConnectionAcceptor: Sendable {
 
   /// Makes room, identifies the peer and prepares the pipeline for its first request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
-    let eventLoop = channel.eventLoop
     let network = ClientNetwork(channel.remoteAddress)
     if let network, !connections.hasRoom(for: network, limits.connectionsPerAddress),
       !connections.endOldest(from: network)
@@ -40,16 +37,9 @@ struct ConnectionAcceptor: Sendable {
       return refuse(channel)
     }
     // Idle connections make room for new ones, the oldest first.
-    if connections.hasRoom(limits.connections) || connections.endOldest() {
-      return begin(channel, from: network, at: address)
-    }
-    let room =
-      link.isDirect
-      ? eventLoop.makeSucceededFuture(handlers.makeRoom())
-      : link.server.submit { handlers.makeRoom() }.hop(to: eventLoop)
-    return room.flatMap { hasRoom in
-      hasRoom ? begin(channel, from: network, at: address) : refuse(channel)
-    }
+    let hasRoom =
+      connections.hasRoom(limits.connections) || connections.endOldest() || handlers.makeRoom()
+    return hasRoom ? begin(channel, from: network, at: address) : refuse(channel)
   }
 
   /// Turns a connection away with an answer; if many are being told, it gets no time to read it.
@@ -126,7 +116,7 @@ struct ConnectionAcceptor: Sendable {
         else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
-        return admit(request, on: channel.eventLoop).map { refusal in
+        return handlers.admit(request, channel.eventLoop).map { refusal in
           recorded.value.refusal = refusal
           return refusal == nil ? HTTPHeaders() : nil
         }
@@ -170,14 +160,6 @@ struct ConnectionAcceptor: Sendable {
     watch(channel, until: upgrade.upgradeResultFuture)
   }
 
-  private func admit(
-    _ request: HTTPRequest,
-    on eventLoop: any EventLoop
-  ) -> EventLoopFuture<HTTPAnswer?> {
-    guard !link.isDirect else { return handlers.admit(request, eventLoop) }
-    return link.server.flatSubmit { handlers.admit(request, link.server) }.hop(to: eventLoop)
-  }
-
   /// Whether a request is a WebSocket handshake as defined by RFC 6455.
   ///
   /// After any other request, the parser expects HTTP, which must not reach the frame decoder.
@@ -214,7 +196,6 @@ struct ConnectionAcceptor: Sendable {
       input: input,
       peer: peer,
       policy: policy,
-      link: link,
       answer: handlers.answer,
       admitBody: handlers.admitBody,
       onRefusal: handlers.onRefusal,
@@ -235,9 +216,7 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func open(_ channel: any Channel, request: HTTPRequest) throws {
-    let mirror =
-      link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory?.value.total)
-    let connection = ServerConnection(link, request: request, mirror: mirror)
+    let connection = ServerConnection(request, on: channel.eventLoop)
     let handler = MessageHandler(
       role: .server,
       limits: limits,
@@ -245,13 +224,10 @@ struct ConnectionAcceptor: Sendable {
       socket: certificate.withLockedValue { $0 } == nil ? SocketWriter(channel) : nil,
       endOfTick: endOfTick.value,
       memory: memory?.value,
-      mirror: mirror,
       restOfNetwork: { [id = ObjectIdentifier(channel)] in
         connections.rest(id, after: .frame, at: $0)
       },
-      onMessage: { [depthLimit = handlers.depthLimit] in
-        connection.received($0, depthLimit: depthLimit)
-      },
+      onMessage: { connection.received($0) },
       onExcess: { connection.skipped($0) },
       onEnd: { connection.ended($0) }
     )
@@ -316,7 +292,7 @@ private final class TurnedAway: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }
 
-/// The open connections of a listener, on all its event loops.
+/// The open connections of a listener.
 final class OpenConnections: Sendable {
   /// What a client sends at no cost of its own.
   enum Burden {

@@ -23,32 +23,17 @@ package final class ServerListener: Sendable {
   /// How often a Unix socket checks that its file is there.
   private static let watchInterval = TimeAmount.seconds(1)
 
-  private let acceptors: Acceptors
-
-  /// The acceptors of a listener, one for each event loop of its connections.
-  private struct Acceptors: Sendable {
-    let all: [ConnectionAcceptor]
-    let certificate: NIOLockedValueBox<ServerCertificate?>
-
-    /// Prepares a new connection.
-    func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
-      let acceptor = all.first { $0.link.connections === channel.eventLoop }
-      return acceptor?.initialize(channel, at: address)
-        ?? channel.eventLoop.makeFailedFuture(
-          ListenError(.failed, description: "no acceptor has this event loop")
-        )
-    }
-  }
+  private let acceptor: ConnectionAcceptor
 
   private init(
     address: ListenAddress,
     channel: any Channel,
     file: SocketFile?,
-    acceptors: Acceptors
+    acceptor: ConnectionAcceptor
   ) {
     self.address = address
     listening = NIOLockedValueBox(Listening(channel: channel, file: file))
-    self.acceptors = acceptors
+    self.acceptor = acceptor
   }
 
   /// Starts listening.
@@ -59,8 +44,7 @@ package final class ServerListener: Sendable {
   /// - Parameters:
   ///   - address: The address.
   ///   - certificate: The certificate for TLS, if the address is secure.
-  ///   - eventLoop: The event loop of the server: of the listener, and of all calls of handlers.
-  ///   - connections: The event loops of the connections; nil to use the server's.
+  ///   - eventLoop: The event loop of the listener, of its connections, and of all calls of handlers.
   ///   - limits: The limits of every connection.
   ///   - memory: The memory that its connections share with those of other listeners; nil to share
   ///     none and have no bounds.
@@ -71,7 +55,6 @@ package final class ServerListener: Sendable {
     at address: ListenAddress,
     certificate: ServerCertificate? = nil,
     on eventLoop: any EventLoop,
-    connections: (any EventLoopGroup)? = nil,
     limits: TransportLimits = .server,
     memory: NIOLoopBoundBox<ConnectionMemory>? = nil,
     policy: RequestPolicy = RequestPolicy(),
@@ -81,34 +64,27 @@ package final class ServerListener: Sendable {
       address.isSecure == (certificate != nil),
       "\(address) does not match its certificate"
     )
-    let certificate = NIOLockedValueBox(certificate)
-    let (limits, user, open) = (Shared(limits), geteuid(), OpenConnections())
-    let loops = connections.map { Array($0.makeIterator()) } ?? [eventLoop]
-    let all = loops.map { loop in
-      ConnectionAcceptor(
-        limits: limits,
-        policy: policy,
-        handlers: handlers,
-        user: user,
-        connections: open,
-        certificate: certificate,
-        link: LoopLink(from: eventLoop, to: loop),
-        memory: loop === eventLoop ? memory : memory?.value.branch(on: loop),
-        endOfTick: NIOLoopBoundBox.makeBoxSendingValue(OutputTick(loop), eventLoop: loop),
-        plainConnections: NIOLoopBoundBox.makeBoxSendingValue([:], eventLoop: loop)
-      )
-    }
-    let acceptors = Acceptors(all: all, certificate: certificate)
+    let acceptor = ConnectionAcceptor(
+      limits: Shared(limits),
+      policy: policy,
+      handlers: handlers,
+      user: geteuid(),
+      connections: OpenConnections(),
+      certificate: NIOLockedValueBox(certificate),
+      memory: memory,
+      endOfTick: .makeBoxSendingValue(OutputTick(eventLoop), eventLoop: eventLoop),
+      plainConnections: .makeBoxSendingValue([:], eventLoop: eventLoop)
+    )
     let makeBootstrap = { @Sendable in
-      ServerBootstrap(group: eventLoop, childGroup: connections ?? eventLoop)
+      ServerBootstrap(group: eventLoop)
         .serverChannelOption(.backlog, value: 4_096)
         .childChannelOption(.recvAllocator, value: Self.readBuffers)
         .childChannelOption(.maxMessagesPerRead, value: 1)
-        .childChannelInitializer { acceptors.initialize($0, at: address) }
+        .childChannelInitializer { acceptor.initialize($0, at: address) }
     }
     switch address {
     case .unix(let path):
-      return listen(at: path, with: makeBootstrap, acceptors: acceptors, on: eventLoop)
+      return listen(at: path, with: makeBootstrap, acceptor: acceptor, on: eventLoop)
     case .tcp(let host, let port, let isSecure):
       return makeBootstrap()
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -120,7 +96,7 @@ package final class ServerListener: Sendable {
             address: .tcp(host: host, port: chosen, isSecure: isSecure),
             channel: channel,
             file: nil,
-            acceptors: acceptors
+            acceptor: acceptor
           )
         }.flatMapErrorThrowing { error in
           let isInUse = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -146,7 +122,7 @@ package final class ServerListener: Sendable {
   private static func listen(
     at path: String,
     with makeBootstrap: @escaping @Sendable () -> ServerBootstrap,
-    acceptors: Acceptors,
+    acceptor: ConnectionAcceptor,
     on eventLoop: any EventLoop
   ) -> EventLoopFuture<ServerListener> {
     let address = ListenAddress.unix(path: path)
@@ -161,7 +137,7 @@ package final class ServerListener: Sendable {
         address: address,
         channel: channel,
         file: file,
-        acceptors: acceptors
+        acceptor: acceptor
       )
       listener.watchFile(with: makeBootstrap, on: eventLoop)
       return listener
@@ -179,7 +155,7 @@ package final class ServerListener: Sendable {
   /// It is a programmer error to call this on a listener without TLS.
   package func replaceCertificate(_ certificate: ServerCertificate) {
     precondition(address.isSecure, "\(address) is not encrypted")
-    acceptors.certificate.withLockedValue { $0 = certificate }
+    acceptor.certificate.withLockedValue { $0 = certificate }
   }
 
   /// Binds the socket again whenever its file is lost: the end of a login session, a cleaner of
@@ -226,35 +202,20 @@ package final class ServerListener: Sendable {
   ///
   /// - Returns: A future that completes when all of them are closed.
   package func closePlainConnections() -> EventLoopFuture<Void> {
-    let closings = acceptors.all.map { acceptor in
-      let eventLoop = acceptor.link.connections
-      return eventLoop.flatSubmit {
-        let handlers = Array(acceptor.plainConnections.value.values)
-        return EventLoopFuture.andAllComplete(
-          handlers.compactMap { $0.closeGracefully() },
-          on: eventLoop
-        )
-      }
-    }
     let eventLoop = listening.withLockedValue(\.channel).eventLoop
-    return EventLoopFuture.andAllComplete(closings, on: eventLoop)
+    return eventLoop.flatSubmit { [acceptor] in
+      let handlers = Array(acceptor.plainConnections.value.values)
+      return EventLoopFuture.andAllComplete(
+        handlers.compactMap { $0.closeGracefully() },
+        on: eventLoop
+      )
+    }
   }
 
   /// Closes connections other than WebSockets at once, answered or not.
   ///
   /// Must be called on the server's event loop, and comes before any answers that follow there.
   package func dropPlainConnections() {
-    for acceptor in acceptors.all {
-      acceptor.link.toConnections {
-        for handler in Array(acceptor.plainConnections.value.values) { handler.closeAtOnce() }
-      }
-    }
-  }
-
-  /// Leaves the event loops of the connections, which are about to end, alone.
-  ///
-  /// Must be called on the server's event loop, once all connections are closed.
-  package func end() {
-    for acceptor in acceptors.all { acceptor.link.end() }
+    for handler in Array(acceptor.plainConnections.value.values) { handler.closeAtOnce() }
   }
 }

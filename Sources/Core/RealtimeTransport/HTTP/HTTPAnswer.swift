@@ -67,77 +67,54 @@ package enum HTTPReply: Sendable {
 /// The streamed body of a response; all calls must be made on the server's event loop.
 package final class HTTPStream: Sendable {
   /// The event loop of every call and callback.
-  package var eventLoop: any EventLoop { link.server }
+  package var eventLoop: any EventLoop { state.eventLoop }
 
-  private let link: LoopLink
-  /// The handler, confined to the connection's event loop.
-  private let handler: NIOLoopBoundBox<PlainRequestHandler?>
-  /// What is known of the waiting output if the link is not direct.
-  private let mirror: OutputMirror?
-  private let server: NIOLoopBoundBox<ServerSide>
+  private let state: NIOLoopBoundBox<State>
 
-  /// What belongs to the server's event loop.
-  private struct ServerSide {
+  private struct State {
+    var handler: PlainRequestHandler?
     var onEnd: (@Sendable () -> Void)?
     var hasEnded = false
   }
 
-  init(_ link: LoopLink, mirror: OutputMirror?) {
-    self.link = link
-    self.mirror = mirror
-    handler = .makeBoxSendingValue(nil, eventLoop: link.connections)
-    server = .makeBoxSendingValue(ServerSide(), eventLoop: link.server)
+  /// Makes a stream whose pieces a handler sends.
+  init(_ handler: PlainRequestHandler, on eventLoop: any EventLoop) {
+    state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
+    state.value.handler = handler
   }
+
+  private var handler: PlainRequestHandler? { state.value.handler }
 
   /// Sends a piece of the body; ignored once the stream has ended.
   package func send(_ bytes: [UInt8]) {
-    guard let mirror else {
-      handler.value?.sendPart(bytes)
-      return
-    }
-    mirror.send(bytes.count) { [handler] in handler.value?.sendPart(bytes) }
+    handler?.sendPart(bytes)
   }
 
   /// Whether so much output is waiting that the caller should send less.
-  package var isCongested: Bool { mirror?.isCongested ?? handler.value?.isCongested ?? false }
+  package var isCongested: Bool { handler?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
-    guard let mirror else {
-      handler.value?.whenRelieved(body)
-      return
-    }
-    mirror.whenRelieved(handler, body)
+    handler?.whenRelieved(body)
   }
 
   /// Ends the body and the connection.
   package func end() {
-    link.toConnections { [handler] in handler.value?.endStream() }
+    handler?.endStream()
   }
 
   /// Has the stream used by a closure, which returns what to call when it ends.
   func open(_ body: @Sendable (HTTPStream) -> @Sendable () -> Void) {
     let onEnd = body(self)
     // Output sent while the stream opens may already have ended it.
-    if server.value.hasEnded { onEnd() } else { server.value.onEnd = onEnd }
-  }
-
-  // MARK: From the connection's event loop
-
-  /// Passes what is sent to a handler from now on.
-  func attach(_ handler: PlainRequestHandler) {
-    self.handler.value = handler
+    if state.value.hasEnded { onEnd() } else { state.value.onEnd = onEnd }
   }
 
   /// Reports that the stream has ended, for whatever reason.
   func ended() {
-    handler.value = nil
-    link.toServer { [server, mirror] in
-      mirror?.end()
-      let onEnd = server.value.onEnd
-      server.value = ServerSide(hasEnded: true)
-      onEnd?()
-    }
+    let onEnd = state.value.onEnd
+    state.value = State(hasEnded: true)
+    onEnd?()
   }
 }
 

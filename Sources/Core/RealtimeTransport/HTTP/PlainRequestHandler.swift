@@ -51,13 +51,11 @@ final class PlainRequestHandler: ConnectionHandler {
   private let input: InputSlicer
   private let peer: Peer
   private let policy: RequestPolicy
-  private let link: LoopLink
   private let answerRequest: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
   private let admitBody: @Sendable (HTTPRequest) -> BodyAdmission
   private let onRefusal: @Sendable (String) -> Void
   private let limits: Shared<TransportLimits>
   private let memory: ConnectionMemory
-  private let mirror: OutputMirror?
   private let onIdle: (Bool) -> Void
   private let onClose: () -> Void
   /// Counts a request that was sent before the one before it was answered, and returns how long it
@@ -79,7 +77,6 @@ final class PlainRequestHandler: ConnectionHandler {
     input: InputSlicer,
     peer: Peer,
     policy: RequestPolicy,
-    link: LoopLink,
     answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>,
     admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission,
     onRefusal: @escaping @Sendable (String) -> Void,
@@ -93,11 +90,9 @@ final class PlainRequestHandler: ConnectionHandler {
     self.input = input
     self.peer = peer
     self.policy = policy
-    self.link = link
     answerRequest = answer
     self.admitBody = admitBody
     self.onRefusal = onRefusal
-    mirror = link.isDirect ? nil : OutputMirror(link, limits: limits, total: memory.total)
     self.limits = limits
     self.memory = memory
     self.pace = pace
@@ -131,8 +126,7 @@ final class PlainRequestHandler: ConnectionHandler {
     output = OutputQueue(
       limits: limits,
       context: encoder ?? context,
-      memory: memory,
-      mirror: mirror
+      memory: memory
     ) { [weak self] _ in
       self?.close()
     }
@@ -232,8 +226,7 @@ final class PlainRequestHandler: ConnectionHandler {
 
   private func refusal(of request: HTTPRequest) -> HTTPAnswer? {
     if let refusal = policy.refusal(of: request) {
-      let sentence = refusal.description
-      link.toServer { [onRefusal] in onRefusal(sentence) }
+      onRefusal(refusal.description)
       return refusal.answer
     }
     guard request.path == "/.ws" else { return nil }
@@ -256,21 +249,17 @@ final class PlainRequestHandler: ConnectionHandler {
       reader: reader
     )
     request.body = []
-    let handler = NIOLoopBound(self, eventLoop: link.connections)
-    link.toServer { [link, answerRequest, mirror] in
-      answerRequest(asked, link.server).hop(to: link.server).whenComplete { result in
-        switch result {
-        case .success(.answer(let answer)):
-          let pass: @Sendable () -> Void = { handler.value.answered(head, with: answer) }
-          if let mirror { mirror.send(answer.body.count, pass) } else { pass() }
-        case .success(.stream(let answer, let open)):
-          let stream = HTTPStream(link, mirror: mirror)
-          link.toConnections { handler.value.start(stream, after: answer, to: head) }
-          stream.open(open)
-        case .failure:
-          let answer = HTTPAnswer(status: 500, error: "the server failed")
-          link.toConnections { handler.value.answered(head, with: answer, isLast: true) }
-        }
+    guard let eventLoop = context?.eventLoop else { return }
+    answerRequest(asked, eventLoop).hop(to: eventLoop).assumeIsolated().whenComplete { result in
+      switch result {
+      case .success(.answer(let answer)): self.answered(head, with: answer)
+      case .success(.stream(let answer, let open)):
+        let stream = HTTPStream(self, on: eventLoop)
+        self.start(stream, after: answer, to: head)
+        stream.open(open)
+      case .failure:
+        let answer = HTTPAnswer(status: 500, error: "the server failed")
+        self.answered(head, with: answer, isLast: true)
       }
     }
   }
@@ -347,7 +336,6 @@ final class PlainRequestHandler: ConnectionHandler {
     releaseMemory()
     waiting.parts.removeAll()
     input.drop()
-    stream.attach(self)
   }
 
   /// Sends a piece of the body.
@@ -380,8 +368,7 @@ final class PlainRequestHandler: ConnectionHandler {
     case .receiving: close()
     case .answering: isLast = true
     case .streaming(let stream, _):
-      // The server's pieces that are on their way come first.
-      link.toServer { stream.end() }
+      stream.end()
     case .leaving, .closed: break
     }
     return closed
@@ -466,12 +453,7 @@ extension PlainRequestHandler {
     if self.request.promise.bytes > 0 {
       promiseMemory(bytes)
     } else {
-      let request = HTTPRequest(head: head, peer: peer)
-      let handler = NIOLoopBound(self, eventLoop: link.connections)
-      link.toServer { [link, admitBody] in
-        let admission = admitBody(request)
-        link.toConnections { handler.value.bodyAdmitted(admission, bytes: bytes) }
-      }
+      bodyAdmitted(admitBody(HTTPRequest(head: head, peer: peer)), bytes: bytes)
     }
     request.isAsking = false
     if request.waitsForMemory { pauseInput() }

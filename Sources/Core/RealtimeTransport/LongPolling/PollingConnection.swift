@@ -25,7 +25,6 @@ package final class PollingConnection: MessageConnection {
 
   private enum Held {
     case text([UInt8])
-    case decoded(Result<ClientMessage, MessageError>, Int)
     case excess(Int64)
   }
 
@@ -214,7 +213,7 @@ package final class PollingConnection: MessageConnection {
 
   /// Counts the waiting output towards the memory of all connections.
   private func count() {
-    memory.total.count(session.queuedBytes - countedBytes)
+    memory.count(session.queuedBytes - countedBytes)
     countedBytes = session.queuedBytes
     guard let onRelief, countedBytes <= limits.congestionBytes / 2 else { return }
     self.onRelief = nil
@@ -408,7 +407,6 @@ extension PollingConnection {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
       onMessage: { bound.value.received(.text($0), over: socket) },
-      onDecoded: { bound.value.received(.decoded($0, $1), over: socket) },
       onExcess: { bound.value.received(.excess($0), over: socket) },
       onClose: { bound.value.closed(socket, because: $0) }
     )
@@ -448,7 +446,6 @@ extension PollingConnection {
     switch held {
     case .text(let bytes):
       message = bytes.count > controlBytes ? nil : try? ClientMessage(decoding: bytes)
-    case .decoded(let result, _): message = try? result.get()
     case .excess: message = nil
     }
     switch message {
@@ -461,7 +458,6 @@ extension PollingConnection {
   private func deliver(_ held: Held) {
     switch held {
     case .text(let bytes): callbacks?.onMessage(bytes)
-    case .decoded(let result, let bytes): callbacks?.onDecoded(result, bytes)
     case .excess(let id): callbacks?.onExcess(id)
     }
   }

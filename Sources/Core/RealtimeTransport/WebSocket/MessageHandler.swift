@@ -29,12 +29,10 @@ final class MessageHandler: ConnectionHandler {
 
     /// The owner wants no input.
     static let owner = Pauses(rawValue: 1 << 0)
-    /// Earlier messages are still on their way to the owner.
-    static let delivery = Pauses(rawValue: 1 << 1)
     /// The current message must wait for memory.
-    static let memory = Pauses(rawValue: 1 << 2)
+    static let memory = Pauses(rawValue: 1 << 1)
     /// The other end has sent too many empty frames.
-    static let rest = Pauses(rawValue: 1 << 3)
+    static let rest = Pauses(rawValue: 1 << 2)
   }
 
   /// The message that is arriving.
@@ -72,7 +70,6 @@ final class MessageHandler: ConnectionHandler {
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
   private let memory: ConnectionMemory?
-  private let mirror: OutputMirror?
   private let onMessage: ([UInt8]) -> Void
   private let onExcess: ((Int64) -> Void)?
   private let onEnd: (ConnectionEnd) -> Void
@@ -100,7 +97,6 @@ final class MessageHandler: ConnectionHandler {
   ///   - socket: Writes frames directly to the socket.
   ///   - endOfTick: Flushes the output together with that of other connections.
   ///   - memory: The memory that connections share; nil to share none and have no bounds.
-  ///   - mirror: Tells another event loop how much output is waiting.
   ///   - restOfNetwork: Counts an empty frame for the network of the other end, and returns how
   ///     long to rest if there have been too many.
   ///   - onMessage: Receives each message.
@@ -114,7 +110,6 @@ final class MessageHandler: ConnectionHandler {
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
-    mirror: OutputMirror? = nil,
     restOfNetwork: @escaping (NIODeadline) -> TimeAmount? = { _ in nil },
     onMessage: @escaping ([UInt8]) -> Void,
     onExcess: ((Int64) -> Void)? = nil,
@@ -126,7 +121,6 @@ final class MessageHandler: ConnectionHandler {
     self.socket = socket
     self.endOfTick = endOfTick
     self.memory = memory
-    self.mirror = mirror
     self.restOfNetwork = restOfNetwork
     self.onMessage = onMessage
     self.onExcess = onExcess
@@ -201,11 +195,6 @@ final class MessageHandler: ConnectionHandler {
     if pauses.contains(.owner) == isReading { pause(!isReading, for: .owner) }
   }
 
-  /// Stops reading until messages that are on their way to the owner have arrived.
-  func hold(_ isHeld: Bool) {
-    pause(isHeld, for: .delivery)
-  }
-
   /// Sets the limits for the other end from the next message on.
   ///
   /// - Parameters:
@@ -262,8 +251,7 @@ final class MessageHandler: ConnectionHandler {
       context: context,
       socket: socket,
       endOfTick: endOfTick,
-      memory: memory,
-      mirror: mirror
+      memory: memory
     ) { reason in
       // This is a reference cycle; it is broken when the connection ends and releases the queue.
       self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")

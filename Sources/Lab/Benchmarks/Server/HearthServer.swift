@@ -26,9 +26,8 @@ final class HearthServer {
   /// - Parameters:
   ///   - environment: The programs, and where the server keeps its data.
   ///   - generator: Fills the server.
-  ///   - threads: The number of threads for connections alone.
   /// - Throws: ``LoadError`` when the server does not do what it should.
-  init(in environment: BenchmarkEnvironment, _ generator: LoadGenerator, threads: Int = 0) throws {
+  init(in environment: BenchmarkEnvironment, _ generator: LoadGenerator) throws {
     folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
@@ -37,7 +36,7 @@ final class HearthServer {
       environment.hearth,
       arguments: [
         "serve", "--emulator", "--port", "0", "--socket", "\(sockets.path)/socket",
-        "--data-dir", folder.path, "--rules", environment.rules, "--threads", "\(threads)",
+        "--data-dir", folder.path, "--rules", environment.rules,
         // One process stands for many users who are busier than people.
         "--limit", "connections=20000", "--limit", "connections-per-address=20000",
         "--limit", "writes-per-second=1000000",
@@ -55,21 +54,6 @@ final class HearthServer {
 
   /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
-
-  /// The processor time of the thread that orders writes, since its start, in nanoseconds.
-  ///
-  /// - Throws: ``LoadError`` when there is no such thread.
-  func orderingTime() throws -> Double {
-    let tasks = URL(fileURLWithPath: "/proc/\(program.id)/task")
-    for task in try FileManager.default.contentsOfDirectory(atPath: tasks.path) {
-      let task = tasks.appendingPathComponent(task)
-      let name = try? String(contentsOf: task.appendingPathComponent("comm"), encoding: .utf8)
-      guard name == "hearth-writes\n" else { continue }
-      let times = try String(contentsOf: task.appendingPathComponent("schedstat"), encoding: .utf8)
-      if let time = times.split(separator: " ").first.flatMap({ Double($0) }) { return time }
-    }
-    throw LoadError("the server has no thread that orders writes")
-  }
 
   /// The address for connections.
   func target(_ transport: Transport) throws -> LoadTarget {

@@ -87,58 +87,6 @@ struct PutBenchmarks {
   }
 }
 
-/// Durable writes over a hundred connections, with threads for connections alone and without.
-struct ThreadBenchmarks {
-  private static let connections = 100
-  private static let threads = 2
-  private static let duration = TimeAmount.seconds(1)
-
-  let environment: BenchmarkEnvironment
-
-  var all: [Benchmark] {
-    HearthServer.Transport.allCases.flatMap { transport in
-      [
-        Benchmark(
-          "server/threads/\(transport.rawValue)/puts",
-          against: Yardstick("on one thread") { try pass(0, over: transport) { rate, _ in rate } },
-          aims: [.ratio(1)],
-          prepare: { try pass(Self.threads, over: transport) { rate, _ in rate } }
-        ),
-        Benchmark(
-          "server/threads/\(transport.rawValue)/ordering",
-          against: Yardstick("on one thread") { try pass(0, over: transport) { _, time in time } },
-          aims: [.atMost(.time(.microseconds(5)))],
-          prepare: { try pass(Self.threads, over: transport) { _, time in time } }
-        ),
-      ]
-    }
-  }
-
-  /// Prepares a server, and passes that measure puts and the ordering thread's time for each.
-  private func pass(
-    _ threads: Int,
-    over transport: HearthServer.Transport,
-    _ choose: @escaping (_ rate: Figure, _ time: Figure) -> Figure
-  ) throws -> Benchmark.Pass {
-    let generator = LoadGenerator()
-    let server = try HearthServer(in: environment, generator, threads: threads)
-    let users = 0..<Self.connections
-    let connections = try generator.connect(
-      to: try server.target(transport),
-      users.map(HearthServer.opening(as:))
-    )
-    let lanes = RequestLanes(connections, sending: try users.map(PutBenchmarks.puts(of:)))
-    return {
-      let before = try server.orderingTime()
-      let start = ContinuousClock.now
-      let rate = try generator.run(lanes, depth: 1, for: Self.duration)
-      let puts = rate.value * (ContinuousClock.now - start).nanoseconds / 1e9
-      let time = Duration.nanoseconds(Int64(try server.orderingTime() - before))
-      return choose(rate, .time(time, operations: Int(puts)))
-    }
-  }
-}
-
 /// One client writes a post and many listen to it, compared with Redis `PUBLISH`, which stores
 /// nothing.
 struct FanOutBenchmarks {

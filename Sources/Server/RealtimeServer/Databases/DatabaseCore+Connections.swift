@@ -44,7 +44,6 @@ extension DatabaseCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
       onMessage: { core.value.receive(.text($0), from: peer) },
-      onDecoded: { core.value.receive(.decoded($0, length: $1), from: peer) },
       onExcess: { core.value.refuseExcess($0, of: peer) },
       onClose: { core.value.closed(peer, because: $0) }
     )

@@ -45,11 +45,6 @@ public struct ServerOptions: Sendable {
   public var allowedHosts: [String] = []
   /// Serves web pages from the default database to readers who have not signed in; nil serves none.
   package var pages: (any PageSource)?
-  /// The number of threads for connections alone, 0 to 64.
-  ///
-  /// They read, decode, encrypt and write, so that the thread that orders writes does nothing else;
-  /// without them, it does everything. They are of use where a machine has cores to spare.
-  public var connectionThreads = 0
   /// The version of the program, for the metrics.
   public var version = ""
   /// How often metrics are logged; nil means never.
@@ -148,12 +143,6 @@ extension ServerOptions {
       throw DatabaseServerError(
         .invalidOptions,
         description: "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
-      )
-    }
-    guard (0...64).contains(connectionThreads) else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "a server has 0 to 64 threads for connections, not \(connectionThreads)"
       )
     }
     for host in allowedHosts + [advertisedHost].compactMap(\.self)

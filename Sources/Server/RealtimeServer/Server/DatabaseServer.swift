@@ -14,9 +14,9 @@ internal import RealtimeTransport
 ///
 /// It speaks version 5 of the Firebase Realtime Database protocol over WebSockets, and the REST API
 /// with its event streams, at the same addresses. One thread owns the trees, so all writes to a
-/// database have a single order; each database has a thread of its own that stores them. The
-/// connections can have threads of their own as well. A write is acknowledged, and seen by others,
-/// only once it is stored. By default, requests from web pages are refused.
+/// database have a single order; each database has a thread of its own that stores them. A write is
+/// acknowledged, and seen by others, only once it is stored. By default, requests from web pages are
+/// refused.
 public final class DatabaseServer: Sendable {
   /// The addresses that a server listens at, and its settings.
   public typealias Options = ServerOptions
@@ -130,13 +130,10 @@ public final class DatabaseServer: Sendable {
     }
     let certificate = try readCertificate()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    let threads = settled.connectionThreads
-    let connections = threads > 0 ? MultiThreadedEventLoopGroup(numberOfThreads: threads) : nil
-    let ending = ServerEnding(group: group, connections: connections)
+    let ending = ServerEnding(group: group)
     let eventLoop = group.next()
     let isSecure = settled.tls != nil
     let core = try await eventLoop.submit {
-      nameThread()
       let context = ServerContext(
         eventLoop: eventLoop,
         options: settled,
@@ -156,7 +153,6 @@ public final class DatabaseServer: Sendable {
       }
       let core = ServerCore(stores: stores, leaders: leaders, context: context)
       core.certificate = certificate
-      core.connectionLoops = connections
       return NIOLoopBound(core, eventLoop: eventLoop)
     }.get()
     do {
@@ -175,18 +171,9 @@ public final class DatabaseServer: Sendable {
       )
     } catch {
       try? await eventLoop.flatSubmit { core.value.close() }.get()
-      try? await connections?.shutdownGracefully()
       try? await group.shutdownGracefully()
       throw DatabaseServerError(error)
     }
-  }
-
-  /// Names the thread that orders writes, so that it can be found in a list of threads.
-  private static func nameThread() {
-    // The function for this is not in the module of the C library. A name has 15 characters at most.
-    guard let file = fopen("/proc/thread-self/comm", "we") else { return }
-    fputs("hearth-writes", file)
-    fclose(file)
   }
 
   /// The options with the connection limit lowered to what the system allows.

@@ -102,10 +102,7 @@ extension ServerCore {
       admitBody: { core.value.admitBody(of: $0) },
       onRefusal: { core.value.context.noteOnce($0) },
       makeRoom: { core.value.makeRoom() },
-      noteExcess: { [eventLoop] reason in
-        eventLoop.execute { core.value.context.noteOnce("refused: \(reason)") }
-      },
-      depthLimit: options.limits.jsonDepth,
+      noteExcess: { core.value.context.noteOnce("refused: \($0)") },
       accept: { core.value.acceptSocket($0) }
     )
     var started = eventLoop.makeSucceededVoidFuture()
@@ -115,7 +112,6 @@ extension ServerCore {
           at: address,
           certificate: address.isSecure ? core.value.certificate : nil,
           on: core.eventLoop,
-          connections: core.value.connectionLoops,
           limits: limits,
           memory: memory,
           // DNS rebinding fails here: a rebound host name has no valid certificate.
@@ -197,7 +193,6 @@ extension ServerCore {
         guard self.failure == nil else { return }
         self.phase = .stopped
         self.logger.info("stopped")
-        self.leaveConnectionLoops()
         self.onStopped(nil)
       }
   }
@@ -226,14 +221,7 @@ extension ServerCore {
     EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
       .assumeIsolated().whenComplete { _ in
         self.phase = .stopped
-        self.leaveConnectionLoops()
         self.onStopped(failure)
       }
-  }
-
-  /// Leaves the event loops of the connections alone: they end before the server's.
-  private func leaveConnectionLoops() {
-    for listener in listeners { listener.end() }
-    context.memory.end()
   }
 }

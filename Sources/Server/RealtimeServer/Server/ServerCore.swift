@@ -23,8 +23,6 @@ final class ServerCore {
   let databases: DatabaseRegistry
   var phase = Phase.running
   var listeners: [ServerListener] = []
-  /// The event loops of the connections; nil if they share the server's.
-  var connectionLoops: (any EventLoopGroup)?
   /// The certificate for connections to the port; nil if they are not encrypted.
   var certificate: ServerCertificate?
   var idle: Scheduled<Void>?

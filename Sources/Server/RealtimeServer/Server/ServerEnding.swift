@@ -20,13 +20,10 @@ final class ServerEnding: Sendable {
   }
 
   private let group: MultiThreadedEventLoopGroup
-  /// The event loops of the connections, if they have their own.
-  private let connections: MultiThreadedEventLoopGroup?
   private let state = NIOLockedValueBox(State())
 
-  init(group: MultiThreadedEventLoopGroup, connections: MultiThreadedEventLoopGroup? = nil) {
+  init(group: MultiThreadedEventLoopGroup) {
     self.group = group
-    self.connections = connections
   }
 
   /// Calls a closure unless the server's event loop is ending or has ended.
@@ -36,7 +33,7 @@ final class ServerEnding: Sendable {
     }
   }
 
-  /// Shuts the event loops down, the server's last, then resumes all waiting tasks.
+  /// Shuts the event loop down, then resumes all waiting tasks.
   ///
   /// - Parameter failure: The failure that ends the server; nil if it was told to stop.
   func resolve(_ failure: DatabaseServerError?) {
@@ -44,11 +41,6 @@ final class ServerEnding: Sendable {
       state.phase = .shuttingDown
       state.failure = failure
     }
-    guard let connections else { return shutDown() }
-    connections.shutdownGracefully { _ in self.shutDown() }
-  }
-
-  private func shutDown() {
     group.shutdownGracefully { [state] _ in
       let waiters = state.withLockedValue { state in
         defer { state.waiters = [] }

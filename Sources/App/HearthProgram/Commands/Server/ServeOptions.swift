@@ -61,14 +61,6 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Read, decode, encrypt and write for connections on this many threads of their own.",
-      valueName: "n"
-    )
-  )
-  var threads = 0
-
-  @Option(
-    help: ArgumentHelp(
       "Stop after this many seconds without a connection.",
       valueName: "seconds"
     )
@@ -128,7 +120,6 @@ struct ServeOptions: ParsableArguments {
     options.namespace = ns
     options.allowedOrigins = allowOrigin
     options.allowedHosts = allowHost
-    options.connectionThreads = threads
     options.idleExit = try Self.duration(idleExit, of: "--idle-exit")
     options.metricsInterval = try Self.duration(metrics, of: "--metrics")
     if let rules { options.rules = .source(try Rules.load(rules).source) }
