@@ -108,8 +108,9 @@ struct SettingsTests {
     for role in Theme.Role.allCases {
       let style = theme.withoutColors[role]
       #expect(style.foreground == .standard && style.background == .standard)
-      // What only a ground sets off is reversed.
-      let ground: Style.Attributes = theme[role].background == .standard ? [] : .reverse
+      // What only a ground sets off is reversed, unless it would then look selected.
+      let isLost = theme[role].background != .standard && role != .glow
+      let ground: Style.Attributes = isLost ? .reverse : []
       #expect(style.attributes == theme[role].attributes.union(ground))
     }
   }
@@ -132,9 +133,9 @@ struct SettingsTests {
 
   private static let palettes = [Palette.ember, .emberLight] + Palette.others
 
-  @Test("Every colour of a palette is readable on both of its grounds", arguments: palettes)
+  @Test("Every colour of a palette is readable on all of its grounds", arguments: palettes)
   func contrast(palette: Palette) {
-    for ground in [palette.ground, palette.selection] {
+    for ground in [palette.ground, palette.selection, palette.glow] {
       for ink in palette.inks {
         let (one, other) = (Self.luminance(ink), Self.luminance(ground))
         let contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)

@@ -16,6 +16,9 @@ package struct Configuration: Hashable, Sendable, Codable {
   /// The number of colours that the terminal has; nil if nobody knows.
   package var colorCount: Int?
 
+  /// Whether the terminal is so far away that nothing should move on it; nil if nobody knows.
+  package var isFarAway: Bool?
+
   /// Makes a configuration.
   package init(
     settings: Settings = Settings(),

@@ -20,6 +20,17 @@ struct Palette: Sendable {
   /// The colours of text.
   var inks: [UInt32] { [dim, brand, author, star, question, good, bad] }
 
+  /// The background of what has just arrived: the ground with a little of the brand's colour, as
+  /// much as leaves all text readable.
+  var glow: UInt32 {
+    let isDark = (ground >> 8) & 0xFF < 0x80
+    let percent: UInt32 = isDark ? 18 : 12
+    return [16, 8, 0].reduce(0) { mixed, shift in
+      let (from, to) = ((ground >> shift) & 0xFF, (brand >> shift) & 0xFF)
+      return mixed | ((from * (100 - percent) + to * percent + 50) / 100) << shift
+    }
+  }
+
   /// The theme with these colours; text and titles have the terminal's own.
   var theme: Theme {
     func style(_ ink: UInt32, _ attributes: Style.Attributes = []) -> Style {
@@ -51,6 +62,7 @@ struct Palette: Sendable {
         .waiting: style(star),
         .bad: style(bad, .bold),
         .match: style(brand, [.bold, .underline]),
+        .glow: Style(background: Self.color(glow)),
       ]
     )
   }

@@ -18,6 +18,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case textWidth = "text-width"
   /// The number of lines of each post in a list.
   case density
+  /// Whether what arrives is tinted for a moment.
+  case motion
   /// How times are displayed.
   case times
   /// Whether to draw a line between days.
@@ -48,8 +50,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .theme: .theme
     case .color: .choice(["auto", "always", "never"])
     case .ascii, .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping,
-      .notifications,
-      .dayRules:
+      .notifications, .dayRules, .motion:
       .flag
     case .cursor: .choice(["selection", "hidden"])
     case .textWidth: .number(40...400)
@@ -65,7 +66,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .theme: .word(Configuration.automatic)
     case .color: .word("auto")
     case .ascii, .notifications, .dayRules: .flag(false)
-    case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping: .flag(true)
+    case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping, .motion: .flag(true)
     case .cursor: .word("selection")
     case .textWidth: .number(100)
     case .density: .word("compact")
@@ -89,6 +90,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
       "Keep the terminal's cursor on the selected row, for screen readers and magnifiers."
     case .textWidth: "How wide text may get, in columns."
     case .density: "How many lines a post has in a list."
+    case .motion: "Tint what arrives for a second; never over a slow line."
     case .times: "Show how long ago something was, or its date."
     case .dayRules: "Show a line with the date between the days of a list."
     case .split: "Show list and post side by side when the terminal is wide."

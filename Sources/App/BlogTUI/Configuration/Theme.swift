@@ -42,6 +42,8 @@ package struct Theme: Hashable, Sendable, Codable {
     case bad
     /// The characters that match the typed text.
     case match
+    /// What has just arrived, on top of the style that it has at rest.
+    case glow
   }
 
   package let name: String
@@ -75,6 +77,16 @@ package struct Theme: Hashable, Sendable, Codable {
       foreground: style.foreground == .standard ? selected.foreground : style.foreground,
       background: selected.background,
       attributes: style.attributes
+    )
+  }
+
+  /// The style of a part that has just arrived.
+  func glowing(_ style: Style) -> Style {
+    let glow = self[.glow]
+    return Style(
+      foreground: glow.foreground == .standard ? style.foreground : glow.foreground,
+      background: glow.background == .standard ? style.background : glow.background,
+      attributes: style.attributes.union(glow.attributes)
     )
   }
 
@@ -128,6 +140,7 @@ extension Theme {
       .waiting: Style(foreground: .yellow),
       .bad: Style(foreground: .red, attributes: .bold),
       .match: Style(foreground: .yellow, attributes: [.bold, .underline]),
+      .glow: Style(foreground: .yellow),
     ]
   )
 
@@ -153,6 +166,7 @@ extension Theme {
       .waiting: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
       .bad: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
       .match: Style(foreground: .rgb(0x00, 0x5F, 0x87), attributes: [.bold, .underline]),
+      .glow: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
     ]
   )
 
@@ -175,6 +189,7 @@ extension Theme {
       .waiting: Style(attributes: .bold),
       .bad: Style(attributes: [.bold, .reverse]),
       .match: Style(attributes: [.bold, .underline]),
+      .glow: Style(attributes: .bold),
     ]
   )
 
@@ -193,8 +208,8 @@ extension Theme {
     Dictionary(
       uniqueKeysWithValues: Role.allCases.compactMap { role in
         var attributes = self[role].attributes
-        // What only a ground sets off would be lost.
-        if self[role].background != .standard { attributes.insert(.reverse) }
+        // What only a ground sets off would be lost; but what arrives must not look selected.
+        if self[role].background != .standard, role != .glow { attributes.insert(.reverse) }
         return attributes.isEmpty ? nil : (role, Style(attributes: attributes))
       }
     )

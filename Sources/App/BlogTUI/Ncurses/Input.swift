@@ -124,8 +124,12 @@ extension NcursesTerminal {
         break
       case .key(let key): events.append(.key(key))
       case .escaped(let key): events.append(.escaped(key))
-      case .canSynchronize(let canSynchronize): wasAnswered(canSynchronize: canSynchronize)
-      case .background(let isLight): didTellBackground?(isLight)
+      case .canSynchronize(let canSynchronize):
+        wasAnswered()
+        wasAnswered(canSynchronize: canSynchronize)
+      case .background(let isLight):
+        wasAnswered()
+        didTellBackground?(isLight)
       case .cursor(let row, let column):
         guard let answer = EmojiMeasure.answer(row: row, column: column) else { break }
         wasMeasured(answer.number, isRight: answer.isRight)

@@ -120,6 +120,10 @@ package final class NcursesTerminal {
   var canSynchronize = false
   /// Whether a reply from the terminal may still be on its way.
   private var awaitsAnswer = false
+  /// When the terminal was first asked something; nil once it has answered.
+  private var askedAt: ContinuousClock.Instant?
+  /// Called when the terminal has first answered, with the time that it took.
+  package var didAnswer: ((Duration) -> Void)?
   /// Whether links are written: the user wants them and the terminal opens them.
   private(set) var drawsLinks = false
   private let opensLinks: Bool
@@ -375,7 +379,15 @@ package final class NcursesTerminal {
     let question = background + (usesSynchronizedOutput ? "\u{1B}[?2026$p" : "")
     guard !question.isEmpty else { return }
     awaitsAnswer = true
+    askedAt = .now
     writeDirectly(question)
+  }
+
+  /// Notes that the terminal has answered something.
+  func wasAnswered() {
+    guard let askedAt else { return }
+    self.askedAt = nil
+    didAnswer?(.now - askedAt)
   }
 
   /// Handles the reply about synchronized output.

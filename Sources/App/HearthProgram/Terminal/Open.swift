@@ -207,6 +207,7 @@ struct Open: AsyncParsableCommand {
       look.isLight = isLight
       program.add(.configured(read()))
     }
+    terminal.whenAnswered { if look.note($0) { program.add(.configured(read())) } }
     ProgramPages.release(after: Self.startTime)
     let ending = program.run()
     terminal.close()

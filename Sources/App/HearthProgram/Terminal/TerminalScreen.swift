@@ -86,6 +86,9 @@ package final class TerminalScreen: TerminalDevice {
     terminal.didTellBackground = hear
   }
 
+  /// Sets the handler for the time that the terminal takes to answer.
+  package func whenAnswered(_ hear: @escaping (Duration) -> Void) { terminal.didAnswer = hear }
+
   /// The number of colours; 0 if there are none.
   package var colorCount: Int { terminal.colorCount }
 
@@ -96,7 +99,11 @@ package final class TerminalScreen: TerminalDevice {
 /// What is known about the terminal that decides which theme fits it.
 final class TerminalLook: Sendable {
   private let colorCount: Int
+  /// The time from which a terminal that takes it to answer is far away.
+  private static let farAway = Duration.milliseconds(300)
+
   private let background = NIOLockedValueBox<Bool?>(nil)
+  private let isFarAway = NIOLockedValueBox<Bool?>(nil)
 
   /// Whether the background is light; nil until the terminal has said so.
   var isLight: Bool? {
@@ -109,11 +116,19 @@ final class TerminalLook: Sendable {
     self.colorCount = colorCount
   }
 
+  /// Takes note of the time that the terminal took to answer; returns whether it is far away.
+  func note(_ delay: Duration) -> Bool {
+    let isFarAway = delay > Self.farAway
+    self.isFarAway.withLockedValue { $0 = isFarAway }
+    return isFarAway
+  }
+
   /// The configuration with what is known.
   func applied(to configuration: Configuration) -> Configuration {
     var configuration = configuration
     configuration.colorCount = colorCount
     configuration.isLight = isLight ?? configuration.isLight
+    configuration.isFarAway = isFarAway.withLockedValue(\.self)
     return configuration
   }
 }

@@ -8,12 +8,16 @@ extension Model {
     switch event {
     case .feed(let kind, let posts):
       session.reading.lastEventAt = session.now
+      let before = session[kind]
       session[kind].update(posts, matching: session.filter(of: kind))
+      if openPost == nil || session.isSplit { session.noteArrivals(in: kind, since: before) }
       if kind == session.tab, session.search?.pattern == nil { return session.tellPosition() }
     case .extent(let kind, let extent):
       session[kind].extent = extent
     case .latestComments(let id, let comments):
+      let newest = session.reading.latestComments[id]?.last?.id
       session.reading.latestComments[id] = comments
+      if openPost == nil { session.noteComments(comments, since: newest) { _ in .newComments(id) } }
     case .typing(let id, let typists):
       if openPost?.id == id { openPost?.typists = typists }
     case .people(let people):
@@ -27,7 +31,10 @@ extension Model {
       // A user who has the post open sees the change there.
       return openPost?.id == notice.post ? [] : session.take(notice)
     case .notices(let entries):
-      return take(entries)
+      let before = session.reading.notices == nil ? nil : session.unreadNotices
+      let effects = take(entries)
+      session.noteNotices(since: before)
+      return effects
     case .following(let people):
       session.reading.following = people
       relayout()
@@ -48,7 +55,9 @@ extension Model {
     case .comments(let id, let comments):
       session.reading.lastEventAt = session.now
       guard openPost?.id == id else { return [] }
+      let newest = openPost?.newestComment
       openPost?.update(comments: comments)
+      session.noteComments(comments, since: newest) { .comment($0.id) }
       if openPost?.endEditOfGoneComment() == true {
         session.message = .failure("The comment was deleted; your text is the draft of a new one.")
       }
@@ -79,6 +88,7 @@ extension Model {
     guard let open = openPost, open.id == id else { return }
     if session.feed.updateFound(id, to: post) { session.refilter() }
     openPost?.update(post: post)
+    if let post { session.noteStars(of: post, since: open.post) }
     if post == nil, !open.isGone {
       session.message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
     }

@@ -150,6 +150,7 @@ extension Session {
     for (id, delivery) in reading.deliveries where delivery.isOver(now: now) {
       reading.deliveries[id] = nil
     }
+    arrivals.rest(at: now)
     return carryOutDeletions(until: now)
   }
 

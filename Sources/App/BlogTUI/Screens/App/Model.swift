@@ -136,6 +136,7 @@ extension Model {
       if case .acknowledged(let at) = delivery { times.append(at + Delivery.showsFor) }
     }
     times += (openPost?.typists ?? []).map { $0.at + Typist.patience }
+    if let rest = session.arrivals.nextRest { times.append(rest) }
     return times.filter { $0 > session.now }.min()
   }
 

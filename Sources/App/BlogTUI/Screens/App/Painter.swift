@@ -95,7 +95,7 @@ struct Painter {
       )
       let short = model.openPost == nil ? mark.short : .empty
       guard short.width < room.width else { return }
-      screen.put(short, in: room, style: theme.notice, aligned: .trailing)
+      screen.put(short, in: room, style: unseenStyle, aligned: .trailing)
       return
     }
     if let notice {
@@ -111,7 +111,14 @@ struct Painter {
     let room = frame.upperRule.inset(rows: 0, columns: 2)
     let text = " " + mark.long + " "
     let position = Position(row: room.row, column: max(room.column, room.endColumn - text.width))
-    screen.put(text, at: position, style: theme.notice, clip: room)
+    screen.put(text, at: position, style: unseenStyle, clip: room)
+  }
+
+  private var unseenStyle: Style { style(theme.notice, of: .unseen) }
+
+  /// The style of something that may have just arrived.
+  func style(_ atRest: Style, of subject: Arrivals.Subject) -> Style {
+    session.arrivals.contains(subject) ? theme.glowing(atRest) : atRest
   }
 
   /// A notice, which unlike a message stays for as long as it holds.

@@ -70,6 +70,8 @@ package struct Session: Sendable {
   package internal(set) var messageLog = MessageLog()
   /// What readers see apart from the posts.
   package internal(set) var reading = Reading()
+  /// What has just arrived.
+  var arrivals = Arrivals()
   /// Everyone's names, so that people with the same name can be told apart.
   package internal(set) var names = NameBook()
   /// The stars that were given or removed here and that the database has not acknowledged.

@@ -54,6 +54,10 @@ extension Painter {
 
   private func row(of post: Post, isSelected: Bool, height: Int, isShort: Bool) -> PostRow {
     let newComments = model.newComments(on: post)
+    var glow: PostRow.Glow = []
+    if session.arrivals.contains(.post(post.id)) { glow.insert(.row) }
+    if session.arrivals.contains(.stars(post.id)) { glow.insert(.stars) }
+    if session.arrivals.contains(.newComments(post.id)) { glow.insert(.newComments) }
     return PostRow(
       id: post.id,
       title: post.title,
@@ -67,7 +71,8 @@ extension Painter {
       newComments: newComments,
       commentCount: session.commentCount(on: post.id),
       hasNews: newComments.count > 0 || session.isUnread(post),
-      height: height
+      height: height,
+      glow: glow
     )
   }
 

@@ -55,6 +55,17 @@ struct PostRow: Equatable {
   let hasNews: Bool
   /// The number of lines.
   let height: Int
+  /// What has just arrived.
+  var glow: Glow = []
+
+  /// The parts of a row that can arrive.
+  struct Glow: OptionSet {
+    let rawValue: UInt8
+
+    static let row = Glow(rawValue: 1 << 0)
+    static let stars = Glow(rawValue: 1 << 1)
+    static let newComments = Glow(rawValue: 1 << 2)
+  }
 }
 
 /// What all the rows of a list have in common.
@@ -167,6 +178,12 @@ struct PostRowPainter {
     let count = ShortNumber.text(row.starCount)
     screen.put(count, in: columns.count, style: starStyle, aligned: .trailing)
     paintText(row, on: &screen)
+    if row.glow.contains(.row), !row.isSelected {
+      screen.restyle(Rect(size: screen.size), theme.glowing)
+    } else if row.glow.contains(.stars) {
+      screen.restyle(columns.star, theme.glowing)
+      screen.restyle(columns.count, theme.glowing)
+    }
     return screen
   }
 
@@ -227,7 +244,9 @@ struct PostRowPainter {
     // A long title is cut off to make room: a title can be guessed, a number cannot.
     let start = min(used, max(0, columns.title.width - text.width))
     let position = Position(row: 0, column: columns.title.column + start)
-    screen.put(text, at: position, style: style(theme.notice, of: row), clip: columns.title)
+    let atRest = style(theme.notice, of: row)
+    let style = row.glow.contains(.newComments) ? theme.glowing(atRest) : atRest
+    screen.put(text, at: position, style: style, clip: columns.title)
     return start + text.width - used
   }
 

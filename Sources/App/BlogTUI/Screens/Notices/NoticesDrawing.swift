@@ -96,7 +96,7 @@ extension Painter {
       width: text.width,
       height: 1
     )
-    screen.put(text, in: rect, style: theme.notice)
+    screen.put(text, in: rect, style: style(theme.notice, of: .notices))
     hits.add(.action(.notices), at: rect)
     return text.width
   }

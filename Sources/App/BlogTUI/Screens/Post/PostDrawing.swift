@@ -1,5 +1,15 @@
 import BlogModel
 
+extension OpenPost {
+  /// The comment to which a line belongs.
+  fileprivate func comment(of line: PostLayout.Line) -> String? {
+    switch line {
+    case .commentHeading(let index), .comment(let index, _): rows[index].comment.id
+    case .title, .byline, .body, .blank, .commentsHeading, .unread: nil
+    }
+  }
+}
+
 extension Painter {
   mutating func paint(_ open: OpenPost) {
     let areas = session.postFrame(fieldHeight: open.fieldHeight)
@@ -33,6 +43,9 @@ extension Painter {
       }
       if number == selected?.lowerBound { screen.cursor = border }
       paint(line, of: open, isSelected: isSelected, in: row)
+      if let id = open.comment(of: line), session.arrivals.contains(.comment(id)) {
+        screen.restyle(row, theme.glowing)
+      }
     }
   }
 
@@ -173,7 +186,8 @@ extension Painter {
     let middle = Position(row: row.row, column: row.column + used)
     screen.put(separator, at: middle, style: theme.dim, clip: row)
     let position = Position(row: row.row, column: middle.column + 3)
-    screen.put(shown, at: position, style: isStarred ? theme.star : theme.text, clip: row)
+    let style = style(isStarred ? theme.star : theme.text, of: .stars(post.id))
+    screen.put(shown, at: position, style: style, clip: row)
   }
 
   /// Paints a line across the whole post with a text in it.

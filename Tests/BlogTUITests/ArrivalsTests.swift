@@ -1,0 +1,163 @@
+import BlogModel
+import Foundation
+import Testing
+
+@testable import BlogTUI
+
+@Suite("What arrives glows for a second")
+struct ArrivalsTests {
+  /// A model that has been online for a while, on a terminal with shades.
+  private static func model(_ width: Int = 80, isPostOpen: Bool = false) -> Model {
+    let size = Size(width: width, height: 24)
+    var model = isPostOpen ? Fixture.opened(size) : Fixture.loaded(size)
+    model.send(.configured(Configuration()))
+    model.send(.tick(now: Fixture.now + 5_000))
+    return model
+  }
+
+  /// The texts of the runs of cells that are tinted, from the top.
+  private func glowing(_ model: Model) -> [String] {
+    let ground = model.session.theme[.glow].background
+    let screen = view(model)
+    var runs: [String] = []
+    var isRun = false
+    for row in 0..<screen.size.height {
+      for column in 0..<screen.size.width {
+        guard let cell = screen[Position(row: row, column: column)],
+          cell.style.background == ground
+        else {
+          isRun = false
+          continue
+        }
+        if !isRun { runs.append("") }
+        runs[runs.count - 1] += cell.text
+        isRun = true
+      }
+      isRun = false
+    }
+    return runs.map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  private func post(_ id: String, by uid: String = "bob") -> Post {
+    Post(id: id, uid: uid, author: uid, title: "New", body: "b", createdAt: Fixture.now)
+  }
+
+  private func changed(_ number: Int, _ change: (Post) -> Post) -> [Post] {
+    var posts = Fixture.posts
+    posts[number] = change(posts[number])
+    return posts
+  }
+
+  private func starred(_ post: Post, by person: String?) -> Post {
+    Post(
+      id: post.id,
+      uid: post.uid,
+      author: post.author,
+      title: post.title,
+      body: post.body,
+      starCount: post.starCount + 1,
+      stars: post.stars.union(person.map { [$0] } ?? []),
+      createdAt: post.createdAt
+    )
+  }
+
+  @Test(
+    "A row of somebody else glows, and is at rest after a second, with nothing left to wait for"
+  )
+  func row() throws {
+    var model = Self.model()
+    // The first row is selected, and keeps the ground of the selection.
+    model.type("j")
+    let atRest = model.nextTick
+    model.send(.blog(.feed(.recent, posts: [post("p13")] + Fixture.posts)))
+    let row = try #require(glowing(model).first)
+    #expect(row.contains("New") && row.contains("bob"))
+    #expect(model.nextTick == .seconds(1))
+    model.send(.tick(now: Fixture.now + 5_999))
+    #expect(glowing(model).count == 1)
+    model.send(.tick(now: Fixture.now + 6_000))
+    #expect(glowing(model) == [])
+    #expect(model.nextTick == atRest)
+  }
+
+  @Test("A star of somebody else makes the count glow, in the list and in the open post")
+  func stars() {
+    for isPostOpen in [false, true] {
+      var model = Self.model(isPostOpen: isPostOpen)
+      if isPostOpen {
+        model.send(.blog(.post("p11", starred(Fixture.posts[1], by: "erin"))))
+        #expect(glowing(model) == ["☆ 13 stars"])
+      } else {
+        model.send(.blog(.feed(.recent, posts: changed(2) { starred($0, by: "erin") })))
+        #expect(glowing(model) == ["★    8"])
+      }
+    }
+  }
+
+  @Test("A comment of somebody else glows in the open post")
+  func comment() {
+    var model = Self.model(isPostOpen: true)
+    let new = BlogComment(
+      id: "c4",
+      uid: "bob",
+      author: "bob",
+      text: "And I!",
+      createdAt: Fixture.now
+    )
+    model.send(.blog(.comments("p11", Fixture.comments + [new])))
+    model.type("G")
+    #expect(glowing(model).contains("And I!"))
+    model.send(.tick(now: Fixture.now + 6_000))
+    #expect(glowing(model) == [])
+  }
+
+  @Test("What the user does, what was there before, and what comes in bulk does not glow")
+  func noNews() {
+    let mine = post("p13", by: "alice")
+    let many = (20..<40).map { post("p\($0)") }.reversed()
+    for posts in [
+      [mine] + Fixture.posts, changed(1) { starred($0, by: "alice") }, many + Fixture.posts,
+      Fixture.posts + [post("p01")], Array(Fixture.posts.dropFirst()),
+    ] {
+      var model = Self.model()
+      model.send(.blog(.feed(.recent, posts: posts)))
+      #expect(glowing(model) == [])
+    }
+    // Earlier comments are not new ones.
+    var model = Self.model(isPostOpen: true)
+    let earlier = BlogComment(id: "b9", uid: "bob", author: "bob", text: "Old", createdAt: 0)
+    model.send(.blog(.comments("p11", [earlier] + Fixture.comments)))
+    #expect(glowing(model) == [])
+  }
+
+  @Test("Nothing glows just after a connection, over a slow line, or without motion")
+  func still() {
+    let posts = [post("p13")] + Fixture.posts
+    var reconnected = Self.model()
+    reconnected.send(.blog(.connection(.offline(retryInSeconds: nil))))
+    reconnected.send(.blog(.connection(.online)))
+    var far = Self.model()
+    var configuration = Configuration()
+    configuration.isFarAway = true
+    far.send(.configured(configuration))
+    var still = Self.model()
+    configuration = Configuration()
+    configuration.settings.choose(.flag(false), for: .motion, from: .session)
+    still.send(.configured(configuration))
+    for var model in [reconnected, far, still] {
+      model.type("j")
+      model.send(.blog(.feed(.recent, posts: posts)))
+      #expect(glowing(model) == [])
+    }
+  }
+
+  @Test("A clock that is set back ends it")
+  func clock() {
+    var model = Self.model()
+    model.type("j")
+    model.send(.blog(.feed(.recent, posts: [post("p13")] + Fixture.posts)))
+    #expect(glowing(model).count == 1)
+    model.send(.tick(now: Fixture.now - 60_000))
+    #expect(glowing(model) == [])
+  }
+}
