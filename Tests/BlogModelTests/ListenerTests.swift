@@ -1,7 +1,8 @@
-import BlogModel
 import Dispatch
 import RealtimeDatabase
 import Testing
+
+@testable import BlogModel
 
 /// Defect 11 of the published sample: listeners that accumulate.
 ///
@@ -78,6 +79,23 @@ struct ListenerTests {
     try await server.waitForListens(before + 3, "three posts are in view")
     alice.blog.request(.watchComments([]))
     try await server.waitForListens(before, "none is")
+  }
+
+  @Test("Paging past posts takes no listener for their comments until the reader rests")
+  func pagingPast() async throws {
+    let server = try await BlogServer()
+    try await server.seed(1...9)
+    let alice = try await terminal(server, on: try server.database())
+    let before = try await server.listens()
+    // All of it happens at once, however busy the machine is.
+    alice.blog.queue.suspend()
+    for turn in 0..<100 {
+      alice.blog.request(.watchComments((1...3).map { BlogServer.key($0 + turn % 7) }))
+    }
+    alice.blog.request(.watchComments([BlogServer.key(9)]))
+    alice.blog.queue.resume()
+    try await server.waitForListens(before.now + 1, "one post is in view at last")
+    #expect(try await server.listens().sinceStart == before.sinceStart + 1)
   }
 
   @Test("Signing out ends all listeners, and signing in again needs as many as before")

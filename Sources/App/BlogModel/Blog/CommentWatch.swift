@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RealtimeDatabase
 
 // Safety: all state is accessed only on the callback queue of the database.
@@ -5,7 +6,8 @@ internal import RealtimeDatabase
 /// new ones.
 ///
 /// There is one narrow query for each requested post. Only posts in view are requested, so the
-/// number of queries does not depend on how long a list is or how far it was scrolled.
+/// number of queries does not depend on how long a list is or how far it was scrolled. While the
+/// reader pages on, there are none for posts that only pass by.
 final class CommentWatch: @unchecked Sendable {
   /// How many of a post's newest comments are loaded; beyond that the count is "at least this
   /// many".
@@ -18,18 +20,43 @@ final class CommentWatch: @unchecked Sendable {
     var handle: DatabaseHandle = 0
   }
 
+  /// How long the same posts must have been requested before they are watched.
+  private static let rest = DispatchTimeInterval.milliseconds(150)
+
   private let paths: BlogPaths
+  private let queue: DispatchQueue
   private let tell: @Sendable (PostID, [Comment]) -> Void
   private var watched: [PostID: Watched] = [:]
+  private var wanted: Set<PostID> = []
+  private var isWaiting = false
 
-  init(_ paths: BlogPaths, tell: @escaping @Sendable (PostID, [Comment]) -> Void) {
+  init(
+    _ paths: BlogPaths,
+    queue: DispatchQueue,
+    tell: @escaping @Sendable (PostID, [Comment]) -> Void
+  ) {
     self.paths = paths
+    self.queue = queue
     self.tell = tell
   }
 
-  /// Watches these posts and no others; existing watches on them continue.
+  /// Watches these posts soon, and reports no others from now on; existing watches continue.
   func watch(_ posts: [PostID]) {
-    let wanted = Set(posts.prefix(Self.limit))
+    wanted = Set(posts.prefix(Self.limit))
+    if !isWaiting, wanted != Set(watched.keys) { waitForRest() }
+  }
+
+  private func waitForRest() {
+    let before = wanted
+    isWaiting = true
+    queue.asyncAfter(deadline: .now() + Self.rest) { [weak self] in
+      guard let self else { return }
+      isWaiting = false
+      if wanted == before { settle() } else { waitForRest() }
+    }
+  }
+
+  private func settle() {
     for (post, entry) in watched where !wanted.contains(post) {
       entry.query.removeObserver(withHandle: entry.handle)
       watched[post] = nil
@@ -44,7 +71,7 @@ final class CommentWatch: @unchecked Sendable {
   }
 
   private func take(_ snapshot: DataSnapshot, on post: PostID) {
-    guard watched[post] != nil else { return }
+    guard wanted.contains(post) else { return }
     tell(post, snapshot.childSnapshots.compactMap(Comment.init))
   }
 }

@@ -107,7 +107,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
     following = FollowWatch(paths.following(by: me.uid), tell: tell)
-    latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
+    latest = CommentWatch(paths, queue: queue) { tell(.latestComments($0, $1)) }
     // What is observed is known without asking the server; a neighbour may be read as well.
     let beat = paths.user(me.uid).child(isNamedByAccount ? "pulse" : "username")
     pulse = Pulse(beat, queue: queue) { milliseconds in
