@@ -94,6 +94,21 @@ struct ArrivalsTests {
     }
   }
 
+  @Test("A star on the selected row has the colour of news, on the ground of the selection")
+  func starOfSelectedRow() {
+    var model = Self.model()
+    let atRest = view(model)
+    model.send(.blog(.feed(.recent, posts: changed(0) { starred($0, by: "erin") })))
+    let theme = model.session.theme
+    let count = view(model)[Position(row: 2, column: 78)]
+    #expect(count?.text == "4" && count?.style == theme.quiet(theme.notice))
+    model.send(.tick(now: Fixture.now + 6_000))
+    #expect(
+      view(model)[Position(row: 2, column: 78)]?.style
+        == atRest[Position(row: 2, column: 78)]?.style
+    )
+  }
+
   @Test("A comment of somebody else glows in the open post")
   func comment() {
     var model = Self.model(isPostOpen: true)

@@ -181,8 +181,11 @@ struct PostRowPainter {
     if row.glow.contains(.row), !row.isSelected {
       screen.restyle(Rect(size: screen.size), theme.glowing)
     } else if row.glow.contains(.stars) {
-      screen.restyle(columns.star, theme.glowing)
-      screen.restyle(columns.count, theme.glowing)
+      // With few colours, the ground of a selected row may be that of what arrives.
+      let selected = theme.style(theme.notice, isSelected: true)
+      for part in [columns.star, columns.count] {
+        screen.restyle(part) { row.isSelected ? selected : theme.glowing($0) }
+      }
     }
     return screen
   }
