@@ -91,6 +91,27 @@ struct LightMarkdownTests {
     #expect(Self.work(text).looks <= 40 * text.count, "\(alphabet)")
   }
 
+  @Test(
+    "Reading code reads each character a bounded number of times",
+    arguments: [
+      "\"", "'", "/", "/*", "*/", "\\", "\"\"\"", "a", "1.", "1", "@", "#", "@a", "if ", "_",
+      "<!-- ",
+    ]
+  )
+  func hostileCode(pattern: String) {
+    for language in ["swift", "c", "js", "sh", "sql", "html"] {
+      let looks = Watched.Looks()
+      let length = 12_000
+      let text = Self.text(pattern, length)
+      let lines = ["```" + language, text].map { line in
+        line.map { Watched(character: $0, looks: looks) }
+      }
+      let runs = LightMarkdown.lines(of: lines)[1].runs
+      #expect(runs.reduce(0) { $0 + $1.units.count } == text.count)
+      #expect(looks.count.load(ordering: .relaxed) <= 10 * length)
+    }
+  }
+
   @Test("Finding the end of a link takes linear time", arguments: [")", "]", ",", ")]"])
   func longLink(end: String) {
     let looks = Watched.Looks()

@@ -7,14 +7,22 @@ import Testing
 struct MarkupTests {
   private static let signs = Markup.Signs(.unicode)
 
-  private func lines(_ text: String, width: Int = 80) -> [MarkedLine] {
+  private func lines(
+    _ text: String,
+    width: Int = 80,
+    signs: Markup.Signs = signs
+  ) -> [MarkedLine] {
     let safe = SafeText(untrusted: text, mode: .multiLine)
-    return Markup.lines(of: safe, width: width, signs: Self.signs)
+    return Markup.lines(of: safe, width: width, signs: signs)
   }
 
   /// The text with its styles in braces: `a {very:emphasis} good`.
-  private func shown(_ text: String, width: Int = 80) -> [String] {
-    lines(text, width: width).map { line in
+  private func shown(
+    _ text: String,
+    width: Int = 80,
+    signs: Markup.Signs = signs
+  ) -> [String] {
+    lines(text, width: width, signs: signs).map { line in
       var result = ""
       var index = 0
       func text(to end: Int) {
@@ -40,7 +48,7 @@ struct MarkupTests {
       ("_so_ and **so**", "{so:emphasis} and {so:strong}"),
       ("***both***", "{both:emphasis+strong}"),
       ("**a *b* c**", "{a :strong}{b:emphasis+strong}{ c:strong}"),
-      ("`**code**` x", "{`**code**`:code} x"), ("``a`b``", "{``a`b``:code}"),
+      ("`**code**` x", "{**code**:code} x"), ("``a`b``", "{a`b:code}"),
       ("# Heading", "{Heading:heading}"), ("- item", "{• :added}item"), ("12. item", "12. item"),
       ("> quote", "{│ :added}{quote:quote}"), ("* * *", "{────────────────────────:added}"),
       ("see https://x.org/a.", "see {https://x.org/a:link}."),
@@ -75,15 +83,71 @@ struct MarkupTests {
   func code() {
     #expect(
       shown("a\n```swift\n# *x*\n\n```\n# b") == [
-        "a", "{│ :added}{# *x*:code}", "{│ :added}", "{b:heading}",
+        "a", "  {# *x*:code}", "  ", "{b:heading}",
       ]
     )
-    #expect(shown("~~~\n```\n*x*") == ["{│ :added}{```:code}", "{│ :added}{*x*:code}"])
+    #expect(shown("~~~\n```\n*x*") == ["  {```:code}", "  {*x*:code}"])
+  }
+
+  @Test("Where colours do not set code off, its marks stay")
+  func marks() {
+    let signs = Markup.Signs(.ascii, keepsMarks: true)
+    #expect(shown("a `b`", signs: signs) == ["a {`b`:code}"])
+    let lines = ["{```sh:added}", "  {ls:code}", "{```:added}"]
+    #expect(shown("```sh\nls\n```", signs: signs) == lines)
+    var model = Fixture.loaded()
+    #expect(model.session.sourceView == .marked(.unicode, keepsMarks: false))
+    model.session.theme = Theme.ember.withoutColors
+    #expect(model.session.sourceView == .marked(.unicode, keepsMarks: true))
+    model.session.theme = .ember
+    model.session.configuration.colorCount = 0
+    #expect(model.session.sourceView == .marked(.unicode, keepsMarks: true))
+  }
+
+  @Test(
+    "Code has the colours of its language",
+    arguments: [
+      ("swift\nlet x = 0x1F // two", "{let:keyword} x = {0x1F:number} {// two:comment}"),
+      ("Swift\n@main \"a\\\"let\" lets", "{@main:keyword} {\"a\\\"let\":string} lets"),
+      ("c++\n#include 'a' /* int", "{#include:keyword} {'a':string} {/* int:comment}"),
+      ("py\nif x#1: # no", "{if:keyword} x#{1:number}: {# no:comment}"),
+      ("rust\nfn a<'b>() -> 1.5", "{fn:keyword} a<'b>() -> {1.5:number}"),
+      ("sh\nif [ $# = 0 ]; then", "{if:keyword} [ $# = {0:number} ]; {then:keyword}"),
+      (
+        "SQL\nSELECT 'it' From x1 -- all",
+        "{SELECT:keyword} {'it':string} {From:keyword} x1 {-- all:comment}"
+      ),
+      ("json\n[\"a\", true, 2.]", "[{\"a\":string}, {true:keyword}, {2:number}.]"),
+      ("html\n<a b=\"c\"> <!-- d -->", "<a b={\"c\":string}> {<!-- d -->:comment}"),
+      ("nothing\nlet x = 1", "let x = 1"), ("\nlet x = 1", "let x = 1"),
+    ]
+  )
+  func codeColors(text: String, expected: String) {
+    let marked = shown("```" + text).map { line in
+      String(
+        line.dropFirst(2).replacing(":code+", with: ":")
+          .replacing(/\{([^{}]*):code\}/) { $0.output.1 }
+      )
+    }
+    #expect(marked == [expected])
+  }
+
+  @Test("Comments and long strings go on in the next line, other strings do not")
+  func openCode() {
+    func looks(_ text: String) -> [[Set<MarkedLine.Look>]] {
+      lines(text).map { $0.parts.map(\.looks) }
+    }
+    #expect(looks("```js\n/* a\nb */ c")[1] == [[.code, .comment], [.code]])
+    #expect(looks("```swift\n\"\"\"\nlet\n\"\"\"")[1] == [[.code, .string]])
+    #expect(looks("```c\n\"a\nb")[1] == [[.code]])
+    #expect(looks("```c\n/* a\n```\n```c\nb").last == [[.code]])
   }
 
   @Test("Lines wrap at the width, with a hanging indent for list items")
   func wrapping() {
     #expect(shown("- one two three", width: 9) == ["{• :added}one two", "  three"])
+    #expect(shown("12. one two three", width: 11) == ["12. one two", "    three"])
+    #expect(shown("  one two three", width: 9) == ["  one two", "  three"])
     #expect(shown("> one two three", width: 9).allSatisfy { $0.hasPrefix("{│ :added}") })
     #expect(shown("**one two**", width: 5) == ["{one:strong}", "{two:strong}"])
     #expect(lines("- 漢字", width: 1).allSatisfy { $0.text.width <= 1 })
@@ -105,7 +169,8 @@ struct MarkupTests {
   @Test("Rendering random text adds no unsafe characters, and every line fits")
   func hostile() {
     let pieces = [
-      "*", "**", "_", "`", "```\n", "#", "# ", "> ", "- ", "1. ", "[", "](", ")", "https://",
+      "*", "**", "_", "`", "```\n", "```swift\n", "\"", "/*", "#", "# ", "> ", "- ", "1. ", "[",
+      "](", ")", "https://",
       "http://a",
       "\\", "~", "~~~\n", "@bob", "#tea", "\u{1B}]8;;x\u{7}", "\u{1B}[2J", "\u{9B}31m", "\u{202E}",
       "\u{200B}", "漢", "e\u{301}", "🎉", " ", "\n", "\t", "x", "\r", "---", "\u{7F}", "|",
@@ -181,11 +246,11 @@ struct MarkupTests {
     model.send(
       .blog(.comments("p11", [BlogComment(id: "c1", uid: "b", author: "b", text: "**so**")]))
     )
-    #expect(model.rows.contains { $0.contains("A very good `loaf`") })
+    #expect(model.rows.contains { $0.contains("A very good loaf") })
     model.type("R")
     #expect(model.rows.contains { $0.contains("A *very* good `loaf`") })
     #expect(model.rows.contains { $0.contains("**so**") })
     model.type(":raw", .enter)
-    #expect(model.rows.contains { $0.contains("A very good `loaf`") })
+    #expect(model.rows.contains { $0.contains("A very good loaf") })
   }
 }

@@ -144,6 +144,39 @@ struct SettingsTests {
       }
     }
     #expect(palette.theme.hasQuietSelection)
+    for role in Self.textRoles {
+      guard case .rgb(let red, let green, let blue) = palette.theme[role].foreground else {
+        continue
+      }
+      let ink = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+      #expect(palette.inks.contains(ink), "\(palette.name): \(role) is not checked")
+    }
+  }
+
+  /// The parts of a text.
+  private static let textRoles: [Theme.Role] = [
+    .title, .author, .heading, .quote, .link, .code, .keyword, .string, .number, .comment,
+  ]
+
+  @Test("The parts of a text are readable in the light theme, and differ in every one with colours")
+  func textRoles() {
+    for role in Self.textRoles {
+      guard case .rgb(let red, let green, let blue) = Theme.light[role].foreground else { continue }
+      let ink = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+      #expect(1.05 / (Self.luminance(ink) + 0.05) >= 4.5, "\(role)")
+    }
+    for theme in [Theme.dark, .light] + Self.palettes.map(\.theme) {
+      #expect(theme.quote != theme.code && theme.link != theme.text, "\(theme.name)")
+      #expect(theme.code.foreground != .standard, "\(theme.name)")
+    }
+  }
+
+  @Test("A theme without a style for a part of a text uses that of a similar part")
+  func fallbacks() {
+    let theme = Theme(name: "own", styles: [.author: Theme.dark.author, .dim: Theme.dark.dim])
+    #expect(theme.link == theme.author)
+    #expect(theme[.keyword] == theme.author)
+    #expect(theme[.comment] == theme.dim)
   }
 
   @Test(

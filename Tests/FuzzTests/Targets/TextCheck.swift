@@ -32,7 +32,10 @@ enum TextCheck {
     if let limit {
       try demand(text.clusters.count + text.lineBreaks.count <= limit, "the limit does not hold")
     }
-    for width in [1, 2, 7, 80] { try checkLayout(text, width) }
+    for width in [1, 2, 7, 80] {
+      try checkLayout(text, width)
+      try checkMarkup(text, width)
+    }
     let plain = text.transliterated(to: .ascii)
     try demand(plain.width == text.width, "a transliteration changes the width")
     try demand(plain.string.utf8.allSatisfy { $0 < 0x7F }, "a transliteration is no ASCII")
@@ -45,6 +48,28 @@ enum TextCheck {
     )
     try demand(text.truncated(to: width).width <= width, "a cut text is wider than \(width)")
     try demand(text.fitted(to: width).width == width, "a fitted text is not \(width) wide")
+  }
+
+  /// Markup fits, and its parts follow each other within their line.
+  private static func checkMarkup(_ text: SafeText, _ width: Int) throws(BrokenProperty) {
+    for keepsMarks in [false, true] {
+      let signs = Markup.Signs(.unicode, keepsMarks: keepsMarks)
+      for line in Markup.lines(of: text, width: width, signs: signs) {
+        try demand(line.text.width <= width, "marked text is wider than \(width)")
+        try demand(
+          line.text.clusters.allSatisfy(isHarmless),
+          "the marked \(text.string.debugDescription) is not harmless"
+        )
+        var end = 0
+        for part in line.parts {
+          try demand(
+            part.range.lowerBound >= end && part.range.upperBound <= line.text.clusters.count,
+            "a part of the marked \(text.string.debugDescription) is out of place"
+          )
+          end = part.range.upperBound
+        }
+      }
+    }
   }
 
   /// Whether nothing is invisible, apart from emoji joiners within the two cells of an emoji.

@@ -32,6 +32,14 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     case strong
     /// Code, with its backticks.
     case code
+    /// A word with a meaning of its own in the language of a code block.
+    case keyword
+    /// A string in a code block.
+    case string
+    /// A number in a code block.
+    case number
+    /// A comment in a code block.
+    case comment
     /// A tag or a name.
     case mark
     /// A link, with its address.
@@ -56,7 +64,7 @@ package struct LightMarkdown<Unit: MarkupUnit> {
   package struct Line {
     /// The kind of a line.
     package enum Kind: Hashable, Sendable {
-      /// The fence that starts or ends a code block.
+      /// The fence that starts or ends a code block; its content is the fence as written.
       case fence
       /// A line in a code block.
       case code
@@ -103,22 +111,25 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     return source.map { reader.line($0) }
   }
 
-  /// Parses lines one after the other; the only state carried between them is an open code block.
+  /// Parses lines one after the other; the only state carried between them is an open code block
+  /// and what its language leaves open.
   struct Reader {
     private var open: (sign: Unicode.Scalar, count: Int)?
+    private var code: CodeReader<Unit>?
 
     mutating func line(_ units: [Unit]) -> Line {
       let fence = LightMarkdown.fence(units)
       if let start = open {
         guard let fence, fence.sign == start.sign, fence.count >= start.count, fence.isBare else {
-          return Line(.code, runs: [Run(units: units)])
+          return Line(.code, runs: code?.runs(units) ?? [Run(units: units)])
         }
         open = nil
-        return Line(.fence)
+        return Line(.fence, runs: [Run(units: units)])
       }
       guard let fence else { return LightMarkdown.line(units[...]) }
       open = (fence.sign, fence.count)
-      return Line(.fence)
+      code = CodeLanguage(info: fence.info).map { CodeReader($0) }
+      return Line(.fence, runs: [Run(units: units)])
     }
   }
 
@@ -128,13 +139,13 @@ package struct LightMarkdown<Unit: MarkupUnit> {
   /// them.
   private static func fence(
     _ units: [Unit]
-  ) -> (sign: Unicode.Scalar, count: Int, isBare: Bool)? {
+  ) -> (sign: Unicode.Scalar, count: Int, isBare: Bool, info: ArraySlice<Unit>)? {
     let rest = units.drop { $0.isBlank }
     guard let sign = rest.first?.plain, sign == "`" || sign == "~" else { return nil }
     let count = rest.prefix { $0.plain == sign }.count
     let after = rest.dropFirst(count)
     guard count >= 3, !after.contains(where: { $0.plain == "`" }) else { return nil }
-    return (sign, count, after.allSatisfy(\.isBlank))
+    return (sign, count, after.allSatisfy(\.isBlank), after)
   }
 
   private static func line(_ units: ArraySlice<Unit>) -> Line {

@@ -63,6 +63,14 @@ struct Palette: Sendable {
         .bad: style(bad, .bold),
         .match: style(brand, [.bold, .underline]),
         .glow: Style(background: Self.color(glow)),
+        .heading: style(brand, .bold),
+        .quote: style(dim),
+        .link: style(question),
+        .code: style(author),
+        .keyword: style(brand),
+        .string: style(good),
+        .number: style(star),
+        .comment: style(dim),
       ]
     )
   }

@@ -44,6 +44,37 @@ package struct Theme: Hashable, Sendable, Codable {
     case match
     /// What has just arrived, on top of the style that it has at rest.
     case glow
+    /// Headings within a text.
+    case heading
+    /// What a text quotes.
+    case quote
+    /// Links, tags and mentions, which are also underlined.
+    case link
+    /// Code; if it has no colour, texts keep the marks around it.
+    case code
+    /// Words with a meaning of their own in code.
+    case keyword
+    /// Strings in code.
+    case string
+    /// Numbers in code.
+    case number
+    /// Comments in code.
+    case comment
+
+    /// The part whose style it has in a theme that has none for it.
+    fileprivate var fallback: Role? {
+      switch self {
+      case .heading: .title
+      case .quote: .note
+      case .link, .code: .author
+      case .comment: .dim
+      case .keyword, .string, .number: .code
+      case .brand, .activeTab, .tab, .rule, .border, .selectedBorder, .title, .text, .author, .dim,
+        .star, .selected, .notice, .note, .failure, .question, .key, .good, .waiting, .bad, .match,
+        .glow:
+        nil
+      }
+    }
   }
 
   package let name: String
@@ -56,7 +87,9 @@ package struct Theme: Hashable, Sendable, Codable {
   }
 
   /// The style of a part.
-  package subscript(role: Role) -> Style { styles[role] ?? .plain }
+  package subscript(role: Role) -> Style {
+    styles[role] ?? role.fallback.map { self[$0] } ?? .plain
+  }
 
   /// Whether the parts of a selected row keep their colours, on a ground of its own.
   var hasQuietSelection: Bool {
@@ -111,6 +144,10 @@ package struct Theme: Hashable, Sendable, Codable {
   var waiting: Style { self[.waiting] }
   var bad: Style { self[.bad] }
   var match: Style { self[.match] }
+  var heading: Style { self[.heading] }
+  var quote: Style { self[.quote] }
+  var link: Style { self[.link] }
+  var code: Style { self[.code] }
 }
 
 extension Theme {
@@ -141,6 +178,14 @@ extension Theme {
       .bad: Style(foreground: .red, attributes: .bold),
       .match: Style(foreground: .yellow, attributes: [.bold, .underline]),
       .glow: Style(foreground: .yellow),
+      .heading: Style(foreground: .yellow, attributes: .bold),
+      .quote: Style(attributes: .dim),
+      .link: Style(foreground: .magenta),
+      .code: Style(foreground: .cyan),
+      .keyword: Style(foreground: .yellow),
+      .string: Style(foreground: .green),
+      .number: Style(foreground: .magenta),
+      .comment: Style(attributes: .dim),
     ]
   )
 
@@ -167,6 +212,14 @@ extension Theme {
       .bad: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
       .match: Style(foreground: .rgb(0x00, 0x5F, 0x87), attributes: [.bold, .underline]),
       .glow: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
+      .heading: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
+      .quote: Style(foreground: .rgb(0x58, 0x58, 0x58)),
+      .link: Style(foreground: .rgb(0x5F, 0x00, 0x87)),
+      .code: Style(foreground: .rgb(0x00, 0x5F, 0x87)),
+      .keyword: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
+      .string: Style(foreground: .rgb(0x00, 0x5F, 0x00)),
+      .number: Style(foreground: .rgb(0x5F, 0x00, 0x87)),
+      .comment: Style(foreground: .rgb(0x58, 0x58, 0x58)),
     ]
   )
 
@@ -190,6 +243,9 @@ extension Theme {
       .bad: Style(attributes: [.bold, .reverse]),
       .match: Style(attributes: [.bold, .underline]),
       .glow: Style(attributes: .bold),
+      .link: Style(attributes: .underline),
+      .code: .plain,
+      .keyword: Style(attributes: .bold),
     ]
   )
 
@@ -206,11 +262,11 @@ extension Theme {
 
   private var attributesOnly: [Role: Style] {
     Dictionary(
-      uniqueKeysWithValues: Role.allCases.compactMap { role in
+      uniqueKeysWithValues: Role.allCases.map { role in
         var attributes = self[role].attributes
         // What only a ground sets off would be lost; but what arrives must not look selected.
         if self[role].background != .standard, role != .glow { attributes.insert(.reverse) }
-        return attributes.isEmpty ? nil : (role, Style(attributes: attributes))
+        return (role, Style(attributes: attributes))
       }
     )
   }

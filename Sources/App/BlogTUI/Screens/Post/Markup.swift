@@ -7,6 +7,10 @@ package struct MarkedLine: Hashable, Sendable {
     case emphasis
     case strong
     case code
+    case keyword
+    case string
+    case number
+    case comment
     case heading
     case quote
     /// A link, a tag or a user name.
@@ -70,12 +74,15 @@ package enum Markup {
     let bullet: SafeText
     let bar: SafeText
     let rule: SafeText
+    /// Whether the marks of code are shown, as nothing else sets it off.
+    let keepsMarks: Bool
 
     /// Makes the symbols that a terminal can show.
-    package init(_ glyphs: GlyphSet) {
+    package init(_ glyphs: GlyphSet, keepsMarks: Bool = false) {
       bullet = glyphs.bullet
       bar = glyphs.vertical
       rule = glyphs.horizontal
+      self.keepsMarks = keepsMarks
     }
   }
 
@@ -108,35 +115,50 @@ package enum Markup {
     width: Int,
     signs: Signs
   ) -> [MarkedLine] {
-    let blanks = items(SafeText(repeating: .space, count: min(line.indent, width / 3)), look: nil)
+    let blanks = self.blanks(min(line.indent, width / 3))
+    func items(_ runs: [LightMarkdown<Cluster>.Run], within looks: Set<MarkedLine.Look>) -> [Item] {
+      self.items(runs, within: looks, keepsMarks: signs.keepsMarks)
+    }
     switch line.kind {
-    case .fence: return []
+    case .fence:
+      guard signs.keepsMarks else { return [] }
+      return wrap(items(line.runs, within: [.added]), first: [], others: [], width: width)
     case .code:
-      let prefix = items(signs.bar + " ", look: .added)
+      let prefix = self.blanks(2)
       return wrap(items(line.runs, within: [.code]), first: prefix, others: prefix, width: width)
     case .rule:
-      return [MarkedLine(items(signs.rule.repeated(min(width, 24)), look: .added)[...])]
+      return [MarkedLine(self.items(signs.rule.repeated(min(width, 24)), look: .added)[...])]
     case .heading:
       return wrap(items(line.runs, within: [.heading]), first: blanks, others: blanks, width: width)
     case .quote(let depth):
-      let prefix = items((signs.bar + " ").repeated(min(depth, 4)), look: .added)
+      let prefix = self.items((signs.bar + " ").repeated(min(depth, 4)), look: .added)
       return wrap(items(line.runs, within: [.quote]), first: prefix, others: prefix, width: width)
     case .item(let isNumbered):
       let sign =
         isNumbered
-        ? line.marker.map { Item(cluster: $0) } : items(signs.bullet + " ", look: .added)
-      let hanging = items(SafeText(repeating: .space, count: sign.cells), look: nil)
+        ? line.marker.map { Item(cluster: $0) } : self.items(signs.bullet + " ", look: .added)
+      let hanging = self.blanks(sign.cells)
       return wrap(
         items(line.runs, within: []),
         first: blanks + sign,
         others: blanks + hanging,
         width: width
       )
-    case .text: return wrap(items(line.runs, within: []), first: [], others: [], width: width)
+    case .text:
+      let text = items(line.runs, within: [])
+      guard line.indent <= width / 3 else {
+        return wrap(text, first: [], others: [], width: width)
+      }
+      let rest = Array(text.dropFirst(line.indent))
+      return wrap(rest, first: blanks, others: blanks, width: width)
     }
   }
 
   // MARK: Parts
+
+  private static func blanks(_ count: Int) -> [Item] {
+    Array(repeating: Item(cluster: .space), count: count)
+  }
 
   private static func items(_ text: SafeText, look: MarkedLine.Look?) -> [Item] {
     text.clusters.map { Item(cluster: $0, looks: look.map { [$0] } ?? []) }
@@ -144,11 +166,15 @@ package enum Markup {
 
   private static func items(
     _ runs: [LightMarkdown<Cluster>.Run],
-    within looks: Set<MarkedLine.Look>
+    within looks: Set<MarkedLine.Look>,
+    keepsMarks: Bool
   ) -> [Item] {
     runs.flatMap { run in
       let all = looks.union(run.looks.map(look))
-      var items = run.units.map { Item(cluster: $0, looks: all, address: run.link?.text) }
+      let marks = keepsMarks ? 0 : run.signs
+      var items = run.units.dropFirst(marks).dropLast(marks).map {
+        Item(cluster: $0, looks: all, address: run.link?.text)
+      }
       // The target of a link is always shown, since a label may say anything.
       if let link = run.link, run.isLabel {
         let host = SafeText(untrusted: link.host, limit: 100)
@@ -167,6 +193,10 @@ package enum Markup {
     case .emphasis: .emphasis
     case .strong: .strong
     case .code: .code
+    case .keyword: .keyword
+    case .string: .string
+    case .number: .number
+    case .comment: .comment
     case .mark, .link: .link
     }
   }

@@ -100,11 +100,21 @@ extension Painter {
   /// The style of a part; attributes are combined, and the strongest colour wins.
   private func style(of looks: Set<MarkedLine.Look>) -> Style {
     var style = theme.text
-    if looks.contains(.quote) { style = theme.note }
-    if looks.contains(.code) || looks.contains(.link) { style = theme.author }
+    if looks.contains(.quote) { style = theme.quote }
+    if looks.contains(.heading) { style = theme.heading }
+    if looks.contains(.code) { style = theme.code }
+    if looks.contains(.keyword) { style = theme[.keyword] }
+    if looks.contains(.string) { style = theme[.string] }
+    if looks.contains(.number) { style = theme[.number] }
+    if looks.contains(.comment) { style = theme[.comment] }
+    if looks.contains(.link) { style = theme.link.with(.underline) }
     if looks.contains(.added) { style = theme.dim }
     if looks.contains(.heading) || looks.contains(.strong) { style = style.with(.bold) }
-    if looks.contains(.emphasis) || looks.contains(.link) { style = style.with(.underline) }
+    if looks.contains(.emphasis) { style = style.with(.underline) }
+    // Without colours, weight tells a link from emphasis.
+    if looks.contains(.link), style.foreground == .standard || !session.colorsCode {
+      style = style.with(.bold)
+    }
     return style
   }
 
@@ -162,7 +172,7 @@ extension Painter {
     let when = age.isEmpty ? age : separator + age
     let name = session.shownName(of: uid, named: name)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
-    let used = screen.put(name, at: row.origin, style: style, clip: row)
+    let used = screen.put(name, at: row.origin, style: style.with(.bold), clip: row)
     let position = Position(row: row.row, column: row.column + used)
     return used + screen.put(when, at: position, style: theme.dim, clip: row)
   }

@@ -101,8 +101,9 @@ package struct PostLayout: Equatable, Sendable {
 
   /// Whether texts are shown with their markup interpreted or as written.
   package enum SourceView: Hashable, Sendable {
-    /// With the markup interpreted, drawn with the symbols that the terminal can show.
-    case marked(CharacterRepertoire)
+    /// With the markup interpreted, drawn with the symbols that the terminal can show; code keeps
+    /// its marks where colours do not set it off.
+    case marked(CharacterRepertoire, keepsMarks: Bool)
     /// As written.
     case raw
   }
@@ -169,9 +170,10 @@ extension PostLayout.SourceView {
   /// The lines of a text, wrapped to a width.
   fileprivate func lines(of text: SafeText, width: Int) -> [MarkedLine] {
     switch self {
-    case .marked(let repertoire):
-      Markup.lines(of: text, width: width, signs: Markup.Signs(.of(repertoire)))
-    case .raw: text.wrapped(width: width).map { MarkedLine($0) }
+    case .marked(let repertoire, let keepsMarks):
+      let signs = Markup.Signs(.of(repertoire), keepsMarks: keepsMarks)
+      return Markup.lines(of: text, width: width, signs: signs)
+    case .raw: return text.wrapped(width: width).map { MarkedLine($0) }
     }
   }
 }

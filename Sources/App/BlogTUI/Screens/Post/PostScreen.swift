@@ -93,7 +93,13 @@ extension Model {
 extension Session {
   /// Whether texts are shown with their markup interpreted or as written.
   var sourceView: PostLayout.SourceView {
-    reading.showsSource ? .raw : .marked(glyphs.repertoire)
+    reading.showsSource ? .raw : .marked(glyphs.repertoire, keepsMarks: !colorsCode)
+  }
+
+  /// Whether code has a colour of its own on this terminal.
+  var colorsCode: Bool {
+    (theme.code.foreground != .standard || theme.code.background != .standard)
+      && configuration.colorCount != 0
   }
 
   /// The largest number of lines that a comment takes while it is written.
