@@ -42,7 +42,7 @@ struct LightMarkdownTests {
       "[a](http://@/", "[a](https://b]", "http://", "http:///", "http://@/", "http://:/",
       "http://a ",
       "http://a)", "http://a,", "https://a@", "> ", "> *", "- ", "1. ", "#a ", "***", "*a_b", "@a",
-      "_a_", "`a``b", "\\`", "e\u{301}*",
+      "_a_", "`a``b", "\\`", "e\u{301}*", "|", "| ", "|a|", "\\|",
     ]
     // Something that could have an end, followed by very much that is none.
     + ["[a](http://b", "http://b", "`", "*a", "[", "http://@"].flatMap { start in
@@ -89,6 +89,26 @@ struct LightMarkdownTests {
     }
     let text = (0..<4_000).compactMap { _ in alphabet.randomElement(using: &random) }.joined()
     #expect(Self.work(text).looks <= 40 * text.count, "\(alphabet)")
+  }
+
+  @Test(
+    "A table takes time that grows with its length, whatever its columns",
+    arguments: [2, 6, 24]
+  )
+  func hostileTables(thousands: Int) {
+    let looks = Watched.Looks()
+    let length = thousands * 1_000
+    func line(_ text: String) -> [Watched] { text.map { Watched(character: $0, looks: looks) } }
+    let wide = [String(repeating: "|a", count: length), String(repeating: "|-", count: length)]
+    #expect(LightMarkdown.lines(of: wide.map(line)).map(\.kind) == [.text, .text])
+    #expect(looks.count.load(ordering: .relaxed) <= 40 * 4 * length)
+    let long = LightMarkdown.lines(
+      of: (["|a|b|", "|-|-|"] + Array(repeating: "|", count: length)).map(line)
+    )
+    #expect(long.map { $0.table?.rows.count } == [length + 1])
+    #expect(looks.count.load(ordering: .relaxed) <= 40 * 5 * length)
+    let rest = ["|a|b|", "|-|-|", String(repeating: "|a", count: length)].map(line)
+    #expect(LightMarkdown.lines(of: rest).first?.table?.rows.last?.count == 2)
   }
 
   @Test(
@@ -150,7 +170,7 @@ struct LightMarkdownTests {
         switch line.kind {
         case .fence, .rule: continue
         case .item(let isNumbered): start = isNumbered ? String(line.marker) : "• "
-        case .code, .heading, .quote, .text: break
+        case .code, .heading, .quote, .table, .text: break
         }
         let shown = line.runs.map { String($0.units.dropFirst($0.signs).dropLast($0.signs)) }
         meant.append(start + shown.joined())

@@ -7,7 +7,8 @@ final class Document: NSObject, XMLParserDelegate {
   static let known: Set<String> = [
     "html", "head", "meta", "title", "link", "body", "header", "nav", "main", "article", "section",
     "footer", "h1", "h2", "small", "p", "div", "span", "bdi", "a", "time", "ol", "ul", "li", "br",
-    "em", "strong", "code", "pre", "blockquote", "svg", "path",
+    "em", "strong", "code", "pre", "blockquote", "table", "tr", "th", "td",
+    "svg", "path",
     "feed", "id", "updated", "published", "generator", "entry", "author", "name", "content",
   ]
   static let knownAttributes: Set<String> = [

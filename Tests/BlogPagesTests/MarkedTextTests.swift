@@ -14,6 +14,11 @@ struct MarkedTextTests {
       ("> a\n> b\nc", "<blockquote><p>a<br/>b</p></blockquote><p>c</p>"),
       ("- a\n- b\n1. c", "<ul><li>a</li><li>b</li></ul><ol><li>c</li></ol>"),
       ("```\n<b>\n\n*x*\n```\nend", "<pre><code>&lt;b&gt;*x*</code></pre><p>end</p>"),
+      (
+        "|a|b|\n|-|-:|\n|*c*|d\\|e|\nend",
+        #"<table><tr><th>a</th><th class="end">b</th></tr><tr><td><em>c</em></td>"#
+          + #"<td class="end">d|e</td></tr></table><p>end</p>"#
+      ),
       ("```\nnever closed", "<pre><code>never closed</code></pre>"),
       ("*never closed", "<p>*never closed</p>"),
       ("", ""),
@@ -69,6 +74,7 @@ struct MarkedTextTests {
     "grows linearly with its text, even for hostile input",
     arguments: [
       "*a ", "**a", "_a _", "`", "[", "[x](", "[x](http://", "> ", "http://", "- ", "\n", "***",
+      "|", "|-|\n",
     ]
   )
   func hostileLength(pattern: String) {

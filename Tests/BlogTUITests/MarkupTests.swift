@@ -86,6 +86,8 @@ struct MarkupTests {
         "a", "  {# *x*:code}", "  ", "{b:heading}",
       ]
     )
+    let long = ["  {  one two:code}", "      {three:code}"]
+    #expect(shown("```\n  one two three", width: 17) == long)
     #expect(shown("~~~\n```\n*x*") == ["  {```:code}", "  {*x*:code}"])
   }
 
@@ -143,6 +145,45 @@ struct MarkupTests {
     #expect(looks("```c\n/* a\n```\n```c\nb").last == [[.code]])
   }
 
+  @Test("The columns of a table are aligned, and wide cells wrap")
+  func tables() {
+    let text = "| a | `b` | c |\n|---|:-:|--:|\n| one | 漢字 | 1 |\n| *two* | x |\nend"
+    let rows = [
+      "a   │  b   │ c", "────┼──────┼──", "one │ 漢字 │ 1", "two │  x   │", "end",
+    ]
+    #expect(lines(text).map { trimmed($0) } == rows)
+    #expect(shown("|a|\n|-|\n|`b` https://x.org|")[2] == "{b:code} {https://x.org:link}")
+    let narrow = "a | some words in it\n-|-\n1 | more of these words"
+    #expect(
+      lines(narrow, width: 15).map { trimmed($0) } == [
+        "a │ some words", "  │ in it", "──┼────────────", "1 │ more of", "  │ these words",
+      ]
+    )
+    #expect(lines(text + "\n```\n|a|\n|-|\n```").last?.text.string == "  |-|")
+  }
+
+  @Test("Where the columns of a table do not fit, its cells are listed below each other")
+  func narrowTables() {
+    let text = "|first column|second column|\n|-|-|\n|one two|three four|\n|five|"
+    #expect(
+      lines(text, width: 18).map(\.text.string) == [
+        "first column:", "  one two", "second column:", "  three four", "", "first column:",
+        "  five",
+      ]
+    )
+    #expect(lines("|first column|second column|\n|-|-|", width: 14).count == 2)
+    #expect(lines("|a|\n|-|-|").map(\.text.string) == ["|a|", "|-|-|"])
+    let many =
+      String(repeating: "|a", count: 10_000) + "\n" + String(repeating: "|-", count: 10_000)
+    #expect(lines(many).allSatisfy { $0.text.width <= 80 })
+  }
+
+  private func trimmed(_ line: MarkedLine) -> String {
+    var text = line.text.string[...]
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+
   @Test("Lines wrap at the width, with a hanging indent for list items")
   func wrapping() {
     #expect(shown("- one two three", width: 9) == ["{• :added}one two", "  three"])
@@ -169,7 +210,8 @@ struct MarkupTests {
   @Test("Rendering random text adds no unsafe characters, and every line fits")
   func hostile() {
     let pieces = [
-      "*", "**", "_", "`", "```\n", "```swift\n", "\"", "/*", "#", "# ", "> ", "- ", "1. ", "[",
+      "*", "**", "_", "`", "```\n", "```swift\n", "\"", "/*", "|a", "|\n|-|-|\n|", "|-|\n", "#",
+      "# ", "> ", "- ", "1. ", "[",
       "](", ")", "https://",
       "http://a",
       "\\", "~", "~~~\n", "@bob", "#tea", "\u{1B}]8;;x\u{7}", "\u{1B}[2J", "\u{9B}31m", "\u{202E}",
@@ -182,7 +224,8 @@ struct MarkupTests {
       }.joined()
       let safe = SafeText(untrusted: text, mode: .multiLine)
       let own: Set<Cluster> = Set(
-        (("•│─ (□)" as SafeText) + SafeText(untrusted: "abcdefghijklmnopqrstuvwxyz.:/@#0123456789"))
+        (("•│─ (□)┼…" as SafeText)
+          + SafeText(untrusted: "abcdefghijklmnopqrstuvwxyz.:/@#0123456789"))
           .clusters
       )
       let known = Set(safe.clusters).union(own)

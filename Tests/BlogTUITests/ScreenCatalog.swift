@@ -296,6 +296,13 @@ private let markup = """
   ```
   let x = **code**
   ```
+  ```swift
+  let loaves = 2  // a day
+  ```
+  | flour | grams |
+  |---|--:|
+  | rye | 500 |
+  | spelt, coarsely ground | 50 |
   ---
   snake_case_word, 2 * 3, \u{1B}]8;;https://evil.example\u{7}[bank.com](https://evil.example/) #tea
   """

@@ -21,10 +21,11 @@ extension Character: MarkupUnit {
   package var isBlank: Bool { isWhitespace }
 }
 
-/// The light markup that people use naturally: headings, quotes, lists, code, emphasis and links.
+/// The light markup that people use naturally: headings, quotes, lists, tables, code, emphasis and
+/// links.
 ///
-/// Everything else is text. Only http and https addresses become links. Apart from code blocks, no
-/// markup spans more than one line.
+/// Everything else is text. Only http and https addresses become links. Apart from code blocks and
+/// tables, no markup spans more than one line.
 package struct LightMarkdown<Unit: MarkupUnit> {
   /// How a part of a line is styled.
   package enum Look: Hashable, Sendable {
@@ -60,6 +61,21 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     package var signs = 0
   }
 
+  /// Cells in rows and aligned columns.
+  package struct Table {
+    /// Where the text of a column stands.
+    package enum Alignment: Sendable {
+      case leading
+      case center
+      case trailing
+    }
+
+    /// The alignment of each column.
+    package let alignments: [Alignment]
+    /// The rows, the heading first; each has as many cells as there are columns.
+    package fileprivate(set) var rows: [[[Run]]]
+  }
+
   /// A line and its kind.
   package struct Line {
     /// The kind of a line.
@@ -76,6 +92,8 @@ package struct LightMarkdown<Unit: MarkupUnit> {
       case quote(Int)
       /// A list item.
       case item(isNumbered: Bool)
+      /// All lines of a table.
+      case table
       /// Anything else.
       case text
     }
@@ -88,17 +106,21 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     package let marker: [Unit]
     /// The content of the line.
     package let runs: [Run]
+    /// The content of a table.
+    package fileprivate(set) var table: Table?
 
     fileprivate init(
       _ kind: Kind,
       indent: Int = 0,
       marker: ArraySlice<Unit> = [],
-      runs: [Run] = []
+      runs: [Run] = [],
+      table: Table? = nil
     ) {
       self.kind = kind
       self.indent = indent
       self.marker = Array(marker)
       self.runs = runs
+      self.table = table
     }
   }
 
@@ -108,7 +130,30 @@ package struct LightMarkdown<Unit: MarkupUnit> {
   ///   looks at a unit that an earlier search has passed.
   package static func lines(of source: some Sequence<[Unit]>) -> [Line] {
     var reader = Reader()
-    return source.map { reader.line($0) }
+    var lines: [Line] = []
+    var isInTable = false
+    // The cells of the last line, if it can be the heading of a table.
+    var heading: [ArraySlice<Unit>]?
+    for units in source {
+      let columns = isInTable ? lines.last?.table?.alignments.count : nil
+      if let columns, let cells = cells(units, limit: columns) {
+        lines[lines.count - 1].table?.rows.append(row(cells, count: columns))
+        continue
+      }
+      isInTable = false
+      if let cells = heading, let alignments = alignments(units), alignments.count == cells.count {
+        let table = Table(alignments: alignments, rows: [row(cells, count: cells.count)])
+        lines[lines.count - 1] = Line(.table, table: table)
+        isInTable = true
+        heading = nil
+        continue
+      }
+      let line = reader.line(units)
+      heading = line.kind == .text ? self.cells(units, limit: columnLimit + 1) : nil
+      if heading?.count ?? 0 > columnLimit { heading = nil }
+      lines.append(line)
+    }
+    return lines
   }
 
   /// Parses lines one after the other; the only state carried between them is an open code block
@@ -131,6 +176,56 @@ package struct LightMarkdown<Unit: MarkupUnit> {
       code = CodeLanguage(info: fence.info).map { CodeReader($0) }
       return Line(.fence, runs: [Run(units: units)])
     }
+  }
+
+  // MARK: Tables
+
+  /// The maximum number of columns of a table; lines with more are text.
+  private static var columnLimit: Int { 20 }
+
+  /// The cells of a line, up to a number, the last one with all that is left; nil if it has none.
+  private static func cells(_ units: [Unit], limit: Int) -> [ArraySlice<Unit>]? {
+    var rest = trimmed(units[...])
+    let isClosed = rest.last?.plain == "|" && rest.dropLast().last?.plain != "\\"
+    let isOpen = rest.first?.plain == "|"
+    if isOpen { rest = rest.dropFirst() }
+    if isClosed { rest = rest.dropLast() }
+    var cells: [ArraySlice<Unit>] = []
+    var start = rest.startIndex
+    var index = start
+    while index < rest.endIndex, cells.count + 1 < limit {
+      let sign = rest[index].plain
+      if sign == "|" {
+        cells.append(trimmed(rest[start..<index]))
+        start = index + 1
+      }
+      index += sign == "\\" ? 2 : 1
+    }
+    guard isOpen || isClosed || !cells.isEmpty else { return nil }
+    return cells + [trimmed(rest[start...])]
+  }
+
+  /// The alignments that the line below the heading of a table gives; nil if it is none.
+  private static func alignments(_ units: [Unit]) -> [Table.Alignment]? {
+    guard let cells = cells(units, limit: columnLimit + 1) else { return nil }
+    var alignments: [Table.Alignment] = []
+    for cell in cells {
+      let (isStart, isEnd) = (cell.first?.plain == ":", cell.last?.plain == ":")
+      let line = cell.dropFirst(isStart ? 1 : 0).dropLast(isEnd ? 1 : 0)
+      guard !line.isEmpty, line.allSatisfy({ $0.plain == "-" }) else { return nil }
+      alignments.append(isEnd ? (isStart ? .center : .trailing) : .leading)
+    }
+    return alignments
+  }
+
+  private static func row(_ cells: [ArraySlice<Unit>], count: Int) -> [[Run]] {
+    cells.map { runs($0) } + Array(repeating: [], count: max(0, count - cells.count))
+  }
+
+  private static func trimmed(_ units: ArraySlice<Unit>) -> ArraySlice<Unit> {
+    var rest = units.drop { $0.isBlank }
+    while rest.last?.isBlank == true { rest.removeLast() }
+    return rest
   }
 
   // MARK: Lines

@@ -64,7 +64,7 @@ package enum MarkupExcerpt {
     switch line.kind {
     case .fence, .rule: return []
     case .item(let isNumbered): shown = isNumbered ? line.marker : bullet + [blank]
-    case .code, .heading, .quote, .text: break
+    case .code, .heading, .quote, .table, .text: break
     }
     for run in line.runs { shown += run.units.dropFirst(run.signs).dropLast(run.signs) }
     return shown

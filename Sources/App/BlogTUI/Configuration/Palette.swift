@@ -69,7 +69,7 @@ struct Palette: Sendable {
         .code: style(author),
         .keyword: style(brand),
         .string: style(good),
-        .number: style(star),
+        .number: style(question),
         .comment: style(dim),
       ]
     )

@@ -74,6 +74,8 @@ package enum Markup {
     let bullet: SafeText
     let bar: SafeText
     let rule: SafeText
+    let crossing: SafeText
+    let ellipsis: SafeText
     /// Whether the marks of code are shown, as nothing else sets it off.
     let keepsMarks: Bool
 
@@ -82,6 +84,8 @@ package enum Markup {
       bullet = glyphs.bullet
       bar = glyphs.vertical
       rule = glyphs.horizontal
+      crossing = glyphs.repertoire == .unicode ? "┼" : "+"
+      ellipsis = glyphs.ellipsis
       self.keepsMarks = keepsMarks
     }
   }
@@ -124,8 +128,10 @@ package enum Markup {
       guard signs.keepsMarks else { return [] }
       return wrap(items(line.runs, within: [.added]), first: [], others: [], width: width)
     case .code:
-      let prefix = self.blanks(2)
-      return wrap(items(line.runs, within: [.code]), first: prefix, others: prefix, width: width)
+      let code = items(line.runs, within: [.code])
+      // What is left of a long line stands further in than its beginning.
+      let indent = min(code.prefix { $0.cluster.isSpace }.count + 2, width / 4)
+      return wrap(code, first: self.blanks(2), others: self.blanks(2 + indent), width: width)
     case .rule:
       return [MarkedLine(self.items(signs.rule.repeated(min(width, 24)), look: .added)[...])]
     case .heading:
@@ -144,6 +150,7 @@ package enum Markup {
         others: blanks + hanging,
         width: width
       )
+    case .table: return line.table.map { lines(of: $0, width: width, signs: signs) } ?? []
     case .text:
       let text = items(line.runs, within: [])
       guard line.indent <= width / 3 else {
@@ -157,7 +164,7 @@ package enum Markup {
   // MARK: Parts
 
   private static func blanks(_ count: Int) -> [Item] {
-    Array(repeating: Item(cluster: .space), count: count)
+    Array(repeating: Item(cluster: .space), count: max(0, count))
   }
 
   private static func items(_ text: SafeText, look: MarkedLine.Look?) -> [Item] {
@@ -201,6 +208,81 @@ package enum Markup {
     }
   }
 
+  // MARK: Tables
+
+  /// The narrowest column into which longer cells are wrapped.
+  private static let narrowestColumn = 8
+
+  /// The lines of a table: columns if they fit, or else the cells below each other with their
+  /// headings.
+  private static func lines(
+    of table: LightMarkdown<Cluster>.Table,
+    width: Int,
+    signs: Signs
+  ) -> [MarkedLine] {
+    let rows = table.rows.enumerated().map { number, row in
+      row.map { cell in
+        items(cell, within: number == 0 ? [.strong] : [], keepsMarks: signs.keepsMarks)
+      }
+    }
+    let bar = items(" " + signs.bar + " ", look: .added)
+    let columns = table.alignments.indices
+    let needed = columns.map { column in rows.reduce(1) { max($0, $1[column].cells) } }
+    let room = width - bar.count * (columns.count - 1)
+    // The widest columns give way first.
+    func total(_ limit: Int) -> Int { needed.reduce(0) { $0 + min($1, limit) } }
+    let limits = (narrowestColumn...max(narrowestColumn, room)).reversed()
+    guard let limit = limits.first(where: { total($0) <= room }) else {
+      return list(rows, width: width, signs: signs)
+    }
+    let widths = needed.map { min($0, limit) }
+    let rule = widths.map { signs.rule.repeated($0) }
+      .joined(separator: signs.rule + signs.crossing + signs.rule)
+    var lines: [MarkedLine] = []
+    for (number, row) in rows.enumerated() {
+      if number == 1 { lines.append(MarkedLine(items(rule, look: .added)[...])) }
+      let cells = columns.map { pieces(row[$0], width: widths[$0]) }
+      for piece in 0..<(cells.map(\.count).max() ?? 0) {
+        var line: [Item] = []
+        for column in columns {
+          if column > 0 { line += bar }
+          let part = cells[column].count > piece ? Array(cells[column][piece]) : []
+          let space = widths[column] - part.cells
+          let before =
+            switch table.alignments[column] {
+            case .leading: 0
+            case .center: space / 2
+            case .trailing: space
+            }
+          line += blanks(before) + part
+          if column + 1 < columns.count { line += blanks(space - before) }
+        }
+        lines.append(MarkedLine(line[...]))
+      }
+    }
+    return lines
+  }
+
+  /// The cells of a table below each other, each after its heading.
+  private static func list(_ rows: [[[Item]]], width: Int, signs: Signs) -> [MarkedLine] {
+    // Short, as it is repeated in every row.
+    let headings = rows[0].map { heading in
+      let end = heading.count > 24 ? items(signs.ellipsis, look: .added) : []
+      return heading.prefix(24) + end + items(": ", look: .added)
+    }
+    guard rows.count > 1 else {
+      return rows[0].flatMap { wrap($0, first: [], others: [], width: width) }
+    }
+    var lines: [MarkedLine] = []
+    for row in rows.dropFirst() {
+      if !lines.isEmpty { lines.append(MarkedLine([])) }
+      for (heading, cell) in zip(headings, row) where !cell.isEmpty {
+        lines += wrap(heading + cell, first: [], others: blanks(2), width: width)
+      }
+    }
+    return lines
+  }
+
   // MARK: Lines
 
   /// Wraps a line, with one prefix for its first piece and another for the following pieces.
@@ -212,11 +294,20 @@ package enum Markup {
   ) -> [MarkedLine] {
     let room = width - max(first.cells, others.cells)
     // Where there is no room for the prefix, the words matter more.
-    guard room >= 4 || first.isEmpty else { return wrap(line, first: [], others: [], width: width) }
-    guard line.cells > room else { return [MarkedLine((first + line)[...])] }
+    guard room >= 4 || first.isEmpty && others.isEmpty else {
+      return wrap(line, first: [], others: [], width: width)
+    }
+    return pieces(line, width: room).enumerated().map { index, piece in
+      MarkedLine(((index == 0 ? first : others) + piece)[...])
+    }
+  }
+
+  /// The pieces of a line that each fit into a width.
+  private static func pieces(_ line: [Item], width: Int) -> [ArraySlice<Item>] {
+    guard line.cells > width else { return [line[...]] }
     let box = Item(cluster: Cluster("□", width: 1))
-    let line = room == 1 ? line.map { $0.cluster.width == 1 ? $0 : box } : line
-    let starts = LineBreaker.lineStarts(count: line.count, width: room) { index in
+    let line = width == 1 ? line.map { $0.cluster.width == 1 ? $0 : box } : line
+    let starts = LineBreaker.lineStarts(count: line.count, width: width) { index in
       let cluster = line[index].cluster
       return LineBreaker.Item(
         width: cluster.width,
@@ -228,7 +319,7 @@ package enum Markup {
       let end = index + 1 < starts.count ? starts[index + 1] : line.count
       var piece = line[starts[index]..<end]
       while let last = piece.last, last.cluster.isSpace, piece.count > 1 { piece.removeLast() }
-      return MarkedLine(((index == 0 ? first : others) + piece)[...])
+      return piece
     }
   }
 }

@@ -1,7 +1,7 @@
 import BlogModel
 
-/// Renders a text as its author meant it: paragraphs, headings, quotes, lists, code, emphasis and
-/// links.
+/// Renders a text as its author meant it: paragraphs, headings, quotes, lists, tables, code, emphasis
+/// and links.
 ///
 /// ``LightMarkdown`` parses the markup, as on a terminal; this type only turns it into elements. A
 /// link always leads to the address that the reader sees in the text or when hovering over it.
@@ -68,6 +68,9 @@ struct MarkedText {
       html.tag("<li dir=\"auto\">")
       put(line.runs)
       html.tag("</li>\n")
+    case .table:
+      end()
+      if let table = line.table { put(table) }
     case .text:
       guard line.runs.contains(where: { !$0.units.allSatisfy(\.isWhitespace) }) else {
         return end()
@@ -76,6 +79,24 @@ struct MarkedText {
       breakLine()
       put(line.runs)
     }
+  }
+
+  private mutating func put(_ table: Markdown.Table) {
+    html.tag("<table>\n")
+    for (number, row) in table.rows.enumerated() {
+      html.tag("<tr>")
+      for (cell, alignment) in zip(row, table.alignments) {
+        switch alignment {
+        case .leading: html.tag(number == 0 ? "<th dir=\"auto\">" : "<td dir=\"auto\">")
+        case .center: html.tag(number == 0 ? "<th class=\"center\">" : "<td class=\"center\">")
+        case .trailing: html.tag(number == 0 ? "<th class=\"end\">" : "<td class=\"end\">")
+        }
+        put(cell)
+        html.tag(number == 0 ? "</th>" : "</td>")
+      }
+      html.tag("</tr>\n")
+    }
+    html.tag("</table>\n")
   }
 
   /// Keeps a line break that the author wrote.

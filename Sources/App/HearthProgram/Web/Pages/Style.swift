@@ -141,6 +141,10 @@ extension Page {
     .prose a { text-decoration-color: var(--ember); overflow-wrap: anywhere; }
     blockquote { padding-left: 1.1rem; border-left: 3px solid var(--line); color: var(--soft); }
     blockquote p:last-child { margin: 0; }
+    table { display: block; margin: 0 0 1.05em; overflow-x: auto; border-collapse: collapse; }
+    th, td { padding: .2em .8em .2em 0; border-bottom: 1px solid var(--line); text-align: start; }
+    .center { text-align: center; }
+    .end { text-align: end; }
     code, pre { font-family: var(--code); font-size: .82em; }
     code { background: var(--wash); padding: .1em .3em; border-radius: 3px; }
     pre {
