@@ -19,6 +19,11 @@ struct MarkedTextTests {
         #"<table><tr><th>a</th><th class="end">b</th></tr><tr><td><em>c</em></td>"#
           + #"<td class="end">d|e</td></tr></table><p>end</p>"#
       ),
+      (
+        "```sh\nif 1 # <b>\n```",
+        #"<pre><code><span class="keyword">if</span> <span class="number">1</span> "#
+          + #"<span class="comment"># &lt;b&gt;</span></code></pre>"#
+      ),
       ("```\nnever closed", "<pre><code>never closed</code></pre>"),
       ("*never closed", "<p>*never closed</p>"),
       ("", ""),
@@ -74,7 +79,7 @@ struct MarkedTextTests {
     "grows linearly with its text, even for hostile input",
     arguments: [
       "*a ", "**a", "_a _", "`", "[", "[x](", "[x](http://", "> ", "http://", "- ", "\n", "***",
-      "|", "|-|\n",
+      "|", "|-|\n", "```sql\n\"", "```c\n/*",
     ]
   )
   func hostileLength(pattern: String) {

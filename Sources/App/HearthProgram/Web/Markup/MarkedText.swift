@@ -48,7 +48,7 @@ struct MarkedText {
       end()
       if !isOpen { begin(.code) }
     case .code:
-      html.put(String(line.runs.flatMap(\.units)))
+      for run in line.runs { putCode(run) }
       html.tag("\n")
     case .rule:
       end()
@@ -130,6 +130,18 @@ struct MarkedText {
   }
 
   // MARK: Within a line
+
+  /// Writes a part of a code block, with what it is in its language.
+  private mutating func putCode(_ run: Markdown.Run) {
+    let kinds: [(Markdown.Look, String)] = [
+      (.keyword, "keyword"), (.string, "string"), (.number, "number"), (.comment, "comment"),
+    ]
+    let text = String(run.units)
+    guard let kind = kinds.first(where: { run.looks.contains($0.0) })?.1 else {
+      return html.put(text)
+    }
+    html.append(.element("span", attributes: ["class": kind], content: text))
+  }
 
   /// Writes the parts of a line; emphasis that continues from one part to the next is one element.
   private mutating func put(_ runs: [Markdown.Run]) {

@@ -67,7 +67,7 @@ extension Page {
     :root {
       color-scheme: light dark;
       --paper: #fbf8f2; --ink: #2a2420; --soft: #6f655c; --line: #e5ddd0; --ember: #ad4313;
-      --wash: #f3ecdf;
+      --wash: #f3ecdf; --leaf: #3f6b1f;
       --text: "Iowan Old Style", "Palatino Linotype", Palatino, "EB Garamond", "Source Serif 4",
         Charter, "Noto Serif", Georgia, serif;
       --plain: system-ui, -apple-system, "Segoe UI", Inter, Roboto, "Noto Sans", sans-serif;
@@ -76,7 +76,7 @@ extension Page {
     @media (prefers-color-scheme: dark) {
       :root {
         --paper: #171412; --ink: #e9e1d6; --soft: #a3978a; --line: #352e29; --ember: #f09a5b;
-        --wash: #221d1a;
+        --wash: #221d1a; --leaf: #a8cf7f;
       }
     }
     * { box-sizing: border-box; }
@@ -152,6 +152,9 @@ extension Page {
       line-height: 1.45;
     }
     pre code { background: none; padding: 0; font-size: 1em; }
+    .keyword, .number { color: var(--ember); }
+    .string { color: var(--leaf); }
+    .comment { color: var(--soft); font-style: italic; }
     #comments { margin-top: 3.2rem; padding-top: 1.1rem; border-top: 1px solid var(--line); }
     #comments > h2 { font-weight: 500; color: var(--soft); margin: 0 0 1.4rem; }
     .comments { list-style: none; margin: 0; padding: 0; }
