@@ -131,6 +131,38 @@ extension EndToEnd {
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
+    @Test("The speaker plays scenes and does harm by keys, and every count is right")
+    func speaker() throws {
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let (pane, process) = try Self.start("--present", in: tmux, sandbox)
+      let directory = try Self.directory(of: process)
+      try pane.waitFor("next: Race on one star", within: 60)
+      try pane.press("F8")
+      try pane.waitFor("2 stars at once: 2 given, 2 counted", within: 120)
+      try pane.waitFor("next: Pulled cable", within: 60)
+      try pane.press("F7")
+      try pane.waitFor("next: Race on one star", within: 120)
+      try pane.press("M-5")
+      try pane.waitFor("six have raced", within: 60) {
+        $0.contains(try! Regex(#"six at once (un)?starred .*: (\d+) counted, \2 given"#))
+      }
+      for (key, begun, over) in [
+        ("M-2", "stands still", "goes on"), ("M-3", "a cable is cut", "the cable is back"),
+        ("M-4", "the disk is full", "there is room on the disk again"),
+      ] {
+        for text in [begun, over] {
+          try pane.press(key)
+          try pane.waitFor(text, within: 60)
+        }
+      }
+      try pane.press("M-1")
+      try pane.waitFor("was killed", within: 60)
+      try pane.press("F10")
+      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
+      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+    }
+
     @Test("The demo runs against a remote database and leaves its server running")
     func elsewhere() throws {
       let sandbox = try Sandbox()

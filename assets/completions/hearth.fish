@@ -1229,7 +1229,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth report" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" panes' -l 'panes' -d 'How many terminals people have, yours among them.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" seconds' -l 'seconds' -d 'Stop after this time.' -rfka ''
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" present' -l 'present' -d 'Go through scenes: a race, a pulled cable, a refused write, a killed server.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" present' -l 'present' -d 'Go through scenes, each on a key: a race, a pulled cable, a refused write, a killed server.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" user' -l 'user' -d 'Who you are.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" database' -l 'database' -d 'A database elsewhere, which gets all these posts.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth demo" seed' -l 'seed' -d 'The number that decides what people do.' -rfka ''

@@ -48,7 +48,7 @@ struct Demo: AsyncParsableCommand {
       presents: options.present,
       seed: options.seed,
       database: options.database,
-      pace: min(max(0, options.pace), 10)
+      pace: options.pace.map { min(max(0, $0), 10) }
     )
     do {
       if options.usesOneScreen || TmuxServer.program == nil {

@@ -34,8 +34,9 @@ struct DemoConductor {
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
     start(with: board, meter: meter, cable: cable)
+    let nemesis = DemoNemesis(folder, url: url, board: board, cable: cable)
     let terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
-    show(board, on: terminal)
+    show(board, nemesis, on: terminal)
     board.with { $0.hasEnded = true }
     terminal.close()
     TmuxServer(folder).run(["kill-server"])
@@ -64,17 +65,21 @@ struct DemoConductor {
   }
 
   /// Shows the figures until the demonstration ends.
-  private func show(_ board: DemoBoard, on terminal: TerminalScreen) {
+  private func show(_ board: DemoBoard, _ nemesis: DemoNemesis, on terminal: TerminalScreen) {
     let end = plan.seconds.map { ContinuousClock.now + .seconds($0) }
+    let hint: SafeText =
+      plan.presents
+      ? "F8 next  F7 back  F9 next terminal  F10 end" : "F9 next terminal  F10 end"
     while !board.now.hasEnded {
       if let end, ContinuousClock.now >= end { return }
+      board.sample()
       terminal.render(
         DemoView.screen(
           board.now,
           size: terminal.size,
           glyphs: terminal.glyphs,
-          hint: plan.presents
-            ? "F8 next scene  F9 next terminal  F10 end" : "F9 next terminal  F10 end"
+          harms: nemesis.all,
+          hint: hint
         )
       )
       for event in terminal.nextEvents(timeout: .milliseconds(200)) {
@@ -82,7 +87,10 @@ struct DemoConductor {
         case .key(.character("q")), .key(.escape), .key(.control("c")), .escaped, .hangUp,
           .terminate:
           return
-        case .key(.character(" ")), .key(.enter): board.with { $0.isAskedToGoOn = true }
+        case .key(.character(" ")), .key(.enter), .key(.right): board.ask(.next)
+        case .key(.character("b")), .key(.left): board.ask(.back)
+        case .key(.character(let digit)):
+          DemoHarm(digit).map(nemesis.perform)
         case .key, .resumed, .woken, .unreadable: break
         }
       }

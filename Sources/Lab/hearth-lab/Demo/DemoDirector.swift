@@ -52,13 +52,42 @@ final class DemoDirector {
     }
     if plan.presents {
       act(times: 4)
-      for scene in DemoScene.allCases where !hasEnded && isPossible(scene) {
-        play(scene)
-        act(times: 2)
-      }
-      if plan.seconds == nil { board.with { $0.hasEnded = true } }
+      let scenes = DemoScene.allCases.filter(isPossible)
+      if plan.pace == nil { follow(through: scenes) } else { play(scenes) }
     }
     while !hasEnded { act(times: 1) }
+  }
+
+  /// Plays all scenes, one after the other.
+  private func play(_ scenes: [DemoScene]) {
+    for scene in scenes where !hasEnded {
+      play(scene)
+      act(times: 2)
+    }
+    if plan.seconds == nil { board.with { $0.hasEnded = true } }
+  }
+
+  /// Plays the scenes when the speaker says so; meanwhile, life goes on.
+  private func follow(through scenes: [DemoScene]) {
+    var next = 0
+    while !hasEnded {
+      board.with { $0.upcoming = next < scenes.count ? scenes[next] : nil }
+      var step = board.takeStep()
+      while step == nil, !hasEnded {
+        act(times: 1)
+        step = board.takeStep()
+      }
+      switch step {
+      case .back?:
+        next = max(0, next - 1)
+        board.with { $0.isOver = false }
+      case .next? where next < scenes.count:
+        play(scenes[next])
+        next += 1
+      case .next?: board.with { $0.isOver = true }
+      case nil: break
+      }
+    }
   }
 
   /// The cable and the server of a remote database are not this program's to pull or kill.
@@ -91,7 +120,7 @@ final class DemoDirector {
   /// Writes a post, and measures how long it takes to appear on another screen.
   private func post(_ actor: DemoPlan.Actor) {
     let title = nextTitle(by: actor)
-    write(title, by: actor)
+    write(title, by: actor, text: Self.posts[serial % Self.posts.count].text)
     let others = plan.actors.filter { $0.pane != actor.pane }.map(\.pane)
     let other = others.randomElement(using: &random) ?? plan.own
     showNewest(in: others)
@@ -113,17 +142,21 @@ final class DemoDirector {
   /// - Returns: The title.
   func nextTitle(by actor: DemoPlan.Actor) -> String {
     serial += 1
-    return "\(actor.name) \(serial): \(Self.subjects[serial % Self.subjects.count])"
+    return "\(actor.name) \(serial): \(Self.posts[serial % Self.posts.count].title)"
   }
 
   /// Types a post without sending it.
-  func write(_ title: String, by actor: DemoPlan.Actor) {
+  func write(
+    _ title: String,
+    by actor: DemoPlan.Actor,
+    text: String = "Written at a terminal, read at all of them."
+  ) {
     terminals.press(["c"], in: [actor.pane])
     // Text typed too early would be taken for commands.
     guard appears("New post", in: actor.pane) else { return }
     terminals.type(title, in: actor.pane)
     terminals.press(["Tab"], in: [actor.pane])
-    terminals.type("Written at a terminal, read at all of them.", in: actor.pane)
+    terminals.type(text, in: actor.pane)
     _ = appears(title, in: actor.pane)
   }
 
@@ -144,7 +177,22 @@ final class DemoDirector {
     terminals.press(["1"], in: [actor.pane])
   }
 
-  private static let subjects = ["tea", "rain", "trains", "bread", "maps", "owls", "rivers"]
+  /// What people write about.
+  private static let posts: [(title: String, text: String)] = [
+    (
+      "rain on a tin roof",
+      "It began at four and has not stopped. I have moved the desk to the window."
+    ),
+    ("bread, day nine", "The dough has learned to wait. So have I: 18 hours, and the crust sings."),
+    ("trains that run late", "Nobody minds in the dining car. Somebody has brought a chessboard."),
+    ("maps of small towns", "The best ones are wrong in a way that only their makers would be."),
+    (
+      "owls in the car park",
+      "Two of them, on the lamp above the ticket machine, every night at eleven."
+    ),
+    ("rivers after a thaw", "You hear it before you see it. By noon the ford was gone."),
+    ("tea for six", "One pot, three languages, and a long argument about whether milk goes first."),
+  ]
 
   // MARK: Looking
 
@@ -206,7 +254,8 @@ extension DemoDirector {
   func play(_ scene: DemoScene) {
     board.with { figures in
       figures.scene = scene
-      figures.isAskedToGoOn = false
+      figures.upcoming = nil
+      figures.asked = nil
     }
     rest(3_000)
     let outcome =
@@ -218,15 +267,17 @@ extension DemoDirector {
       }
     guard !hasEnded else { return }
     board.with { $0.outcomes.append(outcome) }
+    // A speaker says when it goes on.
+    guard plan.pace != nil else { return }
     rest(4_000)
     board.with { $0.scene = nil }
   }
 
   /// Leaves time to read, unless the user asks to continue.
   private func rest(_ milliseconds: Int64) {
-    let time = Int64(Double(milliseconds) * plan.pace)
-    _ = waits(for: time) { board.now.isAskedToGoOn }
-    board.with { $0.isAskedToGoOn = false }
+    let time = Int64(Double(milliseconds) * (plan.pace ?? 0.5))
+    _ = waits(for: time) { board.now.asked != nil }
+    board.with { $0.asked = nil }
   }
 
   private typealias Outcome = DemoFigures.Outcome
@@ -381,7 +432,7 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
     case .race: "All terminals press s on the same post at once; watch its count."
     case .cable: "carol is cut off and goes on writing; watch her status line, then the others."
     case .refusal:
-      "mallory, who is not signed in, presses s; watch that terminal say which rule refuses it."
+      "mallory, who is not signed in, presses s; watch the star go back, and which rule says so here."
     case .kill: "kill -9 hits the server; watch the terminals go on with a new one."
     }
   }

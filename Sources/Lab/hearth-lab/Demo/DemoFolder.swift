@@ -89,6 +89,8 @@ struct DemoFolder: Sendable {
       let isPatient = ContinuousClock.now - start < .seconds(10)
       for process in processes.next where !isPatient || asked.insert(process).inserted {
         kill(process, isPatient ? SIGTERM : SIGKILL)
+        // One that stands still would hear of it only when it goes on.
+        kill(process, SIGCONT)
       }
       DemoBeat.wait(milliseconds: 25)
     }

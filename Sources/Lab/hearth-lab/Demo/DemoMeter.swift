@@ -44,7 +44,12 @@ final class DemoMeter: Sendable {
         if let before, writes >= before.writes { note(writes - before.writes, since: before.time) }
         before = (writes, now)
       }
-      if let root = await root() { look(through: root) }
+      if let root = await root() {
+        look(through: root)
+      } else {
+        // While the server does not answer, nothing can follow.
+        behind.withLockedValue { $0 = [:] }
+      }
       keep()
       await Pause.lasting(Self.interval)
     }

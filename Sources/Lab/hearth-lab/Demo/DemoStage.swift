@@ -26,8 +26,8 @@ struct DemoStage {
     var seed: UInt64
     /// The URL of a remote database.
     var database: String?
-    /// The time for reading a scene, as a multiple of the usual time.
-    var pace = 1.0
+    /// The time for reading a scene, as a multiple of the usual time; nil if a speaker decides.
+    var pace: Double?
   }
 
   private let folder: DemoFolder
@@ -146,7 +146,9 @@ struct DemoStage {
       [ChildProcess.program, "demo", "--conduct", folder.directory],
       isFirst: false
     )
-    if wishes.presents { tmux.run(["bind", "-n", "F8", "send-keys", "-t", live.id, "Space"]) }
+    var keys = DemoHarm.allCases.map { ("M-\($0.rawValue)", "\($0.rawValue)") }
+    if wishes.presents { keys += [("F8", "Space"), ("F7", "b")] }
+    for (key, sent) in keys { tmux.run(["bind", "-n", key, "send-keys", "-t", live.id, sent]) }
     tmux.run(["select-pane", "-t", own.id])
   }
 
@@ -157,7 +159,7 @@ struct DemoStage {
   }
 
   private func adorn(_ tmux: TmuxServer) {
-    let keys = (wishes.presents ? ["F8 next scene"] : []) + ["F9 next terminal", "F10 end"]
+    let keys = (wishes.presents ? ["F8 next", "F7 back"] : []) + ["F9 next terminal", "F10 end"]
     let options = [
       ["set", "-g", "status-left", " hearth demo: type in any terminal "],
       ["set", "-g", "status-right", " \(keys.joined(separator: "  ")) "],
@@ -202,8 +204,8 @@ struct DemoPlan: Codable, Sendable {
   var seconds: Double?
   /// The seed; equal seeds make demonstrations alike.
   var seed: UInt64
-  /// The time for reading a scene, as a multiple of the usual time.
-  var pace = 1.0
+  /// The time for reading a scene, as a multiple of the usual time; nil if a speaker decides.
+  var pace: Double?
   /// The URL of a remote database; nil for the demonstration's own.
   var database: String?
   /// A person who connects to the port, where rules apply; nil if there is none.

@@ -10,14 +10,22 @@ struct DemoView {
   private let figures: DemoFigures
   private let size: Size
   private let glyphs: GlyphSet
+  private let harms: [DemoHarm]
   private let hint: SafeText
   private let theme = Theme.dark
   private var screen: Screen
   private var row = 0
 
   /// Begins a screen.
-  init(_ figures: DemoFigures, size: Size, glyphs: GlyphSet, hint: SafeText) {
+  init(
+    _ figures: DemoFigures,
+    size: Size,
+    glyphs: GlyphSet,
+    harms: [DemoHarm],
+    hint: SafeText
+  ) {
     self.figures = figures
+    self.harms = harms
     self.size = size
     self.glyphs = glyphs
     self.hint = hint
@@ -29,21 +37,30 @@ struct DemoView {
     _ figures: DemoFigures,
     size: Size,
     glyphs: GlyphSet,
+    harms: [DemoHarm] = [],
     hint: SafeText
   ) -> Screen {
-    var view = DemoView(figures, size: size, glyphs: glyphs, hint: hint)
+    var view = DemoView(figures, size: size, glyphs: glyphs, harms: harms, hint: hint)
     view.paint()
     return view.screen
   }
 
   private mutating func paint() {
-    if let scene = figures.scene {
+    if figures.isOver {
+      line("That was hearth. Nothing that was acknowledged is gone.", style: theme[.brand])
+      line("Type hearth in two terminals: that is all it takes.", style: theme[.text])
+    } else if let scene = figures.scene {
       line(scene.title, style: theme[.brand])
       for part in SafeText(untrusted: scene.sentence).wrapped(width: max(1, size.width - 2)) {
         line(part, style: theme[.text])
       }
     } else {
       line("hearth demo, live", style: theme[.brand])
+    }
+    if figures.asked != nil {
+      line("one moment" + glyphs.ellipsis, style: theme[.waiting])
+    } else if let upcoming = figures.upcoming {
+      line("next: \(upcoming.title)", style: theme[.dim])
     }
     for outcome in figures.outcomes.suffix(max(1, size.height - 15)) {
       let sign = outcome.isRight ? glyphs.check : glyphs.cross
@@ -52,44 +69,88 @@ struct DemoView {
         style: theme[outcome.isRight ? .good : .bad]
       )
     }
-    paintNumbers()
+    paintTrack()
+    let harms = harmLines
+    paintNumbers(leaving: harms.count)
+    for (text, style) in harms { line(text, style: style) }
     let last = Rect(row: size.height - 1, column: 1, width: size.width - 2, height: 1)
     screen.put(hint, in: last, style: theme[.dim], ellipsis: glyphs.ellipsis)
   }
 
-  private mutating func paintNumbers() {
+  /// Paints the writes of the last moments as a line, and the faults below as bands.
+  private mutating func paintTrack() {
+    let track = figures.track.suffix(max(0, size.width - 2))
+    guard size.height >= 12, let most = track.map(\.writes).max(), most > 0 else { return }
+    let steps = Array(glyphs.repertoire == .ascii ? " .:-=+*#" : " ▁▂▃▄▅▆▇█")
+    let bars = track.map { steps[Int($0.writes) * (steps.count - 1) / Int(most)] }
+    let bands = track.map { sample in
+      DemoHarm.allCases.first { sample.harms.contains($0) }?.letter ?? " "
+    }
+    line(String(bars), style: theme[.good])
+    line(String(bands), style: theme[.bad])
+  }
+
+  /// What was done last, and what the speaker can do.
+  private var harmLines: [(SafeText, Style)] {
+    let keys = harms.map { "Alt-\($0.rawValue) \($0.words)" }.joined(separator: "  ")
+    let last = figures.lastHarm.map { [(SafeText(untrusted: $0), theme[.notice])] } ?? []
+    return last
+      + SafeText(untrusted: keys).wrapped(width: max(1, size.width - 2)).map { ($0, theme[.dim]) }
+  }
+
+  /// Paints the figures, as many as leave room for what follows; the most telling come first.
+  private mutating func paintNumbers(leaving rows: Int) {
     let latencies = figures.latencies
     let count = figures.violations.count
-    fact("violations", "\(count)", style: theme[count == 0 ? .good : .bad])
-    fact("operations", Self.decimal(figures.rate) + "/s, \(figures.operations) in all")
-    fact(
-      "write to screen",
-      latencies.count == 0
-        ? "not measured yet"
-        : "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
-          + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
-    )
-    fact(
-      "transactions",
-      ProgressLine.count(figures.attempts, "attempt") + ", "
-        + ProgressLine.count(figures.retries, "retry", plural: "retries")
-    )
-    fact("pending writes", "\(figures.pending)")
     let agreement = figures.agreement
     let sign = agreement.isWhole ? glyphs.check : glyphs.ellipsis
-    fact(
-      "terminals",
-      sign + " " + SafeText(untrusted: agreement.text),
-      style: agreement.isWhole ? theme[.good] : nil
-    )
-    fact("connections", "\(figures.connections)")
-    fact("revision", "\(figures.revision)")
-    fact(
-      "checked",
-      ProgressLine.count(figures.checks, "time") + ": " + ProgressLine.count(figures.posts, "post")
-        + ", " + ProgressLine.count(figures.stars, "star")
-    )
-    fact("copies", figures.copiesBehind == 0 ? "all equal" : "\(figures.copiesBehind) following")
+    let facts: [(name: SafeText, value: SafeText, role: Theme.Role)] = [
+      ("violations", SafeText(count), count == 0 ? .good : .bad),
+      (
+        "operations",
+        SafeText(untrusted: "\(Self.decimal(figures.rate))/s, \(figures.operations) in all"), .text
+      ),
+      (
+        "write to screen",
+        latencies.count == 0
+          ? "not measured yet"
+          : SafeText(
+            untrusted: "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
+              + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
+          ), .text
+      ),
+      (
+        "terminals", sign + " " + SafeText(untrusted: agreement.text),
+        agreement.isWhole ? .good : .text
+      ),
+      (
+        "checked",
+        SafeText(
+          untrusted: ProgressLine.count(figures.checks, "time") + ": "
+            + ProgressLine.count(figures.posts, "post") + ", "
+            + ProgressLine.count(figures.stars, "star")
+        ), .text
+      ),
+      (
+        "transactions",
+        SafeText(
+          untrusted: ProgressLine.count(figures.attempts, "attempt") + ", "
+            + ProgressLine.count(figures.retries, "retry", plural: "retries")
+        ), .text
+      ),
+      ("pending writes", SafeText(figures.pending), .text),
+      (
+        "copies",
+        figures.copiesBehind == 0
+          ? "all equal" : SafeText(figures.copiesBehind) + " following", .text
+      ),
+      ("connections", SafeText(untrusted: "\(figures.connections)"), .text),
+      ("revision", SafeText(untrusted: "\(figures.revision)"), .text),
+    ]
+    let room = max(1, size.height - 1 - row - rows - min(3, count))
+    for fact in facts.prefix(room) {
+      line(fact.name.padded(to: 16) + fact.value, style: theme[fact.role])
+    }
     for violation in figures.violations.prefix(3) {
       line(SafeText(untrusted: violation), style: theme[.bad])
     }
@@ -99,14 +160,6 @@ struct DemoView {
   private static func decimal(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
-  }
-
-  private mutating func fact(_ name: SafeText, _ value: String, style: Style? = nil) {
-    fact(name, SafeText(untrusted: value), style: style)
-  }
-
-  private mutating func fact(_ name: SafeText, _ value: SafeText, style: Style? = nil) {
-    line(name.padded(to: 16) + value, style: style ?? theme[.text])
   }
 
   private mutating func line(_ text: String, style: Style) {
@@ -163,8 +216,19 @@ struct DemoFigures: Sendable {
   var scene: DemoScene?
   /// The outcomes of the scenes so far.
   var outcomes: [Outcome] = []
-  /// Whether the user asks for the next scene.
-  var isAskedToGoOn = false
+  /// The scene that comes next, if the speaker says when.
+  var upcoming: DemoScene?
+  /// What the speaker asks for.
+  var asked: DemoStep?
+  /// Whether the last scene is over.
+  var isOver = false
+  /// The writes of each half second, and the harm done in it; the latest last.
+  var track: [DemoSample] = []
+  /// The harm that was done since the last sample, and that which lasts.
+  var harmed: Set<DemoHarm> = []
+  var lastingHarm: Set<DemoHarm> = []
+  /// What was done last, in words.
+  var lastHarm: String?
   /// Whether the demonstration is over.
   var hasEnded = false
 
@@ -211,14 +275,60 @@ struct DemoFigures: Sendable {
   }
 }
 
+/// What a speaker can ask for.
+enum DemoStep: Sendable {
+  case next
+  case back
+}
+
+/// Half a second of a demonstration.
+struct DemoSample: Hashable, Sendable {
+  let writes: Int64
+  let harms: Set<DemoHarm>
+}
+
 /// The figures of a demonstration, written by several threads and shown by one.
 final class DemoBoard: Sendable {
+  private static let interval = Duration.milliseconds(500)
+  /// The number of samples that are kept, which no terminal has columns for.
+  private static let mostSamples = 1_000
+
   private let figures = NIOLockedValueBox(DemoFigures())
+  private let last = NIOLockedValueBox((time: ContinuousClock.now, operations: Int64(0)))
 
   /// Reads or changes the figures.
   @discardableResult
   func with<Result>(_ body: (inout DemoFigures) -> Result) -> Result {
     figures.withLockedValue { body(&$0) }
+  }
+
+  /// Notes what the speaker asks for.
+  func ask(_ step: DemoStep) {
+    with { $0.asked = step }
+  }
+
+  /// Takes what the speaker has asked for.
+  func takeStep() -> DemoStep? {
+    with { figures in
+      defer { figures.asked = nil }
+      return figures.asked
+    }
+  }
+
+  /// Adds a sample to the track, twice a second.
+  func sample() {
+    let time = ContinuousClock.now
+    last.withLockedValue { last in
+      guard time - last.time >= Self.interval else { return }
+      with { figures in
+        let writes = max(0, figures.operations - last.operations)
+        let harms = figures.harmed.union(figures.lastingHarm)
+        figures.track.append(DemoSample(writes: writes, harms: harms))
+        figures.harmed = []
+        if figures.track.count > Self.mostSamples { figures.track.removeFirst() }
+        last = (time, figures.operations)
+      }
+    }
   }
 
   /// The current figures.

@@ -44,6 +44,7 @@ final class VirtualStage {
     )
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
+    let nemesis = DemoNemesis(folder, url: url, board: board, cable: cable)
     // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
@@ -57,7 +58,7 @@ final class VirtualStage {
         cable: cable
       ).run()
     }
-    show()
+    show(nemesis)
     board.with { $0.hasEnded = true }
     for part in parts { await part.close() }
   }
@@ -121,11 +122,12 @@ final class VirtualStage {
 
   // MARK: Loop
 
-  private func show() {
+  private func show(_ nemesis: DemoNemesis) {
     let end = wishes.seconds.map { ContinuousClock.now + .seconds($0) }
     while !board.now.hasEnded {
       if let end, ContinuousClock.now >= end { return }
-      draw()
+      board.sample()
+      draw(nemesis.all)
       var keys: [KeyEvent] = []
       for event in terminal.nextEvents(timeout: .milliseconds(100)) {
         switch event {
@@ -133,7 +135,10 @@ final class VirtualStage {
         case .terminate(let number):
           signal = number
           return
-        case .key(.function(9)): board.with { $0.isAskedToGoOn = true }
+        case .key(.function(9)): board.ask(.next)
+        case .key(.function(7)): board.ask(.back)
+        case .escaped(.character(let digit)) where DemoHarm(digit) != nil:
+          DemoHarm(digit).map(nemesis.perform)
         case .key(.resize(let size)): resize(to: size)
         case .key(let key): keys.append(key)
         case .escaped(let key): keys += [.escape, key]
@@ -152,7 +157,7 @@ final class VirtualStage {
     for (part, inside) in zip(parts, insides) { _ = part.resize(to: inside.size) }
   }
 
-  private func draw() {
+  private func draw(_ harms: [DemoHarm]) {
     var screen = Screen(size: terminal.size)
     let tiles = DemoTiles(terminal.size, count: parts.count + 1)
     for (index, tile) in tiles.frames.enumerated() {
@@ -167,7 +172,8 @@ final class VirtualStage {
           board.now,
           size: inside.size,
           glyphs: terminal.glyphs,
-          hint: wishes.presents ? "F9 next scene  F10 end" : "F10 end"
+          harms: harms,
+          hint: wishes.presents ? "F9 next  F7 back  F10 end" : "F10 end"
         )
         screen.put(live, in: inside)
       }

@@ -8,7 +8,9 @@ package struct DemoOptions: ParsableArguments {
     discussion: """
       Opens terminals side by side (with tmux, which it starts privately), with people who read, \
       post, comment and star, a terminal of your own, and a live pane that measures and checks. The \
-      database is a temporary one unless --database names another. It ends with q in the live pane, \
+      database is a temporary one unless --database names another. Alt-1 to Alt-5 do harm at once: \
+      kill the server, freeze it, cut a cable, fill the disk, race for a star; the live pane shows \
+      what comes of it. With --present, F8 plays the next scene and F7 goes back one. It ends with q in the live pane, \
       with F10, when you leave your own terminal, or after --seconds, and leaves nothing behind.
 
       Exit status: 0 if everything was right, 1 if the live pane found a contradiction.
@@ -21,7 +23,10 @@ package struct DemoOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Stop after this time.", valueName: "seconds"))
   package var seconds: Double?
 
-  @Flag(help: "Go through scenes: a race, a pulled cable, a refused write, a killed server.")
+  @Flag(
+    help:
+      "Go through scenes, each on a key: a race, a pulled cable, a refused write, a killed server."
+  )
   package var present = false
 
   @Option(help: ArgumentHelp("Who you are.", valueName: "name"))
@@ -39,7 +44,7 @@ package struct DemoOptions: ParsableArguments {
   package var usesOneScreen = false
 
   @Option(help: ArgumentHelp("How long to leave for reading a scene.", visibility: .hidden))
-  package var pace = 1.0
+  package var pace: Double?
 
   @Option(help: ArgumentHelp("Be the live pane.", visibility: .hidden))
   package var conduct: String?
