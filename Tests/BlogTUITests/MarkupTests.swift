@@ -87,7 +87,8 @@ struct MarkupTests {
       ]
     )
     let long = ["  {  one two:code}", "      {three:code}"]
-    #expect(shown("```\n  one two three", width: 17) == long)
+    #expect(shown("```\n  one two three", width: 16) == long)
+    #expect(shown("```\n  one two three", width: 17) == ["  {  one two three:code}"])
     #expect(shown("~~~\n```\n*x*") == ["  {```:code}", "  {*x*:code}"])
   }
 

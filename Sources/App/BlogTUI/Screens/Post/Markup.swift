@@ -130,7 +130,8 @@ package enum Markup {
     case .code:
       let code = items(line.runs, within: [.code])
       // What is left of a long line stands further in than its beginning.
-      let indent = min(code.prefix { $0.cluster.isSpace }.count + 2, width / 4)
+      let isLong = code.cells + 2 > width
+      let indent = isLong ? min(code.prefix { $0.cluster.isSpace }.count + 2, width / 4) : 0
       return wrap(code, first: self.blanks(2), others: self.blanks(2 + indent), width: width)
     case .rule:
       return [MarkedLine(self.items(signs.rule.repeated(min(width, 24)), look: .added)[...])]
