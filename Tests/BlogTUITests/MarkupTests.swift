@@ -259,6 +259,7 @@ struct MarkupTests {
     arguments: [
       ("A *very* **good** `loaf`", "A very good loaf"), ("# Bread\n\nof rye", "Bread of rye"),
       ("[here](https://example.org/x) it is", "here it is"), ("> said\n> twice", "said twice"),
+      ("| a | b |\n|---|:-:|\n| c | d |", "| a | b | | c | d |"),
       ("to buy:\n- milk\n2. eggs", "to buy: • milk 2. eggs"),
       ("```\nlet x = *y\n```\nso", "let x = *y so"), ("---\nso", "so"), ("---", ""), ("", ""),
       ("snake_case 2 * 3 [a](b) *open", "snake_case 2 * 3 [a](b) *open"),

@@ -27,7 +27,7 @@ package enum MarkupExcerpt {
     var result: [Unit] = []
     let lines = text.unicodeScalars.prefix(limit + reach)
       .split(whereSeparator: { $0 == "\n" || $0 == "\r" })
-    for scalars in lines where result.count < limit {
+    for scalars in lines where result.count < limit && !isTableRule(scalars) {
       // Most lines are plain; they are shown as written, even in a code block.
       let isPlain = isPlain(scalars)
       let source = withSingleBlanks(isPlain ? scalars.prefix(limit) : scalars)
@@ -53,6 +53,12 @@ package enum MarkupExcerpt {
     case "#", ">", "-", "+", "•", "0"..."9": return false
     default: return true
     }
+  }
+
+  /// Whether a line is the one between the heading of a table and its rows.
+  private static func isTableRule(_ line: Substring.UnicodeScalarView) -> Bool {
+    line.allSatisfy { $0 == "|" || $0 == "-" || $0 == ":" || $0 == " " }
+      && line.contains("|") && line.contains("-")
   }
 
   private static func meaning<Unit: MarkupUnit>(
