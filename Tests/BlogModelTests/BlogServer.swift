@@ -292,7 +292,7 @@ final class ScreenProbe: Sendable {
   /// The users that this user follows, as last reported.
   var followed: Set<String>? {
     all.reversed().lazy.compactMap { event in
-      if case .following(let people) = event { people } else { nil }
+      if case .ownLists(let lists) = event { lists.following } else { nil }
     }.first
   }
 

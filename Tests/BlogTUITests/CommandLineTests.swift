@@ -178,7 +178,7 @@ struct CommandLineTests {
   func paletteKeys() {
     var model = Fixture.loaded(Size(width: 120, height: 40))
     model.type(.control("p"))
-    let columns = ["half-page-up", "show-recent", "previous-list"].compactMap { name -> Int? in
+    let columns = ["half-page-up", "show-recent", "show-mine"].compactMap { name -> Int? in
       guard let row = model.rows.first(where: { $0.contains(" \(name) ") }),
         let range = row.firstRange(of: " \(name) ")
       else { return nil }

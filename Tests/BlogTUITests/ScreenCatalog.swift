@@ -58,7 +58,7 @@ enum ScreenCatalog {
     },
     listed("following") { model in
       model.type("5")
-      model.send(.blog(.following(["bob"])))
+      model.send(.blog(.ownLists(OwnLists(following: ["bob"]))))
       model.send(.blog(.feed(.following, posts: Array(Fixture.posts.prefix(3)))))
     },
     screen("author", from: busy) { model in
@@ -181,7 +181,7 @@ enum ScreenCatalog {
 
   private static let tools: [(name: String, paint: Painting)] = [
     screen("tag", from: { TagsTests.model($0, glyphs: $1) }) { model in
-      model.send(.blog(.following(["bob"])))
+      model.send(.blog(.ownLists(OwnLists(following: ["bob"]))))
       model.type("j", "#")
       model.send(.blog(.feed(.tag("tea"), posts: Array(Fixture.posts.prefix(2)))))
     },

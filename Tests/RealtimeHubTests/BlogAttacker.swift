@@ -54,6 +54,7 @@ struct BlogAttacker {
      "mentions":{"nick":{"r":"p","s":"s","z":"p","alice~p":{"key":"p","post":"p"},
                          "alice~r":{"key":"r","post":"p"},"carol~z":{"key":"z","post":"p"}}},
      "tags":{"tea":{"p":"alice","z":"alice"}},"following":{"bob":{"alice":true}},
+     "muted":{"bob":{"carol":true}},"blocked":{"alice":{"carol":true}},"bookmarks":{"bob":{"p":true}},
      "seen":{"alice":{"before":0,"stars":{"p":1}},
              "bob":{"before":0,"cleared":"c","marks":{"m001":{"post":"p","read":"c"}}}}}
     """

@@ -46,7 +46,8 @@ private struct BlogDamage {
         !after[Path(["user-posts", ChildKey(keys[1]), ChildKey(keys[3])])].isEmpty
       case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
       case ("seen", 3): ["before", "marks", "stars", "cleared"].contains(keys[2])
-      case ("following", 3):
+      case ("bookmarks", 3): !after[Path(["posts", ChildKey(keys[2])])].isEmpty
+      case ("following", 3), ("muted", 3), ("blocked", 3):
         [before, after].contains { !$0[Path(["users", ChildKey(keys[2])])].isEmpty }
       case ("users", 3): keys[2] == "username"
       default: true
@@ -58,7 +59,7 @@ private struct BlogDamage {
   /// Checks that other users' data is unchanged, unless it was deleted with the user's own post.
   private mutating func checkOwners() {
     checkTraces()
-    for place in ["users", "presence", "seen", "following"] {
+    for place in ["users", "presence", "seen", "following", "muted", "blocked", "bookmarks"] {
       for owner in ["alice", "bob", "carol"] where owner != uid {
         let path = Path([ChildKey(place), ChildKey(owner)])
         if before[path] != after[path] { fault("/\(place)/\(owner) changed") }
@@ -381,6 +382,11 @@ struct BlogRulesAttackTests {
     "somebody tags/NAME/MY-POST: text", "somebody tags/NAME/MY-POST: gone",
     "somebody following/ME/ME: true", "somebody following/ME/ANOTHER: true",
     "somebody following/ME/ANOTHER: gone",
+    "somebody muted/ME/ME: true", "somebody muted/ME/ANOTHER: true",
+    "somebody muted/ME/ANOTHER: gone",
+    "somebody blocked/ME/ME: true", "somebody blocked/ME/ANOTHER: true",
+    "somebody blocked/ME/ANOTHER: gone",
+    "somebody bookmarks/ME/MY-POST: true", "somebody bookmarks/ME/A-POST: gone",
 
     "somebody seen/ME/stars/MARK: number", "somebody seen/ME/stars/MARK: gone",
     "somebody seen/ME/cleared: text", "somebody seen/ME/cleared: gone",

@@ -12,7 +12,8 @@ struct BlogRulesTests {
     + #""stars":{"bob":true,"carol":true}}"#
   static let world = """
     {"users":{"alice":{"username":"Alice"},"bob":{"username":"Name"},
-              "carol":{"username":"Name"}},
+              "carol":{"username":"Name"},"dave":{"username":"Dave"}},
+     "blocked":{"alice":{"dave":true}},
      "posts":{"p":\(post),"s":\(starred)},
      "user-posts":{"alice":{"p":\(post),"s":\(starred)}},
      "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}}}}
@@ -204,7 +205,8 @@ struct BlogRulesTests {
     let bob = JSONValue.object(("uid", .string("bob")))
     let places: [Path] = [
       "users", "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p", "presence",
-      "typing/p", "seen/bob", "replies/bob", "following/bob", "mentions", "mentions/bob",
+      "typing/p", "seen/bob", "replies/bob", "following/bob", "muted/bob", "blocked/bob",
+      "bookmarks/bob", "mentions", "mentions/bob",
       "tags/tea",
     ]
     for path in places {
@@ -214,7 +216,8 @@ struct BlogRulesTests {
     // Read marks are private to their user, so nobody may read everything.
     let others: [Path] = [
       "/", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
-      "following/alice",
+      "following/alice", "muted", "muted/alice", "blocked", "blocked/alice", "bookmarks",
+      "bookmarks/alice",
     ]
     for path in others {
       #expect(!rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)

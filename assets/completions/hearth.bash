@@ -397,7 +397,7 @@ _hearth_list() {
     # Offer positional completions
     case "${positional_number}" in
     1)
-        __hearth_add_completions -W 'recent'$'\n''top'$'\n''mine'$'\n''mytop'$'\n''following'
+        __hearth_add_completions -W 'recent'$'\n''top'$'\n''mine'$'\n''mytop'$'\n''following'$'\n''bookmarks'
         return
         ;;
     esac

@@ -68,20 +68,24 @@ package struct Blog: Sendable {
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
     switch feed {
-    case .tag(let tag): return try await posts(tagged: tag)
+    case .tag(let tag):
+      return try await posts(in: feed).filter {
+        TextMarks(of: $0.title, $0.body).tags.contains(tag)
+      }
     case .following: return try await followedPosts()
+    case .bookmarks: return try await posts(in: .bookmarks)
     case .recent, .top, .mine, .myTop, .author: break
     }
     let snapshot = try await paths.query(feed, of: me.uid).getData()
     return snapshot.childSnapshots.reversed().compactMap(Post.init)
   }
 
-  private func posts(tagged tag: String) async throws -> [Post] {
-    let entries = try await paths.query(.tag(tag), of: me.uid).getData().childSnapshots
+  /// The posts that the index of a list names.
+  private func posts(in index: FeedKind) async throws -> [Post] {
+    let entries = try await paths.query(index, of: me.uid).getData().childSnapshots
     var posts: [Post] = []
     for entry in entries.reversed() {
-      guard let post = Post(try await paths.post(entry.key).getData()) else { continue }
-      if TextMarks(of: post.title, post.body).tags.contains(tag) { posts.append(post) }
+      if let post = Post(try await paths.post(entry.key).getData()) { posts.append(post) }
     }
     return posts
   }
@@ -295,9 +299,11 @@ package struct Blog: Sendable {
       }
       subject.comment = found
       if let parent = found.parent { subject.parent = try? await comment(parent, on: id) }
-    case .follow(let uid, let isFollowed):
+    case .bookmark(let id, let isMarked):
+      _ = isMarked ? try await post(id).id : try checked(id)
+    case .follow(let uid, let isAdded), .mute(let uid, let isAdded), .block(let uid, let isAdded):
       let person = try paths.user(checked(uid))
-      if isFollowed, !(try await person.getData().exists()) { throw BlogError.unknownPerson(uid) }
+      if isAdded, !(try await person.getData().exists()) { throw BlogError.unknownPerson(uid) }
     }
     return subject
   }
@@ -359,9 +365,24 @@ package struct Blog: Sendable {
       let places = ["post-comments/\(id)/\(key)"]
       remove(places, of: key, on: id, leading: traces ?? [], completion: completion)
     case .follow(let uid, let isFollowed):
-      let place = paths.following(by: me.uid).child(of: ChildKey(uid))
-      place.setValue(isFollowed ? true : nil) { error, _ in completion(error) }
+      keep(uid, in: paths.following(by: me.uid), isFollowed, completion: completion)
+    case .mute(let uid, let isMuted):
+      keep(uid, in: paths.muted(by: me.uid), isMuted, completion: completion)
+    case .block(let uid, let isBlocked):
+      keep(uid, in: paths.blocked(by: me.uid), isBlocked, completion: completion)
+    case .bookmark(let id, let isMarked):
+      keep(id, in: paths.bookmarks(of: me.uid), isMarked, completion: completion)
     }
+  }
+
+  /// Adds a key to a list of the account, or removes it.
+  private func keep(
+    _ key: String,
+    in list: DatabaseReference,
+    _ isKept: Bool,
+    completion: @escaping Completion
+  ) {
+    list.child(of: ChildKey(key)).setValue(isKept ? true : nil) { error, _ in completion(error) }
   }
 
   /// Writes a post and its copy in the author's list in one update.

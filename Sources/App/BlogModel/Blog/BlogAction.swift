@@ -20,11 +20,20 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case deleteComment(PostID, commentID: String)
   /// Following (true) or unfollowing (false) a person.
   case follow(uid: String, Bool)
+  /// Hiding (true) or showing all that a person writes, on the user's own screens.
+  case mute(uid: String, Bool)
+  /// Forbidding (true) or allowing a person to comment on the user's posts.
+  case block(uid: String, Bool)
+  /// Adding a post to the user's bookmarks (true), or removing it.
+  case bookmark(PostID, Bool)
 }
 
 extension BlogAction {
   /// The commands of `--plain` that are a verb and a post.
-  package static let verbs: Set<String> = ["star", "unstar", "follow", "unfollow", "delete"]
+  package static let verbs: Set<String> = [
+    "star", "unstar", "follow", "unfollow", "mute", "unmute", "block", "unblock", "bookmark",
+    "unbookmark", "delete",
+  ]
 
   /// Makes the action of one of the verbs on a post.
   package init?(_ verb: String, on post: Post) {
@@ -33,6 +42,12 @@ extension BlogAction {
     case "unstar": self = .star(post.id, false)
     case "follow": self = .follow(uid: post.uid, true)
     case "unfollow": self = .follow(uid: post.uid, false)
+    case "mute": self = .mute(uid: post.uid, true)
+    case "unmute": self = .mute(uid: post.uid, false)
+    case "block": self = .block(uid: post.uid, true)
+    case "unblock": self = .block(uid: post.uid, false)
+    case "bookmark": self = .bookmark(post.id, true)
+    case "unbookmark": self = .bookmark(post.id, false)
     case "delete": self = .deletePost(post.id)
     default: return nil
     }
@@ -92,6 +107,30 @@ extension BlogAction {
         refusal: (
           isFollowed ? "The author is not followed" : "The author is still followed",
           "follow-author"
+        )
+      )
+    case .mute(let uid, let isMuted):
+      Facts(
+        name: "muting",
+        place: "/muted/\(uid)",
+        refusal: (
+          isMuted ? "The author is not muted" : "The author is still muted", "mute-author"
+        )
+      )
+    case .block(let uid, let isBlocked):
+      Facts(
+        name: "blocking",
+        place: "/blocked/\(uid)",
+        refusal: (
+          isBlocked ? "The author is not blocked" : "The author is still blocked", "block-author"
+        )
+      )
+    case .bookmark(let post, let isMarked):
+      Facts(
+        name: "the bookmark",
+        place: "/bookmarks/\(post)",
+        refusal: (
+          isMarked ? "The bookmark was not saved" : "The bookmark was not removed", "bookmark"
         )
       )
     }

@@ -70,8 +70,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case notice(Notice)
   /// What others did to the user's posts and comments, and mentions of the user, newest first.
   case notices([NoticeEntry])
-  /// The identifiers of the people the user follows.
-  case following(Set<String>)
+  /// What the user's account keeps for itself.
+  case ownLists(OwnLists)
   /// The user, whose account got another name elsewhere.
   case renamed(Author)
   /// The time the server took to answer.
@@ -108,8 +108,8 @@ package enum BlogRequest: Hashable, Sendable {
   case close(PostID)
   /// Report the newest comments on these posts, and on no others, while they are not open.
   case watchComments([PostID])
-  /// Start or stop notices of what others do that concerns the user, and the list of followed
-  /// people.
+  /// Start or stop notices of what others do that concerns the user, and what the account keeps for
+  /// itself.
   case hearNotices(Bool)
   /// Show others whether the user is writing a comment.
   case typing(PostID, Bool)
@@ -315,6 +315,7 @@ extension FeedKind {
     case .author(let author): "/user-posts/\(author)"
     case .tag(let tag): "/tags/\(tag)"
     case .following: "/following/\(uid)"
+    case .bookmarks: "/bookmarks/\(uid)"
     }
   }
 }

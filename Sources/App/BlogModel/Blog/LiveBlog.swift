@@ -33,7 +33,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var marks: ReadMarks?
   private var notices: NoticeWatch?
   private var latest: CommentWatch?
-  private var following: FollowWatch?
+  private var ownLists: OwnListsWatch?
 
   /// The keys of the posts and comments that were deleted on this terminal.
   private var deleted: Set<String> = []
@@ -106,7 +106,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
-    following = FollowWatch(paths.following(by: me.uid), tell: tell)
+    ownLists = OwnListsWatch(paths, of: me.uid, queue: queue, tell: tell)
     latest = CommentWatch(paths, queue: queue) { tell(.latestComments($0, $1)) }
     // What is observed is known without asking the server; a neighbour may be read as well.
     let beat = paths.user(me.uid).child(isNamedByAccount ? "pulse" : "username")
@@ -210,7 +210,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       case .watchComments(let posts): latest?.watch(posts)
       case .hearNotices(let areHeard):
         areHeard ? notices?.start() : notices?.stop()
-        areHeard ? following?.start() : following?.stop()
+        areHeard ? ownLists?.start() : ownLists?.stop()
       case .typing(let post, let isTyping): people?.setTyping(isTyping, on: post)
       }
     }
@@ -240,7 +240,22 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ) -> any FeedSource {
     switch feed {
     case .tag(let tag):
-      return TaggedFeed(tag, in: blog.paths, queue: queue, tell: tell, fail: fail)
+      return IndexedFeed(
+        blog.paths.tag(tag),
+        in: blog.paths,
+        queue: queue,
+        accepts: { TextMarks(of: $0.title, $0.body).tags.contains(tag) },
+        tell: tell,
+        fail: fail
+      )
+    case .bookmarks:
+      return IndexedFeed(
+        blog.paths.bookmarks(of: me.uid),
+        in: blog.paths,
+        queue: queue,
+        tell: tell,
+        fail: fail
+      )
     case .following:
       return PeopleFeed(followedBy: me.uid, blog.paths, queue: queue, tell: tell, fail: fail)
     case .recent, .top, .mine, .myTop, .author:

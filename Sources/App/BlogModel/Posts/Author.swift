@@ -104,6 +104,11 @@ package struct NameBook: Sendable, Equatable {
     return shared.insert(look).inserted
   }
 
+  /// A name under which an account has been seen; nil if there is none.
+  ///
+  /// - Complexity: O(n) in the number of known names.
+  package func name(of uid: String) -> String? { known.first { $0.uid == uid }?.name }
+
   /// The name as it must be displayed.
   package func shown(_ author: Author) -> String {
     // Shared names are rare.

@@ -51,15 +51,16 @@ package struct BlogPaths: Sendable {
     case .author(let author): posts(of: author).queryOrderedByKey()
     case .tag(let tag): self.tag(tag).queryOrderedByKey()
     case .following: following(by: uid).queryOrderedByKey()
+    case .bookmarks: bookmarks(of: uid).queryOrderedByKey()
     }
   }
 
   /// All posts of a list, ordered by key whatever the order of the list.
   ///
-  /// For a tag or for followed people, this query covers all posts.
+  /// For a tag, for followed people or bookmarks, this query covers all posts.
   package func all(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
-    case .recent, .top, .tag, .following: posts.queryOrderedByKey()
+    case .recent, .top, .tag, .following, .bookmarks: posts.queryOrderedByKey()
     case .mine, .myTop: posts(of: uid).queryOrderedByKey()
     case .author(let author): posts(of: author).queryOrderedByKey()
     }
@@ -73,6 +74,21 @@ package struct BlogPaths: Sendable {
   /// The identifiers of the people a person follows.
   package func following(by uid: String) -> DatabaseReference {
     root.child("following").child(of: ChildKey(uid))
+  }
+
+  /// The identifiers of the people whom a person has muted.
+  package func muted(by uid: String) -> DatabaseReference {
+    root.child("muted").child(of: ChildKey(uid))
+  }
+
+  /// The identifiers of the people who may not comment on a person's posts.
+  package func blocked(by uid: String) -> DatabaseReference {
+    root.child("blocked").child(of: ChildKey(uid))
+  }
+
+  /// The keys of the posts that a person has marked.
+  package func bookmarks(of uid: String) -> DatabaseReference {
+    root.child("bookmarks").child(of: ChildKey(uid))
   }
 
   /// The query of the first page of a list, in ascending order.
@@ -129,6 +145,8 @@ package enum FeedKind: Hashable, Sendable, Codable {
   case tag(String)
   /// The posts of the people the user follows, newest first.
   case following
+  /// The posts that the user has marked, newest first.
+  case bookmarks
 
   /// The lists that every user has, in the order of their tabs.
   package static let tabs: [FeedKind] = [.recent, .top, .mine, .myTop]
@@ -140,7 +158,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
       self = .tag(tag)
       return
     }
-    guard let kind = (Self.tabs + [.following]).first(where: { $0.name == name }) else {
+    guard let kind = (Self.tabs + [.following, .bookmarks]).first(where: { $0.name == name }) else {
       return nil
     }
     self = kind
@@ -156,6 +174,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
     case .author(let uid): "author \(uid)"
     case .tag(let tag): "#\(tag)"
     case .following: "following"
+    case .bookmarks: "bookmarks"
     }
   }
 
@@ -163,7 +182,7 @@ package enum FeedKind: Hashable, Sendable, Codable {
   package var isByStars: Bool {
     switch self {
     case .top, .myTop: true
-    case .recent, .mine, .author, .tag, .following: false
+    case .recent, .mine, .author, .tag, .following, .bookmarks: false
     }
   }
 }

@@ -65,6 +65,16 @@ package struct BlogCheck: Sendable {
       check(comments, on: id, post: posts[id])
     }
     checkTraces(in: node)
+    for (uid, marked) in node[ChildKey("bookmarks")].entries {
+      for (id, mark) in marked.entries where posts[id].isEmpty {
+        reportLeftover(
+          mark,
+          of: id,
+          at: Path(["bookmarks", uid, id]),
+          problem: "is a bookmark of a missing post"
+        )
+      }
+    }
     for (uid, state) in node[ChildKey("seen")].entries {
       for (id, count) in state[.stars].entries where posts[id].isEmpty {
         reportLeftover(count, of: id, at: Path(["seen", uid, .stars, id]))
@@ -245,11 +255,16 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  private mutating func reportLeftover(_ mark: Node, of post: ChildKey, at path: Path) {
+  private mutating func reportLeftover(
+    _ mark: Node,
+    of post: ChildKey,
+    at path: Path,
+    problem: String = "says what was read of a missing post"
+  ) {
     leftovers.append(
       BlogFault(
         path: path.description,
-        problem: "says what was read of a missing post",
+        problem: problem,
         remedy: .remove(path, without: post, mark.json(.value).text)
       )
     )

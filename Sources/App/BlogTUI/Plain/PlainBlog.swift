@@ -98,7 +98,7 @@ package struct PlainBlog: Sendable {
     case .hasEarlierComments(let id, let hasEarlier):
       if id == open { self.hasEarlier = hasEarlier }
       return []
-    case .feed, .extent, .post, .comments, .latestComments, .typing, .following, .roundTrip,
+    case .feed, .extent, .post, .comments, .latestComments, .typing, .ownLists, .roundTrip,
       .pendingWrites, .found:
       return []
     }
@@ -208,6 +208,9 @@ package struct PlainBlog: Sendable {
     ("delete N", "delete a post of yours"),
     ("search WORDS", "the posts that match, such as search tea author:bob"),
     ("follow N, unfollow N", "follow the author of a post, or no longer"),
+    ("mute N, unmute N", "hide what the author of a post writes on the screens, or show it"),
+    ("block N, unblock N", "refuse the author's comments on my posts, or allow them"),
+    ("bookmark N, unbookmark N", "mark a post for the list of bookmarks, or no longer"),
     ("notices", "comments on your posts, answers to you, and where you are named"),
     ("read N, read all", "mark a post as read, or everything; unread N marks it as unread"),
     ("people", "who is online"),

@@ -10,7 +10,7 @@ enum EventSubject: Hashable {
   case me
   case readState
   case notices
-  case following
+  case ownLists
   case roundTrip
   case post(PostID)
   case comments(PostID)
@@ -24,7 +24,7 @@ enum EventSubject: Hashable {
   var concernsOpenPost: Bool {
     switch self {
     case .typing, .post, .comments, .hasEarlierComments: true
-    case .feed, .extent, .latestComments, .people, .me, .readState, .notices, .following,
+    case .feed, .extent, .latestComments, .people, .me, .readState, .notices, .ownLists,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites:
       false
     }
@@ -44,7 +44,7 @@ extension Event {
     case .renamed: .me
     case .readState: .readState
     case .notices: .notices
-    case .following: .following
+    case .ownLists: .ownLists
     case .roundTrip: .roundTrip
     case .post(let id, _): .post(id)
     case .comments(let id, _): .comments(id)

@@ -98,6 +98,7 @@ package struct RecentRecording {
     case .mine: list = "show-mine"
     case .myTop: list = "show-my-top"
     case .following: list = "show-following"
+    case .bookmarks: list = "show-bookmarks"
     case .tag(let tag): list = "tag \(tag)"
     }
     let rows = min(model.feed.list.selectedIndex ?? 0, longestWay)

@@ -35,9 +35,8 @@ extension Model {
       let effects = take(entries)
       session.noteNotices(since: before)
       return effects
-    case .following(let people):
-      session.reading.following = people
-      relayout()
+    case .ownLists(let lists):
+      adopt(lists)
     case .renamed(let me):
       session.me = me
       session.message = .note("Your name is \(me.name) now")
@@ -116,7 +115,7 @@ extension Model {
     case .editComment(let id, let comment, let text):
       let original = original(of: comment, on: id)
       restore(CommentDraft(text, editing: original), on: id, why: why)
-    case .star, .deletePost, .deleteComment, .follow: break
+    case .star, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark: break
     }
     guard let refusal = action.refusal else { return }
     let retry = Action(stringLiteral: refusal.retry)
@@ -213,7 +212,7 @@ extension BlogEvent {
       [author]
     case .notices(let entries): entries.compactMap(\.author)
     case .renamed(let author): [author]
-    case .following: []
+    case .ownLists: []
     case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
       .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:

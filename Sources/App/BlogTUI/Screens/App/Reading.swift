@@ -20,7 +20,13 @@ package struct Reading: Equatable, Sendable {
   /// The number of the user's marks that are not acknowledged yet.
   private var unansweredMarks = 0
   /// What others did that concerns the user, newest first; nil until it is known.
-  package internal(set) var notices: [NoticeEntry]?
+  package var notices: [NoticeEntry]? {
+    guard !lists.muted.isEmpty else { return allNotices }
+    return allNotices?.filter { entry in entry.author.map { !lists.muted.contains($0.uid) } ?? true
+    }
+  }
+  /// The same with those of people who are muted.
+  var allNotices: [NoticeEntry]?
   /// The newest comments on posts in view, oldest first.
   package internal(set) var latestComments: [PostID: [Comment]] = [:]
   /// The posts whose newest comments have been requested from the blog.
@@ -37,8 +43,8 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var author: Author?
   /// The tag whose posts the additional list shows.
   package internal(set) var tag: String?
-  /// The identifiers of the people whom the user follows.
-  package internal(set) var following: Set<String> = []
+  /// What the account keeps for itself.
+  package internal(set) var lists = OwnLists()
   /// The list that was shown before the additional one.
   package internal(set) var tabBefore = FeedKind.recent
   /// Whether texts are shown as written, with their markup uninterpreted.
@@ -87,7 +93,7 @@ package struct Reading: Equatable, Sendable {
       && left.showsSource == right.showsSource
       && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
       && left.changes == right.changes && left.deletions == right.deletions
-      && left.tag == right.tag && left.following == right.following
+      && left.tag == right.tag && left.lists == right.lists
       && left.author == right.author && left.tabBefore == right.tabBefore
   }
 }
@@ -135,7 +141,9 @@ extension Model {
     guard let state = session.reading.state, let comments = session.reading.latestComments[post.id],
       openPost?.id != post.id, tellsWhatIsNew(on: post, state)
     else { return NewComments(count: 0) }
-    return state.newComments(among: comments, on: post.id, for: session.me.uid)
+    let muted = session.reading.lists.muted
+    let shown = muted.isEmpty ? comments : comments.filter { !muted.contains($0.uid) }
+    return state.newComments(among: shown, on: post.id, for: session.me.uid)
   }
 
   /// Whether there is something unread: the post itself, or comments on it.
@@ -258,12 +266,20 @@ extension Session {
 
   /// Tells the user what others have just done that concerns the user.
   mutating func take(_ notice: Notice) -> [Effect] {
-    guard settings.isOn(.notifications) else { return [] }
+    guard settings.isOn(.notifications), !isMuted(notice) else { return [] }
     let text = notice.sentence(name: { name(of: $0.uid, named: $0.name) }, title: Self.title)
     message = .note(text)
     if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
     reading.noticeAt = now
     return [.terminal(.notify(text))]
+  }
+
+  private func isMuted(_ notice: Notice) -> Bool {
+    switch notice {
+    case .comment(_, _, let author), .reply(_, _, let author), .mention(_, _, let author):
+      reading.lists.muted.contains(author.uid)
+    case .star: false
+    }
   }
 
   /// Requests notices from the blog, once the first list has loaded and they cannot delay it.

@@ -135,7 +135,8 @@ package struct Session: Sendable {
   /// and of a tag.
   var allFeeds: [FeedKind] {
     var all = FeedKind.tabs
-    if !reading.following.isEmpty || tab == .following { all.append(.following) }
+    if !reading.lists.following.isEmpty || tab == .following { all.append(.following) }
+    if !reading.lists.bookmarks.isEmpty || tab == .bookmarks { all.append(.bookmarks) }
     if let author = reading.author { all.append(.author(uid: author.uid)) }
     if let tag = reading.tag { all.append(.tag(tag)) }
     return all

@@ -43,6 +43,8 @@ package struct Chooser: Equatable, Sendable {
     case links
     /// The tags of a post or comment.
     case tags
+    /// The people who are muted or blocked.
+    case muted
   }
 
   /// What choosing an item does.
@@ -52,6 +54,8 @@ package struct Chooser: Equatable, Sendable {
     case setting(Setting)
     case link(String)
     case tag(String)
+    case unmute(Author)
+    case unblock(Author)
   }
 
   /// One item of a chooser.
@@ -70,7 +74,7 @@ package struct Chooser: Equatable, Sendable {
       case .action(let action): action.name
       case .command(let name): name
       case .setting(let setting): setting.rawValue
-      case .link, .tag: nil
+      case .link, .tag, .unmute, .unblock: nil
       }
     }
   }
@@ -111,6 +115,7 @@ package struct Chooser: Equatable, Sendable {
     case .settings: "Settings"
     case .links: "Links"
     case .tags: "Tags"
+    case .muted: "Muted and blocked"
     }
   }
 
@@ -302,6 +307,12 @@ extension Model {
     case .tag(let tag):
       chooser = nil
       return showTag(tag)
+    case .unmute(let person):
+      chooser = nil
+      return readmit(person, asBlocked: false)
+    case .unblock(let person):
+      chooser = nil
+      return readmit(person, asBlocked: true)
     }
   }
 }

@@ -119,6 +119,7 @@ extension Painter {
           "No posts of people whom you follow.",
           key("follow-author") + " on a post follows its author.",
         ]
+      case .bookmarks: return ["No bookmarks yet.", key("bookmark") + " on a post marks it."]
       case .tag: return ["No post has this tag.", key(.back) + " goes back."]
       case .author: return ["No posts of this author.", key(.back) + " goes back."]
       case .mine, .myTop:

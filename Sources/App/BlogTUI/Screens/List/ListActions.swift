@@ -64,6 +64,7 @@ enum ListActions {
     tab(.mine, named: "show-mine", key: "3", help: "my posts"),
     tab(.myTop, named: "show-my-top", key: "4", help: "my posts with the most stars"),
     tab(.following, named: "show-following", key: "5", help: "the posts of those whom I follow"),
+    tab(.bookmarks, named: "show-bookmarks", key: "6", help: "the posts that I have marked"),
     BoundAction(
       "next-list",
       keys: ["Tab"],
@@ -237,6 +238,38 @@ enum ReadingActions {
         return post.uid == model.session.me.uid ? .note("Your own posts are under 3") : nil
       },
       perform: { $0.toggleFollow() }
+    ),
+    BoundAction(
+      "bookmark",
+      keys: ["B"],
+      in: ListActions.reading,
+      help: "mark the post, or no longer",
+      unless: { $0.noPostInViewReason },
+      perform: { $0.toggleBookmark() }
+    ),
+    BoundAction(
+      "mute-author",
+      keys: ["X"],
+      in: ListActions.reading,
+      help: "hide or show what the author writes",
+      unless: { $0.otherAuthorReason },
+      perform: { $0.toggleMute() }
+    ),
+    BoundAction(
+      "block-author",
+      keys: [],
+      in: ListActions.reading,
+      help: "refuse or allow the author's comments on my posts",
+      unless: { $0.otherAuthorReason },
+      perform: { $0.toggleBlock() }
+    ),
+    BoundAction(
+      "muted",
+      keys: [],
+      in: ListActions.reading,
+      help: "those whom I have muted or blocked",
+      unless: { $0.session.reading.lists.hasUnwanted ? nil : .note("Nobody is muted or blocked") },
+      change: { $0.openMuted() }
     ),
     BoundAction(
       "tags",

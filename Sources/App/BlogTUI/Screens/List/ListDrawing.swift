@@ -194,6 +194,7 @@ struct TabBar {
     case .mine: "My posts"
     case .myTop: "My top posts"
     case .following: "Following"
+    case .bookmarks: "Bookmarks"
     case .tag(let tag): SafeText(untrusted: tag, limit: 20)
     case .author:
       SafeText(untrusted: session.reading.author.map(session.names.shown) ?? "", limit: 20)
@@ -205,6 +206,7 @@ struct TabBar {
   private static func number(_ kind: FeedKind) -> SafeText {
     switch kind {
     case .following: "5"
+    case .bookmarks: "6"
     case .author: "@"
     case .tag: "#"
     case .recent, .top, .mine, .myTop: SafeText((FeedKind.tabs.firstIndex(of: kind) ?? 0) + 1)

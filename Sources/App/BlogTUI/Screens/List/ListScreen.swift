@@ -99,9 +99,18 @@ extension Session {
       me: me.uid,
       readState: reading.state,
       hidden: reading.hidden,
+      muted: muted(in: kind),
       dividesDays: settings.isOn(.dayRules) && !kind.isByStars,
       textRoom: Density(settings) == .full ? PostRowColumns.textRoom(in: listRect.size) : nil
     )
+  }
+
+  /// The people whose posts a list leaves out.
+  private func muted(in kind: FeedKind) -> Set<String> {
+    switch kind {
+    case .author, .bookmarks: []
+    case .recent, .top, .mine, .myTop, .tag, .following: reading.lists.muted
+    }
   }
 
   /// Applies the current filter to the list.
@@ -176,7 +185,7 @@ extension Session {
     switch tab {
     case .recent, .top: kind = .recent
     case .mine, .myTop: kind = .mine
-    case .author, .tag, .following: kind = .recent
+    case .author, .tag, .following, .bookmarks: kind = .recent
     }
     var effects = leaveAuthor() + select(tab: kind)
     note(id)
@@ -202,7 +211,7 @@ extension Session {
   private var isAdditional: Bool {
     switch tab {
     case .author, .tag: true
-    case .recent, .top, .mine, .myTop, .following: false
+    case .recent, .top, .mine, .myTop, .following, .bookmarks: false
     }
   }
 
@@ -306,7 +315,7 @@ extension Model {
   /// Follows or unfollows the author of the current post.
   mutating func toggleFollow() -> [Effect] {
     guard let post = currentPost else { return [] }
-    let isFollowed = !session.reading.following.contains(post.uid)
+    let isFollowed = !session.reading.lists.following.contains(post.uid)
     let name = session.name(of: post.uid, named: post.author)
     session.message = .note(
       isFollowed

@@ -12,8 +12,8 @@ package struct SearchRequest: Hashable, Sendable {
   package let me: String
   /// What the user has read.
   package let readState: ReadState?
-  /// The identifiers of the people whom the user follows.
-  package var following: Set<String> = []
+  /// What the account keeps for itself.
+  package var lists = OwnLists()
 
   /// Whether a post matches the search.
   ///
@@ -27,7 +27,8 @@ package struct SearchRequest: Hashable, Sendable {
     switch kind {
     case .recent, .top, .mine, .myTop, .author: true
     case .tag(let tag): TextMarks(of: post.title, post.body).tags.contains(tag)
-    case .following: following.contains(post.uid)
+    case .following: lists.following.contains(post.uid)
+    case .bookmarks: lists.bookmarks.contains(post.id)
     }
   }
 }
@@ -83,7 +84,7 @@ extension Session {
         pattern: pattern,
         me: me.uid,
         readState: reading.state,
-        following: tab == .following ? reading.following : []
+        lists: reading.lists
       )
       restSearch = RestSearch(request: request, isOfComments: isWhole)
     }

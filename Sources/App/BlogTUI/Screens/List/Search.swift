@@ -211,8 +211,8 @@ extension Needle {
   }
 }
 
-/// Selects the posts that a list shows: those that match the search and are not about to be
-/// deleted.
+/// Selects the posts that a list shows: those that match the search, are not about to be
+/// deleted and not of people who are muted.
 package struct PostFilter: Sendable {
   /// The pattern to search for; nil for everything.
   package let pattern: SearchPattern?
@@ -224,6 +224,8 @@ package struct PostFilter: Sendable {
   package let readState: ReadState?
   /// The keys of the items with a pending deletion.
   package let hidden: Set<String>
+  /// The identifiers of the people whose posts are not shown.
+  package let muted: Set<String>
   /// Whether the list is divided by days.
   package let dividesDays: Bool
   /// The space for the text of a post, where rows are only as high as needed; nil otherwise.
@@ -236,6 +238,7 @@ package struct PostFilter: Sendable {
     me: String,
     readState: ReadState? = nil,
     hidden: Set<String> = [],
+    muted: Set<String> = [],
     dividesDays: Bool = false,
     textRoom: Size? = nil
   ) {
@@ -244,16 +247,17 @@ package struct PostFilter: Sendable {
     self.me = me
     self.readState = readState
     self.hidden = hidden
+    self.muted = muted
     self.dividesDays = dividesDays
     self.textRoom = textRoom
   }
 
   /// Whether every post passes.
-  var passesAll: Bool { pattern == nil && hidden.isEmpty }
+  var passesAll: Bool { pattern == nil && hidden.isEmpty && muted.isEmpty }
 
   /// Whether the post is shown; see ``PostFilter``.
   package func passes(_ post: Post) -> Bool {
-    guard !hidden.contains(post.id) else { return false }
+    guard !hidden.contains(post.id), !muted.contains(post.uid) else { return false }
     return found.contains(post.id) || pattern?.matches(post, me: me, readState: readState) ?? true
   }
 }

@@ -90,7 +90,7 @@ extension Model {
 
   /// Adopts the notices from the blog.
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
-    session.reading.notices = entries
+    session.reading.allNotices = entries
     let session = session
     noticesScreen?.update(session)
     return self.session.noteOldStars()

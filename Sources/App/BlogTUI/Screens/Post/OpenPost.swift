@@ -56,6 +56,8 @@ package struct OpenPost: Equatable, Sendable {
   /// The comments that are not about to be deleted, oldest first, each once.
   private var present: [Comment] = []
   private var hidden: Set<String> = []
+  /// The people of whose comments only the headings are shown.
+  private(set) var muted: Set<String> = []
   private var me = ""
 
   /// Opens a post, with what the list already knows about it.
@@ -216,6 +218,13 @@ package struct OpenPost: Equatable, Sendable {
     if let allComments { update(comments: allComments) }
   }
 
+  /// Folds the comments of these people.
+  mutating func mute(_ people: Set<String>) {
+    guard people != muted else { return }
+    muted = people
+    rebuild(width: layout.width)
+  }
+
   /// Sets the read state; only the first call counts, so that the line of unread comments stays.
   mutating func noteRead(_ state: ReadState, me: String) {
     guard readBefore == nil else { return }
@@ -232,7 +241,7 @@ package struct OpenPost: Equatable, Sendable {
     let last = readBefore.lastComment(on: id)
     firstUnread =
       comments?.first { comment in
-        guard comment.uid != me else { return false }
+        guard comment.uid != me, !muted.contains(comment.uid) else { return false }
         if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
         return (comment.createdAt ?? 0) > readBefore.before
       }?.id
@@ -300,6 +309,7 @@ package struct OpenPost: Equatable, Sendable {
       post: post,
       comments: comments == nil ? nil : rows,
       firstUnread: firstUnread,
+      muted: muted,
       source: source,
       width: width
     )

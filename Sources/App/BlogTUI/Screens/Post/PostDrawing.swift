@@ -152,6 +152,10 @@ extension Painter {
       screen.put(sign, at: position, style: delivery.style(theme), clip: row)
       indent += sign.width + 1
     }
+    if open.muted.contains(comment.uid) {
+      let position = Position(row: row.row, column: row.column + indent)
+      indent += screen.put("muted ", at: position, style: theme.dim, clip: row)
+    }
     guard shown.isFolded else { return }
     let arrow: SafeText = isASCII ? "> " : "▶ "
     let count = Self.count(shown.answers, one: "answer", many: "answers")
@@ -216,6 +220,7 @@ extension Painter {
     var preview = OpenPost(id: post.id, known: post, comment: nil)
     preview.resize(text: room.size, source: session.sourceView)
     preview.hide(session.reading.hidden)
+    preview.mute(session.reading.lists.muted)
     if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }
     hits.add(.post(post.id), at: room)
     let cursor = screen.cursor

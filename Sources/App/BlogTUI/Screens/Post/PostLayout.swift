@@ -115,6 +115,7 @@ package struct PostLayout: Equatable, Sendable {
     post: Post?,
     comments: [CommentThreads.Row]?,
     firstUnread: String? = nil,
+    muted: Set<String> = [],
     source: SourceView,
     width: Int
   ) {
@@ -141,7 +142,7 @@ package struct PostLayout: Equatable, Sendable {
       if comment.id == firstUnread { lines.append(.unread) }
       let start = lines.count
       lines.append(.commentHeading(index))
-      lines += block.lines.map { .comment(index, $0) }
+      if !muted.contains(comment.uid) { lines += block.lines.map { .comment(index, $0) } }
       ranges.append(start..<lines.count)
       lines.append(.blank)
     }

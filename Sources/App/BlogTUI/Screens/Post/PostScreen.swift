@@ -152,6 +152,7 @@ extension Model {
     let comment = session.takeCommentDraft(id)
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
     post.hide(session.reading.hidden)
+    post.mute(session.reading.lists.muted)
     if let state = session.reading.state { post.noteRead(state, me: session.me.uid) }
     openPost = post
     relayout()

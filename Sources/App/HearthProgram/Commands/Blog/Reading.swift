@@ -11,17 +11,17 @@ extension FeedKind: ExpressibleByArgument {
 
   /// The lists that have a name of their own.
   static var defaultCompletionKind: CompletionKind {
-    .list((tabs + [.following]).map(\.name))
+    .list((tabs + [.following, .bookmarks]).map(\.name))
   }
 }
 
 /// Prints a list of posts.
 struct List: BlogCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print a list of posts: recent, top, mine, mytop, following or #TAG."
+    abstract: "Print a list of posts: recent, top, mine, mytop, following, bookmarks or #TAG."
   )
 
-  @Argument(help: "Which list: recent, top, mine, mytop, following or #TAG.")
+  @Argument(help: "Which list: recent, top, mine, mytop, following, bookmarks or #TAG.")
   var feed: FeedKind = .recent
 
   @OptionGroup var options: CommonOptions

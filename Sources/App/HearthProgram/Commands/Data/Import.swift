@@ -108,7 +108,8 @@ struct Import: AsyncParsableCommand {
   }
 
   private static let deepPlaces: Set<String> = [
-    "user-posts", "post-comments", "replies", "mentions", "tags", "following",
+    "user-posts", "post-comments", "replies", "mentions", "tags", "following", "muted",
+    "blocked", "bookmarks",
   ]
 
   /// Whether the children of a location are entries, or contain entries.

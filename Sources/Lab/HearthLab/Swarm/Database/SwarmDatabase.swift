@@ -226,7 +226,10 @@ package struct SwarmSweep: Sendable {
           ["posts/\(post)", "post-comments/\(post)", "typing/\(post)", "user-posts/\(uid)/\(post)"]
         }
         if rest.isEmpty {
-          paths += ["users", "seen", "presence", "following"].map { "\($0)/\(uid)" }
+          let own = [
+            "users", "seen", "presence", "following", "muted", "blocked", "bookmarks",
+          ]
+          paths += own.map { "\($0)/\(uid)" }
         }
         try await admin.patch("/", with: .object(paths.map { JSONMember($0, .null) }))
       } while !rest.isEmpty

@@ -21,11 +21,11 @@ extension FollowedFeed: FeedSource {
 }
 
 // Safety: all state is accessed only on `queue`, the callback queue of the database.
-/// The posts with a tag: an index that is loaded in pages like any list, and one observer for each
-/// post that those pages name.
+/// The posts that an index names, such as those with a tag: the index is loaded in pages like any
+/// list, with one observer for each post that those pages name.
 ///
 /// The number of observed posts depends on how much of the list is kept, not on its length.
-final class TaggedFeed: FeedSource, @unchecked Sendable {
+final class IndexedFeed: FeedSource, @unchecked Sendable {
   /// How much of the index is kept; each entry costs an observer.
   private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
 
@@ -37,7 +37,8 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
     var isPending = false
   }
 
-  private let tag: String
+  private let place: DatabaseReference
+  private let accepts: @Sendable (Post) -> Bool
   private let paths: BlogPaths
   private let queue: DispatchQueue
   private let tell: @Sendable ([Post], FeedExtent) -> Void
@@ -49,13 +50,15 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   private var isPublishing = false
 
   init(
-    _ tag: String,
+    _ place: DatabaseReference,
     in paths: BlogPaths,
     queue: DispatchQueue,
+    accepts: @escaping @Sendable (Post) -> Bool = { _ in true },
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
-    self.tag = tag
+    self.place = place
+    self.accepts = accepts
     self.paths = paths
     self.queue = queue
     self.tell = tell
@@ -64,7 +67,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
 
   func start() {
     let index = FollowedFeed(
-      paths.tag(tag).queryOrderedByKey(),
+      place.queryOrderedByKey(),
       isByStars: false,
       isIndex: true,
       bounds: Self.bounds,
@@ -120,9 +123,7 @@ final class TaggedFeed: FeedSource, @unchecked Sendable {
   private func take(_ snapshot: DataSnapshot?, at key: PostID) {
     guard entries[key] != nil else { return }
     // An entry in the index may be out of date.
-    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { post in
-      TextMarks(of: post.title, post.body).tags.contains(tag) ? post : nil
-    }
+    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { accepts($0) ? $0 : nil }
     entries[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
     entries[key]?.isKnown = true
     publish()

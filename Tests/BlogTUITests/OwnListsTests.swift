@@ -1,0 +1,104 @@
+import BlogModel
+import Testing
+
+@testable import BlogTUI
+
+@Suite("Muted people and bookmarks")
+struct OwnListsTests {
+  private func model(_ lists: OwnLists) -> Model {
+    var model = Fixture.loaded()
+    model.send(.blog(.ownLists(lists)))
+    return model
+  }
+
+  @Test("X mutes the author, whose posts go, and u undoes")
+  func mute() {
+    var model = Fixture.loaded()
+    #expect(model.type("X") == [.write(.mute(uid: "bob", true))])
+    #expect(model.message?.text.string == "bob is muted; u undoes, :muted lists all")
+    model.send(.blog(.ownLists(OwnLists(muted: ["bob"]))))
+    #expect(!model.session.feed.list.ids.contains("p12"))
+    #expect(model.session.feed.list.ids.contains("p11"))
+    #expect(model.type("u") == [.write(.mute(uid: "bob", false))])
+    model.send(.blog(.ownLists(OwnLists())))
+    #expect(model.session.feed.list.ids.contains("p12"))
+  }
+
+  @Test("The list of an author and the bookmarks show posts of those who are muted")
+  func exceptions() {
+    var model = model(OwnLists(muted: ["bob"], bookmarks: ["p12"]))
+    model.type("6")
+    model.send(.blog(.feed(.bookmarks, posts: [Fixture.posts[0]])))
+    #expect(model.session.feed.list.ids == ["p12"])
+    model.type("a")
+    model.send(.blog(.feed(.author(uid: "bob"), posts: [Fixture.posts[0]])))
+    #expect(model.session.feed.list.ids == ["p12"])
+  }
+
+  @Test("A comment of somebody who is muted is folded to its heading")
+  func comments() {
+    var model = model(OwnLists(muted: ["carol"]))
+    model.type(.enter)
+    let comments = [
+      Comment(id: "c1", uid: "carol", author: "carol", text: "hidden words"),
+      Comment(id: "c2", uid: "dave", author: "dave", text: "shown words"),
+    ]
+    model.send(.blog(.comments("p12", comments)))
+    #expect(!model.rows.contains { $0.contains("hidden words") })
+    #expect(model.rows.contains { $0.contains("carol muted") })
+    #expect(model.rows.contains { $0.contains("shown words") })
+    model.send(.blog(.ownLists(OwnLists())))
+    #expect(model.rows.contains { $0.contains("hidden words") })
+  }
+
+  @Test("Notices of somebody who is muted are neither listed nor told")
+  func notices() {
+    var model = model(OwnLists(muted: ["carol"]))
+    model.session.settings.choose(.flag(true), for: .notifications, from: .session)
+    let carol = Author(uid: "carol", name: "carol")
+    let entry = NoticeEntry(
+      id: "c1",
+      kind: .comment,
+      post: "p11",
+      title: "Notes",
+      comment: "c1",
+      author: carol,
+      at: Fixture.now
+    )
+    #expect(model.send(.blog(.notice(.comment("p11", title: "Notes", by: carol)))) == [])
+    model.send(.blog(.notices([entry])))
+    #expect(model.reading.notices == [])
+    model.send(.blog(.ownLists(OwnLists())))
+    #expect(model.reading.notices == [entry])
+  }
+
+  @Test("Nobody mutes themselves, and :muted ends what was muted or blocked")
+  func unmute() {
+    var model = model(OwnLists(muted: ["bob"], blocked: ["carol"]))
+    #expect(model.session.feed.selectedPost?.uid == "alice")
+    #expect(model.type("X") == [])
+    model.send(.command("muted"))
+    #expect(model.chooser?.items.map(\.title) == ["bob", "Carol Danvers of Boston"])
+    #expect(model.type(.enter) == [.write(.mute(uid: "bob", false))])
+    model.send(.command("muted"))
+    #expect(model.type(.key(.down), .enter) == [.write(.block(uid: "carol", false))])
+  }
+
+  @Test("B marks a post, again removes it, and there is a list as soon as there is a bookmark")
+  func bookmarks() {
+    var model = Fixture.loaded()
+    #expect(!model.session.allFeeds.contains(.bookmarks))
+    #expect(model.type("B") == [.write(.bookmark("p12", true))])
+    model.send(.blog(.ownLists(OwnLists(bookmarks: ["p12"]))))
+    #expect(model.session.allFeeds.contains(.bookmarks))
+    #expect(model.type("B") == [.write(.bookmark("p12", false))])
+    #expect(model.type("6") == [.request(.follow(.bookmarks))])
+  }
+
+  @Test("A refused bookmark says so and how to try again")
+  func refused() {
+    var model = Fixture.loaded()
+    model.send(.blog(.failed(.bookmark("p12", true), reason: "No")))
+    #expect(model.message?.text.string == "The bookmark was not saved: No. B tries again.")
+  }
+}
