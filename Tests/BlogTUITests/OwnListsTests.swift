@@ -95,6 +95,27 @@ struct OwnListsTests {
     #expect(model.type("6") == [.request(.follow(.bookmarks))])
   }
 
+  @Test("Who is here is listed once for each person, with the terminal that was there first")
+  func people() {
+    var model = Fixture.loaded()
+    func presence(_ person: Author, _ id: String, at minutes: Int64) -> Presence {
+      Presence(
+        id: "\(person.uid)/\(id)",
+        person: person,
+        terminal: "pts/\(id)",
+        since: Fixture.ago(minutes: minutes)
+      )
+    }
+    let bob = Author(uid: "bob", name: "bob")
+    let people = [
+      presence(bob, "1", at: 3), presence(Fixture.alice, "2", at: 5), presence(bob, "3", at: 9),
+    ]
+    model.send(.blog(.people(people)))
+    model.type("w")
+    let lines = model.help?.scroll.lines.map(\.string)
+    #expect(lines == ["alice  pts/2  for 5m", "bob  pts/3 and another one  for 9m"])
+  }
+
   @Test("A refused bookmark says so and how to try again")
   func refused() {
     var model = Fixture.loaded()

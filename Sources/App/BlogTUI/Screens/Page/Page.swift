@@ -306,13 +306,16 @@ extension Model {
 
   /// Shows who is online.
   mutating func openPeople() {
-    let people = session.reading.people.sorted {
-      ($0.person.name, $0.id) < ($1.person.name, $1.id)
-    }
-    let lines = people.map { presence in
-      let name = session.shownName(of: presence.person.uid, named: presence.person.name)
-      let terminal = SafeText(untrusted: presence.terminal, limit: 60)
-      let since = Age.text(presence.since, now: session.now)
+    let people = Dictionary(grouping: session.reading.people) { $0.person.uid }.values
+      .map { $0.sorted { ($0.since ?? .max, $0.id) < ($1.since ?? .max, $1.id) } }
+      .sorted { ($0[0].person.name, $0[0].person.uid) < ($1[0].person.name, $1[0].person.uid) }
+    let lines = people.map { terminals in
+      let first = terminals[0]
+      let name = session.shownName(of: first.person.uid, named: first.person.name)
+      let others = terminals.count - 1
+      let more = others == 0 ? "" : others == 1 ? " and another one" : " and \(others) others"
+      let terminal = SafeText(untrusted: first.terminal, limit: 60) + SafeText(untrusted: more)
+      let since = Age.text(first.since, now: session.now)
       let age: SafeText = since == "now" ? "since just now" : "for " + since
       return Page.Paragraph(text: name + "  " + terminal + "  " + age, isHeading: false)
     }
