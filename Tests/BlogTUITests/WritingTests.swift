@@ -20,6 +20,28 @@ struct WritingTests {
     #expect(model.composer == nil)
   }
 
+  @Test("A wide screen shows beside the text what readers will see", arguments: [119, 120, 200])
+  func preview(width: Int) {
+    var model = Fixture.loaded(Size(width: width, height: 24))
+    model.type("c", .tab, .paste("a **fine** [loaf](https://example.org/x)\n- of rye"))
+    let isWide = width >= 120
+    #expect(model.rows.contains { $0.contains("a **fine** [loaf]") })
+    #expect(model.rows.contains { $0.contains("a fine loaf (example.org)") } == isWide)
+    #expect(model.rows.contains { $0.contains("- of rye") && $0.contains("• of rye") } == isWide)
+  }
+
+  @Test("What readers see scrolls with the text, and code above the screen stays code")
+  func scrolledPreview() {
+    var model = Fixture.loaded(Size(width: 140, height: 24))
+    let code = (0..<60).map { "*line \($0)*" }.joined(separator: "\n")
+    model.type("c", .tab, .paste("```\n" + code))
+    let right = model.rows.compactMap { $0.firstIndex(of: "│").map($0.suffix(from:)) }
+    #expect(right.contains { $0.contains("*line 59*") })
+    let long = String(repeating: "word ", count: 100_000)
+    model.type(.paste("\n" + long + String(repeating: "\n", count: 3) + "end"))
+    #expect(model.rows.contains { $0.contains("end") })
+  }
+
   @Test("After posting, the new post is selected in the list")
   func postedIsSelected() {
     var model = Fixture.loaded()

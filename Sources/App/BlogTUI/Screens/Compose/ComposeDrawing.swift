@@ -9,8 +9,13 @@ struct ComposeFrame: Hashable {
   let bodyLabel: Rect
   /// The text.
   let body: Rect
+  /// What readers will see of the text, beside it; empty on screens that are not wide.
+  let preview: Rect
   /// The problem with the post; the last row of the content, empty on screens with few rows.
   let problem: Rect
+
+  /// The columns of a screen that has room for the text and what readers see of it.
+  private static let wide = 120
 
   init(_ frame: Frame, textWidth: Int) {
     let isHigh = frame.content.height >= 12
@@ -26,7 +31,10 @@ struct ComposeFrame: Hashable {
     titleLabel = rows[1]
     title = Self.field(rows[2], textWidth: textWidth)
     bodyLabel = rows[4]
-    body = Self.field(rows[5], textWidth: textWidth)
+    let isWide = frame.content.width >= Self.wide
+    let halves = Layout.columns([.flexible(1), isWide ? .flexible(1) : .fixed(0)], in: rows[5])
+    body = Self.field(halves[0], textWidth: textWidth)
+    preview = isWide ? Self.field(halves[1], textWidth: textWidth) : halves[1]
     problem = rows[6]
   }
 
@@ -68,7 +76,32 @@ extension Painter {
       placeholder: "Write your post" + glyphs.ellipsis,
       isFocused: !isTitle && takesKeys
     )
+    paintPreview(of: form.body, in: areas)
     if let problem = form.problem { paintProblem(problem, in: areas.problem) }
+  }
+
+  /// Paints what readers will see, from the line with which the text begins on the screen.
+  private mutating func paintPreview(of body: TextArea, in areas: ComposeFrame) {
+    let rect = areas.preview
+    guard !rect.isEmpty else { return }
+    if !areas.bodyLabel.isEmpty {
+      let label = Position(row: areas.bodyLabel.row, column: rect.column)
+      screen.put("As readers see it", at: label, style: theme.dim, clip: areas.bodyLabel)
+    }
+    paintBorder(of: rect, isActive: false)
+    let signs = Markup.Signs(glyphs, keepsMarks: !session.colorsCode)
+    func lines(_ text: String) -> [MarkedLine] {
+      let text = SafeText(untrusted: text, mode: .multiLine)
+      return Markup.lines(of: text, width: rect.width, signs: signs)
+    }
+    let (before, shown) = body.excerpt(of: rect.height)
+    // What is above tells whether code goes on here.
+    let above = before.isEmpty ? 0 : lines(before).count
+    let all = lines(before.isEmpty ? shown : before + "\n" + shown)
+    for (offset, line) in all.dropFirst(above + body.topRow).prefix(rect.height).enumerated() {
+      let row = rect.line(offset)
+      paint(line, at: row.origin, in: row)
+    }
   }
 
   private mutating func paintBorder(of field: Rect, isActive: Bool) {

@@ -78,7 +78,7 @@ extension Painter {
   }
 
   /// Paints a line whose parts may look different.
-  private mutating func paint(_ line: MarkedLine, at position: Position, in row: Rect) {
+  mutating func paint(_ line: MarkedLine, at position: Position, in row: Rect) {
     screen.put(line.text, at: position, style: theme.text, clip: row)
     guard !line.parts.isEmpty else { return }
     var column = position.column

@@ -365,6 +365,24 @@ extension TextArea {
     return count
   }
 
+  /// The text of the lines in view, and of some lines before them.
+  ///
+  /// Both are cut so that a long text takes no longer than a short one.
+  func excerpt(of rows: Int) -> (before: String, shown: String) {
+    var (first, left) = (topLine, 4_000)
+    while first > 0, lines[first - 1].count < left {
+      first -= 1
+      left -= lines[first].count + 1
+    }
+    var (shown, room) = ([String](), 5_000)
+    for line in lines[topLine...].prefix(max(0, rows)) where room > 0 {
+      shown.append(String(line.prefix(room)))
+      room -= line.count + 1
+    }
+    let before = lines[first..<topLine].map { String($0) }
+    return (before.joined(separator: "\n"), shown.joined(separator: "\n"))
+  }
+
   /// Draws the rows in view from the top of the rectangle.
   ///
   /// - Parameters:
