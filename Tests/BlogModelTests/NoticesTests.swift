@@ -268,8 +268,8 @@ struct NoticesTests {
     try await alice.wait("the notices") { $0.noticeEntries != nil }
     let after = try await server.listens().now
     // My posts, the comments on twenty of them, two lists of addressed items, and twenty targets,
-    // which are the same for both; and the four lists that the account keeps for itself.
-    #expect(after - before <= 1 + 20 + 2 + 20 + 4)
+    // which are the same for both; and the five lists that the account keeps for itself.
+    #expect(after - before <= 1 + 20 + 2 + 20 + 5)
     // Ten comments on each of twenty posts, and those on the last post that only mention me.
     #expect(alice.noticeEntries?.count == 210)
     alice.blog.request(.hearNotices(false))

@@ -116,6 +116,31 @@ struct OwnListsTests {
     #expect(lines == ["alice  pts/2  for 5m", "bob  pts/3 and another one  for 9m"])
   }
 
+  @Test("A search is saved in a free place, opened as a list, and removed")
+  func searches() {
+    var model = model(OwnLists(searches: [SavedSearch(slot: "s00", name: "old", text: "train")]))
+    #expect(model.send(.command("save-search tea")) == [])
+    model.type("/", "starred", .enter)
+    #expect(
+      model.send(.command("save-search my stars")).first
+        == .write(.saveSearch(slot: "s01", name: "my stars", text: "starred"))
+    )
+    #expect(
+      model.send(.command("save-search old")).first
+        == .write(.saveSearch(slot: "s00", name: "old", text: "starred"))
+    )
+    model.type(.escape, "S", .enter)
+    #expect(model.session.search?.field.text == "train")
+    #expect(model.session.feed.list.ids == ["p11"])
+    #expect(
+      model.send(.command("remove-search old")).first
+        == .write(.saveSearch(slot: "s00", name: "old", text: nil))
+    )
+    #expect(
+      model.type("u").first == .write(.saveSearch(slot: "s00", name: "old", text: "train"))
+    )
+  }
+
   @Test("A refused bookmark says so and how to try again")
   func refused() {
     var model = Fixture.loaded()

@@ -64,7 +64,8 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
       return .post("new", title: title, body: body)
     case .comment(let post, _, let text, let answered):
       return .comment(post, commentID: "c9", text: text, answering: answered)
-    case .star, .edit, .editComment, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark:
+    case .star, .edit, .editComment, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark,
+      .saveSearch:
       return action
     }
   }

@@ -47,6 +47,7 @@ private struct BlogDamage {
       case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
       case ("seen", 3): ["before", "marks", "stars", "cleared"].contains(keys[2])
       case ("bookmarks", 3): !after[Path(["posts", ChildKey(keys[2])])].isEmpty
+      case ("searches", 3): (try? #/s[0-9]{2}/#.wholeMatch(in: keys[2])) != nil
       case ("following", 3), ("muted", 3), ("blocked", 3):
         [before, after].contains { !$0[Path(["users", ChildKey(keys[2])])].isEmpty }
       case ("users", 3): keys[2] == "username"
@@ -59,7 +60,9 @@ private struct BlogDamage {
   /// Checks that other users' data is unchanged, unless it was deleted with the user's own post.
   private mutating func checkOwners() {
     checkTraces()
-    for place in ["users", "presence", "seen", "following", "muted", "blocked", "bookmarks"] {
+    for place in [
+      "users", "presence", "seen", "following", "muted", "blocked", "bookmarks", "searches",
+    ] {
       for owner in ["alice", "bob", "carol"] where owner != uid {
         let path = Path([ChildKey(place), ChildKey(owner)])
         if before[path] != after[path] { fault("/\(place)/\(owner) changed") }

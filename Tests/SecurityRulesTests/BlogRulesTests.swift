@@ -206,7 +206,7 @@ struct BlogRulesTests {
     let places: [Path] = [
       "users", "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p", "presence",
       "typing/p", "seen/bob", "replies/bob", "following/bob", "muted/bob", "blocked/bob",
-      "bookmarks/bob", "mentions", "mentions/bob",
+      "bookmarks/bob", "searches/bob", "mentions", "mentions/bob",
       "tags/tea",
     ]
     for path in places {
@@ -217,7 +217,7 @@ struct BlogRulesTests {
     let others: [Path] = [
       "/", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
       "following/alice", "muted", "muted/alice", "blocked", "blocked/alice", "bookmarks",
-      "bookmarks/alice",
+      "bookmarks/alice", "searches", "searches/alice",
     ]
     for path in others {
       #expect(!rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)

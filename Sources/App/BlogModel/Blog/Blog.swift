@@ -285,7 +285,7 @@ package struct Blog: Sendable {
   private func subject(of action: BlogAction) async throws -> Subject {
     var subject = Subject()
     switch action {
-    case .post: break
+    case .post, .saveSearch: break
     case .star(let id, _): _ = try checked(id)
     case .comment(let id, _, _, _): _ = try await post(id)
     case .edit(let id, _, _), .deletePost(let id):
@@ -372,6 +372,9 @@ package struct Blog: Sendable {
       keep(uid, in: paths.blocked(by: me.uid), isBlocked, completion: completion)
     case .bookmark(let id, let isMarked):
       keep(id, in: paths.bookmarks(of: me.uid), isMarked, completion: completion)
+    case .saveSearch(let slot, let name, let text):
+      let place = paths.searches(of: me.uid).child(of: ChildKey(slot))
+      place.setValue(text.map { ["name": name, "text": $0] }) { error, _ in completion(error) }
     }
   }
 

@@ -26,6 +26,8 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case block(uid: String, Bool)
   /// Adding a post to the user's bookmarks (true), or removing it.
   case bookmark(PostID, Bool)
+  /// Saving a search under a name, or removing it if there is no text.
+  case saveSearch(slot: String, name: String, text: String?)
 }
 
 extension BlogAction {
@@ -123,6 +125,14 @@ extension BlogAction {
         place: "/blocked/\(uid)",
         refusal: (
           isBlocked ? "The author is not blocked" : "The author is still blocked", "block-author"
+        )
+      )
+    case .saveSearch(let slot, let name, let text):
+      Facts(
+        name: "the search \(name)",
+        place: "/searches/\(slot)",
+        refusal: (
+          text == nil ? "The search was not removed" : "The search was not saved", "saved-searches"
         )
       )
     case .bookmark(let post, let isMarked):

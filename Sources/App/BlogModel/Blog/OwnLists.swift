@@ -11,19 +11,55 @@ package struct OwnLists: Hashable, Sendable, Codable {
   package var blocked: Set<String>
   /// The posts that the user has marked.
   package var bookmarks: Set<PostID>
+  /// The searches that the user has saved, by their names.
+  package var searches: [SavedSearch]
 
   /// Makes lists, which are empty unless something else is said.
   package init(
     following: Set<String> = [],
     muted: Set<String> = [],
     blocked: Set<String> = [],
-    bookmarks: Set<PostID> = []
+    bookmarks: Set<PostID> = [],
+    searches: [SavedSearch] = []
   ) {
     self.following = following
     self.muted = muted
     self.blocked = blocked
     self.bookmarks = bookmarks
+    self.searches = searches
   }
+}
+
+/// A search under a name.
+package struct SavedSearch: Hashable, Sendable, Codable {
+  /// How many searches an account can have.
+  package static let limit = 100
+  /// The longest name.
+  package static let nameLimit = 50
+  /// The longest search.
+  package static let textLimit = 200
+
+  /// The key under which it is stored.
+  package let slot: String
+  /// The name that the user has given it.
+  package let name: String
+  /// The search as typed.
+  package let text: String
+
+  /// Makes a search.
+  package init(slot: String, name: String, text: String) {
+    self.slot = slot
+    self.name = name
+    self.text = text
+  }
+
+  init?(_ snapshot: DataSnapshot) {
+    guard let name = snapshot.text("name"), let text = snapshot.text("text") else { return nil }
+    self.init(slot: snapshot.key, name: name, text: text)
+  }
+
+  /// The keys that there can be, of which the number of searches is bounded.
+  package static let slots = (0..<limit).map { $0 < 10 ? "s0\($0)" : "s\($0)" }
 }
 
 // Safety: all state is accessed only on `queue`, the callback queue of the database.
@@ -32,7 +68,9 @@ final class OwnListsWatch: @unchecked Sendable {
   /// How many muted or blocked people, or bookmarks, are reported.
   private static let limit: UInt = 1_000
 
-  private let places: [(list: WritableKeyPath<OwnLists, Set<String>>, query: DatabaseQuery)]
+  private typealias Adopt = (inout OwnLists, DataSnapshot) -> Void
+
+  private let places: [(adopt: Adopt, query: DatabaseQuery)]
   private let queue: DispatchQueue
   private let tell: @Sendable (BlogEvent) -> Void
   private var handles: [DatabaseHandle] = []
@@ -48,11 +86,20 @@ final class OwnListsWatch: @unchecked Sendable {
     func query(_ place: DatabaseReference, _ limit: UInt) -> DatabaseQuery {
       place.queryOrderedByKey().queryLimited(toLast: limit)
     }
+    func keys(_ list: WritableKeyPath<OwnLists, Set<String>>) -> Adopt {
+      { $0[keyPath: list] = Set($1.childSnapshots.map(\.key)) }
+    }
     places = [
-      (\.following, query(paths.following(by: uid), PeopleFeed.people)),
-      (\.muted, query(paths.muted(by: uid), Self.limit)),
-      (\.blocked, query(paths.blocked(by: uid), Self.limit)),
-      (\.bookmarks, query(paths.bookmarks(of: uid), Self.limit)),
+      (keys(\.following), query(paths.following(by: uid), PeopleFeed.people)),
+      (keys(\.muted), query(paths.muted(by: uid), Self.limit)),
+      (keys(\.blocked), query(paths.blocked(by: uid), Self.limit)),
+      (keys(\.bookmarks), query(paths.bookmarks(of: uid), Self.limit)),
+      (
+        { lists, snapshot in
+          lists.searches = snapshot.childSnapshots.compactMap(SavedSearch.init)
+            .sorted { ($0.name, $0.slot) < ($1.name, $1.slot) }
+        }, query(paths.searches(of: uid), UInt(SavedSearch.limit))
+      ),
     ]
     self.queue = queue
     self.tell = tell
@@ -60,11 +107,12 @@ final class OwnListsWatch: @unchecked Sendable {
 
   func start() {
     guard handles.isEmpty else { return }
-    for (list, query) in places {
+    for (adopt, query) in places {
       handles.append(
         query.observe(.value) { [weak self] snapshot in
-          self?.lists[keyPath: list] = Set(snapshot.childSnapshots.map(\.key))
-          self?.publish()
+          guard let self else { return }
+          adopt(&lists, snapshot)
+          publish()
         }
       )
     }

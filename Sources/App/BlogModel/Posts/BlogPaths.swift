@@ -91,6 +91,11 @@ package struct BlogPaths: Sendable {
     root.child("bookmarks").child(of: ChildKey(uid))
   }
 
+  /// The searches that a person has saved.
+  package func searches(of uid: String) -> DatabaseReference {
+    root.child("searches").child(of: ChildKey(uid))
+  }
+
   /// The query of the first page of a list, in ascending order.
   package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     list(feed, of: uid).queryLimited(toLast: Self.feedLength)

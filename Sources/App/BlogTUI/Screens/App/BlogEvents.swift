@@ -115,7 +115,9 @@ extension Model {
     case .editComment(let id, let comment, let text):
       let original = original(of: comment, on: id)
       restore(CommentDraft(text, editing: original), on: id, why: why)
-    case .star, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark: break
+    case .star, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark,
+      .saveSearch:
+      break
     }
     guard let refusal = action.refusal else { return }
     let retry = Action(stringLiteral: refusal.retry)

@@ -99,6 +99,50 @@ extension Model {
     )
   }
 
+  /// Saves the search in the list, in place of one with the same name.
+  mutating func saveSearch(as name: String) -> [Effect] {
+    let searches = session.reading.lists.searches
+    let name = SafeText(untrusted: name, limit: SavedSearch.nameLimit).string
+    guard let text = session.search?.field.text, session.search?.pattern != nil else {
+      session.message = .failure("There is no search to save: / searches.")
+      return []
+    }
+    let before = searches.first { $0.name == name }
+    let taken = Set(searches.map(\.slot))
+    guard let slot = before?.slot ?? SavedSearch.slots.first(where: { !taken.contains($0) }),
+      name.utf16.count <= SavedSearch.nameLimit, text.utf16.count <= SavedSearch.textLimit
+    else {
+      session.message = .failure(
+        "There can be \(SavedSearch.limit) searches, with names of \(SavedSearch.nameLimit) and "
+          + "texts of \(SavedSearch.textLimit) characters."
+      )
+      return []
+    }
+    session.message = .note("The search is saved as \(name); S lists all")
+    let undo = BlogAction.saveSearch(slot: slot, name: name, text: before?.text)
+    session.reading.add(.written(undo: undo, message: "The search is as it was"))
+    return session.perform(.saveSearch(slot: slot, name: name, text: text))
+  }
+
+  mutating func removeSearch(_ name: String) -> [Effect] {
+    guard let search = session.reading.lists.searches.first(where: { $0.name == name }) else {
+      session.message = .failure("There is no saved search \"\(name)\". S lists all.")
+      return []
+    }
+    session.message = .note("The search is removed; u undoes")
+    let undo = BlogAction.saveSearch(slot: search.slot, name: name, text: search.text)
+    session.reading.add(.written(undo: undo, message: "The search is back"))
+    return session.perform(.saveSearch(slot: search.slot, name: name, text: nil))
+  }
+
+  /// Shows the saved searches; choosing one opens it as a list.
+  mutating func openSearches() {
+    let items = session.reading.lists.searches.map {
+      Chooser.Item(title: $0.name, detail: $0.text, choice: .search($0.text))
+    }
+    show(Chooser(.searches, items: items))
+  }
+
   /// Ends muting or blocking somebody.
   mutating func readmit(_ person: Author, asBlocked: Bool) -> [Effect] {
     asBlocked ? block(person, false) : mute(person, false)

@@ -45,6 +45,8 @@ package struct Chooser: Equatable, Sendable {
     case tags
     /// The people who are muted or blocked.
     case muted
+    /// The searches that were saved.
+    case searches
   }
 
   /// What choosing an item does.
@@ -56,6 +58,7 @@ package struct Chooser: Equatable, Sendable {
     case tag(String)
     case unmute(Author)
     case unblock(Author)
+    case search(String)
   }
 
   /// One item of a chooser.
@@ -74,7 +77,7 @@ package struct Chooser: Equatable, Sendable {
       case .action(let action): action.name
       case .command(let name): name
       case .setting(let setting): setting.rawValue
-      case .link, .tag, .unmute, .unblock: nil
+      case .link, .tag, .unmute, .unblock, .search: nil
       }
     }
   }
@@ -116,6 +119,7 @@ package struct Chooser: Equatable, Sendable {
     case .links: "Links"
     case .tags: "Tags"
     case .muted: "Muted and blocked"
+    case .searches: "Saved searches"
     }
   }
 
@@ -313,6 +317,9 @@ extension Model {
     case .unblock(let person):
       chooser = nil
       return readmit(person, asBlocked: true)
+    case .search(let text):
+      chooser = nil
+      return closePost() + searchPosts(for: text)
     }
   }
 }

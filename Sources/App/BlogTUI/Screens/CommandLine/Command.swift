@@ -121,6 +121,22 @@ package struct Command: Sendable {
       run: { model, rest in model.showTag(rest) }
     ),
     Command(
+      "save-search",
+      arguments: "NAME",
+      help: "save the search in the list under a name",
+      run: { model, rest in model.saveSearch(as: rest) }
+    ),
+    Command(
+      "remove-search",
+      arguments: "NAME",
+      help: "remove a saved search",
+      completions: { words, session in
+        words.count == 2
+          ? session.reading.lists.searches.map { Word($0.name, detail: $0.text) } : []
+      },
+      run: { model, rest in model.removeSearch(rest) }
+    ),
+    Command(
       "pipe",
       arguments: "COMMAND",
       help: "run a shell command with the post as its input",

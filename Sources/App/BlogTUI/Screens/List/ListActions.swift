@@ -272,6 +272,17 @@ enum ReadingActions {
       change: { $0.openMuted() }
     ),
     BoundAction(
+      "saved-searches",
+      keys: ["S"],
+      in: ListActions.reading,
+      help: "the searches that I have saved",
+      unless: {
+        $0.session.reading.lists.searches.isEmpty
+          ? .note("No search is saved; :save-search NAME saves the one in the list") : nil
+      },
+      change: { $0.openSearches() }
+    ),
+    BoundAction(
       "tags",
       keys: ["#"],
       in: ListActions.reading,

@@ -109,7 +109,7 @@ struct Import: AsyncParsableCommand {
 
   private static let deepPlaces: Set<String> = [
     "user-posts", "post-comments", "replies", "mentions", "tags", "following", "muted",
-    "blocked", "bookmarks",
+    "blocked", "bookmarks", "searches",
   ]
 
   /// Whether the children of a location are entries, or contain entries.

@@ -227,7 +227,7 @@ package struct SwarmSweep: Sendable {
         }
         if rest.isEmpty {
           let own = [
-            "users", "seen", "presence", "following", "muted", "blocked", "bookmarks",
+            "users", "seen", "presence", "following", "muted", "blocked", "bookmarks", "searches",
           ]
           paths += own.map { "\($0)/\(uid)" }
         }
