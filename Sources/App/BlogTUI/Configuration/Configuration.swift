@@ -59,6 +59,22 @@ package struct Configuration: Hashable, Sendable, Codable {
   }
 }
 
+extension Configuration {
+  /// Reads a configuration; recordings made by earlier programs have no commands.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    settings = try values.decode(Settings.self, forKey: .settings)
+    keys = try values.decode([KeyOverride].self, forKey: .keys)
+    commands = try values.decodeIfPresent([OwnCommand].self, forKey: .commands) ?? []
+    themes = try values.decode([Theme].self, forKey: .themes)
+    source = try values.decode(String.self, forKey: .source)
+    problems = try values.decode([ConfigurationProblem].self, forKey: .problems)
+    isLight = try values.decodeIfPresent(Bool.self, forKey: .isLight)
+    colorCount = try values.decodeIfPresent(Int.self, forKey: .colorCount)
+    isFarAway = try values.decodeIfPresent(Bool.self, forKey: .isFarAway)
+  }
+}
+
 /// A problem with a line of a configuration file; the line has no effect.
 package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible, Codable {
   /// The file, or another source of the value.
