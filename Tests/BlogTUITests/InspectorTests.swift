@@ -16,6 +16,18 @@ struct InspectorTests {
     return model
   }
 
+  @Test("The inspector shows milliseconds in its rows, details and file")
+  func milliseconds() {
+    var model = Fixture.loaded()
+    model.type(.key(.function(12)))
+    model.send(.wire([WireEvent(time: Fixture.now + 42, kind: .sent, title: "event")]))
+    #expect(model.session.inspector.text.hasPrefix("22:13:20.042 sent event\n"))
+    #expect(model.rows.contains { $0.contains("22:13:20.042") })
+    model.type(.enter)
+    #expect(model.rows.contains { $0.contains("22:13:20.042 sent") })
+    #expect(Clock.preciseText(-1).hasSuffix(".999"))
+  }
+
   /// The ways out of the inspector.
   private static let exits: [[Typed]] = [
     [.key(.function(12))], [.escape], ["q"], [.control("c")], [":inspector", .enter],
@@ -129,7 +141,7 @@ struct InspectorTests {
       Issue.record("nothing is written")
       return
     }
-    #expect(text.contains("22:13:20 sent event 0\n    a\n    b\n"))
+    #expect(text.contains("22:13:20.000 sent event 0\n    a\n    b\n"))
   }
 
   @Test("The number of kept events is limited")

@@ -120,6 +120,12 @@ enum Clock {
     return [rest / 3_600, rest / 60 % 60, rest % 60]
       .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
+
+  /// Hours, minutes, seconds and milliseconds, such as `09:05:59.042`.
+  static func preciseText(_ milliseconds: Int64) -> String {
+    let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
+    return "\(text(milliseconds)).\(String(fraction + 1_000).dropFirst())"
+  }
 }
 
 /// The user's time zone, as `TZ` or the system says.

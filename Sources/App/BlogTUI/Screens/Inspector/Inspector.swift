@@ -177,7 +177,7 @@ package struct Inspector: Equatable, Sendable {
   /// The events that are shown, as the lines of a file.
   package var text: String {
     list.ids.compactMap { event($0) }.map { event in
-      let heading = "\(Clock.text(event.time)) \(event.kind.rawValue) \(event.title)\n"
+      let heading = "\(Clock.preciseText(event.time)) \(event.kind.rawValue) \(event.title)\n"
       return heading + event.detailLines.map { "    \($0)\n" }.joined()
     }.joined()
   }
@@ -248,7 +248,7 @@ extension Model {
     guard let event = session.inspector.list.selection.flatMap(session.inspector.event) else {
       return
     }
-    let title = SafeText(untrusted: "\(Clock.text(event.time)) \(event.kind.rawValue)")
+    let title = SafeText(untrusted: "\(Clock.preciseText(event.time)) \(event.kind.rawValue)")
     if let group = event.group {
       let events = session.inspector.events.filter { $0.group == group }
       if let tries = TransactionTries(events) {

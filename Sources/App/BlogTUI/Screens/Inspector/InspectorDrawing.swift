@@ -54,8 +54,8 @@ extension Painter {
     let style = theme.style(theme.text, isSelected: isSelected)
     if isSelected { screen.fill(row, style: theme.selected) }
     // A narrow screen leaves out the time in favour of the event.
-    let isNarrow = row.width < 36
-    let time = isNarrow ? .empty : SafeText(untrusted: Clock.text(event.time)) + " "
+    let isNarrow = row.width < 40
+    let time = isNarrow ? .empty : SafeText(untrusted: Clock.preciseText(event.time)) + " "
     let used = screen.put(
       time,
       at: row.origin,
