@@ -143,6 +143,9 @@ extension EndToEnd {
       let outcome = try run("# x\nwait-for No posts yet\nexpect Goodbye\n", in: sandbox)
       #expect(outcome.status == 1)
       #expect(outcome.errors.contains("line 3: \"Goodbye\" is not on the screen"))
+      // The step and the screen on which it failed.
+      #expect(outcome.errors.contains("\n3: expect Goodbye\n"))
+      #expect(outcome.errors.contains("No posts yet"))
       let bad = try run("dance\n", in: sandbox)
       #expect(bad.status == 2)
       #expect(bad.errors.contains("line 1: there is no step \"dance\""))

@@ -48,6 +48,8 @@ package final class ScriptTerminal: TerminalDevice {
   package let glyphs: GlyphSet
   /// The step that failed, if one did.
   package private(set) var failure: Script.Failure?
+  /// The last screen that was drawn.
+  package private(set) var screen: Screen?
   /// The world; set before the program runs.
   package var world: World?
 
@@ -55,7 +57,6 @@ package final class ScriptTerminal: TerminalDevice {
   private let pace: Int64
   private var lines: ArraySlice<Script.Line>
   private var keys: ArraySlice<KeyEvent> = []
-  private var screen: Screen?
   private var isWaiting = false
   private var quietLooks = 0
 

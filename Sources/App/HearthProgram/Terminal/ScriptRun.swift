@@ -35,11 +35,12 @@ struct ScriptRun {
     // A script shows the same on every machine.
     setenv("TZ", "UTC", 1)
     tzset()
+    let text = try InputFile.text(path)
     let script: Script
     do {
-      script = try Script(try InputFile.text(path))
-    } catch let failure as Script.Failure {
-      throw CommandFailure(.usage, description: "\(path): \(failure)")
+      script = try Script(text)
+    } catch {
+      throw CommandFailure(.usage, description: "\(path): \(error)")
     }
     if options.show { try TerminalScreen.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
@@ -77,11 +78,13 @@ struct ScriptRun {
       stars: stars,
       terminal: TerminalName(key: "me", text: "script")
     )
-    let failure = try play(script, as: blog, on: database, with: others, clock: clock)
+    let (failure, screen) = try play(script, as: blog, on: database, with: others, clock: clock)
     await others.close()
     await database.close()
     await server.stop()
-    if let failure { throw CommandFailure(.failed, description: "\(path): \(failure)") }
+    guard let failure else { return }
+    Output.write(Self.picture(of: failure, in: text, on: screen), to: STDERR_FILENO)
+    throw CommandFailure(.failed, description: "\(path): \(failure)")
   }
 
   private func play(
@@ -90,7 +93,7 @@ struct ScriptRun {
     on database: Database,
     with others: ScriptedPeople,
     clock: NIOLockedValueBox<Int64>
-  ) throws -> Script.Failure? {
+  ) throws -> (Script.Failure?, Screen?) {
     let wakes = DispatchSemaphore(value: 0)
     var configuration = options.files.read()
     let isASCII = configuration.settings.isOn(.ascii)
@@ -145,7 +148,21 @@ struct ScriptRun {
     }
     _ = program.run()
     recording?.finish()
-    return terminal.failure
+    return (terminal.failure, terminal.screen)
+  }
+
+  /// The screen on which a step failed, with a border at its left, and below it the step.
+  private static func picture(
+    of failure: Script.Failure,
+    in text: String,
+    on screen: Screen?
+  ) -> String {
+    var rows = screen?.text().split(separator: "\n", omittingEmptySubsequences: false) ?? []
+    while rows.last?.isEmpty == true { rows.removeLast() }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let index = failure.line - 1
+    let step = lines.indices.contains(index) ? SafeText(untrusted: String(lines[index])).string : ""
+    return rows.map { "  | \($0)\n" }.joined() + "\(failure.line): \(step)\n"
   }
 
   /// Leaves the screen to the viewer for a while; returns the event that ends the script, if any.
