@@ -352,7 +352,11 @@ extension DemoDirector {
     let count = root().map { DemoAudit.count(of: title, in: $0) } ?? 0
     let times = count == 1 ? "once" : "\(count) times"
     return Outcome(
-      text: "\(actor.name) wrote one post offline: it arrived \(times)",
+      text: "\(actor.name) wrote one post offline: it arrived \(times)"
+        + (!isOff
+          ? ", but the terminal did not say that it was offline"
+          : !wasHidden
+            ? ", but too early" : arrived ? "" : ", but was not seen elsewhere in time"),
       isRight: isOff && wasHidden && arrived && count == 1
     )
   }
@@ -388,6 +392,7 @@ extension DemoDirector {
     }
     let posts = Set((before["posts"]?.members ?? []).map(\.name))
     kill(server, SIGKILL)
+    DemoStage.restartServer(in: folder)
     let title = nextTitle(by: actor)
     write(title, by: actor)
     terminals.press(["C-s"], in: [actor.pane])
@@ -399,7 +404,8 @@ extension DemoDirector {
     let next = folder.serverProcess ?? 0
     return Outcome(
       text:
-        "server \(server) was killed, \(next) went on: \(kept) of \(ProgressLine.count(posts.count, "post")) kept",
+        "server \(server) was killed, \(next) went on: \(kept) of \(ProgressLine.count(posts.count, "post")) kept"
+        + (arrived ? "" : ", but the next post was not seen in time"),
       isRight: arrived && kept == posts.count && next > 0 && next != server
     )
   }

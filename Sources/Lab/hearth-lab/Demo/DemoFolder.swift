@@ -34,6 +34,8 @@ struct DemoFolder: Sendable {
   var cable: String { "\(directory)/cable" }
   /// The socket of tmux.
   var tmux: String { "\(directory)/tmux" }
+  /// The file with the port of the server.
+  var port: String { "\(directory)/port" }
   /// The file with the plan of the demonstration.
   var plan: String { "\(directory)/plan.json" }
   /// The file with the latest measurements.

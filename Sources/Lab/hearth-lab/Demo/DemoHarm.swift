@@ -6,7 +6,7 @@ import RealtimeDatabase
 
 /// What the speaker can do to the demonstration at any time, by a key.
 enum DemoHarm: Int, CaseIterable, Hashable, Sendable {
-  /// The server is killed, or goes on if it is frozen.
+  /// The server is killed; the next one listens at the same port.
   case kill = 1
   /// The server stands still, until the key is pressed again.
   case freeze
@@ -85,6 +85,7 @@ final class DemoNemesis: Sendable {
   func perform(_ harm: DemoHarm) {
     guard all.contains(harm) else { return }
     (harm == .race ? races : work).async { [self] in
+      forgetEnded()
       let words =
         switch harm {
         case .kill: killServer()
@@ -105,13 +106,20 @@ final class DemoNemesis: Sendable {
     }
   }
 
+  /// Forgets a server that has ended, since another process may have its number.
+  private func forgetEnded() {
+    let server = folder.serverProcess
+    state.withLockedValue { state in
+      if state.frozen != server { state.frozen = nil }
+      if state.full != server { state.full = nil }
+    }
+  }
+
   private func killServer() -> String {
     guard let server = folder.serverProcess else { return "no server is running" }
-    state.withLockedValue { state in
-      if state.frozen == server { state.frozen = nil }
-      if state.full == server { state.full = nil }
-    }
+    state.withLockedValue { ($0.frozen, $0.full) = (nil, nil) }
     kill(server, SIGKILL)
+    DemoStage.restartServer(in: folder)
     return "server \(server) was killed"
   }
 

@@ -48,20 +48,34 @@ struct DemoStage {
   static func startServer(in folder: DemoFolder) async throws -> Int {
     let rules = "\(folder.directory)/rules.json"
     try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
-    let server = try ChildProcess(
-      [
-        "serve", "--data-dir", folder.data, "--socket", folder.socket, "--port", "0", "--rules",
-        rules, "--log", "\(folder.directory)/server.log", "--idle-exit", "10",
-      ],
-      of: ChildProcess.hearth,
-      errors: "/dev/null"
-    )
+    let server = try server(in: folder, port: 0)
     guard let line = await server.firstLine(), let ready = try? JSONParser.parse(line),
       ready["ready"]?.bool == true
     else {
       throw CommandFailure(.failed, description: "the server of the demonstration does not start")
     }
-    return ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+    let port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
+    try String(port).write(toFile: folder.port, atomically: true, encoding: .utf8)
+    return port
+  }
+
+  /// Starts a server at the port of the one before, unless a terminal has started one first.
+  static func restartServer(in folder: DemoFolder) {
+    let text = try? String(contentsOfFile: folder.port, encoding: .utf8)
+    if let port = text.flatMap({ Int($0) }) { _ = try? server(in: folder, port: port) }
+  }
+
+  private static func server(in folder: DemoFolder, port: Int) throws -> ChildProcess {
+    try ChildProcess(
+      [
+        "serve", "--data-dir", folder.data, "--socket", folder.socket, "--port", "\(port)",
+        "--rules",
+        "\(folder.directory)/rules.json", "--log", "\(folder.directory)/server.log", "--idle-exit",
+        "10",
+      ],
+      of: ChildProcess.hearth,
+      errors: "/dev/null"
+    )
   }
 
   /// Shows the demonstration in the terminal of this process until it is over.
