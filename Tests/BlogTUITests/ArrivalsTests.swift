@@ -126,6 +126,22 @@ struct ArrivalsTests {
     #expect(glowing(model) == [])
   }
 
+  @Test("A comment of somebody who is muted does not glow")
+  func muted() {
+    var model = Self.model(isPostOpen: true)
+    model.send(.blog(.ownLists(OwnLists(muted: ["bob"]))))
+    let new = BlogComment(
+      id: "c4",
+      uid: "bob",
+      author: "bob",
+      text: "And I!",
+      createdAt: Fixture.now
+    )
+    model.send(.blog(.comments("p11", Fixture.comments + [new])))
+    model.type("G")
+    #expect(glowing(model) == [])
+  }
+
   @Test("What the user does, what was there before, and what comes in bulk does not glow")
   func noNews() {
     let mine = post("p13", by: "alice")

@@ -26,7 +26,7 @@ struct Arrivals: Equatable, Sendable {
   /// When each is at rest.
   private var ends: [Subject: Int64] = [:]
 
-  func contains(_ subject: Subject) -> Bool { ends[subject] != nil }
+  func contains(_ subject: Subject) -> Bool { !ends.isEmpty && ends[subject] != nil }
 
   /// The next time at which something is at rest; nil if everything is.
   var nextRest: Int64? { ends.values.min() }
@@ -51,11 +51,15 @@ extension Session {
       && now - connectionChangedAt >= Arrivals.duration
   }
 
-  /// Notes what has arrived in the rows in view of the list, as compared with the posts before.
-  mutating func noteArrivals(in kind: FeedKind, since before: Feed) {
+  /// Notes what has arrived in the rows in view of the list, as compared with the list before.
+  ///
+  /// - Parameters:
+  ///   - added: The posts of others that are new in the list.
+  ///   - kind: The list.
+  ///   - before: The list before.
+  mutating func noteArrivals(_ added: Set<PostID>, in kind: FeedKind, since before: Feed) {
     guard kind == tab, before.phase == .loaded, hasMotion else { return }
     let feed = self.feed
-    let added = Set(feed.posts.added(since: before.posts).filter { $0.uid != me.uid }.map(\.id))
     var arrived: [Arrivals.Subject] = []
     for row in feed.list.rows(in: listRect) {
       guard let post = feed.post(row.id) else { continue }
@@ -93,8 +97,9 @@ extension Session {
     as subject: (Comment) -> Arrivals.Subject
   ) {
     guard hasMotion, let newest else { return }
+    let unheard = reading.lists.muted.union([me.uid])
     let arrived = comments.filter {
-      $0.uid != me.uid && newest.utf16.lexicographicallyPrecedes($0.id.utf16)
+      !unheard.contains($0.uid) && newest.utf16.lexicographicallyPrecedes($0.id.utf16)
     }
     arrivals.add(Array(Set(arrived.map(subject))), at: now)
   }

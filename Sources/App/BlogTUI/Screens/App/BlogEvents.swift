@@ -9,8 +9,8 @@ extension Model {
     case .feed(let kind, let posts):
       session.reading.lastEventAt = session.now
       let before = session[kind]
-      session[kind].update(posts, matching: session.filter(of: kind))
-      if openPost == nil || session.isSplit { session.noteArrivals(in: kind, since: before) }
+      let added = session[kind].update(posts, matching: session.filter(of: kind))
+      if openPost == nil || session.isSplit { session.noteArrivals(added, in: kind, since: before) }
       if kind == session.tab, session.search?.pattern == nil { return session.tellPosition() }
     case .extent(let kind, let extent):
       session[kind].extent = extent

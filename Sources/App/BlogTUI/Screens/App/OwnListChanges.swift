@@ -11,6 +11,18 @@ extension Model {
     relayout()
   }
 
+  /// Performs an action that can be undone, and says so.
+  private mutating func change(
+    _ action: BlogAction,
+    _ message: String,
+    undo: BlogAction,
+    _ undone: String
+  ) -> [Effect] {
+    session.message = .note(message)
+    session.reading.add(.written(undo: undo, message: undone))
+    return session.perform(action)
+  }
+
   /// The author of the selected comment, or of the post.
   private var authorInView: Author? {
     if let comment = openPost?.selectedComment {
@@ -32,13 +44,12 @@ extension Model {
 
   private mutating func mute(_ author: Author, _ isMuted: Bool) -> [Effect] {
     let name = session.name(of: author.uid, named: author.name)
-    session.message = .note(
-      isMuted ? "\(name) is muted; u undoes, :muted lists all" : "\(name) is no longer muted"
+    return change(
+      .mute(uid: author.uid, isMuted),
+      isMuted ? "\(name) is muted; u undoes, :muted lists all" : "\(name) is no longer muted",
+      undo: .mute(uid: author.uid, !isMuted),
+      isMuted ? "\(name) is no longer muted" : "\(name) is muted again"
     )
-    let undo = BlogAction.mute(uid: author.uid, !isMuted)
-    let undone = isMuted ? "\(name) is no longer muted" : "\(name) is muted again"
-    session.reading.add(.written(undo: undo, message: undone))
-    return session.perform(.mute(uid: author.uid, isMuted))
   }
 
   mutating func toggleBlock() -> [Effect] {
@@ -48,26 +59,25 @@ extension Model {
 
   private mutating func block(_ author: Author, _ isBlocked: Bool) -> [Effect] {
     let name = session.name(of: author.uid, named: author.name)
-    session.message = .note(
+    return change(
+      .block(uid: author.uid, isBlocked),
       isBlocked
         ? "\(name) can no longer comment on your posts; u undoes"
-        : "\(name) can comment on your posts again"
+        : "\(name) can comment on your posts again",
+      undo: .block(uid: author.uid, !isBlocked),
+      isBlocked ? "\(name) can comment again" : "\(name) is blocked again"
     )
-    let undo = BlogAction.block(uid: author.uid, !isBlocked)
-    let undone = isBlocked ? "\(name) can comment again" : "\(name) is blocked again"
-    session.reading.add(.written(undo: undo, message: undone))
-    return session.perform(.block(uid: author.uid, isBlocked))
   }
 
   mutating func toggleBookmark() -> [Effect] {
     guard let post = postInView else { return [] }
     let isMarked = !session.reading.lists.bookmarks.contains(post.id)
-    session.message = .note(
-      isMarked ? "The post is marked; 6 shows all bookmarks" : "The bookmark is removed"
+    return change(
+      .bookmark(post.id, isMarked),
+      isMarked ? "The post is marked; 6 shows all bookmarks" : "The bookmark is removed",
+      undo: .bookmark(post.id, !isMarked),
+      isMarked ? "The bookmark is removed" : "The bookmark is back"
     )
-    let undone = isMarked ? "The bookmark is removed" : "The bookmark is back"
-    session.reading.add(.written(undo: .bookmark(post.id, !isMarked), message: undone))
-    return session.perform(.bookmark(post.id, isMarked))
   }
 
   /// Shows the people who are muted or blocked; choosing one ends it.
@@ -118,10 +128,12 @@ extension Model {
       )
       return []
     }
-    session.message = .note("The search is saved as \(name); S lists all")
-    let undo = BlogAction.saveSearch(slot: slot, name: name, text: before?.text)
-    session.reading.add(.written(undo: undo, message: "The search is as it was"))
-    return session.perform(.saveSearch(slot: slot, name: name, text: text))
+    return change(
+      .saveSearch(slot: slot, name: name, text: text),
+      "The search is saved as \(name); S lists all",
+      undo: .saveSearch(slot: slot, name: name, text: before?.text),
+      "The search is as it was"
+    )
   }
 
   mutating func removeSearch(_ name: String) -> [Effect] {
@@ -129,10 +141,12 @@ extension Model {
       session.message = .failure("There is no saved search \"\(name)\". S lists all.")
       return []
     }
-    session.message = .note("The search is removed; u undoes")
-    let undo = BlogAction.saveSearch(slot: search.slot, name: name, text: search.text)
-    session.reading.add(.written(undo: undo, message: "The search is back"))
-    return session.perform(.saveSearch(slot: search.slot, name: name, text: nil))
+    return change(
+      .saveSearch(slot: search.slot, name: name, text: nil),
+      "The search is removed; u undoes",
+      undo: .saveSearch(slot: search.slot, name: name, text: search.text),
+      "The search is back"
+    )
   }
 
   /// Shows the saved searches; choosing one opens it as a list.

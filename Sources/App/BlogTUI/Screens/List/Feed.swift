@@ -68,15 +68,17 @@ package struct Feed: Equatable, Sendable {
   }
 
   /// Replaces the posts; the selected one stays on the same line of the screen.
-  mutating func update(_ new: [Post], matching filter: PostFilter) {
+  ///
+  /// - Returns: The posts of others that are new in the list.
+  @discardableResult
+  mutating func update(_ new: [Post], matching filter: PostFilter) -> Set<PostID> {
     let isFirst = phase == .loading || phase == .idle
     let before = posts
     phase = .loaded
     posts = OrderedPosts(new)
-    if !isFirst {
-      // Posts above the previous ones are new; posts below them were only loaded later.
-      unseen.formUnion(posts.added(since: before).filter { $0.uid != filter.me }.map(\.id))
-    }
+    // Posts above the previous ones are new; posts below them were only loaded later.
+    let added = isFirst ? [] : posts.added(since: before).filter { $0.uid != filter.me }.map(\.id)
+    unseen.formUnion(added)
     if !unseen.isEmpty { unseen.formIntersection(posts.lazy.map(\.id)) }
     self.filter(filter)
     if let id = awaited, list.select(id) { awaited = nil }
@@ -85,6 +87,7 @@ package struct Feed: Equatable, Sendable {
       awaitsFirst = false
     }
     markSeen()
+    return Set(added)
   }
 
   /// Shows only the posts that pass the filter.
