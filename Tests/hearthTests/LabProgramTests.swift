@@ -2,12 +2,12 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// `hearth swarm` and `hearth demo`, which `hearth-lab` implements.
+  /// `hearth swarm`, `hearth demo` and `hearth tutor`, which `hearth-lab` implements.
   @Suite("Lab program")
   struct LabProgramTests {
     @Test(
       "Without the program, its commands say how to build it",
-      arguments: ["swarm", "demo"]
+      arguments: ["swarm", "demo", "tutor"]
     )
     func missing(command: String) throws {
       let sandbox = try Sandbox()

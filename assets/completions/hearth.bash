@@ -253,13 +253,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|report|demo|swarm|replay|manual|completion|help)
+    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|report|tutor|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor report demo swarm replay manual completion help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor report tutor demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -3304,6 +3304,14 @@ _hearth_report() {
         return
         ;;
     esac
+}
+
+_hearth_tutor() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __hearth_offer_flags_options 0
 }
 
 _hearth_demo() {

@@ -6,8 +6,8 @@ import HearthProgram
 struct HearthLab: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-lab",
-    abstract: "Put the blog under load, or demonstrate it; what hearth swarm and hearth demo run.",
-    subcommands: [Swarm.self, Demo.self, SwarmClient.self]
+    abstract: "Put the blog under load, or demonstrate it; what hearth swarm, demo and tutor run.",
+    subcommands: [Swarm.self, Demo.self, TutorCommand.self, SwarmClient.self]
   )
 
   static func main() async { await CommandRun.main(HearthLab.self) }

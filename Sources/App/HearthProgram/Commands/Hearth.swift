@@ -49,8 +49,8 @@ package struct Hearth: AsyncParsableCommand {
       CommandGroup(
         name: "Help and trials:",
         subcommands: [
-          Info.self, Doctor.self, ReportCommand.self, Demo.self, Swarm.self, ReplayCommand.self,
-          Manual.self, Completions.self,
+          Info.self, Doctor.self, ReportCommand.self, Tutor.self, Demo.self, Swarm.self,
+          ReplayCommand.self, Manual.self, Completions.self,
         ]
       ),
     ],
@@ -79,7 +79,7 @@ package struct Hearth: AsyncParsableCommand {
   }
 }
 
-/// The companion program that contains the swarm and the demonstration.
+/// The companion program that contains the swarm, the demonstration and the tutor.
 ///
 /// It is a separate program, so that nobody who wants only the blog has to build the lab.
 enum LabProgram {
@@ -123,6 +123,13 @@ struct Demo: ParsableCommand {
   static let configuration = DemoOptions.configuration
 
   @OptionGroup var options: DemoOptions
+
+  func run() throws { try LabProgram.takeOver() }
+}
+
+/// Teaches the blog in two terminals on one screen; runs in `hearth-lab`.
+struct Tutor: ParsableCommand {
+  static let configuration = TutorOptions.configuration
 
   func run() throws { try LabProgram.takeOver() }
 }

@@ -162,8 +162,12 @@ final class DemoDirector {
 
   private func comment(_ actor: DemoPlan.Actor) {
     serial += 1
-    let text = "Comment \(serial) by \(actor.name)"
     terminals.press(["g", "g", "Enter"], in: [actor.pane])
+    comment("Comment \(serial) by \(actor.name)", by: actor)
+  }
+
+  /// Comments on the post that is being opened, and goes back to the list.
+  func comment(_ text: String, by actor: DemoPlan.Actor) {
     // Text typed too early would be taken for commands.
     guard appears("c comment", in: actor.pane) else { return }
     terminals.press(["c"], in: [actor.pane])
@@ -318,13 +322,17 @@ extension DemoDirector {
     for _ in 0..<20 where !hasEnded {
       showNewest(in: [actor.pane])
       let isSelected = waits(for: Self.patience / 20) {
-        terminals.screen(of: actor.pane).split(separator: "\n").contains { line in
-          (line.hasPrefix("▌") || line.hasPrefix(">")) && line.contains(title.prefix(12))
-        }
+        selectedRow(of: actor)?.contains(title.prefix(12)) ?? false
       }
       if isSelected { return true }
     }
     return false
+  }
+
+  /// The selected row of the list that a person sees.
+  func selectedRow(of actor: DemoPlan.Actor) -> Substring? {
+    terminals.screen(of: actor.pane).split(separator: "\n")
+      .first { $0.hasPrefix("▌") || $0.hasPrefix(">") }
   }
 
   // MARK: Cable

@@ -28,6 +28,8 @@ struct DemoStage {
     var database: String?
     /// The time for reading a scene, as a multiple of the usual time; nil if a speaker decides.
     var pace: Double?
+    /// The names of the people at the other terminals.
+    var cast = DemoStage.names
   }
 
   private let folder: DemoFolder

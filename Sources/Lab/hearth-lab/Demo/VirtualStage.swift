@@ -16,14 +16,17 @@ final class VirtualStage {
   private let terminals: VirtualTerminals
   private let board = DemoBoard()
   private var parts: [VirtualTerminal] = []
+  /// Who leads through lessons; nil in a demonstration.
+  private var tutor: Tutor?
   /// The signal that ended the program, if one did.
   private(set) var signal: Int32?
 
   /// Takes over the terminal.
   ///
   /// - Throws: ``CommandFailure`` when the terminal cannot be used.
-  init(in folder: DemoFolder, wishes: DemoStage.Wishes) throws {
+  init(in folder: DemoFolder, wishes: DemoStage.Wishes, tutor: Tutor? = nil) throws {
     self.folder = folder
+    self.tutor = tutor
     self.wishes = wishes
     terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
     terminals = VirtualTerminals(wake: terminal.wake)
@@ -35,13 +38,27 @@ final class VirtualStage {
   func run() async throws {
     defer { terminal.close() }
     let port = wishes.database == nil ? try await DemoStage.startServer(in: folder) : nil
-    let plan = try setUp(port: port)
     let url = wishes.database ?? DemoFolder.url(folder.socket)
+    if tutor != nil { try await Self.furnish(url) }
+    let plan = try setUp(port: port)
     let meter = DemoMeter(
       try DemoConductor.target(url),
       board: board,
       figuresFile: folder.figures
     )
+    if tutor != nil {
+      teach { [folder, terminals, board] in
+        DemoDirector(
+          plan,
+          folder: folder,
+          terminals: terminals,
+          board: board,
+          meter: meter,
+          cable: nil
+        )
+      }
+      return await end()
+    }
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
     let nemesis = DemoNemesis(folder, url: url, board: board, cable: cable)
@@ -59,6 +76,10 @@ final class VirtualStage {
       ).run()
     }
     show(nemesis)
+    await end()
+  }
+
+  private func end() async {
     board.with { $0.hasEnded = true }
     for part in parts { await part.close() }
   }
@@ -71,10 +92,10 @@ final class VirtualStage {
   }
 
   private func setUp(port: Int?) throws -> DemoPlan {
-    var names = [wishes.user] + DemoStage.names.prefix(wishes.terminals - 1)
+    var names = [wishes.user] + wishes.cast.prefix(wishes.terminals - 1)
     let atCable = wishes.database == nil && names.count > 2 ? names.last : nil
     if wishes.presents, port != nil { names.append(DemoStage.stranger) }
-    let sizes = DemoTiles(terminal.size, count: names.count + 1).insides.map(\.size)
+    let sizes = sizes(of: names.count, on: terminal.size)
     var restart: (@Sendable () -> Void)?
     if wishes.database == nil {
       let paths = try ProgramPaths(
@@ -152,15 +173,68 @@ final class VirtualStage {
     }
   }
 
-  private func resize(to size: Size) {
-    let insides = DemoTiles(size, count: parts.count + 1).insides
-    for (part, inside) in zip(parts, insides) { _ = part.resize(to: inside.size) }
+  /// Shows the two terminals of the tutor until the learner leaves.
+  private func teach(_ director: @escaping @Sendable () -> DemoDirector) {
+    let partner = DispatchQueue(label: "hearth.tutor.partner")
+    while true {
+      if let model = parts[0].model, let act = tutor?.look(at: model) {
+        partner.async { director().perform(act) }
+      }
+      draw()
+      var keys: [KeyEvent] = []
+      for event in terminal.nextEvents(timeout: .milliseconds(100)) {
+        switch event {
+        case .key(.control("c")), .hangUp: return
+        case .terminate(let number):
+          signal = number
+          return
+        case .key(.function(8)): guard tutor?.skip() == true else { return }
+        case .key(.function(7)): tutor?.back()
+        case .key(.resize(let size)): resize(to: size)
+        case .key(let key): keys.append(key)
+        case .escaped(let key): keys += [.escape, key]
+        case .resumed: terminal.redraw()
+        case .woken, .unreadable: break
+        }
+      }
+      guard parts[0].turn(keys) else { return }
+      for part in parts.dropFirst() { _ = part.turn() }
+    }
   }
 
-  private func draw(_ harms: [DemoHarm]) {
+  /// Writes what the second person wrote before the learner came.
+  private static func furnish(_ url: String) async throws {
+    let database = try Database(url: url, options: DatabaseOptions())
+    // The main thread belongs to the terminal.
+    database.callbackQueue = DispatchQueue(label: "hearth.tutor.posts")
+    let blog = Blog(database: database, me: try Author(userName: Tutor.partner))
+    for (title, text) in Tutor.posts {
+      _ = try await blog.perform(.post(title: title, body: text))
+    }
+    await database.close()
+  }
+
+  private func resize(to size: Size) {
+    for (part, size) in zip(parts, sizes(of: parts.count, on: size)) { _ = part.resize(to: size) }
+  }
+
+  /// The sizes of the parts.
+  private func sizes(of count: Int, on size: Size) -> [Size] {
+    guard tutor != nil else { return DemoTiles(size, count: count + 1).insides.map(\.size) }
+    return TutorLayout(size).frames.map { frame in
+      // A terminal that is not shown is still used.
+      frame.isEmpty ? Size(width: 80, height: 24) : frame.inset(rows: 1, columns: 1).size
+    }
+  }
+
+  private func draw(_ harms: [DemoHarm] = []) {
     var screen = Screen(size: terminal.size)
-    let tiles = DemoTiles(terminal.size, count: parts.count + 1)
-    for (index, tile) in tiles.frames.enumerated() {
+    let layout = tutor.map { _ in TutorLayout(terminal.size) }
+    let frames = layout?.frames ?? DemoTiles(terminal.size, count: parts.count + 1).frames
+    if let layout, let model = parts[0].model {
+      tutor?.paint(model, on: &screen, in: layout.strip, glyphs: terminal.glyphs)
+    }
+    for (index, tile) in frames.enumerated() where !tile.isEmpty {
       let title = index < parts.count ? SafeText(untrusted: parts[index].id) : "live"
       let isOwn = index == 0
       let style = Theme.dark[isOwn ? .selectedBorder : .border]
@@ -200,6 +274,9 @@ final class VirtualTerminal: TerminalDevice {
   private let terminals: VirtualTerminals
   private let database: Database
   private var program: Program<VirtualTerminal>?
+
+  /// What it shows, as a value.
+  var model: Model? { program?.model }
 
   /// Connects a user to a database.
   ///
