@@ -200,6 +200,22 @@ struct MessageHandlerTests {
     #expect(log.ends.count == 1)
   }
 
+  @Test("tells why it closes, as far as a frame has room, and is told", arguments: [1, 200])
+  func reasons(times: Int) throws {
+    let reason = String(repeating: "the disk is full…", count: times)
+    let (server, handler, _) = try makeChannel()
+    handler.close(code: 1_013, end: ConnectionEnd(.closed, description: reason))
+    let goodbye = try #require(try written(server).first)
+    let told = String(decoding: goodbye.unmaskedData.readableBytesView.dropFirst(2), as: UTF8.self)
+    #expect(reason.hasPrefix(told))
+    #expect((min(reason.utf8.count, 120)...123).contains(told.utf8.count))
+    let (client, _, log) = try makeChannel(role: .client)
+    try client.writeInbound(try frame(.connectionClose, "\u{3}A" + told, isMasked: false))
+    client.embeddedEventLoop.run()
+    #expect(log.ends.first?.description == "the peer closed the connection: \(told)")
+    #expect(log.ends.first?.cause == told)
+  }
+
   @Test("closes on an unmasked frame to a server or a masked frame to a client")
   func masking() throws {
     for (role, isMasked) in [(MessageHandler.Role.server, false), (.client, true)] {

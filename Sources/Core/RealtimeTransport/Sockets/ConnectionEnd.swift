@@ -32,14 +32,15 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package let kind: Kind
   /// A sentence that describes what happened.
   package let description: String
-  /// The reason alone, in a few words; nil unless the attempt to reach the other end failed.
+  /// The reason alone, in a few words; nil unless the attempt to reach the other end failed, or the
+  /// other end said why it closed.
   package let cause: String?
 
   /// Makes an end.
-  init(_ kind: Kind, description: String) {
+  init(_ kind: Kind, description: String, cause: String? = nil) {
     self.kind = kind
     self.description = description
-    cause = nil
+    self.cause = cause
   }
 
   /// Makes the end of an attempt that failed to reach the other end.

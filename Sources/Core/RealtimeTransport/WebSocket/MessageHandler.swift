@@ -176,11 +176,12 @@ final class MessageHandler: ConnectionHandler {
   /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { output?.hasNotableOutput ?? false }
 
-  /// Sends a close frame, waits briefly for the reply, and closes.
+  /// Sends a close frame, from a server with the reason, waits briefly for the reply, and closes.
   func close(code: UInt16, end: ConnectionEnd) {
     guard isOpen, let context else { return }
     phase = .closing(end)
-    sendControl(.connectionClose, payload: Self.payload(code: code))
+    let reason = role == .server ? end.description : ""
+    sendControl(.connectionClose, payload: Self.payload(code: code, reason: reason))
     output?.flush()
     readingChanged()
     context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [weak self] in
@@ -238,8 +239,15 @@ final class MessageHandler: ConnectionHandler {
     }
   }
 
-  private static func payload(code: UInt16) -> [UInt8] {
-    [UInt8(code >> 8), UInt8(code & 0xFF)]
+  /// A code and as much of the reason as a control frame has room for.
+  private static func payload(code: UInt16, reason: String = "") -> [UInt8] {
+    var bytes = [UInt8(code >> 8), UInt8(code & 0xFF)]
+    for scalar in reason.unicodeScalars {
+      let more = Array(scalar.utf8)
+      guard bytes.count + more.count <= 125 else { break }
+      bytes += more
+    }
+    return bytes
   }
 
   // MARK: Channel
@@ -409,10 +417,13 @@ final class MessageHandler: ConnectionHandler {
   private func receiveGoodbye(_ payload: [UInt8]) {
     let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1_005
     if isOpen {
+      let reason = String(decoding: payload.dropFirst(2), as: UTF8.self)
       phase = .closing(
         ConnectionEnd(
           .closedByPeer(code: code),
-          description: "\(peerName) closed the connection (\(code))"
+          description: "\(peerName) closed the connection"
+            + (reason.isEmpty ? " (\(code))" : ": \(reason)"),
+          cause: reason.isEmpty ? nil : reason
         )
       )
       sendControl(.connectionClose, payload: code == 1_005 ? [] : Self.payload(code: code))
