@@ -125,11 +125,16 @@ final class DemoDirector {
     let other = others.randomElement(using: &random) ?? plan.own
     showNewest(in: others)
     let start = ContinuousClock.now
+    board.with { $0.sentAt = start }
+    defer { board.with { $0.sentAt = nil } }
     terminals.press(["C-s"], in: [actor.pane])
     // An actor on another page never shows it, so the wait is short.
-    guard appears(title, in: other, within: Self.patience / 3) else { return }
+    guard appears(Self.mark(of: title), in: other, within: Self.patience / 3) else { return }
     let time = Int64((ContinuousClock.now - start) / .microseconds(1))
-    board.with { $0.latencies.record(microseconds: time) }
+    board.with { figures in
+      figures.latencies.record(microseconds: time)
+      figures.delay = time
+    }
   }
 
   /// Brings the newest posts into view on the actors' terminals; the user's is left alone.
@@ -145,6 +150,11 @@ final class DemoDirector {
     return "\(actor.name) \(serial): \(Self.posts[serial % Self.posts.count].title)"
   }
 
+  /// The beginning of a title, which no other post has and every list has room for.
+  static func mark(of title: some StringProtocol) -> String {
+    title.firstIndex(of: ":").map { String(title[...$0]) } ?? String(title.prefix(8))
+  }
+
   /// Types a post without sending it.
   func write(
     _ title: String,
@@ -157,7 +167,8 @@ final class DemoDirector {
     terminals.type(title, in: actor.pane)
     terminals.press(["Tab"], in: [actor.pane])
     terminals.type(text, in: actor.pane)
-    _ = appears(title, in: actor.pane)
+    // Lines and the title may be too long for the form, but no word is.
+    _ = text.split(separator: " ").last.map { appears(String($0), in: actor.pane) }
   }
 
   private func comment(_ actor: DemoPlan.Actor) {
@@ -249,206 +260,6 @@ final class DemoDirector {
     }
     answer.wait()
     return box.value
-  }
-}
-
-/// The scenes of a presentation, each of which reports its outcome.
-extension DemoDirector {
-  /// Plays a scene.
-  func play(_ scene: DemoScene) {
-    board.with { figures in
-      figures.scene = scene
-      figures.upcoming = nil
-      figures.asked = nil
-    }
-    rest(3_000)
-    let outcome =
-      switch scene {
-      case .race: race()
-      case .cable: pullCable()
-      case .refusal: refuse()
-      case .kill: killServer()
-      }
-    guard !hasEnded else { return }
-    board.with { $0.outcomes.append(outcome) }
-    // A speaker says when it goes on.
-    guard plan.pace != nil else { return }
-    rest(4_000)
-    board.with { $0.scene = nil }
-  }
-
-  /// Leaves time to read, unless the user asks to continue.
-  private func rest(_ milliseconds: Int64) {
-    let time = Int64(Double(milliseconds) * (plan.pace ?? 0.5))
-    _ = waits(for: time) { board.now.asked != nil }
-    board.with { $0.asked = nil }
-  }
-
-  private typealias Outcome = DemoFigures.Outcome
-
-  // MARK: Race
-
-  private func race() -> DemoFigures.Outcome {
-    guard let author = plan.actors.first else {
-      return Outcome(text: "nobody is here", isRight: false)
-    }
-    let title = "Race \(nextTitle(by: author))"
-    write(title, by: author)
-    terminals.press(["C-s"], in: [author.pane])
-    for actor in plan.actors where !isOnTop(title, of: actor) {
-      return Outcome(text: "\(actor.name) does not see \(title)", isRight: false)
-    }
-    terminals.press(["s"], in: plan.actors.map(\.pane))
-    let count = plan.actors.count
-    var found: (counted: Int64, given: Int) = (0, 0)
-    let isRight = waits(for: Self.patience) {
-      guard let root = root(), let stars = DemoAudit.stars(of: title, in: root) else {
-        return false
-      }
-      found = stars
-      // Others may star the post as well.
-      return stars.given >= count && stars.counted == Int64(stars.given)
-    }
-    return Outcome(
-      text:
-        "\(ProgressLine.count(count, "star")) at once: \(found.given) given, \(found.counted) counted",
-      isRight: isRight
-    )
-  }
-
-  /// Waits until the post is the selected one.
-  private func isOnTop(_ title: String, of actor: DemoPlan.Actor) -> Bool {
-    // A post that arrives after the jump is not selected, so the jump is repeated.
-    for _ in 0..<20 where !hasEnded {
-      showNewest(in: [actor.pane])
-      let isSelected = waits(for: Self.patience / 20) {
-        selectedRow(of: actor)?.contains(title.prefix(12)) ?? false
-      }
-      if isSelected { return true }
-    }
-    return false
-  }
-
-  /// The selected row of the list that a person sees.
-  func selectedRow(of actor: DemoPlan.Actor) -> Substring? {
-    terminals.screen(of: actor.pane).split(separator: "\n")
-      .first { $0.hasPrefix("▌") || $0.hasPrefix(">") }
-  }
-
-  // MARK: Cable
-
-  private func pullCable() -> DemoFigures.Outcome {
-    guard let actor = plan.actors.last, let cable else {
-      return Outcome(text: "there is no cable", isRight: false)
-    }
-    let title = nextTitle(by: actor)
-    cable.set(isPlugged: false)
-    let isOff = waits(for: Self.patience) {
-      terminals.screen(of: actor.pane).contains("offline")
-    }
-    write(title, by: actor)
-    terminals.press(["C-s"], in: [actor.pane])
-    pause(1_500)
-    let wasHidden = root().map { DemoAudit.count(of: title, in: $0) == 0 } ?? false
-    cable.set(isPlugged: true)
-    let actors = plan.actors.dropLast().map(\.pane)
-    showNewest(in: actors)
-    let others = actors + [plan.own]
-    let arrived = others.first.map { appears(title, in: $0, within: 60_000) } ?? false
-    // A duplicate would have arrived by then.
-    pause(1_000)
-    let count = root().map { DemoAudit.count(of: title, in: $0) } ?? 0
-    let times = count == 1 ? "once" : "\(count) times"
-    return Outcome(
-      text: "\(actor.name) wrote one post offline: it arrived \(times)"
-        + (!isOff
-          ? ", but the terminal did not say that it was offline"
-          : !wasHidden
-            ? ", but too early" : arrived ? "" : ", but was not seen elsewhere in time"),
-      isRight: isOff && wasHidden && arrived && count == 1
-    )
-  }
-
-  // MARK: Refusal
-
-  private func refuse() -> DemoFigures.Outcome {
-    guard let stranger = plan.stranger, let before = root(),
-      let post = before["posts"]?.members?.last
-    else { return Outcome(text: "there is no post", isRight: false) }
-    let pane = stranger.pane
-    // Other people's lists may move; this one must select the post first.
-    guard let title = post.value["title"]?.string, isOnTop(title, of: stranger) else {
-      return Outcome(text: "\(stranger.name) sees no post", isRight: false)
-    }
-    terminals.press(["s"], in: [pane])
-    let isTold = appears("not saved", in: pane)
-    let stars = root()?["posts"]?.members?.flatMap { $0.value["stars"]?.members ?? [] }
-    let isUnchanged = stars.map { !$0.contains { $0.name == stranger.name } } ?? false
-    let rule = DemoRules.explanation(of: "/posts/\(post.name)", in: before) ?? "no rule allows it"
-    return Outcome(
-      text: "\(stranger.name) was told that the star was not saved: \(rule)",
-      isRight: isTold && isUnchanged
-    )
-  }
-
-  // MARK: Server
-
-  private func killServer() -> DemoFigures.Outcome {
-    guard let server = folder.serverProcess, let before = root(), let actor = plan.actors.first
-    else {
-      return Outcome(text: "there is no server", isRight: false)
-    }
-    let posts = Set((before["posts"]?.members ?? []).map(\.name))
-    kill(server, SIGKILL)
-    DemoStage.restartServer(in: folder)
-    let title = nextTitle(by: actor)
-    write(title, by: actor)
-    terminals.press(["C-s"], in: [actor.pane])
-    let other = plan.actors.last?.pane ?? plan.own
-    if plan.actors.count > 1 { showNewest(in: [other]) }
-    let arrived = appears(title, in: other, within: 60_000)
-    let after = Set((root()?["posts"]?.members ?? []).map(\.name))
-    let kept = posts.intersection(after).count
-    let next = folder.serverProcess ?? 0
-    return Outcome(
-      text:
-        "server \(server) was killed, \(next) went on: \(kept) of \(ProgressLine.count(posts.count, "post")) kept"
-        + (arrived ? "" : ", but the next post was not seen in time"),
-      isRight: arrived && kept == posts.count && next > 0 && next != server
-    )
-  }
-}
-
-/// A part of a presentation: something that goes wrong with other programs, but not with this one.
-enum DemoScene: CaseIterable, Hashable, Sendable {
-  /// Everyone stars the same post at once.
-  case race
-  /// One terminal is cut off, continues, and reconnects.
-  case cable
-  /// A write is refused by a rule.
-  case refusal
-  /// The server is killed.
-  case kill
-
-  /// The title.
-  var title: String {
-    switch self {
-    case .race: "Race on one star"
-    case .cable: "Pulled cable"
-    case .refusal: "Refused write"
-    case .kill: "Killed server"
-    }
-  }
-
-  /// What to watch for.
-  var sentence: String {
-    switch self {
-    case .race: "All terminals press s on the same post at once; watch its count."
-    case .cable: "carol is cut off and goes on writing; watch her status line, then the others."
-    case .refusal:
-      "mallory, who is not signed in, presses s; watch the star go back, and which rule says so here."
-    case .kill: "kill -9 hits the server; watch the terminals go on with a new one."
-    }
   }
 }
 

@@ -60,6 +60,7 @@ final class DemoMeter: Sendable {
   private func take(_ numbers: JSONValue) -> Int64 {
     let database = numbers["databases"]?["hearth"]
     board.with { figures in
+      figures.answeredAt = .now
       figures.connections = numbers["connections"]?.integer ?? 0
       figures.revision = database?["revision"]?.integer ?? 0
     }
@@ -163,16 +164,14 @@ struct DemoAudit: Sendable {
   }
 }
 
-/// Whether several terminals show the same list of posts, as far as each has room for it.
+/// Whether several terminals show the same: the posts that two of them show, in the same order and
+/// with the same stars.
 struct DemoAgreement: Hashable, Sendable {
   /// A post as a line in a list shows it: the beginning of its title, and its stars.
   private struct Row: Hashable {
-    let title: Substring
+    let title: String
     let stars: Substring
   }
-
-  /// How much of a title every width has room for.
-  private static let titleLength = 8
 
   /// How many terminals currently show a list.
   let count: Int
@@ -200,17 +199,20 @@ struct DemoAgreement: Hashable, Sendable {
   }
 
   private static func agree(_ left: [Row], _ right: [Row]) -> Bool {
-    let common = min(left.count, right.count)
-    return left.prefix(common) == right.prefix(common)
+    // One may have scrolled, or wait until its user asks for what is new.
+    let (lefts, rights) = (Set(left.map(\.title)), Set(right.map(\.title)))
+    return left.filter { rights.contains($0.title) } == right.filter { lefts.contains($0.title) }
   }
 
-  /// The lines that end with a star and a number, with or without the selection mark.
+  /// The lines of a list that end with a star and a number, with or without the selection mark; a
+  /// post may be open beside the list.
   private static func rows(of screen: String) -> [Row] {
     screen.split(separator: "\n").compactMap { line in
-      guard let match = line.firstMatch(of: #/^[^\p{L}\p{N}]*(\S.*?) +[★☆*+-] +(\d+)\s*$/#) else {
+      guard let match = line.firstMatch(of: #/^[^\p{L}\p{N}]*(\S.*?) +[★☆*+-] +(\d+)\s*([│|].*)?$/#)
+      else {
         return nil
       }
-      return Row(title: match.1.prefix(titleLength), stars: match.2)
+      return Row(title: DemoDirector.mark(of: match.1), stars: match.2)
     }
   }
 }

@@ -12,6 +12,7 @@ struct DemoView {
   private let glyphs: GlyphSet
   private let harms: [DemoHarm]
   private let hint: SafeText
+  private let now = ContinuousClock.now
   private let theme = Theme.dark
   private var screen: Screen
   private var row = 0
@@ -57,6 +58,13 @@ struct DemoView {
     } else {
       line("hearth demo, live", style: theme[.brand])
     }
+    if let silence = figures.silence(at: now) {
+      let seconds = Int(silence / .seconds(1))
+      line(
+        "no answer from the server for \(seconds) s: figures are as they were",
+        style: theme[.bad]
+      )
+    }
     if figures.asked != nil {
       line("one moment" + glyphs.ellipsis, style: theme[.waiting])
     } else if let upcoming = figures.upcoming {
@@ -77,17 +85,34 @@ struct DemoView {
     screen.put(hint, in: last, style: theme[.dim], ellipsis: glyphs.ellipsis)
   }
 
-  /// Paints the writes of the last moments as a line, and the faults below as bands.
+  /// Paints the writes and the delays of the last moments as lines, and the faults below as bands.
   private mutating func paintTrack() {
-    let track = figures.track.suffix(max(0, size.width - 2))
-    guard size.height >= 12, let most = track.map(\.writes).max(), most > 0 else { return }
-    let steps = Array(glyphs.repertoire == .ascii ? " .:-=+*#" : " ▁▂▃▄▅▆▇█")
-    let bars = track.map { steps[Int($0.writes) * (steps.count - 1) / Int(most)] }
+    let column = 8
+    let track = figures.track.suffix(max(0, size.width - 2 - column))
+    guard size.height >= 12, track.contains(where: { $0.writes > 0 }) else { return }
+    paintBars("writes", track.map { Double($0.writes) }, column: column, role: .good)
+    // From a few milliseconds to a minute: equal steps are equal ratios.
+    let delays = track.map { log2(1 + Double($0.delay) / 1_000) }
+    if size.height >= 14 { paintBars("delay", delays, column: column, role: .notice) }
     let bands = track.map { sample in
-      DemoHarm.allCases.first { sample.harms.contains($0) }?.letter ?? " "
+      DemoHarm.allCases.first { sample.harms.contains($0) }?.letter ?? (sample.isSilent ? "?" : " ")
     }
-    line(String(bars), style: theme[.good])
-    line(String(bands), style: theme[.bad])
+    line(
+      ("faults" as SafeText).padded(to: column) + SafeText(untrusted: String(bands)),
+      style: theme[.bad]
+    )
+  }
+
+  private mutating func paintBars(
+    _ name: SafeText,
+    _ values: [Double],
+    column: Int,
+    role: Theme.Role
+  ) {
+    let steps = Array(glyphs.repertoire == .ascii ? " .:-=+*#" : " ▁▂▃▄▅▆▇█")
+    let most = max(values.max() ?? 0, 0.001)
+    let bars = values.map { steps[Int($0 / most * Double(steps.count - 1))] }
+    line(name.padded(to: column) + SafeText(untrusted: String(bars)), style: theme[role])
   }
 
   /// What was done last, and what the speaker can do.
@@ -120,7 +145,7 @@ struct DemoView {
           ), .text
       ),
       (
-        "terminals", sign + " " + SafeText(untrusted: agreement.text),
+        "terminals", sign + " " + SafeText(untrusted: agreement.text + sinceAgreement),
         agreement.isWhole ? .good : .text
       ),
       (
@@ -154,6 +179,13 @@ struct DemoView {
     for violation in figures.violations.prefix(3) {
       line(SafeText(untrusted: violation), style: theme[.bad])
     }
+  }
+
+  /// When all terminals showed the same, if they do not now.
+  private var sinceAgreement: String {
+    guard figures.agreement.count > 1, !figures.agreement.isWhole, let time = figures.agreedAt
+    else { return "" }
+    return ", all did \(Int((now - time) / .seconds(1))) s ago"
   }
 
   /// One digit after the decimal point.
@@ -196,8 +228,17 @@ struct DemoFigures: Sendable {
   var retries = 0
   /// The number of writes that terminals show as unacknowledged.
   var pending = 0
-  /// Whether the terminals show the same list.
-  var agreement = DemoAgreement([])
+  /// The time from such a key to such a screen, the last one measured, in microseconds.
+  var delay: Int64 = 0
+  /// Since when a post is on its way.
+  var sentAt: ContinuousClock.Instant?
+  /// Whether the terminals show the same, and when all last did.
+  var agreement = DemoAgreement([]) {
+    didSet { if agreement.isWhole { agreedAt = .now } }
+  }
+  private(set) var agreedAt: ContinuousClock.Instant?
+  /// When the server last answered.
+  var answeredAt = ContinuousClock.now
   /// The number of connections to the server.
   var connections: Int64 = 0
   /// The revision of the last commit.
@@ -231,6 +272,12 @@ struct DemoFigures: Sendable {
   var lastHarm: String?
   /// Whether the demonstration is over.
   var hasEnded = false
+
+  /// For how long the server has not answered, if that is long enough to be said.
+  func silence(at time: ContinuousClock.Instant) -> Duration? {
+    let silence = time - answeredAt
+    return silence >= .seconds(2) ? silence : nil
+  }
 
   /// The figures for programs.
   var json: JSONValue {
@@ -284,6 +331,9 @@ enum DemoStep: Sendable {
 /// Half a second of a demonstration.
 struct DemoSample: Hashable, Sendable {
   let writes: Int64
+  /// How long a post takes to a screen, or has been on its way, in microseconds.
+  let delay: Int64
+  let isSilent: Bool
   let harms: Set<DemoHarm>
 }
 
@@ -323,7 +373,15 @@ final class DemoBoard: Sendable {
       with { figures in
         let writes = max(0, figures.operations - last.operations)
         let harms = figures.harmed.union(figures.lastingHarm)
-        figures.track.append(DemoSample(writes: writes, harms: harms))
+        let waiting = figures.sentAt.map { Int64((time - $0) / .microseconds(1)) } ?? 0
+        figures.track.append(
+          DemoSample(
+            writes: writes,
+            delay: max(figures.delay, waiting),
+            isSilent: figures.silence(at: time) != nil,
+            harms: harms
+          )
+        )
         figures.harmed = []
         if figures.track.count > Self.mostSamples { figures.track.removeFirst() }
         last = (time, figures.operations)
