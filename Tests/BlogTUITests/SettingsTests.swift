@@ -131,14 +131,19 @@ struct SettingsTests {
     return 0.2126 * shares[0] + 0.7152 * shares[1] + 0.0722 * shares[2]
   }
 
-  private static let palettes = [Palette.ember, .emberLight] + Palette.others
+  /// The contrast of two colours by WCAG 2, from 1 to 21.
+  static func contrast(_ one: UInt32, _ other: UInt32) -> Double {
+    let (one, other) = (luminance(one), luminance(other))
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+  }
+
+  static let palettes = [Palette.ember, .emberLight] + Palette.others
 
   @Test("Every colour of a palette is readable on all of its grounds", arguments: palettes)
   func contrast(palette: Palette) {
     for ground in [palette.ground, palette.selection, palette.glow] {
       for ink in palette.inks {
-        let (one, other) = (Self.luminance(ink), Self.luminance(ground))
-        let contrast = (max(one, other) + 0.05) / (min(one, other) + 0.05)
+        let contrast = Self.contrast(ink, ground)
         let names = "\(String(ink, radix: 16)) on \(String(ground, radix: 16))"
         #expect(contrast >= 4.5, "\(palette.name): \(names): \(contrast)")
       }

@@ -33,6 +33,39 @@ struct AssetTests {
     for role in Theme.Role.allCases { #expect(read[role] == theme[role]) }
   }
 
+  @Test("The table of contrasts names every pair of role and ground, each at least 4.5 to 1")
+  func contrasts() throws {
+    func color(_ color: Color) -> UInt32? {
+      guard case .rgb(let red, let green, let blue) = color else { return nil }
+      return UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+    }
+    func cell(_ text: String, _ width: Int) -> String {
+      text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+    }
+    var lines = [
+      "Contrasts by WCAG 2 of each role of the themes with shades: on the ground for which a theme is",
+      "made, on the selected row, and on a row that has just arrived. 4.5 is the least for text. A role",
+      "with a ground of its own stands once. Roles that are missing have the terminal's own colour.",
+      "",
+      cell("theme", 14) + cell("role", 17) + "ground  selected  arrived",
+    ]
+    for palette in SettingsTests.palettes {
+      for role in Theme.Role.allCases {
+        let style = palette.theme[role]
+        guard let ink = color(style.foreground) else { continue }
+        let own = color(style.background)
+        let grounds = own.map { [$0] } ?? [palette.ground, palette.selection, palette.glow]
+        let ratios = grounds.map { SettingsTests.contrast(ink, $0) }
+        #expect(ratios.allSatisfy { $0 >= 4.5 }, "\(palette.name): \(role.rawValue)")
+        let row =
+          cell(palette.name, 14) + cell(role.rawValue, 17)
+          + ratios.map { cell(String(format: "%.2f", $0), 8) }.joined(separator: " ")
+        lines.append(String(row.reversed().drop { $0 == " " }.reversed()))
+      }
+    }
+    try check(lines.joined(separator: "\n") + "\n", "themes/contrast.txt")
+  }
+
   @Test("The manual pages match the tables of keys, settings and script steps")
   func manual() throws {
     try check(ManualPages.keys, "man/hearth-keys.7")
