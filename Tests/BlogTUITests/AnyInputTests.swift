@@ -19,13 +19,14 @@ struct AnyInputTests {
     arguments: 0..<24
   )
   func places(number: Int) {
-    var random = SplitMix64(seed: UInt64(number) + 100)
-    var events = RandomEvents(seed: UInt64(number) + 500)
+    let seed = Thoroughness.seeds(1)[0] &+ UInt64(number)
+    var random = SplitMix64(seed: seed)
+    var events = RandomEvents(seed: seed &+ 500)
     let keys = Self.places[number]
-    for round in 0..<3 {
+    for round in 0..<Thoroughness.rounds(10) {
       var model = Fixture.loaded(
         Self.size(&random),
-        glyphs: round.isMultiple(of: 2) ? .unicode : .ascii
+        glyphs: (number + round).isMultiple(of: 2) ? .unicode : .ascii
       )
       for key in keys { model.type(key) }
       for step in 0..<40 {

@@ -1,4 +1,5 @@
 import BlogModel
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -61,7 +62,7 @@ struct InspectorTests {
 
   @Test(
     "The inspector subscribes to events exactly while it is open, after any input",
-    arguments: 1...8
+    arguments: Thoroughness.seeds(20)
   )
   func watchingAnything(seed: UInt64) {
     var events = RandomEvents(seed: seed)

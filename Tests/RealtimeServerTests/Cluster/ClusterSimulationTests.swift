@@ -12,7 +12,7 @@ struct ClusterSimulationTests {
   private static var seeds: [UInt64] {
     if let seed = environment["CLUSTER_SEED"].flatMap(UInt64.init) { return [seed] }
     if let count = environment["CLUSTER_SEEDS"].flatMap(UInt64.init) { return Array(1...count) }
-    return Thoroughness.seeds(2_000)
+    return Thoroughness.seeds(1_000)
   }
 
   /// Runs a simulation for each seed, on all cores, and returns the broken promises by seed.
@@ -45,10 +45,10 @@ struct ClusterSimulationTests {
   func mistakes(mistake: ClusterMistake) {
     // Some mistakes do harm in every run, others only if several faults come together.
     var found: [(seed: UInt64, promise: ClusterPromise, text: String)] = []
-    var seeds: Range<UInt64> = 1..<41
+    var seeds: Range<UInt64> = 1..<9
     while found.count < 2, seeds.lowerBound < 1_000 {
       found += Self.problems(Array(seeds), mistake: mistake)
-      seeds = seeds.upperBound..<seeds.upperBound + 40
+      seeds = seeds.upperBound..<seeds.upperBound + 8
     }
     #expect(found.count >= 2, "\(mistake) was found in \(found.count) of 1000 runs")
     let others = found.filter { !mistake.broken.contains($0.promise) }
