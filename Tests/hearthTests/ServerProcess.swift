@@ -43,24 +43,17 @@ struct ServerProcess {
 
   var lines: [String] { get throws { try text().split(separator: "\n").map(String.init) } }
 
-  /// Sends a request to the port, and returns the status and the body of the response.
+  /// Sends a request to the port, or to the private socket, and returns the status and the body of
+  /// the response.
   func request(
     _ method: String,
     _ target: String,
     _ body: String? = nil,
-    bearer: String? = nil
+    bearer: String? = nil,
+    bySocket: Bool = false
   ) throws -> (status: Int, body: String) {
-    let descriptor = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let descriptor = try bySocket ? #require(WireClient.connect(to: socket)) : connectToPort()
     defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
-    }
-    try #require(result == 0)
     var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close"]
     if let bearer { lines.append("Authorization: Bearer \(bearer)") }
     if let body { lines.append("Content-Length: \(body.utf8.count)") }
@@ -76,6 +69,20 @@ struct ServerProcess {
     let parts = String(decoding: answer, as: UTF8.self).components(separatedBy: "\r\n\r\n")
     let status = parts[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
     return (status ?? 0, parts.dropFirst().joined(separator: "\r\n\r\n"))
+  }
+
+  private func connectToPort() throws -> Int32 {
+    let descriptor = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) }
+    }
+    try #require(result == 0)
+    return descriptor
   }
 }
 

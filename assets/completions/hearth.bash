@@ -2075,7 +2075,7 @@ _hearth_migrate() {
 
 _hearth_serve() {
     repeating_flags=()
-    non_repeating_flags=(--emulator --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
+    non_repeating_flags=(--emulator --redirect --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --allow-host --limit)
     non_repeating_options=(--port --rules --ns --idle-exit --log --store-connections --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0

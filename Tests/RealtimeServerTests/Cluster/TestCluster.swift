@@ -25,11 +25,14 @@ final class TestCluster: Sendable {
 
   let storage: MemoryClusterStore
   private let all = NIOLockedValueBox<[Member]>([])
+  private let accounts = MemoryIdentityStore()
+  private let redirects: Bool
 
   var members: [Member] { all.withLockedValue { $0 } }
 
   /// Starts servers with short leases, so that tests need not wait long.
-  init(_ count: Int = 2, databases: [String] = []) async throws {
+  init(_ count: Int = 2, databases: [String] = [], redirects: Bool = false) async throws {
+    self.redirects = redirects
     storage = MemoryClusterStore { LeapingClock.real }
     for name in databases { _ = storage.create(name) }
     for _ in 0..<count { try await add() }
@@ -66,6 +69,8 @@ final class TestCluster: Sendable {
     options.leadership.renewal = .milliseconds(300)
     options.leadership.margin = .milliseconds(300)
     options.leadership.rest = rest
+    options.redirectsClients = redirects
+    options.identities.openStore = { [accounts] in accounts }
     let log = NIOLockedValueBox<[String]>([])
     let server = try await DatabaseServer.start(
       options,

@@ -20,6 +20,7 @@ struct IdentityServer: Sendable {
     store: (any IdentityStore)? = nil,
     socketPath: String? = nil,
     stores: any TreeStores = MemoryTreeStores(),
+    redirects: Bool = false,
     logger: Logger = Logger(label: "test"),
     at start: Int64 = 1_700_000_000_000,
     _ adjust: @escaping @Sendable (inout IdentitySettings) -> Void = { _ in }
@@ -27,6 +28,7 @@ struct IdentityServer: Sendable {
     var options: DatabaseServer.Options =
       isEmulator ? .emulator(port: 0) : .init(port: 0, rules: rules)
     options.socketPath = socketPath
+    options.redirectsClients = redirects
     if let store { options.identities.openStore = { store } }
     options.identities.adjust = { settings in
       settings.passwordCost = .token
@@ -42,7 +44,8 @@ struct IdentityServer: Sendable {
     return IdentityServer(server: server, time: time)
   }
 
-  /// Starts two servers that share accounts and data, and soon see each other's changes.
+  /// Starts two servers that share accounts and data, soon see each other's changes, and redirect
+  /// clients to each other.
   static func startTwo(
     rules: DatabaseServer.Rules,
     sharing accounts: any IdentityStore,
@@ -52,7 +55,7 @@ struct IdentityServer: Sendable {
     var servers: [IdentityServer] = []
     for _ in 0..<2 {
       servers.append(
-        try await start(rules: rules, store: accounts, stores: stores) {
+        try await start(rules: rules, store: accounts, stores: stores, redirects: true) {
           $0.refreshInterval = .milliseconds(50)
           $0.administratorKey = AdministratorKey(administratorKey)
         }

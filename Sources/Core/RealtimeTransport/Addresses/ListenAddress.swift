@@ -78,6 +78,13 @@ package struct PeerCredentials: Hashable, Sendable {
   /// The group it ran as.
   package let group: UInt32
 
+  /// Names a process.
+  package init(process: Int32, user: UInt32, group: UInt32) {
+    self.process = process
+    self.user = user
+    self.group = group
+  }
+
   /// Whether a server that runs as this user accepts the process: it accepts its own user and root.
   package func isAllowed(byServerOf user: UInt32) -> Bool {
     self.user == user || self.user == 0

@@ -40,6 +40,7 @@ package final class ClientConnection: Sendable {
   /// - Parameters:
   ///   - target: The target.
   ///   - lastSession: The session of the connection that this one replaces, if any.
+  ///   - parameters: Further parameters of the handshake, escaped, such as "&a=b".
   ///   - trust: The trusted authorities, if the target uses TLS.
   ///   - eventLoop: The event loop, which must be the current one.
   ///   - limits: The limits of the connection.
@@ -49,6 +50,7 @@ package final class ClientConnection: Sendable {
   package init(
     to target: ConnectionTarget,
     lastSession: String? = nil,
+    parameters: String = "",
     trust: TrustRoots = .system,
     on eventLoop: any EventLoop,
     limits: TransportLimits = .client,
@@ -64,7 +66,20 @@ package final class ClientConnection: Sendable {
     self.onMessage = onMessage
     self.onClose = onClose
     state = NIOLoopBoundBox(State(), eventLoop: eventLoop)
-    connect(lastSession: lastSession)
+    connect(target.requestTarget(lastSession: lastSession) + parameters)
+  }
+
+  /// Whether so much output is waiting that less should be sent.
+  package var isCongested: Bool {
+    if case .open(let handler) = state.value.phase { handler.isCongested } else { false }
+  }
+
+  /// Calls a closure once, as soon as the server has caught up; never if the connection ends first.
+  ///
+  /// A later call replaces an earlier one.
+  package func whenRelieved(_ body: @escaping () -> Void) {
+    guard case .open(let handler) = state.value.phase else { return }
+    handler.whenRelieved(body)
   }
 
   /// Sends a message, split into frames; ignored unless the connection is open.
@@ -108,14 +123,14 @@ package final class ClientConnection: Sendable {
     }
   }
 
-  private func connect(lastSession: String?) {
+  private func connect(_ requestTarget: String) {
     let limits = limits
     let target = target
     state.value.deadline = eventLoop.scheduleTask(in: limits.handshake) {
       self.abandon(ConnectionEnd(.timedOut, of: target, because: "no answer"))
     }
     let connected = target.connect(on: eventLoop, trust: trust, timeout: limits.handshake) {
-      try self.configure($0, lastSession: lastSession)
+      try self.configure($0, requestTarget: requestTarget)
     }
     connected.hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
@@ -136,7 +151,7 @@ package final class ClientConnection: Sendable {
     }
   }
 
-  private func configure(_ channel: any Channel, lastSession: String?) throws {
+  private func configure(_ channel: any Channel, requestTarget: String) throws {
     state.value.channel = channel
     guard case .connecting = state.value.phase, state.value.end == nil else {
       channel.close(promise: nil)
@@ -149,7 +164,7 @@ package final class ClientConnection: Sendable {
     let head = HTTPRequestHead(
       version: .http1_1,
       method: .GET,
-      uri: target.requestTarget(lastSession: lastSession),
+      uri: requestTarget,
       headers: ["Host": target.host, "User-Agent": "Firebase/5/hearth/linux/swift"]
     )
     var configuration = NIOUpgradableHTTPClientPipelineConfiguration<Void>(

@@ -64,6 +64,21 @@ package enum HTTPReply: Sendable {
   case stream(HTTPAnswer, open: @Sendable (HTTPStream) -> @Sendable () -> Void)
 }
 
+/// What carries the pieces of a streamed body to a client; used on the server's event loop only.
+package protocol HTTPStreamCarrier: AnyObject {
+  /// Whether so much output is waiting that the server should send less.
+  var isCongested: Bool { get }
+
+  /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
+  func whenRelieved(_ body: @escaping () -> Void)
+
+  /// Sends a piece of the body.
+  func sendPart(_ bytes: [UInt8])
+
+  /// Ends the body, and reports the end to the stream.
+  func endStream()
+}
+
 /// The streamed body of a response; all calls must be made on the server's event loop.
 package final class HTTPStream: Sendable {
   /// The event loop of every call and callback.
@@ -72,46 +87,46 @@ package final class HTTPStream: Sendable {
   private let state: NIOLoopBoundBox<State>
 
   private struct State {
-    var handler: PlainRequestHandler?
+    var carrier: (any HTTPStreamCarrier)?
     var onEnd: (@Sendable () -> Void)?
     var hasEnded = false
   }
 
-  /// Makes a stream whose pieces a handler sends.
-  init(_ handler: PlainRequestHandler, on eventLoop: any EventLoop) {
+  /// Makes a stream whose pieces a carrier sends.
+  package init(_ carrier: any HTTPStreamCarrier, on eventLoop: any EventLoop) {
     state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
-    state.value.handler = handler
+    state.value.carrier = carrier
   }
 
-  private var handler: PlainRequestHandler? { state.value.handler }
+  private var carrier: (any HTTPStreamCarrier)? { state.value.carrier }
 
   /// Sends a piece of the body; ignored once the stream has ended.
   package func send(_ bytes: [UInt8]) {
-    handler?.sendPart(bytes)
+    carrier?.sendPart(bytes)
   }
 
   /// Whether so much output is waiting that the caller should send less.
-  package var isCongested: Bool { handler?.isCongested ?? false }
+  package var isCongested: Bool { carrier?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
-    handler?.whenRelieved(body)
+    carrier?.whenRelieved(body)
   }
 
   /// Ends the body and the connection.
   package func end() {
-    handler?.endStream()
+    carrier?.endStream()
   }
 
   /// Has the stream used by a closure, which returns what to call when it ends.
-  func open(_ body: @Sendable (HTTPStream) -> @Sendable () -> Void) {
+  package func open(_ body: @Sendable (HTTPStream) -> @Sendable () -> Void) {
     let onEnd = body(self)
     // Output sent while the stream opens may already have ended it.
     if state.value.hasEnded { onEnd() } else { state.value.onEnd = onEnd }
   }
 
   /// Reports that the stream has ended, for whatever reason.
-  func ended() {
+  package func ended() {
     let onEnd = state.value.onEnd
     state.value = State(hasEnded: true)
     onEnd?()

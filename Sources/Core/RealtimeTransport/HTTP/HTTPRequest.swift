@@ -56,6 +56,39 @@ package struct HTTPRequest: Sendable {
     self.peer = peer
   }
 
+  /// Makes the request that another server has received, to be answered here.
+  ///
+  /// - Parameters:
+  ///   - method: The method.
+  ///   - target: The path and the parameters, as received.
+  ///   - headerLines: The header lines.
+  ///   - body: The body.
+  ///   - peer: The client of the other server.
+  package init(
+    forwarded method: String,
+    target: String,
+    headerLines: [HTTPAnswer.HeaderLine],
+    body: [UInt8],
+    peer: Peer
+  ) {
+    let headers = HTTPHeaders(headerLines.map { ($0.name, $0.value) })
+    self.init(
+      head: HTTPRequestHead(
+        version: .http1_1,
+        method: HTTPMethod(rawValue: method),
+        uri: target,
+        headers: headers
+      ),
+      body: body,
+      peer: peer
+    )
+  }
+
+  /// The header lines, in order.
+  package var headerLines: [HTTPAnswer.HeaderLine] {
+    headers.map { HTTPAnswer.HeaderLine($0.name, $0.value) }
+  }
+
   /// The path and the parameters of a target, without the scheme and the host that a client sends
   /// first if it takes the server for a proxy.
   private static func originForm(of target: String) -> String {

@@ -8,7 +8,7 @@ internal import NIOHTTP1
 /// input is awaited) → closed. Everything happens on the event loop of the channel. A long body is
 /// read only after it has been promised memory, and the next request only after most of the last
 /// response has been read.
-final class PlainRequestHandler: ConnectionHandler {
+final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
   typealias InboundIn = HTTPServerRequestPart
 
   private enum Phase {

@@ -37,7 +37,7 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package let cause: String?
 
   /// Makes an end.
-  init(_ kind: Kind, description: String, cause: String? = nil) {
+  package init(_ kind: Kind, description: String, cause: String? = nil) {
     self.kind = kind
     self.description = description
     self.cause = cause

@@ -16,6 +16,7 @@ final class BenchmarkCluster {
   init(
     _ count: Int,
     leading databases: [String],
+    redirects: Bool = false,
     at shared: SharedPostgres,
     in environment: BenchmarkEnvironment
   ) throws {
@@ -23,7 +24,9 @@ final class BenchmarkCluster {
     let store = try postgres.makeDatabase()
     let stores = PostgresTreeStores(at: PostgresAddress(store))
     for name in databases { _ = try stores.create(name) }
-    servers = try (0..<count).map { _ in try OpenServer(in: environment, store: store) }
+    servers = try (0..<count).map { _ in
+      try OpenServer(in: environment, store: store, redirects: redirects)
+    }
     for (number, name) in databases.enumerated() {
       // A server opens a database when a request arrives and no other server leads it; then the
       // database is moved.

@@ -11,20 +11,22 @@ struct ClusterBenchmarks {
 
   let environment: BenchmarkEnvironment
 
-  var all: [Benchmark] { [put, firstValue, spread] }
+  var all: [Benchmark] {
+    [true, false].flatMap { [put(redirects: $0), firstValue(redirects: $0)] } + [spread]
+  }
 
-  // MARK: Redirects
+  // MARK: Clients of another server
 
-  /// A REST write to a server that redirects it to another one.
-  private var put: Benchmark {
+  /// A REST write to a server that redirects it to another one, or forwards it.
+  private func put(redirects: Bool) -> Benchmark {
     let postgres = SharedPostgres(in: environment)
     return Benchmark(
-      "postgres/redirected-put",
+      "postgres/\(redirects ? "redirected" : "forwarded")-put",
       against: Yardstick(
         "at the leader",
-        prepare: { try puts(to: \.leader, of: try Pair(postgres, in: environment)) }
+        prepare: { try puts(to: \.leader, of: try Pair(postgres, redirects, in: environment)) }
       ),
-      prepare: { try puts(to: \.other, of: try Pair(postgres, in: environment)) }
+      prepare: { try puts(to: \.other, of: try Pair(postgres, redirects, in: environment)) }
     )
   }
 
@@ -62,16 +64,21 @@ struct ClusterBenchmarks {
     return String(location[slash...])
   }
 
-  /// Connecting to a server that redirects the connection to another one, up to the first value.
-  private var firstValue: Benchmark {
+  /// Connecting to a server that redirects the connection to another one, or forwards it, up to the
+  /// first value.
+  private func firstValue(redirects: Bool) -> Benchmark {
     let postgres = SharedPostgres(in: environment)
     return Benchmark(
-      "postgres/redirected-first-value",
+      "postgres/\(redirects ? "redirected" : "forwarded")-first-value",
       against: Yardstick(
         "at the leader",
-        prepare: { try firstValues(from: \.leader, of: try Pair(postgres, in: environment)) }
+        prepare: {
+          try firstValues(from: \.leader, of: try Pair(postgres, redirects, in: environment))
+        }
       ),
-      prepare: { try firstValues(from: \.other, of: try Pair(postgres, in: environment)) }
+      prepare: {
+        try firstValues(from: \.other, of: try Pair(postgres, redirects, in: environment))
+      }
     )
   }
 
@@ -162,8 +169,14 @@ struct ClusterBenchmarks {
 private final class Pair {
   private let cluster: BenchmarkCluster
 
-  init(_ postgres: SharedPostgres, in environment: BenchmarkEnvironment) throws {
-    cluster = try BenchmarkCluster(2, leading: ["hearth"], at: postgres, in: environment)
+  init(_ postgres: SharedPostgres, _ redirects: Bool, in environment: BenchmarkEnvironment) throws {
+    cluster = try BenchmarkCluster(
+      2,
+      leading: ["hearth"],
+      redirects: redirects,
+      at: postgres,
+      in: environment
+    )
   }
 
   /// The port of the server that leads.

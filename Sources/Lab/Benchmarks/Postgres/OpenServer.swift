@@ -17,8 +17,13 @@ final class OpenServer {
   /// - Parameters:
   ///   - environment: Provides the program, and a directory for its files.
   ///   - store: The address of a PostgreSQL for its databases; nil for SQLite in the directory.
+  ///   - redirects: Whether it sends clients to the server that leads their database.
   /// - Throws: ``LoadError`` when it does not start.
-  init(in environment: BenchmarkEnvironment, store: String? = nil) throws {
+  init(
+    in environment: BenchmarkEnvironment,
+    store: String? = nil,
+    redirects: Bool = false
+  ) throws {
     folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
@@ -31,7 +36,8 @@ final class OpenServer {
         "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--rules", rules, "--limit",
         "writes-per-second=1000000", "--limit",
         "write-burst=1000000",
-      ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder.path)/data"]),
+      ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder.path)/data"])
+        + (redirects ? ["--redirect"] : []),
       in: folder
     ) { line in
       announced = (try? JSONParser.parse(line))?["port"]?.integer.map(Int.init)

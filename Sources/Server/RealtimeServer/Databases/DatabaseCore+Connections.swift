@@ -33,7 +33,10 @@ extension DatabaseCore {
       from: ClientNetwork(of: connection.peer)?.description
     )
     allowMessages(of: session)
-    let host = options.advertisedHost ?? connection.request?.namedHost ?? "localhost"
+    let named = connection.request?.namedHost
+    // Where servers forward, clients stay at the name by which they have come.
+    let staysAtName = term != nil && !options.redirectsClients
+    let host = (staysAtName ? named : nil) ?? options.advertisedHost ?? named ?? "localhost"
     let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session.name)
     connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])

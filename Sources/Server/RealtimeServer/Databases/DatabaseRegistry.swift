@@ -41,8 +41,10 @@ final class DatabaseRegistry {
   private var parting: [String: DatabaseCore] = [:]
   /// Databases that could not be opened when that was last tried.
   private var unopened: Set<String> = []
-  /// The last known hosts of databases that other servers lead.
-  private var hosts: [String: String] = [:]
+  /// Called with a database and the server that leads it, or nil for this one, when that is found.
+  var onLeader: (String, String?) -> Void = { _, _ in }
+  /// The servers that lead other databases, as far as is known.
+  private var elsewhere: [String: Redirection] = [:]
 
   init(stores: any TreeStores, leaders: (any DatabaseLeaders)? = nil, context: ServerContext) {
     self.stores = stores
@@ -269,8 +271,8 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
-  /// The last known host of the server that leads a database.
-  func host(of name: String) -> String? { hosts[name] }
+  /// The server that leads a database, if it was another one when that was last asked.
+  func redirection(of name: String) -> Redirection? { elsewhere[name] }
 
   /// A database that this server leads; the future fails with a ``Redirection`` if another one
   /// does.
@@ -287,15 +289,17 @@ extension DatabaseRegistry: LedDatabases {
     leaders.find(name).assumeIsolated().whenComplete { result in
       switch result {
       case .success(.here):
-        self.hosts[name] = nil
+        self.elsewhere[name] = nil
         if let led = self.led(name) {
           led.assumeIsolated().whenComplete { promise.assumeIsolated().completeWith($0) }
         } else {
           promise.fail(RESTError(503, reason: "the database cannot be opened"))
         }
       case .success(.there(let host, let server)):
-        self.hosts[name] = host
-        promise.fail(Redirection(host: host, server: server))
+        let redirection = Redirection(host: host, server: server)
+        self.elsewhere[name] = redirection
+        self.onLeader(name, server)
+        promise.fail(redirection)
       case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason: reason))
       case .success(.absent): promise.fail(Self.absence)
       case .failure(let error): promise.fail(error)
@@ -319,6 +323,7 @@ extension DatabaseRegistry: LedDatabases {
 
   func lead(_ term: LeaseTerm) {
     let name = term.database
+    onLeader(name, nil)
     let opened = StoreThread.open(on: context.eventLoop) { [open = term.open] in try open() }
     let future = core(name, of: opened, for: term)
     entries[name] = .opening(future)
@@ -413,6 +418,7 @@ extension DatabaseRegistry: LedDatabases {
   }
 
   func redirectClients(_ name: String, to host: String?) {
-    parting.removeValue(forKey: name)?.redirectClients(to: host)
+    let next = context.options.redirectsClients ? host : nil
+    parting.removeValue(forKey: name)?.redirectClients(to: next)
   }
 }

@@ -57,6 +57,9 @@ public struct ServerOptions: Sendable {
   /// If its name begins with `s-`, Firebase clients fall back to the original address when this
   /// host disappears.
   public var advertisedHost: String?
+  /// Whether clients are sent to the server that leads their database, where several share a
+  /// storage; otherwise this server forwards to that one what they say.
+  public var redirectsClients = false
   /// The timing of leases, where several servers share a storage.
   package var leadership = LeaseTiming()
   /// How long the server runs without connections before it stops; nil means it never stops for

@@ -149,6 +149,9 @@ extension ServerCore {
           session.connection.keepAlive()
         }
       }
+      if round == 0 {
+        for link in links.values { for client in link.sessions { client.keepAlive() } }
+      }
       scheduleKeepAlives(round: (round + 1) % rounds)
     }
   }
@@ -184,6 +187,7 @@ extension ServerCore {
       .flatMap {
         core.value.databases.disperse()
         core.value.databases.shutDown()
+        core.value.closeLinks()
         let closing = listeners.map { $0.closePlainConnections() }
         return EventLoopFuture.andAllComplete(closing, on: core.eventLoop)
       }
@@ -217,6 +221,7 @@ extension ServerCore {
     metricsTask?.cancel()
     keepAliveTask?.cancel()
     for listener in listeners { listener.dropPlainConnections() }
+    closeLinks()
     let closing = isListening ? listeners.map { $0.close() } : []
     EventLoopFuture.andAllComplete(closing + [close()], on: eventLoop)
       .assumeIsolated().whenComplete { _ in

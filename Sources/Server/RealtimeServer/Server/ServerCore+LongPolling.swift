@@ -88,7 +88,9 @@ extension ServerCore {
 
   /// Accepts a WebSocket that has been admitted, which may be meant for a long-polling session.
   func acceptSocket(_ socket: ServerConnection) -> ServerHandlers.Callbacks {
-    guard let request = socket.request, request.parameter("s") != nil else { return accept(socket) }
+    guard let request = socket.request else { return accept(socket) }
+    if isLink(request) { return acceptLink(socket) }
+    guard request.parameter("s") != nil else { return accept(socket) }
     if let callbacks = session(named: request)?.offer(socket) { return callbacks }
     let host = options.advertisedHost ?? request.namedHost ?? "localhost"
     socket.send(EncodedMessage(ServerMessage.reset(host: host).encoded()))

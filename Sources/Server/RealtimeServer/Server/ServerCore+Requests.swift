@@ -7,14 +7,31 @@ extension ServerCore {
   /// Answers a request that does not ask for a WebSocket.
   ///
   /// Neither the path nor the parameters are logged, because they contain data and credentials.
-  func answer(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - isForwarded: Whether another server forwards it, to which it must not go back.
+  ///   - attempt: How often another server was asked that turned out not to lead the database.
+  /// - Returns: The reply; the future fails only with a ``Redirection`` for a forwarded request.
+  func answer(
+    _ request: HTTPRequest,
+    isForwarded: Bool = false,
+    attempt: Int = 0
+  ) -> EventLoopFuture<HTTPReply> {
     if request.path == PollRequest.path {
       return inTurn(of: request) { self.poll(request) }
     }
     let sender = sender(of: request)
     let answered = inTurn(of: request) { self.reply(to: request, from: sender) }
-    let reply = answered.assumeIsolated().flatMapErrorThrowing { error in
+    let forwarded = answered.assumeIsolated().flatMapError { error -> EventLoopFuture<HTTPReply> in
+      guard let redirection = error as? Redirection, !isForwarded, self.isForwarded(request) else {
+        return self.eventLoop.makeFailedFuture(error)
+      }
+      return self.forward(request, by: redirection, attempt: attempt)
+    }
+    let reply = forwarded.flatMapErrorThrowing { error in
       if let redirection = error as? Redirection {
+        if isForwarded { throw redirection }
         return .answer(self.redirect(request, by: redirection, from: sender))
       }
       return .answer((error as? RESTError ?? RESTError(500, reason: "the server failed")).answer)

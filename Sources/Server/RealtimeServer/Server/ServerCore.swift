@@ -33,6 +33,10 @@ final class ServerCore {
   let pageVersions = PageVersions()
   /// The redirect tickets that have been used at this server.
   var usedTickets = UsedTickets()
+  /// The links to other servers, by their run, over which clients here reach their databases.
+  var links: [String: ForwardingLink] = [:]
+  /// The links from other servers, whose clients reach their databases here.
+  var forwarded: [ForwardedClients] = []
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]
   /// The same by network; nil stands for this machine.
@@ -44,6 +48,7 @@ final class ServerCore {
     self.context = context
     self.leaders = leaders
     databases = DatabaseRegistry(stores: stores, leaders: leaders, context: context)
+    databases.onLeader = { [weak self] in self?.leaveLinks(of: $0, to: $1) }
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
     context.onLoss = { [weak self] in self?.fail($0) }
     context.metrics = { [weak self] in self?.metrics ?? .null }
@@ -109,7 +114,9 @@ final class ServerCore {
       .min { $0.1.begin < $1.1.begin }
     let guest = open.compactMap { database in database.idlestGuest.map { (database, $0) } }
       .min { $0.1.lastMessage < $1.1.lastMessage }
-    guard let (database, session) = idle ?? guest else { return false }
+    guard let (database, session) = idle ?? guest else {
+      return links.values.contains { $0.makeRoom() }
+    }
     database.makeRoom(session)
     return true
   }
@@ -121,15 +128,19 @@ final class ServerCore {
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     // A session that moves to a WebSocket is no further connection.
     if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
+    if isLink(request) {
+      let refusal = refusal(ofLink: request, isOpened: false)
+      return eventLoop.makeSucceededFuture(refusal?.answer)
+    }
     if let refusal = refusal(of: request.peer) {
       return eventLoop.makeSucceededFuture(refusal.answer)
     }
     let isTold = options.isEmulator
-    let isLocal = request.peer.isLocal
+    let staysAway = request.peer.isLocal && options.redirectsClients
     return database(for: request).map { _ in nil }.flatMapErrorThrowing { error in
       // A client that came over the network is let in, so that it can be redirected.
       if let redirection = error as? Redirection {
-        return isLocal ? RESTError(redirection).answer : nil
+        return staysAway ? RESTError(redirection).answer : nil
       }
       return isTold
         ? nil : (error as? RESTError ?? RESTError(500, reason: "the server failed")).answer
@@ -143,8 +154,10 @@ final class ServerCore {
     }
     let name = name(in: request)
     if let database = databases.opened(name) { return database.accept(connection) }
-    if let host = databases.host(of: name) {
-      connection.send(EncodedMessage(ServerMessage.reset(host: host).encoded()))
+    if let redirection = databases.redirection(of: name) {
+      guard options.redirectsClients else { return forward(connection, to: name, by: redirection) }
+      let reset = ServerMessage.reset(host: redirection.host)
+      connection.send(EncodedMessage(reset.encoded()))
       return turnAway(connection, because: "another server leads the database")
     }
     // Admission has opened the database, unless the client is only let in to be told why not. Or

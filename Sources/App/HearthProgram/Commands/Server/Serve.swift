@@ -96,8 +96,14 @@ struct Serve: AsyncParsableCommand {
       throw CommandFailure(
         .usage,
         description:
-          "--store with --address needs --advertise, the name at which clients reach this server"
-          + " and no other"
+          "--store with --address needs --advertise, the name at which the other servers reach this"
+          + " one and no other"
+      )
+    }
+    if storage.store == nil, network.redirect {
+      throw CommandFailure(
+        .usage,
+        description: "--redirect needs --store, whose servers clients are sent to"
       )
     }
     try pages.apply(to: &serverOptions)

@@ -220,13 +220,21 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Where clients reach this server and no other: behind a proxy, or when several servers share \
-      a storage; official JavaScript clients leave a lost host only if its name begins with s-.
+      Where clients reach this server behind a proxy; or, when several servers share a storage, \
+      where the others reach this one and no other.
       """,
       valueName: "host[:port]"
     )
   )
   var advertise: String?
+
+  @Flag(
+    help: """
+      When several servers share a storage, send clients to the one that leads their database, \
+      instead of forwarding what they say; each server then needs a name that clients reach.
+      """
+  )
+  var redirect = false
 
   @Flag(
     help: """
@@ -261,6 +269,7 @@ struct NetworkOptions: ParsableArguments {
     case (nil, _?):
       throw CommandFailure(.usage, description: "--tls-key needs the certificate (--tls-cert)")
     }
+    options.redirectsClients = redirect
     options.allowsPlaintext = allowPlaintext
     if let advertise {
       guard options.port != nil else {

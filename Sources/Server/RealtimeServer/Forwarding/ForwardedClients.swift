@@ -1,0 +1,362 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// The clients that another server forwards to this one over a link; confined to the event loop.
+///
+/// Each counts as a client of this server, with the address and the credentials that it has shown
+/// to the other one, which has also checked it against the limits for connections.
+final class ForwardedClients {
+  private let link: any MessageConnection
+  private let core: ServerCore
+  private var sessions: [Int: ForwardedSession] = [:]
+  private var streams: [Int: ForwardedStream] = [:]
+  /// The requests whose body is still to come.
+  private var requests: [Int: (head: [UInt8], assembler: LinkAssembler)] = [:]
+  private var lastHeard = NIODeadline.now()
+  private var watch: Scheduled<Void>?
+  private var hasEnded = false
+  /// Who waits until the other server has read more.
+  private var waiting: [() -> Void] = []
+
+  /// Accepts a link.
+  init(_ link: any MessageConnection, of core: ServerCore) {
+    self.link = link
+    self.core = core
+    link.allow(isStranger: false, messageBytes: 2 * LinkFrame.pieceBytes)
+    send(.beat, 0)
+    scheduleWatch()
+  }
+
+  // MARK: Sending
+
+  func send(_ kind: LinkFrame.Kind, _ number: Int, _ payload: some Collection<UInt8> = []) {
+    link.send(EncodedMessage(LinkFrame.bytes(kind, number, payload)))
+  }
+
+  /// Sends a message that is encoded for a client already.
+  func send(_ message: EncodedMessage, _ number: Int) {
+    send(.whole, number)
+    link.send(message)
+  }
+
+  func sendMessage(_ message: [UInt8], _ number: Int) {
+    for frame in LinkFrame.frames(of: message, number) { link.send(EncodedMessage(frame)) }
+  }
+
+  var isCongested: Bool { link.isCongested }
+
+  /// Calls a closure once, as soon as the other server has read most of what was sent.
+  func whenRelieved(_ body: @escaping () -> Void) {
+    waiting.append(body)
+    guard waiting.count == 1 else { return }
+    link.whenRelieved { [weak self] in
+      guard let self else { return }
+      let bodies = waiting
+      waiting = []
+      for body in bodies { body() }
+    }
+  }
+
+  // MARK: Receiving
+
+  func receive(_ bytes: [UInt8]) {
+    lastHeard = .now()
+    guard let frame = LinkFrame(bytes) else {
+      return link.close(code: CloseCode.goingAway, reason: "the other server spoke otherwise")
+    }
+    let number = frame.exchange
+    switch frame.kind {
+    case .beat: send(.beat, 0)
+    case .session: open(frame)
+    case .request: requests[number] = (Array(frame.payload), LinkAssembler())
+    case .piece, .message:
+      if let session = sessions[number] {
+        session.receive(frame)
+      } else if let body = requests[number]?.assembler.take(frame),
+        let request = requests.removeValue(forKey: number)
+      {
+        answer(number, head: request.head, body: body)
+      }
+    case .hold, .resume:
+      sessions[number]?.output.isHeld = frame.kind == .hold
+      streams[number]?.output.isHeld = frame.kind == .hold
+    case .excess:
+      if let id = Int64(String(decoding: frame.payload, as: UTF8.self)) {
+        sessions[number]?.skipped(id)
+      }
+    case .end:
+      let reason = String(decoding: frame.payload, as: UTF8.self)
+      requests[number] = nil
+      sessions.removeValue(forKey: number)?.ended(ConnectionEnd(.lost, description: reason))
+      streams.removeValue(forKey: number)?.stream?.ended()
+    case .answer, .stream, .whole, .limits, .elsewhere: break
+    }
+  }
+
+  private func open(_ frame: LinkFrame) {
+    let number = frame.exchange
+    guard let request = HTTPRequest(linkHead: frame.payload, body: [], ownPeer: .thisServer) else {
+      return send(.end, number, "\(CloseCode.goingAway) the request is malformed".utf8)
+    }
+    let session = ForwardedSession(request, number, of: self, on: core.eventLoop)
+    sessions[number] = session
+    core.database(for: request).assumeIsolated().whenComplete { [weak self] result in
+      guard let self, sessions[number] === session else { return }
+      switch result {
+      case .success(let database): session.begin { database.accept($0) }
+      case .failure:
+        // The other server finds out who leads the database when the client connects again.
+        session.close(code: CloseCode.goingAway, reason: "this server does not lead the database")
+      }
+    }
+  }
+
+  private func answer(_ number: Int, head: [UInt8], body: [UInt8]) {
+    guard let request = HTTPRequest(linkHead: head, body: body, ownPeer: .thisServer) else {
+      return send(.end, number)
+    }
+    core.answer(request, isForwarded: true).assumeIsolated().whenComplete { [weak self] result in
+      switch result {
+      case .success(let reply): self?.send(reply, number)
+      case .failure: self?.send(.elsewhere, number)
+      }
+    }
+  }
+
+  private func send(_ reply: HTTPReply, _ number: Int) {
+    switch reply {
+    case .answer(let answer):
+      send(.answer, number, answer.linkHead)
+      sendMessage(answer.body, number)
+    case .stream(let answer, let open):
+      guard !hasEnded else { return }
+      send(.stream, number, answer.linkHead)
+      let carrier = ForwardedStream(number, of: self)
+      let stream = HTTPStream(carrier, on: core.eventLoop)
+      carrier.stream = stream
+      streams[number] = carrier
+      stream.open(open)
+    }
+  }
+
+  // MARK: Ending
+
+  /// Forgets a session that this server has closed, or a stream that it has ended.
+  func ended(_ number: Int, code: UInt16, reason: String) {
+    sessions[number] = nil
+    streams[number] = nil
+    send(.end, number, "\(code) \(reason)".utf8)
+  }
+
+  /// Ends the exchanges of a link that has ended.
+  func ended(_ end: ConnectionEnd) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    watch?.cancel()
+    core.forwarded.removeAll { $0 === self }
+    core.logger.notice(
+      "a link from another server has ended: \(end)",
+      metadata: ["clients": "\(sessions.count)"]
+    )
+    let (sessions, streams) = (sessions, streams)
+    self.sessions = [:]
+    self.streams = [:]
+    for session in sessions.values { session.ended(end) }
+    for stream in streams.values { stream.stream?.ended() }
+  }
+
+  /// Closes the link.
+  func close() {
+    link.close(code: CloseCode.goingAway, reason: "the server is stopping")
+  }
+
+  private func scheduleWatch() {
+    watch = core.eventLoop.assumeIsolated().scheduleTask(in: ForwardingLink.interval) {
+      [weak self] in
+      guard let self else { return }
+      guard NIODeadline.now() - lastHeard <= ForwardingLink.patience else {
+        return link.close(code: CloseCode.goingAway, reason: "the other server is silent")
+      }
+      scheduleWatch()
+    }
+  }
+}
+
+/// Whether a client of another server can take more, and who waits for that.
+///
+/// A class, because who is told that more may be sent may ask to be told again.
+final class ForwardedOutput {
+  /// Whether the other server has asked to send nothing for now.
+  var isHeld = false {
+    didSet {
+      guard !isHeld, let onRelief else { return }
+      self.onRelief = nil
+      onRelief()
+    }
+  }
+
+  private var onRelief: (() -> Void)?
+
+  /// Calls a closure once, as soon as more may be sent.
+  func whenRelieved(over link: ForwardedClients?, _ body: @escaping () -> Void) {
+    if isHeld { onRelief = body } else { link?.whenRelieved(body) }
+  }
+}
+
+/// The connection of a client to another server, as this one sees it.
+final class ForwardedSession: MessageConnection {
+  let peer: Peer
+  private(set) var request: HTTPRequest?
+  let output = ForwardedOutput()
+  private let number: Int
+  private weak var link: ForwardedClients?
+  private let eventLoop: any EventLoop
+  private var callbacks: ServerHandlers.Callbacks?
+  private var assembler = LinkAssembler()
+  private var isReading = false
+  private var hasEnded = false
+  /// What has arrived while nothing was read.
+  private var inbox = CircularBuffer<Arrival>()
+
+  private enum Arrival {
+    case message([UInt8])
+    case excess(Int64)
+  }
+
+  init(
+    _ request: HTTPRequest,
+    _ number: Int,
+    of link: ForwardedClients,
+    on eventLoop: any EventLoop
+  ) {
+    peer = request.peer
+    self.request = request
+    self.number = number
+    self.link = link
+    self.eventLoop = eventLoop
+  }
+
+  /// Has the session accepted, and delivers what has arrived meanwhile.
+  func begin(_ accept: (any MessageConnection) -> ServerHandlers.Callbacks) {
+    let callbacks = accept(self)
+    request = nil
+    guard !hasEnded else {
+      return callbacks.onClose(ConnectionEnd(.closed, description: "closed while accepted"))
+    }
+    self.callbacks = callbacks
+    // It may have been paused while it was accepted.
+    isReading = !isPaused
+    deliver()
+  }
+
+  private var isPaused = false
+
+  func receive(_ frame: LinkFrame) {
+    guard let message = assembler.take(frame) else { return }
+    inbox.append(.message(message))
+    deliver()
+  }
+
+  func skipped(_ id: Int64) {
+    inbox.append(.excess(id))
+    deliver()
+  }
+
+  private func deliver() {
+    while isReading, let callbacks, let next = inbox.popFirst() {
+      switch next {
+      case .message(let message): callbacks.onMessage(message)
+      case .excess(let id): callbacks.onExcess(id)
+      }
+    }
+  }
+
+  /// Reports that the client has gone, or the way to it.
+  func ended(_ end: ConnectionEnd) {
+    guard !hasEnded else { return }
+    hasEnded = true
+    inbox.removeAll()
+    callbacks?.onClose(end)
+    callbacks = nil
+  }
+
+  // MARK: MessageConnection
+
+  var isCongested: Bool { output.isHeld || link?.isCongested == true }
+
+  var hasNotableOutput: Bool { isCongested }
+
+  func send(_ message: EncodedMessage) {
+    guard !hasEnded else { return }
+    link?.send(message, number)
+  }
+
+  func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
+    guard !isCongested else { return false }
+    send(message)
+    return true
+  }
+
+  func allow(isStranger: Bool, messageBytes: Int) {
+    link?.send(.limits, number, "\(isStranger ? 1 : 0) \(messageBytes)".utf8)
+  }
+
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output.whenRelieved(over: link) { [weak self] in
+      guard let self, !hasEnded else { return }
+      // The client and the link take turns at being behind.
+      if isCongested { whenRelieved(body) } else { body() }
+    }
+  }
+
+  /// The other server keeps the connection alive.
+  func keepAlive() {}
+
+  func setReading(_ isReading: Bool) {
+    guard isPaused == isReading else { return }
+    isPaused = !isReading
+    link?.send(isReading ? .resume : .hold, number)
+    guard callbacks != nil else { return }
+    self.isReading = isReading
+    deliver()
+  }
+
+  func close(code: UInt16, reason: String) {
+    guard !hasEnded else { return }
+    link?.ended(number, code: code, reason: reason)
+    let end = ConnectionEnd(.closed, description: reason)
+    eventLoop.assumeIsolated().execute { self.ended(end) }
+  }
+}
+
+/// The streamed answer to a client of another server.
+final class ForwardedStream: HTTPStreamCarrier {
+  let output = ForwardedOutput()
+  weak var stream: HTTPStream?
+  private let number: Int
+  private weak var link: ForwardedClients?
+
+  init(_ number: Int, of link: ForwardedClients) {
+    self.number = number
+    self.link = link
+  }
+
+  var isCongested: Bool { output.isHeld || link?.isCongested == true }
+
+  func whenRelieved(_ body: @escaping () -> Void) {
+    output.whenRelieved(over: link, body)
+  }
+
+  func sendPart(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    link?.sendMessage(bytes, number)
+  }
+
+  func endStream() {
+    let stream = stream
+    link?.ended(number, code: CloseCode.normal, reason: "")
+    stream?.ended()
+  }
+}

@@ -1,0 +1,394 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// A connection to the server that leads databases whose clients have reached this one.
+///
+/// It carries what all of them say, side by side. State: connecting (what is sent waits) → open →
+/// ended. When it ends, all exchanges over it end too: their clients connect again, and this server
+/// finds out who leads the database by then. Confined to the event loop.
+final class ForwardingLink {
+  private enum Phase {
+    case connecting(waiting: [[UInt8]])
+    case open
+    case ended
+  }
+
+  /// An exchange of a client with the other server.
+  private final class Exchange {
+    enum Client {
+      case session(any MessageConnection)
+      /// A request, and the head of its answer as soon as that has arrived.
+      case request(EventLoopPromise<HTTPReply>, answer: HTTPAnswer?)
+      /// A stream, and the pieces that arrived before it was opened.
+      case stream(HTTPStream?, early: [[UInt8]])
+    }
+
+    var client: Client
+    var assembler = LinkAssembler()
+    /// Whether the other server was asked to send nothing for now.
+    var isHeld = false
+    /// Whether the other server takes nothing for now.
+    var isHolding = false
+    /// Whether the client has been allowed nothing yet.
+    var isStranger = true
+    /// The database that it is about.
+    let database: String
+    /// When it began.
+    let begin = NIODeadline.now()
+
+    init(_ client: Client, about database: String) {
+      self.client = client
+      self.database = database
+    }
+  }
+
+  /// Thrown when the other server does not lead the database of a request, which it did not carry
+  /// out.
+  struct NotLedThere: Error {}
+
+  /// How often each end shows that it is alive.
+  static let interval = TimeAmount.seconds(1)
+  /// How long the other end may be silent: longer than any pause of a server that works.
+  static let patience = TimeAmount.seconds(6)
+
+  /// The run of the other server.
+  let server: String
+  private let context: ServerContext
+  private let onEnd: () -> Void
+  private var connection: ClientConnection?
+  private var phase = Phase.connecting(waiting: [])
+  private var exchanges: [Int: Exchange] = [:]
+  private var lastNumber = 0
+  /// The exchange that the next message belongs to, as it is.
+  private var addressee: Int?
+  private var lastHeard = NIODeadline.now()
+  private var beat: Scheduled<Void>?
+  /// Whether clients wait until the other server has read more.
+  private var isCongested = false
+
+  /// Starts to connect.
+  ///
+  /// - Parameters:
+  ///   - target: The other server.
+  ///   - server: Its run.
+  ///   - ticket: What proves to it that this server may.
+  ///   - context: The context of this server.
+  ///   - onEnd: Called once when the link has ended.
+  init(
+    to target: ConnectionTarget,
+    server: String,
+    ticket: String,
+    context: ServerContext,
+    onEnd: @escaping () -> Void
+  ) {
+    self.server = server
+    self.context = context
+    self.onEnd = onEnd
+    let link = NIOLoopBound(self, eventLoop: context.eventLoop)
+    connection = ClientConnection(
+      to: target,
+      parameters: "&\(LinkTicket.parameter)=\(ticket)",
+      on: context.eventLoop,
+      onMessage: { link.value.receive($0) },
+      onClose: { link.value.ended("\($0)") }
+    )
+    scheduleBeat()
+  }
+
+  /// The WebSockets that are forwarded.
+  var sessions: [any MessageConnection] {
+    exchanges.values.compactMap { if case .session(let client) = $0.client { client } else { nil } }
+  }
+
+  // MARK: Clients
+
+  /// Forwards what a client of a database says, and answers it with what the other server says.
+  func forward(
+    _ client: any MessageConnection,
+    to database: String
+  ) -> ServerHandlers.Callbacks {
+    guard let request = client.request else {
+      client.close(code: CloseCode.goingAway, reason: "it has no request")
+      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
+    }
+    context.connectionOpened()
+    let number = begin(.session(client), about: database)
+    send(.session, number, request.linkHead)
+    let link = NIOLoopBound(self, eventLoop: context.eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { link.value.sendMessage($0, number) },
+      onExcess: { link.value.send(.excess, number, "\($0)".utf8) },
+      onClose: { link.value.closed(number, because: $0) }
+    )
+  }
+
+  /// Has a request about a database answered by the other server.
+  ///
+  /// - Returns: The reply; the future fails with a ``RESTError`` if the link ends before, and with
+  ///   ``NotLedThere`` if the other server does not lead the database.
+  func forward(_ request: HTTPRequest, about database: String) -> EventLoopFuture<HTTPReply> {
+    let promise = context.eventLoop.makePromise(of: HTTPReply.self)
+    if case .ended = phase {
+      promise.fail(Self.loss)
+      return promise.futureResult
+    }
+    let number = begin(.request(promise, answer: nil), about: database)
+    send(.request, number, request.linkHead)
+    sendMessage(request.body, number)
+    return promise.futureResult
+  }
+
+  /// Ends the WebSocket that needs its place least: the oldest that has been allowed nothing.
+  ///
+  /// - Returns: Whether there was one.
+  func makeRoom() -> Bool {
+    let oldest = exchanges.values.filter { exchange in
+      if case .session = exchange.client { exchange.isStranger } else { false }
+    }.min { $0.begin < $1.begin }
+    guard case .session(let client)? = oldest?.client else { return false }
+    client.close(code: CloseCode.goingAway, reason: "the server needs its place for another client")
+    return true
+  }
+
+  /// Ends what is about a database that the other server no longer leads.
+  func leave(_ database: String) {
+    for (number, exchange) in exchanges where exchange.database == database {
+      send(.end, number, "the database is led elsewhere".utf8)
+      end(number, exchange, code: CloseCode.goingAway, reason: "another server leads the database")
+    }
+  }
+
+  private func begin(_ client: Exchange.Client, about database: String) -> Int {
+    lastNumber += 1
+    exchanges[lastNumber] = Exchange(client, about: database)
+    return lastNumber
+  }
+
+  /// Forgets a client that has gone.
+  private func closed(_ number: Int, because end: ConnectionEnd) {
+    guard let exchange = exchanges.removeValue(forKey: number) else { return }
+    send(.end, number, "\(end)".utf8)
+    if case .session = exchange.client { context.connectionClosed() }
+  }
+
+  // MARK: Sending
+
+  private func send(_ kind: LinkFrame.Kind, _ number: Int, _ payload: some Collection<UInt8> = []) {
+    send(LinkFrame.bytes(kind, number, payload))
+  }
+
+  private func sendMessage(_ message: [UInt8], _ number: Int) {
+    guard exchanges[number] != nil else { return }
+    for frame in LinkFrame.frames(of: message, number) { send(frame) }
+    pauseClients()
+  }
+
+  private func send(_ frame: [UInt8]) {
+    switch phase {
+    case .connecting(var waiting):
+      phase = .ended
+      waiting.append(frame)
+      phase = .connecting(waiting: waiting)
+    case .open: connection?.send(frame)
+    case .ended: break
+    }
+  }
+
+  /// Reads nothing more from any client until the other server has read what they have sent.
+  private func pauseClients() {
+    guard !isCongested, case .open = phase, connection?.isCongested == true else { return }
+    isCongested = true
+    setReading()
+    connection?.whenRelieved { [weak self] in
+      self?.isCongested = false
+      self?.setReading()
+    }
+  }
+
+  private func setReading() {
+    for exchange in exchanges.values { setReading(exchange) }
+  }
+
+  private func setReading(_ exchange: Exchange) {
+    guard case .session(let client) = exchange.client else { return }
+    client.setReading(!isCongested && !exchange.isHolding)
+  }
+
+  // MARK: Receiving
+
+  private func receive(_ bytes: [UInt8]) {
+    lastHeard = .now()
+    if let number = addressee {
+      addressee = nil
+      if let exchange = exchanges[number] { deliver(bytes, to: exchange, number) }
+      return
+    }
+    guard let frame = LinkFrame(bytes) else { return connection?.close() ?? () }
+    if frame.kind == .whole { return addressee = frame.exchange }
+    if frame.kind == .beat { return opened() }
+    // The other server may speak to a client that has gone in the meantime.
+    guard let exchange = exchanges[frame.exchange] else { return }
+    take(frame, for: exchange)
+  }
+
+  private func take(_ frame: LinkFrame, for exchange: Exchange) {
+    let number = frame.exchange
+    switch frame.kind {
+    case .piece, .message:
+      if let message = exchange.assembler.take(frame) { deliver(message, to: exchange, number) }
+    case .answer, .stream: answered(frame, exchange)
+    case .hold, .resume:
+      exchange.isHolding = frame.kind == .hold
+      setReading(exchange)
+    case .limits:
+      let numbers = frame.payload.split(separator: 0x20)
+        .map { Int(String(decoding: $0, as: UTF8.self)) }
+      guard case .session(let client) = exchange.client, numbers.count == 2,
+        let isStranger = numbers[0], let bytes = numbers[1]
+      else { return }
+      exchange.isStranger = isStranger == 1
+      client.allow(isStranger: isStranger == 1, messageBytes: bytes)
+    case .end: ended(frame, exchange)
+    case .elsewhere:
+      guard case .request(let promise, nil) = exchange.client else { return }
+      exchanges[number] = nil
+      promise.fail(NotLedThere())
+    case .session, .request, .whole, .excess, .beat: break
+    }
+  }
+
+  /// The other server has greeted this one, or is alive.
+  private func opened() {
+    guard case .connecting(let waiting) = phase else { return }
+    phase = .open
+    for frame in waiting { connection?.send(frame) }
+    pauseClients()
+  }
+
+  private func answered(_ frame: LinkFrame, _ exchange: Exchange) {
+    guard case .request(let promise, nil) = exchange.client,
+      let answer = HTTPAnswer(linkHead: frame.payload)
+    else { return }
+    guard frame.kind == .stream else {
+      exchange.client = .request(promise, answer: answer)
+      return
+    }
+    exchange.client = .stream(nil, early: [])
+    let number = frame.exchange
+    let link = NIOLoopBound(self, eventLoop: context.eventLoop)
+    let end = ConnectionEnd(.lost, description: "the client has left")
+    promise.succeed(
+      .stream(answer) { stream in
+        link.value.open(stream, number)
+        return { link.value.closed(number, because: end) }
+      }
+    )
+  }
+
+  private func open(_ stream: HTTPStream, _ number: Int) {
+    guard let exchange = exchanges[number], case .stream(_, let early) = exchange.client else {
+      // The other server has ended it meanwhile.
+      return stream.end()
+    }
+    exchange.client = .stream(stream, early: [])
+    for piece in early { deliver(piece, to: exchange, number) }
+  }
+
+  /// Passes a message on to the client.
+  private func deliver(_ message: [UInt8], to exchange: Exchange, _ number: Int) {
+    switch exchange.client {
+    case .session(let client):
+      client.send(EncodedMessage(message))
+      hold(exchange, number, client.isCongested) { client.whenRelieved($0) }
+    case .request(let promise, var answer?):
+      answer.body = message
+      exchanges[number] = nil
+      promise.succeed(.answer(answer))
+    case .stream(let stream?, _):
+      stream.send(message)
+      hold(exchange, number, stream.isCongested) { stream.whenRelieved($0) }
+    case .stream(nil, let early): exchange.client = .stream(nil, early: early + [message])
+    case .request(_, nil): break
+    }
+  }
+
+  /// Asks the other server to wait while a client does not keep up.
+  private func hold(
+    _ exchange: Exchange,
+    _ number: Int,
+    _ isBehind: Bool,
+    whenRelieved: (@escaping () -> Void) -> Void
+  ) {
+    guard isBehind, !exchange.isHeld else { return }
+    exchange.isHeld = true
+    send(.hold, number)
+    whenRelieved { [weak self, weak exchange] in
+      exchange?.isHeld = false
+      self?.send(.resume, number)
+    }
+  }
+
+  /// The other server has ended an exchange.
+  private func ended(_ frame: LinkFrame, _ exchange: Exchange) {
+    let parts = frame.payload.split(separator: 0x20, maxSplits: 1)
+      .map { String(decoding: $0, as: UTF8.self) }
+    let code = parts.first.flatMap { UInt16($0) } ?? CloseCode.goingAway
+    end(frame.exchange, exchange, code: code, reason: parts.count > 1 ? parts[1] : "")
+  }
+
+  private func end(_ number: Int, _ exchange: Exchange, code: UInt16, reason: String) {
+    exchanges[number] = nil
+    switch exchange.client {
+    case .session(let client):
+      context.connectionClosed()
+      client.close(code: code, reason: reason)
+    case .request(let promise, _): promise.fail(Self.loss)
+    case .stream(let stream, _): stream?.end()
+    }
+  }
+
+  // MARK: Ending
+
+  /// Ends the link and all exchanges.
+  func close() {
+    connection?.close()
+  }
+
+  private static let loss = RESTError(
+    503,
+    reason:
+      "the server that leads the database was lost before it answered: what was written may be "
+      + "stored or not"
+  )
+
+  private func scheduleBeat() {
+    beat = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
+      guard let self else { return }
+      if NIODeadline.now() - lastHeard > Self.patience { return close() }
+      send(.beat, 0)
+      scheduleBeat()
+    }
+  }
+
+  private func ended(_ reason: String) {
+    if case .ended = phase { return }
+    phase = .ended
+    beat?.cancel()
+    connection = nil
+    context.logger.notice(
+      "a link to another server has ended: \(reason)",
+      metadata: ["exchanges": "\(exchanges.count)"]
+    )
+    for (number, exchange) in exchanges {
+      end(
+        number,
+        exchange,
+        code: CloseCode.goingAway,
+        reason: "the server that leads the database was lost"
+      )
+    }
+    onEnd()
+  }
+}

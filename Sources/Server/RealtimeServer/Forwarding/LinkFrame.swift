@@ -1,0 +1,187 @@
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// What two servers tell each other about a client of the one and a database of the other.
+///
+/// A link carries messages as any connection does. Each begins with a letter for its kind, the
+/// number of the exchange that it belongs to, and a colon. An exchange is a client's connection or
+/// an HTTP request; the server that the client has reached numbers it.
+struct LinkFrame {
+  /// What a frame says; the letters are those on the wire.
+  enum Kind: UInt8 {
+    /// A client has connected: the head of its request.
+    case session = 0x73  // s
+    /// A client has sent an HTTP request: its head, which is followed by its body as a message.
+    case request = 0x72  // r
+    /// The head of the answer to a request, which is followed by its body as a message.
+    case answer = 0x61  // a
+    /// The head of an answer whose body is streamed, as any number of messages.
+    case stream = 0x74  // t
+    /// A message, or the last piece of one.
+    case message = 0x6D  // m
+    /// A piece of a message that goes on.
+    case piece = 0x70  // p
+    /// The next message of the link, as it is, belongs to the exchange.
+    case whole = 0x77  // w
+    /// Nothing more should be sent for now.
+    case hold = 0x68  // h
+    /// Sending may go on.
+    case resume = 0x67  // g
+    /// The limits for the client's messages.
+    case limits = 0x6C  // l
+    /// The number of a request that was too long and has been skipped.
+    case excess = 0x78  // x
+    /// The exchange is over: the code of the WebSocket's close, and the reason.
+    case end = 0x65  // e
+    /// The database of the exchange is not led here, and nothing was carried out.
+    case elsewhere = 0x76  // v
+    /// The other server is alive.
+    case beat = 0x62  // b
+  }
+
+  /// The longest payload of a frame, in bytes: longer messages go in pieces, so that others get
+  /// their turn in between.
+  static let pieceBytes = 256 * 1_024
+
+  let kind: Kind
+  /// The exchange; 0 for the link itself.
+  let exchange: Int
+  let payload: ArraySlice<UInt8>
+
+  /// Parses a message of a link; nil if it is none.
+  init?(_ bytes: [UInt8]) {
+    guard let first = bytes.first, let kind = Kind(rawValue: first) else { return nil }
+    var number = 0
+    var index = 1
+    while index < bytes.count, (0x30...0x39).contains(bytes[index]), index <= 18 {
+      number = number * 10 + Int(bytes[index] - 0x30)
+      index += 1
+    }
+    guard index > 1, index < bytes.count, bytes[index] == 0x3A else { return nil }
+    self.kind = kind
+    exchange = number
+    payload = bytes[(index + 1)...]
+  }
+
+  /// Encodes a frame.
+  static func bytes(
+    _ kind: Kind,
+    _ exchange: Int,
+    _ payload: some Collection<UInt8> = []
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(payload.count + 12)
+    bytes.append(kind.rawValue)
+    bytes.append(contentsOf: "\(exchange):".utf8)
+    bytes.append(contentsOf: payload)
+    return bytes
+  }
+
+  /// Encodes a message of an exchange, in as many frames as it takes.
+  static func frames(of message: [UInt8], _ exchange: Int) -> [[UInt8]] {
+    var frames: [[UInt8]] = []
+    var start = 0
+    while message.count - start > pieceBytes {
+      frames.append(bytes(.piece, exchange, message[start..<(start + pieceBytes)]))
+      start += pieceBytes
+    }
+    frames.append(bytes(.message, exchange, message[start...]))
+    return frames
+  }
+}
+
+/// The message that arrives in pieces.
+struct LinkAssembler {
+  private var pieces: [UInt8] = []
+
+  /// Takes a frame; returns the message if it is complete.
+  mutating func take(_ frame: LinkFrame) -> [UInt8]? {
+    if frame.kind == .message, pieces.isEmpty { return Array(frame.payload) }
+    pieces.append(contentsOf: frame.payload)
+    return frame.kind == .message ? pieces.take() : nil
+  }
+}
+
+extension Array {
+  /// Empties the array and returns what it held.
+  fileprivate mutating func take() -> Self {
+    defer { self = [] }
+    return self
+  }
+}
+
+extension HTTPRequest {
+  /// The head of a request for the server that leads its database.
+  var linkHead: [UInt8] {
+    let json = JSONValue.object(
+      ("m", .string(method)),
+      ("t", .string(target)),
+      ("h", HTTPAnswer.HeaderLine.json(headerLines)),
+      // A process that may use the private socket may do everything; see `DatabaseCore.identity`.
+      ("p", peer.isLocal ? .null : .string(peer.description))
+    )
+    return Array(json.text.utf8)
+  }
+
+  /// Reads the head of a request that another server passes on; nil if it is none.
+  ///
+  /// - Parameters:
+  ///   - head: The head.
+  ///   - body: The body.
+  ///   - ownPeer: Whom a process of the other server's machine counts as.
+  init?(linkHead head: some Collection<UInt8>, body: [UInt8], ownPeer: Peer) {
+    guard let json = try? JSONParser.parse(Array(head)), let method = json["m"]?.string,
+      let target = json["t"]?.string, let lines = HTTPAnswer.HeaderLine.lines(json["h"]),
+      let peer = json["p"]
+    else { return nil }
+    self.init(
+      forwarded: method,
+      target: target,
+      headerLines: lines,
+      body: body,
+      peer: peer.string.map { .network(address: $0) } ?? ownPeer
+    )
+  }
+}
+
+extension HTTPAnswer {
+  /// The head of an answer for the server that the client has reached.
+  var linkHead: [UInt8] {
+    let json = JSONValue.object(
+      ("s", .integer(Int64(status))),
+      ("t", contentType.map { .string($0) } ?? .null),
+      ("h", HeaderLine.json(headerLines))
+    )
+    return Array(json.text.utf8)
+  }
+
+  /// Reads the head of an answer that another server has given; nil if it is none.
+  init?(linkHead head: some Collection<UInt8>) {
+    guard let json = try? JSONParser.parse(Array(head)), let status = json["s"]?.integer,
+      (100...599).contains(status), let lines = HeaderLine.lines(json["h"])
+    else { return nil }
+    self.init(
+      status: Int(status),
+      contentType: json["t"]?.string,
+      headerLines: lines,
+      body: []
+    )
+  }
+}
+
+extension HTTPAnswer.HeaderLine {
+  fileprivate static func json(_ lines: [Self]) -> JSONValue {
+    .array(lines.map { .array([.string($0.name), .string($0.value)]) })
+  }
+
+  fileprivate static func lines(_ json: JSONValue?) -> [Self]? {
+    guard let elements = json?.elements else { return nil }
+    let lines = elements.compactMap { line -> Self? in
+      guard let pair = line.elements, pair.count == 2, let name = pair[0].string,
+        let value = pair[1].string
+      else { return nil }
+      return Self(name, value)
+    }
+    return lines.count == elements.count ? lines : nil
+  }
+}

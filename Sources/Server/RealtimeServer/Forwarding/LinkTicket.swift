@@ -1,0 +1,41 @@
+internal import RealtimeCore
+
+/// Proves to a server that another one of the same cluster opens a link to it.
+///
+/// It is sealed with the key that only the servers know, for one server, a moment, and once.
+struct LinkTicket {
+  /// The query parameter with the ticket.
+  static let parameter = "hearth_link"
+  private static let purpose = "hearth link ticket 1"
+
+  /// The run of the server that the link leads to.
+  let server: String
+  /// When the ticket expires by the storage's clock, in milliseconds.
+  let end: Int64
+
+  init(server: String, end: Int64) {
+    self.server = server
+    self.end = end
+  }
+
+  /// Reads a ticket's text; nil unless a server with the same secret sealed it.
+  init?(_ text: String, sealedWith secret: [UInt8]) {
+    let key = Cryptography.key(from: secret, for: Self.purpose)
+    guard let bytes = Base64URL.decode(text),
+      let plain = Cryptography.opened(bytes, key: key, authenticating: Self.purpose),
+      let json = try? JSONParser.parse(plain), let server = json["s"]?.string,
+      let end = json["e"]?.integer
+    else { return nil }
+    self.init(server: server, end: end)
+  }
+
+  /// The text for the handshake; nil without memory.
+  func sealed(with secret: [UInt8]) -> String? {
+    let json = JSONValue.object(("s", .string(server)), ("e", .integer(end)))
+    return Cryptography.sealed(
+      Array(json.text.utf8),
+      key: Cryptography.key(from: secret, for: Self.purpose),
+      authenticating: Self.purpose
+    ).map { Base64URL.encode($0) }
+  }
+}

@@ -1,0 +1,149 @@
+private import Glibc
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// Forwarding what clients say to the server that leads their database, and serving the clients of
+/// other servers.
+extension ServerCore {
+  /// The longest body that is forwarded, in bytes; a longer request is redirected.
+  private static let mostForwarded = 4 * 1_024 * 1_024
+
+  /// How often a leader is looked for that has just changed.
+  private static let mostAttempts = 50
+
+  /// Whether a request goes to another server by a link, rather than by a redirect.
+  func isForwarded(_ request: HTTPRequest) -> Bool {
+    !options.redirectsClients
+      && (request.peer.isLocal || request.body.count <= Self.mostForwarded)
+  }
+
+  /// Forwards what a client says to the server that leads its database.
+  func forward(
+    _ connection: any MessageConnection,
+    to name: String,
+    by redirection: Redirection
+  ) -> ServerHandlers.Callbacks {
+    guard let link = link(to: redirection) else {
+      return turnAway(connection, because: "the server that leads the database cannot be reached")
+    }
+    return link.forward(connection, to: name)
+  }
+
+  /// Has a request answered by the server that leads its database.
+  ///
+  /// If that one says that it does not lead it, nothing was carried out, and the leader is looked
+  /// for once more.
+  func forward(
+    _ request: HTTPRequest,
+    by redirection: Redirection,
+    attempt: Int
+  ) -> EventLoopFuture<HTTPReply> {
+    guard let link = link(to: redirection) else {
+      return eventLoop.makeFailedFuture(
+        RESTError(503, reason: "the server that leads the database cannot be reached")
+      )
+    }
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return link.forward(request, about: name(in: request)).flatMapError { error in
+      guard error is ForwardingLink.NotLedThere, attempt < Self.mostAttempts else {
+        return core.eventLoop.makeFailedFuture(error)
+      }
+      return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
+        core.value.answer(request, attempt: attempt + 1)
+      }.futureResult
+    }
+  }
+
+  /// Lets the clients of a database go that are forwarded to a server that no longer leads it.
+  ///
+  /// - Parameters:
+  ///   - name: The database.
+  ///   - leader: The server that leads it now; nil for this one.
+  func leaveLinks(of name: String, to leader: String?) {
+    for link in Array(links.values) where link.server != leader { link.leave(name) }
+  }
+
+  /// The link to a server, which is begun if there is none.
+  private func link(to redirection: Redirection) -> ForwardingLink? {
+    if let link = links[redirection.server] { return link }
+    let base = ConnectionTarget(host: "localhost", port: 1, isSecure: options.tls != nil)
+    guard phase == .running, let time = leaders?.storageTime, let secret = identities.sharedSecret,
+      let target = base.redirected(to: redirection.host),
+      let ticket = LinkTicket(
+        server: redirection.server,
+        end: time + RedirectTicket.lifetime
+      ).sealed(with: secret)
+    else { return nil }
+    let link = ForwardingLink(
+      to: target,
+      server: redirection.server,
+      ticket: ticket,
+      context: context
+    ) { [weak self] in
+      self?.links[redirection.server] = nil
+    }
+    links[redirection.server] = link
+    return link
+  }
+
+  // MARK: Links from other servers
+
+  /// Whether a handshake asks for a link.
+  func isLink(_ request: HTTPRequest) -> Bool {
+    leaders != nil && request.parameter(LinkTicket.parameter) != nil
+  }
+
+  /// Decides whether a link is accepted.
+  ///
+  /// - Parameters:
+  ///   - request: The handshake.
+  ///   - isOpened: Whether the link is about to be opened, which uses up its ticket.
+  /// - Returns: Why it is not; nil if it is.
+  func refusal(ofLink request: HTTPRequest, isOpened: Bool) -> RESTError? {
+    guard phase == .running, let leaders, let time = leaders.storageTime,
+      let secret = identities.sharedSecret
+    else { return RESTError(503, reason: "the server is not ready") }
+    guard let text = request.parameter(LinkTicket.parameter),
+      let ticket = LinkTicket(text, sealedWith: secret), ticket.server == leaders.id
+    else { return RESTError(401, reason: "the link is not from one of these servers") }
+    let end = ticket.end + RedirectTicket.margin
+    guard time < end, ticket.end <= time + RedirectTicket.lifetime + RedirectTicket.margin else {
+      return RESTError(401, reason: "the ticket of the link has expired")
+    }
+    if isOpened, !usedTickets.use(text, until: end, at: time) {
+      return RESTError(401, reason: "the ticket of the link has already been used")
+    }
+    return nil
+  }
+
+  /// Accepts a link that has been admitted.
+  func acceptLink(_ socket: any MessageConnection) -> ServerHandlers.Callbacks {
+    if let request = socket.request, let refusal = refusal(ofLink: request, isOpened: true) {
+      return turnAway(socket, because: refusal.reason)
+    }
+    let clients = ForwardedClients(socket, of: self)
+    forwarded.append(clients)
+    let bound = NIOLoopBound(clients, eventLoop: eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { bound.value.receive($0) },
+      onClose: { bound.value.ended($0) }
+    )
+  }
+
+  /// Ends all links.
+  func closeLinks() {
+    for link in Array(links.values) { link.close() }
+    for clients in forwarded { clients.close() }
+  }
+}
+
+extension Peer {
+  /// Whom a process counts as that may use the private socket of another server of the cluster.
+  ///
+  /// That server has checked it; here it may do what this server may.
+  static var thisServer: Peer {
+    .local(PeerCredentials(process: getpid(), user: geteuid(), group: getegid()))
+  }
+}

@@ -1,0 +1,237 @@
+import NIOCore
+import RealtimeCore
+import RealtimeServer
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@Suite("Forwarding to the leader", .timeLimit(.minutes(2)))
+struct ForwardingTests {
+  /// A client of a server that does not lead, and the greeting it received.
+  private func stray(
+    _ cluster: TestCluster
+  ) async throws -> (client: ClientProbe, leader: TestCluster.Member, other: TestCluster.Member) {
+    let (leader, others) = try await cluster.leader()
+    let other = try #require(others.first)
+    let client = try await cluster.connect(other)
+    let hello = try await client.next()
+    // The client would come back to the host that the greeting names.
+    #expect(hello.contains(#""h":"\#(other.host)""#), "\(hello)")
+    return (client, leader, other)
+  }
+
+  @Test("A client stays with the server it reached, and hears what others write anywhere")
+  func stays() async throws {
+    let cluster = try await TestCluster(3)
+    let (client, leader, other) = try await stray(cluster)
+    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
+    #expect(try await client.next().contains(#""r":1"#))
+    for (number, member) in cluster.members.enumerated() {
+      #expect(try await cluster.ask(member, "PUT", "/x.json", "\(number)").status == 200)
+      #expect(try await client.next().contains(#""d":\#(number)"#))
+    }
+    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/y","d":"from afar"}}}"#)
+    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    #expect(try await cluster.ask(leader, "GET", "/y.json").body == "\"from afar\"")
+    #expect(try await cluster.ask(other, "GET", "/y.json").body == "\"from afar\"")
+    await cluster.stop()
+  }
+
+  @Test("What a client has scheduled for its disconnection is written once when it goes")
+  func disconnects() async throws {
+    let cluster = try await TestCluster()
+    let (client, leader, other) = try await stray(cluster)
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    client.close()
+    try await waitForBody("1", at: "/n.json", leader, cluster)
+    #expect(try await cluster.ask(other, "GET", "/n.json").body == "1")
+    await cluster.stop()
+  }
+
+  @Test("Requests of every kind are answered as by the leader")
+  func requests() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let other = try #require(others.first)
+    let put = try await cluster.ask(other, "PUT", "/a%20b/c.json?print=silent", "{\"x\":1}")
+    #expect(put.status == 204)
+    for (method, target) in [
+      ("GET", "/a%20b.json"), ("GET", "/a%20b.json?shallow=true"), ("GET", "/a.json?orderBy=1"),
+      ("DELETE", "/none.json"), ("GET", "/x.json?ns=absent"), ("BREW", "/x.json"),
+      ("GET", "/.settings/rules.json"), ("HEAD", "/a%20b.json"),
+    ] {
+      let here = try await cluster.ask(leader, method, target)
+      let there = try await cluster.ask(other, method, target)
+      #expect(here.status == there.status, "\(method) \(target)")
+      #expect(here.body == there.body, "\(method) \(target)")
+      #expect(here.lines["content-type"] == there.lines["content-type"])
+    }
+    let line = "X-Firebase-ETag: true"
+    let tagged = try await cluster.ask(other, "GET", "/a%20b.json", lines: [line])
+    let tag = try #require(tagged.lines["etag"])
+    let match = ["if-match: \(tag)"]
+    let matched = try await cluster.ask(other, "PUT", "/a%20b.json", "7", lines: match)
+    #expect(matched.status == 200)
+    let late = try await cluster.ask(other, "PUT", "/a%20b.json", "8", lines: match)
+    #expect(late.status == 412)
+    await cluster.stop()
+  }
+
+  @Test("A body of a megabyte is forwarded, and one beyond four is redirected")
+  func sizes() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let other = try #require(others.first)
+    for count in [0, 1, 262_143, 262_144, 262_145, 1_048_576] {
+      let text = "\"\(String(repeating: "é", count: count / 2))\(count % 2 == 1 ? "x" : "")\""
+      #expect(try await cluster.ask(other, "PUT", "/t.json?print=silent", text).status == 204)
+      #expect(try await cluster.ask(other, "GET", "/t.json").body == text, "\(count) bytes")
+    }
+    let large = "\"\(String(repeating: "x", count: 5 * 1_048_576))\""
+    let answer = try await cluster.ask(other, "PUT", "/t.json", large)
+    #expect(answer.status == 307)
+    #expect(answer.lines["location"] == "http://\(leader.host)/t.json?ns=hearth")
+    await cluster.stop()
+  }
+
+  @Test("A client's message of any length and content arrives as it is and harms no other")
+  func messages() async throws {
+    let cluster = try await TestCluster()
+    let (client, leader, other) = try await stray(cluster)
+    let neighbour = try await cluster.connect(other)
+    _ = try await neighbour.next()
+    for (number, count) in [1, 16_384, 262_144, 3_000_000].enumerated() {
+      let text = String(repeating: "x", count: count)
+      client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/m","d":"\#(text)"}}}"#)
+      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+      #expect(try await cluster.ask(leader, "GET", "/m.json").body == "\"\(text)\"")
+    }
+    // Frames of the link, numbers, and what is no JSON at all.
+    for text in ["w1:", "m2:{}", "e2:1000 bye", "7", "b0:", "{", "", "\u{0}"] {
+      let rude = try await cluster.connect(other)
+      _ = try await rude.next()
+      rude.send(text)
+      rude.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
+      rude.close()
+    }
+    neighbour.send(#"{"t":"d","d":{"r":9,"a":"p","b":{"p":"/k","d":1}}}"#)
+    #expect(try await neighbour.next().contains(#""r":9,"b":{"s":"ok""#))
+    await cluster.stop()
+  }
+
+  @Test("An event stream runs over the link until either end closes it")
+  func streams() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let other = try #require(others.first)
+    let http = try await HTTPProbe(try other.server.address)
+    let answer = try await http.request("GET", "/s.json", lines: ["Accept: text/event-stream"])
+    #expect(answer.status == 200)
+    #expect(answer.lines["content-type"] == "text/event-stream")
+    #expect(try await http.chunk() == "event: put\ndata: {\"path\":\"/\",\"data\":null}\n\n")
+    for number in 0..<3 {
+      #expect(try await cluster.ask(leader, "PUT", "/s.json", "\(number)").status == 200)
+      #expect(try await http.chunk().contains("\"data\":\(number)}"))
+    }
+    let gone = try await HTTPProbe(try other.server.address)
+    _ = try await gone.request("GET", "/s.json", lines: ["Accept: text/event-stream"])
+    await gone.close()
+    #expect(try await cluster.ask(leader, "PUT", "/s.json", "3").status == 200)
+    #expect(try await http.chunk().contains("\"data\":3}"))
+    await leader.server.stop()
+    _ = try await http.rest()
+    await cluster.stop()
+  }
+
+  @Test("A client that stops reading is sent the newest data when it goes on, and delays no other")
+  func slow() async throws {
+    let cluster = try await TestCluster()
+    let (neighbour, leader, other) = try await stray(cluster)
+    let slow = try await RawWebSocket(try other.server.address)
+    _ = try await slow.next()
+    slow.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/big","h":""}}}"#)
+    #expect(try await slow.next().contains(#""r":1"#))
+    try await slow.setReading(false)
+    let writer = try await cluster.connect(leader)
+    _ = try await writer.next()
+    let filler = String(repeating: "x", count: 1_000_000)
+    for number in 0..<24 {
+      let body = #"{"p":"/big","d":"\#(number) \#(filler)"}"#
+      writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":\#(body)}}"#)
+      #expect(try await writer.next().contains(#""s":"ok""#))
+      neighbour.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/k","d":1}}}"#)
+      #expect(try await neighbour.next().contains(#""s":"ok""#))
+    }
+    try await slow.setReading(true)
+    var count = 0
+    while try await !slow.next().contains(#""d":"23 x"#) { count += 1 }
+    #expect(count < 23)
+    await cluster.stop()
+  }
+
+  @Test("When the leader is lost, clients connect again to the same server and go on")
+  func lost() async throws {
+    let cluster = try await TestCluster()
+    let (client, leader, other) = try await stray(cluster)
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
+    #expect(try await client.next().contains(#""s":"ok""#))
+    leader.store.cut()
+    _ = try await client.closed()
+    let again = try await cluster.connect(other)
+    #expect(try await again.next().contains(#""t":"h""#))
+    again.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
+    #expect(try await again.next().contains(#""d":1"#))
+    await cluster.stop()
+  }
+
+  @Test("When the database moves, clients connect again to the same server and go on")
+  func moved() async throws {
+    let cluster = try await TestCluster(3)
+    let (client, leader, other) = try await stray(cluster)
+    let view = cluster.storage.view()
+    let hosts = [leader.host, other.host]
+    let third = try #require(cluster.members.first { !hosts.contains($0.host) })
+    let next = try #require(view.servers.first { $0.host == third.host })
+    cluster.storage.move("hearth", to: next.id)
+    // No host is named: the client is to come back to the name that it knows.
+    #expect(try await client.messagesUntilClosed() == [])
+    let again = try await cluster.connect(other)
+    #expect(try await again.next().contains(#""h":"\#(other.host)""#))
+    #expect(try await cluster.leader().leader.host == third.host)
+    await cluster.stop()
+  }
+
+  @Test("Without a server's ticket, or with a used one, nobody gets a link")
+  func strangers() async throws {
+    let cluster = try await TestCluster()
+    let (leader, _) = try await cluster.leader()
+    for ticket in ["x", "", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
+      let answer = try await cluster.ask(
+        leader,
+        "GET",
+        "/.ws?v=5&ns=hearth&hearth_link=\(ticket)",
+        lines: [
+          "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        ]
+      )
+      #expect(answer.status == 401, "\(ticket)")
+    }
+    await cluster.stop()
+  }
+
+  private func waitForBody(
+    _ body: String,
+    at target: String,
+    _ member: TestCluster.Member,
+    _ cluster: TestCluster
+  ) async throws {
+    let deadline = NIODeadline.now() + .seconds(20)
+    var last = ""
+    while last != body, NIODeadline.now() < deadline {
+      last = try await cluster.ask(member, "GET", target).body
+    }
+    #expect(last == body)
+  }
+}
