@@ -38,7 +38,7 @@ struct AdminClusterTests {
         home: home,
         serving: [
           "--store", store, "--port", "0", "--tls-cert", "\(home)/cert.pem", "--tls-key",
-          "\(home)/key.pem", "--admin-key-file", "\(home)/key",
+          "\(home)/key.pem", "--tls-ca", "\(home)/ca.pem", "--admin-key-file", "\(home)/key",
         ]
       )
     }

@@ -2077,7 +2077,7 @@ _hearth_serve() {
     repeating_flags=()
     non_repeating_flags=(--emulator --redirect --allow-plaintext --no-sign-up --pages --json --ephemeral --version -h --help)
     repeating_options=(--allow-origin --allow-host --limit)
-    non_repeating_options=(--port --rules --ns --idle-exit --log --store-connections --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--port --rules --ns --idle-exit --log --store-connections --metrics --store --log-level --log-format --log-size --address --tls-cert --tls-key --tls-ca --advertise --token-seconds --admin-key-file --pages-url --pages-title --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -2136,6 +2136,10 @@ _hearth_serve() {
         return
         ;;
     '--tls-key')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--tls-ca')
         __hearth_add_completions -f
         return
         ;;

@@ -107,7 +107,7 @@ function __hearth_parse_tokens -S
         case 'migrate'
             __hearth_parse_subcommand 2 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'serve'
-            __hearth_parse_subcommand 0 'port=' 'rules=' 'ns=' 'emulator' 'allow-origin=+' 'allow-host=+' 'limit=+' 'idle-exit=' 'log=' 'store-connections=' 'metrics=' 'store=' 'log-level=' 'log-format=' 'log-size=' 'address=' 'tls-cert=' 'tls-key=' 'advertise=' 'redirect' 'allow-plaintext' 'token-seconds=' 'admin-key-file=' 'no-sign-up' 'pages' 'pages-url=' 'pages-title=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+            __hearth_parse_subcommand 0 'port=' 'rules=' 'ns=' 'emulator' 'allow-origin=+' 'allow-host=+' 'limit=+' 'idle-exit=' 'log=' 'store-connections=' 'metrics=' 'store=' 'log-level=' 'log-format=' 'log-size=' 'address=' 'tls-cert=' 'tls-key=' 'tls-ca=' 'advertise=' 'redirect' 'allow-plaintext' 'token-seconds=' 'admin-key-file=' 'no-sign-up' 'pages' 'pages-url=' 'pages-title=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'stop'
             __hearth_parse_subcommand 0 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'cluster'
@@ -869,6 +869,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" address' -l 'address' -d 'Listen on this address of the machine; 0.0.0.0 and :: mean all of them.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" tls-cert' -l 'tls-cert' -d 'Encrypt connections to the port: the certificate and its chain.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" tls-key' -l 'tls-key' -d 'The private key of the certificate, a file that nobody else can read.' -rF
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" tls-ca' -l 'tls-ca' -d 'The authority of the other servers\' certificates, when several share a storage and the system does not trust it.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" advertise' -l 'advertise' -d 'Where clients reach this server behind a proxy; or, when several servers share a storage, where the others reach this one and no other.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" redirect' -l 'redirect' -d 'When several servers share a storage, send clients to the one that leads their database, instead of forwarding what they say; each server then needs a name that clients reach.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth serve" allow-plaintext' -l 'allow-plaintext' -d 'Let other machines connect without encryption: everyone in between can read and change all that is sent, passwords included.'

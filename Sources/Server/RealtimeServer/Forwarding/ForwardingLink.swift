@@ -74,12 +74,14 @@ final class ForwardingLink {
   ///   - target: The other server.
   ///   - server: Its run.
   ///   - ticket: What proves to it that this server may.
+  ///   - trust: The authorities that may vouch for it.
   ///   - context: The context of this server.
   ///   - onEnd: Called once when the link has ended.
   init(
     to target: ConnectionTarget,
     server: String,
     ticket: String,
+    trust: TrustRoots,
     context: ServerContext,
     onEnd: @escaping () -> Void
   ) {
@@ -90,9 +92,10 @@ final class ForwardingLink {
     connection = ClientConnection(
       to: target,
       parameters: "&\(LinkTicket.parameter)=\(ticket)",
+      trust: trust,
       on: context.eventLoop,
       onMessage: { link.value.receive($0) },
-      onClose: { link.value.ended("\($0)") }
+      onClose: { link.value.ended($0) }
     )
     scheduleBeat()
   }
@@ -372,17 +375,23 @@ final class ForwardingLink {
     }
   }
 
-  private func ended(_ reason: String) {
+  private func ended(_ end: ConnectionEnd) {
     if case .ended = phase { return }
     phase = .ended
     beat?.cancel()
     connection = nil
+    if case .insecure = end.kind {
+      context.noteOnce(
+        "a server that leads databases is not trusted: \(end) (--tls-ca names the authority of its "
+          + "certificate, and --redirect sends clients there instead)"
+      )
+    }
     context.logger.notice(
-      "a link to another server has ended: \(reason)",
+      "a link to another server has ended: \(end)",
       metadata: ["exchanges": "\(exchanges.count)"]
     )
     for (number, exchange) in exchanges {
-      end(
+      self.end(
         number,
         exchange,
         code: CloseCode.goingAway,

@@ -80,6 +80,7 @@ extension ServerCore {
       to: target,
       server: redirection.server,
       ticket: ticket,
+      trust: options.tls?.authority.map { .file($0) } ?? .system,
       context: context
     ) { [weak self] in
       self?.links[redirection.server] = nil

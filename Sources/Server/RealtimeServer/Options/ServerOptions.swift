@@ -102,11 +102,15 @@ public struct ServerOptions: Sendable {
     ///
     /// A file that other users can read is refused.
     public var privateKey: String
+    /// A PEM file with the authority of the other servers' certificates, where several share a
+    /// storage; nil for the authorities that the system trusts.
+    public var authority: String?
 
     /// Names the files.
-    public init(certificateChain: String, privateKey: String) {
+    public init(certificateChain: String, privateKey: String, authority: String? = nil) {
       self.certificateChain = certificateChain
       self.privateKey = privateKey
+      self.authority = authority
     }
   }
 

@@ -100,10 +100,11 @@ struct Serve: AsyncParsableCommand {
           + " one and no other"
       )
     }
-    if storage.store == nil, network.redirect {
+    if storage.store == nil, network.redirect || network.tlsCa != nil {
       throw CommandFailure(
         .usage,
-        description: "--redirect needs --store, whose servers clients are sent to"
+        description:
+          "--redirect and --tls-ca are about several servers, which share the storage of --store"
       )
     }
     try pages.apply(to: &serverOptions)

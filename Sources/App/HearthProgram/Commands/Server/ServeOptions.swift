@@ -220,6 +220,18 @@ struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
+      The authority of the other servers' certificates, when several share a storage and the system \
+      does not trust it.
+      """,
+      valueName: "pem"
+    ),
+    completion: .file()
+  )
+  var tlsCa: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
       Where clients reach this server behind a proxy; or, when several servers share a storage, \
       where the others reach this one and no other.
       """,
@@ -262,12 +274,22 @@ struct NetworkOptions: ParsableArguments {
           description: "--tls-cert needs --port, whose connections it encrypts"
         )
       }
-      options.tls = DatabaseServer.TLS(certificateChain: certificate, privateKey: key)
+      options.tls = DatabaseServer.TLS(
+        certificateChain: certificate,
+        privateKey: key,
+        authority: tlsCa
+      )
     case (nil, nil): break
     case (_?, nil):
       throw CommandFailure(.usage, description: "--tls-cert needs the key as well (--tls-key)")
     case (nil, _?):
       throw CommandFailure(.usage, description: "--tls-key needs the certificate (--tls-cert)")
+    }
+    if tlsCa != nil, options.tls == nil {
+      throw CommandFailure(
+        .usage,
+        description: "--tls-ca needs --tls-cert and --tls-key, which encrypt what servers exchange"
+      )
     }
     options.redirectsClients = redirect
     options.allowsPlaintext = allowPlaintext
