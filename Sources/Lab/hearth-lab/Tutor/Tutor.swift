@@ -56,7 +56,7 @@ enum TutorLesson: Int, CaseIterable {
       "Press ?: the ten keys for where you are. It works everywhere you do not type text. Escape closes it."
     case .starred: "Go to the list (Escape, then 1) and watch your post: robin likes it."
     case .end:
-      "Your post has a star, and it took two terminals and no reload. q leaves; hearth in two terminals is the real thing."
+      "Your post has a star: two terminals, no reload. q leaves; hearth in two is the real thing."
     }
   }
 }

@@ -2,7 +2,7 @@ import BlogTUI
 
 /// Where the parts of the tutor stand: lines that say what to do, and below them the two terminals.
 struct TutorLayout {
-  private static let lines = 4
+  private static func lines(for width: Int) -> Int { width < 78 ? 5 : 4 }
   /// What the second terminal needs, with its frame.
   private static let least = Size(width: 60, height: 8)
 
@@ -13,7 +13,7 @@ struct TutorLayout {
 
   /// Divides a screen.
   init(_ size: Size) {
-    let top = min(Self.lines, size.height / 3)
+    let top = min(Self.lines(for: size.width), size.height / 3)
     strip = Rect(row: 0, column: 0, width: size.width, height: top)
     let height = size.height - top
     if size.width >= 2 * Self.least.width, height >= Self.least.height {
