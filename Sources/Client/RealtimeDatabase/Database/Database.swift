@@ -265,4 +265,11 @@ extension Database {
   package func observeDiagnostics(_ observer: (@Sendable (Diagnostic) -> Void)?) {
     repo.observeDiagnostics(observer)
   }
+
+  /// Names what causes the writes that this thread makes until the next call; nil for nothing known.
+  ///
+  /// Only an observer of diagnostics learns of it.
+  package func writes(because cause: String?) {
+    repo.writes(because: cause)
+  }
 }

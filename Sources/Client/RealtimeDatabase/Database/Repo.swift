@@ -176,7 +176,10 @@ package final actor Repo {
     case .send(let id, let message):
       guard let connection = connections[id] else { return }
       let bytes = message.encoded()
-      recorder?.sent(message, as: bytes, at: time)
+      if let recorder {
+        let carried = core.writers(of: message)
+        recorder.sent(message, as: bytes, carrying: carried, at: time)
+      }
       connection.send(bytes)
     case .sendKeepalive(let id): connections[id]?.sendKeepalive()
     case .schedule(let timer, let milliseconds): schedule(timer, after: milliseconds)
@@ -337,7 +340,7 @@ extension Repo {
 
   private func received(_ bytes: [UInt8], from id: ConnectionID) {
     guard connections[id] != nil else { return }
-    recorder?.received(bytes, at: Self.wallClock())
+    recorder?.received(bytes, at: wall)
     do throws(MessageError) {
       let message = try ServerMessage(decoding: bytes)
       if case .hello(let hello) = message {
@@ -428,17 +431,21 @@ extension Repo {
       self.assumeIsolated { repo in
         repo.recorder = observer.map { DiagnosticRecorder($0) }
         guard let observer else { return }
-        let time = Self.wallClock()
+        let time = repo.wall
         for (id, listener) in repo.callers.listeners.sorted(by: { $0.key.number < $1.key.number }) {
           let kind = Diagnostic.Kind.observing(observer: id.number)
           let title = "observe \(listener.query.path)"
-          observer(Diagnostic(time: time, kind: kind, .words(title)))
+          observer(Diagnostic(time: time, kind: kind, .words(title), at: listener.query.path))
         }
         for (token, path) in repo.callers.writes {
           let kind = Diagnostic.Kind.writing(request: token.number)
-          observer(Diagnostic(time: time, kind: kind, .words("write \(path)")))
+          observer(Diagnostic(time: time, kind: kind, .words("write \(path)"), at: path))
         }
       }
     }
+  }
+
+  nonisolated func writes(because cause: String?) {
+    submit(isUse: false) { $0.recorder?.cause = cause }
   }
 }

@@ -31,13 +31,36 @@ package struct Diagnostic: Sendable, Equatable {
   /// The kind of action.
   package let kind: Kind
 
-  let subject: DiagnosticSubject
+  /// The number of bytes of a frame, however much of it is kept; nil for other actions.
+  package let frameSize: Int?
+  /// The writes and transactions whose data a frame carries to the server.
+  package let carried: [Int64]
+  /// What made the caller write, as the caller puts it; nil if it does not say.
+  package let cause: String?
 
-  init(time: Int64, kind: Kind, _ subject: DiagnosticSubject) {
+  let subject: DiagnosticSubject
+  private let location: Path?
+
+  init(
+    time: Int64,
+    kind: Kind,
+    _ subject: DiagnosticSubject,
+    at location: Path? = nil,
+    frameSize: Int? = nil,
+    carried: [Int64] = [],
+    cause: String? = nil
+  ) {
     self.time = time
     self.kind = kind
     self.subject = subject
+    self.location = location
+    self.frameSize = frameSize
+    self.carried = carried
+    self.cause = cause
   }
+
+  /// The path that the action is about; nil for frames, which name theirs, and if there is none.
+  package var path: String? { (location ?? subject.path).map { "\($0)" } }
 
   /// A one-line summary.
   ///
@@ -130,6 +153,15 @@ enum DiagnosticSubject: Sendable {
       let verdict = number > 1 ? ["the try before was overtaken by another write"] : []
       let proposal = proposed?.text ?? "nothing, it gives up"
       return verdict + ["read: \(read.text)", "proposed: \(proposal)"]
+    }
+  }
+
+  /// The path that it is about, if it is kept apart from the text.
+  var path: Path? {
+    switch self {
+    case .words, .frame, .outcome: nil
+    case .observation(let path, _), .write(let path, _), .attempt(_, let path, _, _): path
+    case .event(_, let path, let key, _): key.map { path.appending($0) } ?? path
     }
   }
 

@@ -8,14 +8,17 @@ import RealtimeCore
 struct DiagnosticRecorder {
   /// Receives the diagnostics.
   let observer: @Sendable (Diagnostic) -> Void
+  /// What makes the caller write at the moment; nil if it does not say.
+  var cause: String?
 
   /// The attempts of transactions, which are reported from within the engine.
   private let attempts = NIOLockedValueBox<[Int64: Attempt]>([:])
 
-  /// The unanswered writes: their titles and start times.
-  private let writes = NIOLockedValueBox<[Int64: (title: String, began: Int64)]>([:])
+  /// The unanswered writes: their titles, paths and start times.
+  private let writes = NIOLockedValueBox<[Int64: (title: String, path: Path, began: Int64)]>([:])
 
   private struct Attempt {
+    let path: Path
     var number: Int
     var began: Int64
   }
@@ -28,23 +31,45 @@ struct DiagnosticRecorder {
     observer(Diagnostic(time: time, kind: kind, subject))
   }
 
-  private func tell(_ kind: Diagnostic.Kind, at time: Int64, title: String) {
-    tell(kind, at: time, about: .words(title))
+  private func tell(_ kind: Diagnostic.Kind, at time: Int64, title: String, path: Path? = nil) {
+    observer(Diagnostic(time: time, kind: kind, .words(title), at: path))
   }
 
   /// Records a frame from the server.
   func received(_ bytes: [UInt8], at time: Int64) {
-    tell(.received, at: time, about: .excerpt(of: bytes))
+    let subject = DiagnosticSubject.excerpt(of: bytes)
+    observer(Diagnostic(time: time, kind: .received, subject, frameSize: bytes.count))
   }
 
   /// Records a message to the server and its bytes; credentials are not kept.
-  func sent(_ message: ClientMessage, as bytes: [UInt8], at time: Int64) {
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - bytes: Its bytes.
+  ///   - carried: The writes and transactions whose data it carries.
+  ///   - time: The time.
+  func sent(
+    _ message: ClientMessage,
+    as bytes: [UInt8],
+    carrying carried: [RequestToken] = [],
+    at time: Int64
+  ) {
+    let subject: DiagnosticSubject
     switch message {
     case .request(_, .authenticate), .request(_, .appCheck):
       let words = "a credential (not shown)"
-      tell(.sent, at: time, about: .words(words, details: [words]))
-    case .ping, .control, .request: tell(.sent, at: time, about: .excerpt(of: bytes))
+      subject = .words(words, details: [words])
+    case .ping, .control, .request: subject = .excerpt(of: bytes)
     }
+    observer(
+      Diagnostic(
+        time: time,
+        kind: .sent,
+        subject,
+        frameSize: bytes.count,
+        carried: carried.map(\.number)
+      )
+    )
   }
 
   /// Records an input and returns it; a transaction's block is wrapped to record its attempts.
@@ -58,8 +83,9 @@ struct DiagnosticRecorder {
       tell(.event, at: time, title: "stop all observers of \(path)")
     case .write(let token, let path, let operation):
       let write = DiagnosticWrite(operation)
-      writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", time) }
-      tell(.writing(request: token.number), at: time, about: .write(path, write))
+      writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", path, time) }
+      let kind = Diagnostic.Kind.writing(request: token.number)
+      observer(Diagnostic(time: time, kind: kind, .write(path, write), cause: cause))
     case .transaction(let token, let path, let appliesLocally, let update):
       return watching(
         token,
@@ -93,12 +119,15 @@ struct DiagnosticRecorder {
       let title =
         write.map { "\($0.title) answered after \(time - $0.began) ms: \(words)" }
         ?? "write \(token.number) answered: \(words)"
-      tell(.written(request: token.number), at: time, title: title)
+      tell(.written(request: token.number), at: time, title: title, path: write?.path)
     case .transactionCompleted(let token, let status, let reason, let committed, let node):
       let verdict = committed ? "committed" : status == .ok ? "aborted" : "\(status.text) \(reason)"
       ended(token, verdict: verdict, node: node, at: time)
     case .connect(_, let host): tell(.connection, at: time, title: "connecting \(host ?? "")")
-    case .send, .disconnect, .sendKeepalive, .schedule, .cancelTimer, .getCompleted,
+    case .sendKeepalive:
+      // A frame with the digit 0, as the protocol has it.
+      observer(Diagnostic(time: time, kind: .sent, .frame([0x30]), frameSize: 1))
+    case .send, .disconnect, .schedule, .cancelTimer, .getCompleted,
       .credentialRejected, .credentialAccepted, .persist, .log:
       break
     }
@@ -113,8 +142,16 @@ struct DiagnosticRecorder {
     update: @escaping TransactionUpdate,
     time: Int64
   ) -> RepoInput {
-    attempts.withLockedValue { $0[token.number] = Attempt(number: 0, began: time) }
-    tell(.transaction(request: token.number), at: time, title: "transaction \(path) begins")
+    attempts.withLockedValue { $0[token.number] = Attempt(path: path, number: 0, began: time) }
+    observer(
+      Diagnostic(
+        time: time,
+        kind: .transaction(request: token.number),
+        .words("transaction \(path) begins"),
+        at: path,
+        cause: cause
+      )
+    )
     return .transaction(token, path: path, appliesLocally: appliesLocally) { node in
       let decision = update(node)
       self.attempted(token.number, path: path, read: node, decision: decision, at: time)
@@ -130,7 +167,7 @@ struct DiagnosticRecorder {
     at time: Int64
   ) {
     let number = attempts.withLockedValue { attempts in
-      attempts[request, default: Attempt(number: 0, began: time)].number += 1
+      attempts[request, default: Attempt(path: path, number: 0, began: time)].number += 1
       return attempts[request]?.number ?? 1
     }
     let proposed: DiagnosticNode?
@@ -154,10 +191,13 @@ struct DiagnosticRecorder {
         " after \($0.number) \($0.number == 1 ? "try" : "tries") in \(time - $0.began) ms"
       } ?? ""
     let title = "transaction \(verdict)\(tries)"
-    tell(
-      .transaction(request: token.number),
-      at: time,
-      about: .outcome(title, DiagnosticNode(node))
+    observer(
+      Diagnostic(
+        time: time,
+        kind: .transaction(request: token.number),
+        .outcome(title, DiagnosticNode(node)),
+        at: attempt?.path
+      )
     )
   }
 }

@@ -64,6 +64,18 @@ package struct RepoCore: Sendable {
   /// The number of writes, including those of transactions, that wait for an acknowledgement.
   package var pendingWriteCount: Int { data.sync.pendingWriteCount }
 
+  /// The callers' writes and transactions that a message just sent carries.
+  func writers(of message: ClientMessage) -> [RequestToken] {
+    guard case .request(let request, .write(let write)) = message,
+      case .write(let number)? = connection.requests[request]
+    else { return [] }
+    switch requests.writes[number]?.purpose {
+    case .caller(let token): return token.map { [$0] } ?? []
+    case .transactions: return transactions.tokens(ofPut: number, below: write.path)
+    case nil: return []
+    }
+  }
+
   /// The server's clock minus the local one, in milliseconds.
   var serverTimeOffset: Int64 { data.serverTimeOffset }
 

@@ -399,6 +399,11 @@ struct TransactionMachine: Sendable {
   /// The writes of all transactions, sent or not.
   var puts: [Int64] { queue.all(below: .root).compactMap(\.status.put) }
 
+  /// The transactions below a path whose data the write with that number carries.
+  func tokens(ofPut number: Int64, below path: Path) -> [RequestToken] {
+    queue.all(below: path).filter { $0.status.put == number }.map(\.request.token)
+  }
+
   /// The write of some transactions below a path was withdrawn before it was sent.
   mutating func putWithdrawn(_ number: Int64, below path: Path) {
     for var transaction in queue.all(below: path) where transaction.status.put == number {
