@@ -22,7 +22,8 @@ struct InspectorTests {
     var model = Fixture.loaded()
     model.type(.key(.function(12)))
     model.send(.wire([WireEvent(time: Fixture.now + 42, kind: .sent, title: "event")]))
-    #expect(model.session.inspector.text.hasPrefix("22:13:20.042 sent event\n"))
+    #expect(model.inspector.recentText(with: []).hasPrefix("22:13:20.042 sent event\n"))
+    #expect(model.inspector.lines.hasPrefix(#"{"time":"2023-11-14T22:13:20.042Z","kind":"sent""#))
     #expect(model.rows.contains { $0.contains("22:13:20.042") })
     model.type(.enter)
     #expect(model.rows.contains { $0.contains("22:13:20.042 sent") })
@@ -128,20 +129,17 @@ struct InspectorTests {
     model.send(
       .wire(changes.map { WireEvent(time: 0, kind: $0.0, title: "x", change: $0.1) })
     )
-    #expect(model.rows[2].contains("1 listener · 1 write under way · 4 events"))
+    #expect(model.rows[2].contains("1 listener · 1 write under way · 4 events · 0 bytes"))
   }
 
-  @Test("Enter shows the details of an event, and w writes the list to a file")
+  @Test("Enter shows the details of an event")
   func details() {
     var model = opened(2)
     model.type(.enter)
     #expect(model.rows.contains { $0.contains("event 1") })
     model.type(.escape)
     #expect(model.context == .inspector)
-    guard case .environment(.write(let text, _))? = model.type("w").last else {
-      Issue.record("nothing is written")
-      return
-    }
+    let text = model.inspector.recentText(with: [])
     #expect(text.contains("22:13:20.000 sent event 0\n    a\n    b\n"))
   }
 

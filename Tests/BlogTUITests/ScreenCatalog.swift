@@ -415,7 +415,8 @@ extension ScreenCatalog {
       title: title,
       detail: detail,
       change: change,
-      group: group
+      group: group,
+      size: [.sent, .received].contains(kind) ? title.utf8.count : nil
     )
   }
 

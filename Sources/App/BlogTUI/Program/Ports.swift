@@ -78,6 +78,11 @@ package struct Environment {
     _,
     _ in .failure(.unavailable)
   }
+  /// Writes lines of JSON to a new file, without the secrets in them, and returns its full path.
+  package var writeWire: (_ lines: String, _ file: String) -> Result<String, EnvironmentError> = {
+    _,
+    _ in .failure(.unavailable)
+  }
   /// Runs a shell command; one that has the terminal ends before this returns.
   package var run: (CommandJob, _ ended: @escaping @Sendable (CommandOutcome) -> Void) -> Void = {
     $1(CommandOutcome(name: $0.name, failure: "cannot be run here"))
@@ -90,6 +95,8 @@ package struct Environment {
   }
   /// Starts or stops watching what goes over the wire.
   package var watchWire: (Bool) -> Void = { _ in }
+  /// Names what the user did that causes the writes from now on; nil if nothing is known.
+  package var attributeWrites: (String?) -> Void = { _ in }
   /// Connects to the database (true), or disconnects and stays disconnected (false).
   package var setNetwork: (Bool) -> Void = { _ in }
   /// Records each event before the program handles it; see ``Recording``.

@@ -222,8 +222,8 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func perform(_ effect: Effect) {
     switch effect {
-    case .write(let action): write(action)
-    case .mark(let change): repository.mark(change)
+    case .write(let action): attributed { write(action) }
+    case .mark(let change): attributed { repository.mark(change) }
     case .request(let request): repository.request(request)
     case .search(let request?):
       repository.search(
@@ -242,6 +242,14 @@ package final class Program<Terminal: TerminalDevice> {
         send(.failed("There are no accounts here: your system login identifies you."))
       }
     }
+  }
+
+  /// Changes the blog, due to what the user has just done.
+  private func attributed(_ change: () -> Void) {
+    guard let cause = model.session.inspector.cause else { return change() }
+    environment.attributeWrites(cause)
+    change()
+    environment.attributeWrites(nil)
   }
 
   private func write(_ action: BlogAction) {
@@ -280,6 +288,8 @@ package final class Program<Terminal: TerminalDevice> {
       tell(environment.openLink(link)) { _ in .succeeded("Opened \(link)") }
     case .write(let text, let file):
       tell(environment.write(text, file)) { .succeeded("Written to \($0)") }
+    case .writeWire(let lines, let file):
+      tell(environment.writeWire(lines, file)) { .succeeded("Written to \($0)") }
     case .report(let file):
       remember()
       tell(environment.report(model, file)) { .succeeded("The report is in \($0)") }

@@ -172,13 +172,16 @@ struct Open: AsyncParsableCommand {
     let tap = WireTap(database)
     tap.open()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.attributeWrites = { database.writes(because: $0) }
+    let secrets = [options.apiKey].compactMap(\.self)
+    environment.writeWire = { TextFile.write(lines: $0, to: $1, known: secrets) }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     environment.canChangeAccount = try hasAccounts()
     environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
     var recent = RecentRecording()
     if let recording { environment.record = { recording.add($0) } }
     environment.remember = { recent.add($0, after: $1) }
-    let reporter = Reporter(paths: paths, known: [options.apiKey].compactMap(\.self))
+    let reporter = Reporter(paths: paths, known: secrets)
     environment.report = { model, file in
       reporter.report(on: model, recording: recent.text, wire: tap.recent(), to: file)
     }

@@ -114,6 +114,8 @@ struct ScriptRun {
     let tap = WireTap(database)
     tap.open()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
+    environment.attributeWrites = { database.writes(because: $0) }
+    environment.writeWire = { TextFile.write(lines: $0, to: $1) }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     let recording = try options.recording()
     if let recording { environment.record = { recording.add($0) } }

@@ -57,6 +57,19 @@ enum TextFile {
     }
   }
 
+  /// Writes lines of JSON to a file that did not exist, without the secrets in them.
+  static func write(
+    lines: String,
+    to name: String,
+    known: [String] = []
+  ) -> Result<String, EnvironmentError> {
+    do {
+      return write(try Secrets(known: known).leftOut(ofJSONLines: lines), to: name)
+    } catch {
+      return .failure(EnvironmentError("\(CommandFailure(error).description)."))
+    }
+  }
+
   /// The path, or the first one with a number before its extension that no file has.
   private static func unused(_ path: String) -> String {
     var status = stat()

@@ -153,7 +153,11 @@ extension WireEvent {
       title: diagnostic.title,
       detail: diagnostic.details.joined(separator: "\n"),
       change: change,
-      group: group
+      group: group,
+      size: diagnostic.frameSize,
+      path: diagnostic.path,
+      carried: diagnostic.carried.isEmpty ? nil : diagnostic.carried.map(String.init),
+      cause: diagnostic.cause
     )
   }
 }

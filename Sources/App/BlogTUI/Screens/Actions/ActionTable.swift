@@ -23,7 +23,7 @@ extension Context: CaseIterable {
   /// All contexts, in the order of the help page.
   package static let allCases: [Context] = [
     .list, .post, .comment, .compose, .search, .confirm, .help, .find, .command, .chooser,
-    .settings, .inspector, .notices, .drafts,
+    .settings, .inspector, .filter, .notices, .drafts,
   ]
 
   /// A list of posts.
@@ -49,6 +49,12 @@ extension Context: CaseIterable {
   /// The settings, filtered by typing.
   package static let settings = Context("settings", title: "In the settings", isTyping: true)
   package static let inspector = Context("inspector", title: "In the inspector")
+  /// The line in which a path for the inspector is typed.
+  package static let filter = Context(
+    "filter",
+    title: "Filtering the inspector by path",
+    isTyping: true
+  )
 }
 
 /// All actions.

@@ -70,7 +70,12 @@ struct CalendarDay: Hashable {
 
   /// The day that contains a time, given in milliseconds since 1970.
   init(_ milliseconds: Int64) {
-    number = Self.number(of: milliseconds)
+    self.init(number: Self.number(of: milliseconds))
+  }
+
+  /// The day that many days after the first of January 1970.
+  init(number: Int64) {
+    self.number = number
     // In years that begin in March, leap days come last; 146,097 days are 400 years.
     let shifted = number + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -125,6 +130,21 @@ enum Clock {
   static func preciseText(_ milliseconds: Int64) -> String {
     let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
     return "\(text(milliseconds)).\(String(fraction + 1_000).dropFirst())"
+  }
+
+  /// Date and time in UTC as ISO 8601 has them, such as `2023-11-14T22:13:20.042Z`.
+  static func isoText(_ milliseconds: Int64) -> String {
+    func digits(_ number: Int64, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    let perDay: Int64 = 86_400_000
+    let rest = ((milliseconds % perDay) + perDay) % perDay
+    let number = milliseconds / perDay - (milliseconds % perDay < 0 ? 1 : 0)
+    let day = CalendarDay(number: number)
+    let date = "\(digits(day.year, 4))-\(digits(day.month, 2))-\(digits(day.day, 2))"
+    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { digits($0, 2) }
+    return "\(date)T\(time.joined(separator: ":")).\(digits(rest % 1_000, 3))Z"
   }
 }
 

@@ -83,6 +83,8 @@ package enum EnvironmentAction: Hashable, Sendable {
   case openLink(String)
   /// Write a text to a file.
   case write(String, file: String)
+  /// Write lines of JSON to a new file, without the secrets in them.
+  case writeWire(String, file: String)
   /// Write a report to a file, whose name may be empty.
   case report(file: String)
   /// Save the history of the command line.
@@ -104,7 +106,8 @@ package enum EnvironmentAction: Hashable, Sendable {
 ///   - event: What happened.
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, with event: Event) -> [Effect] {
-  handle(event, in: &model) + model.session.hearNotices() + model.watchComments()
+  model.session.inspector.cause = nil
+  return handle(event, in: &model) + model.session.hearNotices() + model.watchComments()
     + model.session.searchRest()
 }
 
@@ -176,7 +179,9 @@ extension Model {
     let keepsMessage = context.isTyping && session.message?.outlasts(key) == true
     if !keepsMessage { session.message = nil }
     switch session.keys.match(key, in: [context]) {
-    case .action(let action): return perform(action, in: context)
+    case .action(let action):
+      session.inspector.cause = "key \(key): \(action.name)"
+      return perform(action, in: context)
     case .pending: return []
     case .unbound: break
     }
@@ -250,7 +255,9 @@ extension Model {
     switch hit.target {
     case .tab(let kind): return closePost() + session.select(tab: kind)
     case .post(let id): return clickPost(id)
-    case .action(let action): return perform(action, in: context)
+    case .action(let action):
+      session.inspector.cause = "click: \(action.name)"
+      return perform(action, in: context)
     case .row(let number, let id): return stack.type(of: id)?.pick(number, in: &self) ?? []
     case .field(let number, let id):
       stack.moveCursor(in: number, of: id, to: hit.offset, session: &session)

@@ -161,6 +161,7 @@ extension Model {
     let rest = words.count > 1 ? words[1].trimmingBlanks : ""
     let context = commandContext
     guard let name = fullName(of: typed, in: context) else { return [] }
+    session.inspector.cause = ":\(name)"
     session.noteCommand(name)
     if let command = Command.named(name) { return run(command, with: rest) }
     guard let action = session.keys.action(named: name) else { return [] }

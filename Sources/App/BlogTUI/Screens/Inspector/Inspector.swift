@@ -1,61 +1,3 @@
-/// An event between this program and the database.
-package struct WireEvent: Hashable, Sendable, Codable {
-  /// The kind of an event.
-  package enum Kind: String, CaseIterable, Hashable, Sendable, Codable {
-    /// A frame that was sent to the server.
-    case sent
-    /// A frame that was received from the server.
-    case received
-    /// Data that changed for an observer.
-    case event
-    /// A path to which the program starts or stops listening.
-    case listener
-    /// A write: made, acknowledged or refused.
-    case write
-    /// An attempt of a transaction: the value read, the value proposed, the verdict.
-    case transaction
-    case connection
-  }
-
-  /// The beginning or end of a listener or a write.
-  package enum Change: Hashable, Sendable, Codable {
-    /// It has begun.
-    case begun(String)
-    /// It has ended.
-    case ended(String)
-  }
-
-  /// The time in milliseconds since 1970.
-  package let time: Int64
-  /// The kind of the event.
-  package let kind: Kind
-  /// A summary on one line.
-  package let title: String
-  /// All details, on any number of lines.
-  package let detail: String
-  /// The change to a listener or a write, each of which has a name of its own.
-  package let change: Change?
-  /// The name that all events of one transaction share; nil for other events.
-  package let group: String?
-
-  /// Makes an event.
-  package init(
-    time: Int64,
-    kind: Kind,
-    title: String,
-    detail: String = "",
-    change: Change? = nil,
-    group: String? = nil
-  ) {
-    self.time = time
-    self.kind = kind
-    self.title = title
-    self.detail = detail
-    self.change = change
-    self.group = group
-  }
-}
-
 /// The traffic on the wire, as a list that follows its end until it is paused.
 ///
 /// States: closed ⇄ open ⇄ paused. While the ``InspectorScreen`` is closed, the inspector keeps its
@@ -71,25 +13,75 @@ package struct Inspector: Equatable, Sendable {
   package private(set) var isPaused = false
   /// The only kind that is shown; nil means all.
   package private(set) var kind: WireEvent.Kind?
-  /// The events, oldest first, numbered from ``first``.
-  package private(set) var events: [WireEvent] = []
+  /// Whether signs of life are shown.
+  private(set) var showsKeepalives = false
+  /// The text that paths must begin with, if it begins with a slash, or else contain.
+  private(set) var field = TextField(limit: 200)
+  /// The only write that is shown; nil means everything.
+  private(set) var followed: FollowedWrite?
+  /// What is shown, counted.
+  private(set) var tally = Tally()
   /// The rows, identified by the numbers of their events.
   package internal(set) var list = ListView<Int>()
   /// The paths that have listeners.
   package private(set) var listeners: Set<String> = []
   /// The writes that are not acknowledged or refused yet.
   package private(set) var writes: Set<String> = []
+  /// What the user has just done, of which writes may come.
+  package internal(set) var cause: String?
 
+  private var entries: [InspectedEvent] = []
   private var first = 0
   private var requests = OpenRequests()
-  private var waiting: [WireEvent] = []
+  private var waiting: [InspectedEvent] = []
+
+  /// What becomes of an event.
+  fileprivate enum Verdict {
+    case shown
+    case hiddenKeepalive
+    case leftOut
+  }
+
+  /// How much is shown, and how much is not.
+  struct Tally: Equatable, Sendable {
+    /// More than any frame has, so that no sum overflows.
+    private static let largest = 1 << 40
+
+    /// The bytes of the frames that are shown.
+    fileprivate(set) var bytes = 0
+    /// The signs of life that would be shown otherwise.
+    fileprivate(set) var hiddenKeepalives = 0
+
+    fileprivate mutating func add(_ verdict: Verdict, _ entry: InspectedEvent, times: Int = 1) {
+      switch verdict {
+      case .shown: bytes += times * min(Self.largest, max(0, entry.event.size ?? 0))
+      case .hiddenKeepalive: hiddenKeepalives += times
+      case .leftOut: break
+      }
+    }
+
+    fileprivate mutating func remove(_ verdict: Verdict, _ entry: InspectedEvent) {
+      add(verdict, entry, times: -1)
+    }
+  }
 
   /// The number of events that arrived while paused.
   package var waitingCount: Int { waiting.count }
 
+  /// The events, oldest first.
+  package var events: [WireEvent] { entries.map(\.event) }
+
+  /// The number of events.
+  var count: Int { entries.count }
+
   /// The event of a row.
-  package func event(_ number: Int) -> WireEvent? {
-    events.indices.contains(number - first) ? events[number - first] : nil
+  func entry(_ number: Int) -> InspectedEvent? {
+    entries.indices.contains(number - first) ? entries[number - first] : nil
+  }
+
+  /// The events of one transaction.
+  func events(in group: String) -> [WireEvent] {
+    entries.filter { $0.event.group == group }.map(\.event)
   }
 
   /// Adds events; if the last row is selected, the selection moves to the new end.
@@ -116,18 +108,50 @@ package struct Inspector: Equatable, Sendable {
     }
   }
 
-  private mutating func show(_ new: [WireEvent]) {
+  private mutating func show(_ new: [InspectedEvent]) {
     let follows = list.selectedIndex == nil || list.selectedIndex == list.ids.count - 1
-    events += new
-    let excess = max(0, events.count - Self.limit)
-    events.removeFirst(excess)
+    let start = first + entries.count
+    entries += new
+    let excess = max(0, entries.count - Self.limit)
+    let filter = PathFilter(field.text)
+    for entry in entries.prefix(excess) { tally.remove(verdict(on: entry, filter), entry) }
+    entries.removeFirst(excess)
     first += excess
-    filter(follows: follows)
+    guard followed == nil, start >= first else { return refilter(follows: follows) }
+    // Only what is new is looked at, so that a quick sequence of events costs little.
+    var ids = list.ids
+    ids.removeFirst(ids.firstIndex { $0 >= first } ?? ids.count)
+    for number in start..<(first + entries.count) {
+      let entry = entries[number - first]
+      let verdict = verdict(on: entry, filter)
+      tally.add(verdict, entry)
+      if verdict == .shown { ids.append(number) }
+    }
+    update(ids, follows: follows)
   }
 
-  private mutating func filter(follows: Bool) {
-    let fitting = events.indices.filter { kind == nil || events[$0].kind == kind }
-    list.update(ids: fitting.map { $0 + first })
+  private func verdict(on entry: InspectedEvent, _ filter: PathFilter) -> Verdict {
+    guard kind == nil || entry.event.kind == kind, filter.passes(entry) else { return .leftOut }
+    return entry.isKeepalive && !showsKeepalives ? .hiddenKeepalive : .shown
+  }
+
+  /// - Complexity: O(n) in the number of events and the bounded length of their paths
+  private mutating func refilter(follows: Bool) {
+    tally = Tally()
+    let filter = PathFilter(field.text)
+    let members = followed.map { Set($0.members(of: entries)) }
+    var ids: [Int] = []
+    for (index, entry) in entries.enumerated() {
+      let verdict =
+        members.map { $0.contains(index) ? .shown : .leftOut } ?? verdict(on: entry, filter)
+      tally.add(verdict, entry)
+      if verdict == .shown { ids.append(index + first) }
+    }
+    update(ids, follows: follows)
+  }
+
+  private mutating func update(_ ids: [Int], follows: Bool) {
+    list.update(ids: ids)
     if follows { list.move(to: list.ids.count - 1) }
   }
 
@@ -145,20 +169,63 @@ package struct Inspector: Equatable, Sendable {
     let all = WireEvent.Kind.allCases
     let index = kind.flatMap { all.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     kind = index < all.count ? all[index] : nil
-    filter(follows: true)
+    refilter(follows: true)
+  }
+
+  /// Shows signs of life, or hides them.
+  mutating func toggleKeepalives() {
+    showsKeepalives.toggle()
+    refilter(follows: false)
+  }
+
+  /// Types into the filter by path.
+  mutating func type(_ key: KeyEvent) {
+    if field.handle(key) == .changed { refilter(follows: true) }
+  }
+
+  /// Puts the cursor of the filter at a column.
+  mutating func moveCursor(toColumn column: Int) { field.moveCursor(toColumn: column) }
+
+  /// Shows the events of all paths.
+  mutating func clearFilter() {
+    field.setText("")
+    refilter(follows: false)
+  }
+
+  /// Shows only the write that the selected event belongs to; false if it belongs to none.
+  mutating func followSelected() -> Bool {
+    guard let number = list.selection,
+      let write = FollowedWrite(at: number - first, in: entries)
+    else { return false }
+    followed = write
+    refilter(follows: false)
+    return true
+  }
+
+  /// Shows what does not belong to the followed write as well; the selection stays.
+  mutating func stopFollowing() {
+    followed = nil
+    refilter(follows: false)
+  }
+
+  /// What there is to say about the followed write.
+  var followedFacts: FollowedWrite.Facts? {
+    followed.map { _ in FollowedWrite.Facts(list.ids.compactMap(entry)) }
   }
 
   /// Removes all events.
   mutating func clear() {
-    first += events.count
-    events = []
+    first += entries.count
+    entries = []
     waiting = []
-    filter(follows: true)
+    followed = nil
+    refilter(follows: true)
   }
 
   mutating func resize(to size: Size) {
     // The first line shows the listeners and writes.
     list.resize(to: Size(width: size.width, height: max(1, size.height - 1)))
+    field.resize(to: Size(width: max(1, size.width), height: 1))
   }
 
   /// The last events, whether they are shown or not, as the lines of a file.
@@ -167,156 +234,47 @@ package struct Inspector: Equatable, Sendable {
   /// - Returns: One paragraph for each event.
   package func recentText(with later: [WireEvent]) -> String {
     var all = self
-    (all.isPaused, all.kind) = (false, nil)
-    all.show(waiting)
     all.add(later)
-    all.list.update(ids: all.list.ids.suffix(Self.reportedEvents))
-    return all.text
-  }
-
-  /// The events that are shown, as the lines of a file.
-  package var text: String {
-    list.ids.compactMap { event($0) }.map { event in
-      let heading = "\(Clock.preciseText(event.time)) \(event.kind.rawValue) \(event.title)\n"
+    return (all.entries + all.waiting).suffix(Self.reportedEvents).map(\.event).map { event in
+      let size = event.size.map { " (\($0) bytes)" } ?? ""
+      let time = Clock.preciseText(event.time)
+      let heading = "\(time) \(event.kind.rawValue) \(event.title)\(size)\n"
       return heading + event.detailLines.map { "    \($0)\n" }.joined()
     }.joined()
+  }
+
+  /// The events that are shown, as lines of JSON.
+  package var lines: String {
+    list.ids.compactMap { entry($0)?.line }.joined()
+  }
+}
+
+/// The filter of the inspector by path, which ignores case.
+private struct PathFilter {
+  private let needle: Needle
+  private let isEmpty: Bool
+  private let isPrefix: Bool
+
+  init(_ text: String) {
+    needle = Needle(text)
+    isEmpty = text.isEmpty
+    isPrefix = text.hasPrefix("/")
+  }
+
+  /// Whether one of the event's paths begins with the text, or contains it if it has no slash in
+  /// front.
+  func passes(_ entry: InspectedEvent) -> Bool {
+    guard !isEmpty else { return true }
+    func passes(_ path: String) -> Bool { isPrefix ? needle.begins(path) : needle.isIn(path) }
+    return entry.path.map(passes) == true || entry.places.contains(where: passes)
   }
 }
 
 extension WireEvent {
   /// All details, with JSON indented.
-  fileprivate var detailLines: [String] {
+  var detailLines: [String] {
     guard !detail.isEmpty else { return [] }
     return detail.split(separator: "\n", omittingEmptySubsequences: false)
       .flatMap { IndentedJSON.lines(of: String($0)) }
   }
-}
-
-// MARK: The screen
-
-/// The screen that shows the ``Inspector`` of the session, which outlives the screen.
-struct InspectorScreen: AppScreen {
-  static let layer = ScreenLayer.inspector
-
-  /// A click on an event selects it; a click on the selected event shows its details.
-  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
-    if model.session.inspector.list.selection == row {
-      model.showSelectedWireEvent()
-    } else {
-      model.session.inspector.list.select(row)
-    }
-    return []
-  }
-
-  func context(in session: Session) -> Context { .inspector }
-
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    session.inspector.list.move(by: wheelStep * direction)
-    return []
-  }
-
-  func draw(on painter: inout Painter) { painter.paintInspector() }
-}
-
-extension Model {
-  /// Whether the inspector is open.
-  package var isInspecting: Bool { stack.contains(InspectorScreen.self) }
-
-  /// Opens or closes the inspector.
-  mutating func toggleInspector() -> [Effect] {
-    guard !isInspecting else { return closeInspector() }
-    stack[InspectorScreen.self] = InspectorScreen()
-    relayout()
-    return [.environment(.watchWire(true))]
-  }
-
-  /// Closes the inspector if it is open; its events are kept.
-  mutating func closeInspector() -> [Effect] {
-    guard isInspecting else { return [] }
-    stack[InspectorScreen.self] = nil
-    return [.environment(.watchWire(false))]
-  }
-
-  /// Shows all details of the selected event on a page.
-  mutating func showSelectedWireEvent() {
-    guard let event = session.inspector.list.selection.flatMap(session.inspector.event) else {
-      return
-    }
-    let title = SafeText(untrusted: "\(Clock.preciseText(event.time)) \(event.kind.rawValue)")
-    if let group = event.group {
-      let events = session.inspector.events.filter { $0.group == group }
-      if let tries = TransactionTries(events) {
-        return show(Page(title: title, content: .tries(tries)))
-      }
-    }
-    let paragraphs =
-      [Page.Paragraph(text: SafeText(untrusted: event.title), isHeading: true)]
-      + event.detailLines.map { Page.Paragraph(text: SafeText(untrusted: $0), isHeading: false) }
-    show(Page(title: title, content: .text(paragraphs)))
-  }
-}
-
-/// The actions of the inspector.
-enum InspectorActions {
-  static let motions = BoundAction.motions(in: .inspector) { model, motion in
-    model.session.inspector.list.move(motion)
-    return []
-  }
-
-  static let all: [BoundAction] = [
-    BoundAction(
-      .open,
-      keys: ["Enter"],
-      in: [.inspector],
-      help: "details of the event",
-      hint: .init("details", rank: 3),
-      change: { $0.showSelectedWireEvent() }
-    ),
-    BoundAction(
-      "pause",
-      keys: ["p"],
-      in: [.inspector],
-      help: "pause or resume",
-      hint: .init("pause", rank: 4),
-      change: { $0.session.inspector.togglePause() }
-    ),
-    BoundAction(
-      "next-kind",
-      keys: ["f", "Tab"],
-      in: [.inspector],
-      help: "only one kind of events",
-      hint: .init("filter", rank: 5),
-      change: { $0.session.inspector.showNextKind() }
-    ),
-    BoundAction(
-      "clear",
-      keys: ["x"],
-      in: [.inspector],
-      help: "forget all events",
-      hint: .init("clear", rank: 8),
-      change: { $0.session.inspector.clear() }
-    ),
-    BoundAction(
-      "save",
-      keys: ["w"],
-      in: [.inspector],
-      help: "write the events to a file",
-      hint: .init("save", rank: 6),
-      perform: { [.environment(.write($0.session.inspector.text, file: "hearth-wire.txt"))] }
-    ),
-    BoundAction(
-      .back,
-      keys: ["q", "Esc", "^C"],
-      in: [.inspector],
-      help: "back",
-      hint: .init("back", rank: 2),
-      perform: { $0.closeInspector() }
-    ),
-  ]
 }

@@ -1,16 +1,21 @@
 extension Painter {
+  /// The width from which rows have the sizes of frames, and the width of that column.
+  private static let (sizedWidth, sizeColumn) = (60, 4)
+
   /// Paints the traffic on the wire, one line for each event.
   mutating func paintInspector() {
     let inspector = session.inspector
     screen.put(" Inspector", at: frame.header.origin, style: theme.brand, clip: frame.header)
     paintInspectorState(inspector)
     let room = frame.page
-    let facts = [
-      Self.count(inspector.listeners.count, one: "listener", many: "listeners"),
-      Self.count(inspector.writes.count, one: "write under way", many: "writes under way"),
-      Self.count(inspector.events.count, one: "event", many: "events"),
-    ].joined(separator: separator)
-    screen.put(facts, in: room.line(0), style: theme.dim, ellipsis: glyphs.ellipsis)
+    let followed = inspector.followedFacts
+    let facts = followed.map(Self.words) ?? Self.words(about: inspector)
+    screen.put(
+      facts.joined(separator: separator),
+      in: room.line(0),
+      style: theme.dim,
+      ellipsis: glyphs.ellipsis
+    )
     let rows = Rect(
       row: room.row + 1,
       column: room.column,
@@ -18,24 +23,67 @@ extension Painter {
       height: room.height - 1
     )
     if inspector.list.ids.isEmpty {
-      let text: SafeText = "Nothing happened yet."
+      let text: SafeText =
+        inspector.count == 0 ? "Nothing happened yet." : "Nothing of this kind or path."
       screen.put(text, in: rows, style: theme.dim, ellipsis: glyphs.ellipsis)
       return
     }
     var copy = screen
     var areas: [(Int, Rect)] = []
     inspector.list.draw(on: &copy, in: rows) { screen, number, isSelected, row in
-      guard let event = inspector.event(number) else { return }
+      guard let entry = inspector.entry(number) else { return }
       areas.append((number, row))
-      paint(event, isSelected: isSelected, in: row, on: &screen)
+      paint(entry.event, since: followed?.start, isSelected: isSelected, in: row, on: &screen)
     }
     screen = copy
     for (number, row) in areas { hits.add(.row(number, of: InspectorScreen.self), at: row) }
   }
 
+  private static func words(about inspector: Inspector) -> [SafeText] {
+    let bytes = inspector.tally.bytes
+    let hidden = inspector.tally.hiddenKeepalives
+    return [
+      count(inspector.listeners.count, one: "listener", many: "listeners"),
+      count(inspector.writes.count, one: "write under way", many: "writes under way"),
+      count(inspector.count, one: "event", many: "events"),
+      ShortNumber.text(bytes) + (bytes == 1 ? " byte" : " bytes"),
+    ] + (hidden == 0 ? [] : [count(hidden, one: "keepalive", many: "keepalives") + " hidden"])
+  }
+
+  private static func words(_ facts: FollowedWrite.Facts) -> [SafeText] {
+    let answer: SafeText =
+      facts.roundTrip.map { "answered after " + SafeText(Int(clamping: $0)) + " ms" }
+      ?? "unanswered"
+    return [
+      facts.cause.map { SafeText(untrusted: $0) } ?? "cause unknown",
+      count(facts.requests, one: "request", many: "requests"),
+      answer,
+      count(facts.echoes, one: "echo", many: "echoes"),
+    ]
+  }
+
+  /// Paints the line in which a path is typed.
+  mutating func paintInspectorFilter() {
+    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(of: InspectorScreen.self), at: frame.commandField)
+    session.inspector.field.draw(
+      on: &screen,
+      in: frame.commandField,
+      placeholder: "the beginning of a path, or a part of one without / in front",
+      isFocused: true
+    )
+  }
+
   private mutating func paintInspectorState(_ inspector: Inspector) {
     var words: [SafeText] = []
-    if let kind = inspector.kind { words.append("only " + SafeText(untrusted: kind.rawValue)) }
+    if inspector.followed != nil {
+      words.append("one write")
+    } else {
+      if let kind = inspector.kind { words.append("only " + SafeText(untrusted: kind.rawValue)) }
+      if !inspector.field.isEmpty {
+        words.append("path " + SafeText(untrusted: inspector.field.text, limit: 200))
+      }
+    }
     if inspector.isPaused {
       words.append("paused, " + SafeText(inspector.waitingCount) + " waiting")
     }
@@ -50,12 +98,21 @@ extension Painter {
     )
   }
 
-  private func paint(_ event: WireEvent, isSelected: Bool, in row: Rect, on screen: inout Screen) {
+  private func paint(
+    _ event: WireEvent,
+    since start: Int64?,
+    isSelected: Bool,
+    in row: Rect,
+    on screen: inout Screen
+  ) {
     let style = theme.style(theme.text, isSelected: isSelected)
     if isSelected { screen.fill(row, style: theme.selected) }
     // A narrow screen leaves out the time in favour of the event.
     let isNarrow = row.width < 40
-    let time = isNarrow ? .empty : SafeText(untrusted: Clock.preciseText(event.time)) + " "
+    let clock =
+      start.map { SafeText(untrusted: "+\(event.time - $0) ms").padded(to: 12) }
+      ?? SafeText(untrusted: Clock.preciseText(event.time))
+    let time = isNarrow ? .empty : clock + " "
     let used = screen.put(
       time,
       at: row.origin,
@@ -65,7 +122,14 @@ extension Painter {
     let sign = Position(row: row.row, column: row.column + used)
     let signStyle = theme.style(Self.style(of: event.kind, theme), isSelected: isSelected)
     let width = screen.put(self.sign(of: event.kind) + " ", at: sign, style: signStyle, clip: row)
-    let start = sign.column + width
+    var start = sign.column + width
+    if row.width >= Self.sizedWidth {
+      let column = Rect(row: row.row, column: start, width: Self.sizeColumn, height: 1)
+      let size = event.size.map { ShortNumber.text($0) } ?? .empty
+      let dim = theme.style(theme.dim, isSelected: isSelected)
+      screen.put(size, in: column, style: dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+      start += Self.sizeColumn + 1
+    }
     let rest = Rect(row: row.row, column: start, width: row.endColumn - start, height: 1)
     let title = SafeText(untrusted: event.title, limit: 400)
     screen.put(title, in: rest, style: style, ellipsis: glyphs.ellipsis)

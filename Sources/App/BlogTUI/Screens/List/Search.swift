@@ -177,7 +177,7 @@ package struct SearchPattern: Hashable, Sendable {
 }
 
 /// The text to search for, in lower case.
-private struct Needle: Hashable, Sendable {
+struct Needle: Hashable, Sendable {
   private let bytes: [UInt8]
 
   init(_ text: some StringProtocol) { bytes = Array(text.lowercased().utf8) }
@@ -195,6 +195,15 @@ private struct Needle: Hashable, Sendable {
 }
 
 extension Needle {
+  /// Whether a text begins with it.
+  func begins(_ text: String) -> Bool {
+    let start = text.utf8.prefix(bytes.count)
+    if start.count == bytes.count, zip(start, bytes).allSatisfy({ Self.lowercased($0) == $1 }) {
+      return true
+    }
+    return !start.allSatisfy { $0 < 0x80 } && text.lowercased().utf8.starts(with: bytes)
+  }
+
   /// Whether it occurs in an ASCII text, without copying that text; nil for any other text.
   private func isInASCII(_ hay: UnsafeBufferPointer<UInt8>) -> Bool? {
     guard hay.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -1,0 +1,217 @@
+/// The screen that shows the ``Inspector`` of the session, which outlives the screen.
+struct InspectorScreen: AppScreen {
+  static let layer = ScreenLayer.inspector
+
+  /// Whether keys are typed into the filter by path.
+  var isFiltering = false
+
+  /// A click on an event selects it; a click on the selected event shows its details.
+  static func pick(_ row: Int, in model: inout Model) -> [Effect] {
+    if model.session.inspector.list.selection == row {
+      model.showSelectedWireEvent()
+    } else {
+      model.session.inspector.list.select(row)
+    }
+    return []
+  }
+
+  func context(in session: Session) -> Context { isFiltering ? .filter : .inspector }
+
+  mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
+    guard isFiltering else { return .ignored }
+    session.inspector.type(key)
+    return .taken([])
+  }
+
+  mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
+    session.inspector.moveCursor(toColumn: offset.column)
+  }
+
+  mutating func scroll(
+    by direction: Int,
+    over target: ClickTarget?,
+    session: inout Session
+  )
+    -> [Effect]?
+  {
+    session.inspector.list.move(by: wheelStep * direction)
+    return []
+  }
+
+  func draw(on painter: inout Painter) { painter.paintInspector() }
+
+  func drawFooter(on painter: inout Painter) {
+    if isFiltering { painter.paintInspectorFilter() } else { painter.paintHints() }
+  }
+}
+
+extension Model {
+  /// Whether the inspector is open.
+  package var isInspecting: Bool { stack.contains(InspectorScreen.self) }
+
+  /// Opens or closes the inspector.
+  mutating func toggleInspector() -> [Effect] {
+    guard !isInspecting else { return closeInspector() }
+    stack[InspectorScreen.self] = InspectorScreen()
+    relayout()
+    return [.environment(.watchWire(true))]
+  }
+
+  /// Closes the inspector if it is open; its events are kept.
+  mutating func closeInspector() -> [Effect] {
+    guard isInspecting else { return [] }
+    stack[InspectorScreen.self] = nil
+    return [.environment(.watchWire(false))]
+  }
+
+  /// Shows more again, the last restriction first; closes the inspector if it shows everything.
+  fileprivate mutating func leaveInspector() -> [Effect] {
+    if session.inspector.followed != nil {
+      session.inspector.stopFollowing()
+    } else if !session.inspector.field.isEmpty {
+      session.inspector.clearFilter()
+    } else {
+      return closeInspector()
+    }
+    return []
+  }
+
+  fileprivate mutating func followSelectedWrite() {
+    if !session.inspector.followSelected() {
+      session.message = .note("The event belongs to no write that is listed.")
+    }
+  }
+
+  /// Shows all details of the selected event on a page.
+  mutating func showSelectedWireEvent() {
+    guard let entry = session.inspector.list.selection.flatMap(session.inspector.entry) else {
+      return
+    }
+    let event = entry.event
+    let title = SafeText(untrusted: "\(Clock.preciseText(event.time)) \(event.kind.rawValue)")
+    if let group = event.group, let tries = TransactionTries(session.inspector.events(in: group)) {
+      return show(Page(title: title, content: .tries(tries)))
+    }
+    var paragraphs = [Page.Paragraph(text: SafeText(untrusted: event.title), isHeading: true)]
+    if let size = event.size {
+      let size = Painter.count(size, one: "byte on the wire", many: "bytes on the wire")
+      paragraphs.append(Page.Paragraph(text: size, isHeading: false))
+    }
+    if let cause = event.cause {
+      let text = "caused by " + SafeText(untrusted: cause)
+      paragraphs.append(Page.Paragraph(text: text, isHeading: false))
+    }
+    paragraphs += event.detailLines.map {
+      Page.Paragraph(text: SafeText(untrusted: $0), isHeading: false)
+    }
+    show(Page(title: title, content: .text(paragraphs)))
+  }
+
+  /// The file for what the inspector shows now.
+  fileprivate var wireFile: String {
+    let day = CalendarDay(session.now)
+    let date = [day.month, day.day].reduce("\(day.year)") { $0 + ($1 < 10 ? "-0" : "-") + "\($1)" }
+    return "hearth-wire-\(date)-\(Clock.text(session.now).filter { $0 != ":" }).jsonl"
+  }
+}
+
+/// The actions of the inspector.
+enum InspectorActions {
+  static let motions = BoundAction.motions(in: .inspector) { model, motion in
+    model.session.inspector.list.move(motion)
+    return []
+  }
+
+  static let all: [BoundAction] = [
+    BoundAction(
+      .open,
+      keys: ["Enter"],
+      in: [.inspector],
+      help: "details of the event",
+      hint: .init("details", rank: 3),
+      change: { $0.showSelectedWireEvent() }
+    ),
+    BoundAction(
+      "pause",
+      keys: ["p"],
+      in: [.inspector],
+      help: "pause or resume",
+      hint: .init("pause", rank: 4),
+      change: { $0.session.inspector.togglePause() }
+    ),
+    BoundAction(
+      "next-kind",
+      keys: ["f", "Tab"],
+      in: [.inspector],
+      help: "only one kind of events",
+      hint: .init("kind", rank: 5),
+      change: { $0.session.inspector.showNextKind() }
+    ),
+    BoundAction(
+      .search,
+      keys: ["/"],
+      in: [.inspector],
+      help: "only some paths",
+      hint: .init("path", rank: 6),
+      change: { $0.stack[InspectorScreen.self]?.isFiltering = true }
+    ),
+    BoundAction(
+      "follow-write",
+      keys: ["t"],
+      in: [.inspector],
+      help: "only this write, from the key to its echo",
+      hint: .init("this write", rank: 7),
+      change: { $0.followSelectedWrite() }
+    ),
+    BoundAction(
+      "keepalives",
+      keys: ["a"],
+      in: [.inspector],
+      help: "show or hide keepalives",
+      change: { $0.session.inspector.toggleKeepalives() }
+    ),
+    BoundAction(
+      "clear",
+      keys: ["x"],
+      in: [.inspector],
+      help: "forget all events",
+      hint: .init("clear", rank: 9),
+      change: { $0.session.inspector.clear() }
+    ),
+    BoundAction(
+      "save",
+      keys: ["w"],
+      in: [.inspector],
+      help: "write the events to a file of JSON lines",
+      hint: .init("save", rank: 8),
+      perform: { [.environment(.writeWire($0.session.inspector.lines, file: $0.wireFile))] }
+    ),
+    BoundAction(
+      .back,
+      keys: ["q", "Esc", "^C"],
+      in: [.inspector],
+      help: "everything again, or back",
+      hint: .init("back", rank: 2),
+      perform: { $0.leaveInspector() }
+    ),
+    BoundAction(
+      .send,
+      keys: ["Enter"],
+      in: [.filter],
+      help: "keep what fits",
+      hint: .init("keep", rank: 1),
+      change: { $0.stack[InspectorScreen.self]?.isFiltering = false }
+    ),
+    BoundAction(
+      .back,
+      keys: ["Esc", "^C"],
+      in: [.filter],
+      help: "show all paths",
+      hint: .init("all", rank: 2),
+      change: { model in
+        model.stack[InspectorScreen.self]?.isFiltering = false
+        model.session.inspector.clearFilter()
+      }
+    ),
+  ]
+}
