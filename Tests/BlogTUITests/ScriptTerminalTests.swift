@@ -27,7 +27,8 @@ struct ScriptTerminalTests {
       act: { _, _, isFirst in
         notes.acts.append(isFirst)
         return notes.progress.isEmpty ? .done : notes.progress.removeFirst()
-      }
+      },
+      data: { _, _, _ in .done }
     )
     world.look = { time in
       notes.looks.append(time)
@@ -111,5 +112,70 @@ struct ScriptTerminalTests {
     #expect(terminal.nextEvents(timeout: nil) == [.terminate(signal: 0)])
     #expect(notes.acts == [true, false, false, true])
     #expect(terminal.failure?.description == "line 2: bob was refused: permission denied")
+  }
+
+  @Test("A clock moves by seconds, minutes, hours or days, without a pause for a spectator")
+  func clock() throws {
+    let (terminal, notes) = try terminal("clock 90s\nclock 5m\nclock 3h\nclock 2d", pace: 40)
+    for _ in 0..<4 { _ = terminal.nextEvents(timeout: nil) }
+    #expect(notes.passed == [90_000, 300_000, 10_800_000, 172_800_000])
+    #expect(notes.looks.allSatisfy { $0 == 0 })
+    for line in ["clock", "clock 5", "clock h", "clock -1s", "clock 100001d", "clock 1.5h"] {
+      #expect(throws: Script.Failure.self) { try Script(line) }
+    }
+  }
+
+  @Test("Data is compared at once, or until it is as expected")
+  func data() throws {
+    let (terminal, _) = try terminal("wait-for-data /x 1\nexpect-data /x 2")
+    var answers: [Script.Progress] = [
+      .underWay, .refused("0"), .underWay, .done, .underWay, .refused("the server has 1 at /x"),
+    ]
+    var looks: [Bool] = []
+    terminal.world?.data = { _, _, isFirst in
+      looks.append(isFirst)
+      return answers.removeFirst()
+    }
+    for _ in 0..<5 { #expect(terminal.nextEvents(timeout: nil) == [.woken]) }
+    #expect(terminal.nextEvents(timeout: nil) == [.terminate(signal: 0)])
+    #expect(terminal.failure == Script.Failure(line: 2, reason: "the server has 1 at /x"))
+    #expect(looks == [true, false, false, false, true, false])
+    for line in ["expect-data", "expect-data /x", "wait-for-data x 1", "expect-data  1"] {
+      #expect(throws: Script.Failure.self) { try Script(line) }
+    }
+  }
+
+  @Test("A result is a line for people, and a point for each step in TAP and JUnit")
+  func results() throws {
+    let script = try Script("# A comment\nkey q\n\nexpect a <b> & \"c\" # d\nsize 80x24\n")
+    let passed = ScriptResult(of: "x.txt", script, failure: nil, screen: "")
+    #expect(passed.text(in: .text) == "x.txt: passed, 3 steps, 1 of them a check\n")
+    #expect(passed.text(in: .tap).hasPrefix("TAP version 14\n1..3\nok 1 - line 2: key q\n"))
+    let failure = Script.Failure(line: 4, reason: "\"a\\\" is not there\u{1B}")
+    let screen = "first <row>\u{0}\n\n  last ]]>\n\n\n"
+    let failed = ScriptResult(of: "x.txt", script, failure: failure, screen: screen)
+    #expect(failed.text(in: .text) == "")
+    #expect(
+      failed.text(in: .tap) == """
+        TAP version 14
+        1..3
+        ok 1 - line 2: key q
+        not ok 2 - line 4: expect a <b> & "c" \\# d
+          ---
+          message: "\\"a\\\\\\" is not there\u{FFFD}"
+          screen: |
+            |first <row>\u{0}
+            |
+            |  last ]]>
+          ...
+        ok 3 - line 5: size 80x24 # SKIP not reached
+
+        """
+    )
+    let junit = failed.text(in: .junit)
+    #expect(junit.contains(#"tests="3" failures="1" skipped="1""#))
+    #expect(junit.contains(#"name="line 4: expect a &lt;b&gt; &amp; &quot;c&quot; # d"><failure"#))
+    #expect(junit.contains("first &lt;row&gt;"))
+    #expect(!junit.contains("\u{1B}") && !junit.contains("\u{0}"))
   }
 }

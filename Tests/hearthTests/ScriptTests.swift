@@ -1,4 +1,5 @@
 import Foundation
+import FoundationXML
 import Testing
 
 extension EndToEnd {
@@ -30,6 +31,42 @@ extension EndToEnd {
       #expect(dumps.count == 1)
       #expect(dumps.first?.contains("And so does this comment.") == true)
       #expect(dumps.first?.contains("1m") == true)
+    }
+
+    @Test("A script looks at what the server holds, and tells tools which step failed")
+    func data() throws {
+      let sandbox = try Sandbox()
+      let script = """
+        wait-for No posts yet
+        as bob post A post | Text
+        wait-for A post
+        key s
+        wait-for-data /users/bob/username "bob"
+        :wait-idle
+        clock 3h
+        expect 3h
+        expect-data /nothing null
+
+        """
+      let passed = try run(script, in: sandbox)
+      #expect(passed.status == 0, "\(passed.errors)")
+      #expect(passed.output.hasSuffix("passed, 9 steps, 6 of them checks\n"), "\(passed.output)")
+      let file = sandbox.directory + "/script.txt"
+      try (script + "expect-data /users/bob/username 7\nkey q\n")
+        .write(toFile: file, atomically: true, encoding: .utf8)
+      let failed = try sandbox.hearth("--script", file, "--results", "tap")
+      #expect(failed.status == 1)
+      let points = "ok 9 - line 9: expect-data /nothing null\nnot ok 10 - line 10"
+      #expect(failed.output.contains(points))
+      #expect(failed.output.contains(#"the server has \"bob\" at /users/bob/username"#))
+      #expect(failed.output.contains("    |") && failed.output.contains("# SKIP not reached"))
+      let junit = try sandbox.hearth("--script", file, "--results", "junit")
+      let parser = XMLParser(data: Data(junit.output.utf8))
+      #expect(parser.parse(), "\(junit.output)")
+      for line in ["expect-data /a b", "expect-data /a.b 1", "wait-for-data / {\"$\":1}"] {
+        let refused = try run("size 80x24\n" + line, in: sandbox)
+        #expect(refused.status == 2 && refused.errors.contains("line 2: "), "\(refused.errors)")
+      }
     }
 
     @Test(

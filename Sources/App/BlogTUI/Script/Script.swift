@@ -10,6 +10,8 @@ package struct Script: Hashable, Sendable {
     case size(Size)
     /// Let that much time pass, in milliseconds.
     case pause(Int64)
+    /// Let that much time pass at once, in milliseconds, without a pause for a spectator.
+    case clock(Int64)
     /// Wait until the screen shows the text.
     case waitFor(String)
     /// Wait until everything is acknowledged and quiet.
@@ -18,6 +20,8 @@ package struct Script: Hashable, Sendable {
     case expect(String)
     /// Fail if the screen shows the text.
     case refuse(String)
+    /// Fail unless the server holds that JSON at the path; or wait until it does.
+    case data(String, json: String, waits: Bool)
     /// Let another user do something.
     case other(String, Act)
   }
@@ -28,6 +32,8 @@ package struct Script: Hashable, Sendable {
     package let number: Int
     /// The step on that line.
     package let step: Step
+    /// The line as it was written, without the blanks before it.
+    package let text: String
   }
 
   /// Why a script cannot be run, or why it has failed.
@@ -36,6 +42,12 @@ package struct Script: Hashable, Sendable {
     package let line: Int
     /// The reason.
     package let reason: String
+
+    /// Makes a failure.
+    package init(line: Int, reason: String) {
+      self.line = line
+      self.reason = reason
+    }
 
     /// The line and the reason.
     package var description: String { "line \(line): \(reason)" }
@@ -53,8 +65,9 @@ package struct Script: Hashable, Sendable {
     for (index, raw) in all.enumerated() {
       let line = raw.hasSuffix("\r") ? raw.dropLast() : raw
       guard let first = line.first(where: { $0 != " " }), first != "#" else { continue }
-      let step = try Self.step(String(line.drop { $0 == " " }), number: index + 1)
-      lines.append(Line(number: index + 1, step: step))
+      let text = String(line.drop { $0 == " " })
+      let step = try Self.step(text, number: index + 1)
+      lines.append(Line(number: index + 1, step: step, text: text))
     }
     self.lines = lines
   }
@@ -87,6 +100,20 @@ package struct Script: Hashable, Sendable {
         throw Failure(line: number, reason: "a pause is a number of milliseconds")
       }
       return .pause(time)
+    case "clock":
+      guard let time = duration(rest) else {
+        throw Failure(line: number, reason: "write a time like 90s, 5m, 3h or 2d")
+      }
+      return .clock(time)
+    case "expect-data", "wait-for-data":
+      let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+      guard words.count == 2, words[0].hasPrefix("/") else {
+        throw Failure(
+          line: number,
+          reason: "\"\(parts[0])\" needs a path and JSON, like /users/ann/username \"Ann\""
+        )
+      }
+      return .data(words[0], json: words[1], waits: parts[0] == "wait-for-data")
     case "wait-for" where !rest.isEmpty: return .waitFor(rest)
     case "expect" where !rest.isEmpty: return .expect(rest)
     case "refuse" where !rest.isEmpty: return .refuse(rest)
@@ -98,6 +125,15 @@ package struct Script: Hashable, Sendable {
       return .other(words[0], act)
     default: throw Failure(line: number, reason: "there is no step \"\(parts[0])\"")
     }
+  }
+
+  /// Parses a number of seconds, minutes, hours or days, such as `3h`; the result is in milliseconds.
+  private static func duration(_ text: String) -> Int64? {
+    let units: [Character: Int64] = ["s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+    guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
+      (0...100_000).contains(count)
+    else { return nil }
+    return count * unit
   }
 
   /// Replaces `\n` by a line break and `\\` by a backslash.

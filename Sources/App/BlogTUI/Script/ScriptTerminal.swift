@@ -19,6 +19,9 @@ package final class ScriptTerminal: TerminalDevice {
     package var isLate: (_ isFirstLook: Bool) -> Bool
     /// Starts an act of another user, or returns its progress; called again until it is done.
     package var act: (_ name: String, Script.Act, _ isFirstLook: Bool) -> Script.Progress
+    /// Compares what the server holds at a path with JSON, or returns the progress of that; called
+    /// again until it is done.
+    package var data: (_ path: String, _ json: String, _ isFirstLook: Bool) -> Script.Progress
     /// Gives a spectator that many milliseconds to watch; returns the event that ends the run if
     /// the spectator wants to stop.
     package var look: (Int64) -> TerminalEvent? = { _ in nil }
@@ -30,7 +33,8 @@ package final class ScriptTerminal: TerminalDevice {
       isIdle: @escaping () -> Bool,
       send: @escaping (Event) -> Void,
       isLate: @escaping (_ isFirstLook: Bool) -> Bool,
-      act: @escaping (String, Script.Act, _ isFirstLook: Bool) -> Script.Progress
+      act: @escaping (String, Script.Act, _ isFirstLook: Bool) -> Script.Progress,
+      data: @escaping (String, String, _ isFirstLook: Bool) -> Script.Progress
     ) {
       self.wait = wait
       self.pass = pass
@@ -38,6 +42,7 @@ package final class ScriptTerminal: TerminalDevice {
       self.send = send
       self.isLate = isLate
       self.act = act
+      self.data = data
     }
   }
 
@@ -100,6 +105,11 @@ package final class ScriptTerminal: TerminalDevice {
       if let end = world?.look(pace == 0 ? 0 : min(time, Self.longestLook)) { return [end] }
       world?.pass(time)
       return advance()
+    case .clock(let time):
+      world?.pass(time)
+      return advance()
+    case .data(let path, let json, let waits):
+      return compare(path, json, waits: waits, at: line)
     case .waitFor(let text):
       return wait(until: shows(text), at: line, failure: "\"\(text)\" did not appear")
     case .waitIdle:
@@ -116,6 +126,21 @@ package final class ScriptTerminal: TerminalDevice {
       case .done: return advance()
       case .refused(let reason): return fail(line, because: "\(name) was refused: \(reason)")
       }
+    }
+  }
+
+  private func compare(
+    _ path: String,
+    _ json: String,
+    waits: Bool,
+    at line: Script.Line
+  ) -> [TerminalEvent] {
+    switch world?.data(path, json, !isWaiting) ?? .done {
+    case .done: return advance()
+    case .underWay: return wait(until: false, at: line, failure: "the server does not answer")
+    case .refused(let found):
+      guard waits else { return fail(line, because: found) }
+      return wait(until: false, at: line, failure: found)
     }
   }
 

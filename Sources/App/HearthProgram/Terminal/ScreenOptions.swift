@@ -45,6 +45,15 @@ struct ScreenOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
+      "How to print the result of a script: text, tap or junit.",
+      valueName: "format"
+    )
+  )
+  var results = ScriptResult.Format.text
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
       "The pause before each key of a shown script; 0 for none.",
       valueName: "ms"
     )
@@ -77,6 +86,9 @@ struct ScreenOptions: ParsableArguments {
   var debugInfo = false
 
   func validate() throws {
+    guard results == .text || script != nil else {
+      throw ValidationError("--results is for --script FILE")
+    }
     guard !show || script != nil else { throw ValidationError("--show is for --script FILE") }
     guard (0...60_000).contains(pace) else {
       throw ValidationError("--pace is a number of milliseconds from 0 to 60000")
@@ -121,6 +133,8 @@ extension TerminalOptions {
     )
   }
 }
+
+extension ScriptResult.Format: ExpressibleByArgument {}
 
 /// When colours are used.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {

@@ -4,6 +4,7 @@ import DurableFiles
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
+import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 
@@ -42,6 +43,16 @@ struct ScriptRun {
     } catch {
       throw CommandFailure(.usage, description: "\(path): \(error)")
     }
+    for line in script.lines {
+      guard case .data(let path, let json, _) = line.step else { continue }
+      do {
+        _ = try ScriptedData.parsed(path, json)
+      } catch {
+        let reason = "\(path) or \(json) cannot be in a database: \(error)"
+        let failure = Script.Failure(line: line.number, reason: reason)
+        throw CommandFailure(.usage, description: "\(self.path): \(failure)")
+      }
+    }
     if options.show { try TerminalScreen.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
     try PrivateDirectory.prepare(directory)
@@ -78,10 +89,21 @@ struct ScriptRun {
       stars: stars,
       terminal: TerminalName(key: "me", text: "script")
     )
-    let (failure, screen) = try play(script, as: blog, on: database, with: others, clock: clock)
+    let data = try ScriptedData(url: url)
+    let (failure, screen) = try play(
+      script,
+      as: blog,
+      on: database,
+      with: others,
+      data,
+      clock: clock
+    )
+    await data.close()
     await others.close()
     await database.close()
     await server.stop()
+    let result = ScriptResult(of: path, script, failure: failure, screen: screen?.text() ?? "")
+    Output.text(result.text(in: options.results))
     guard let failure else { return }
     Output.write(Self.picture(of: failure, in: text, on: screen), to: STDERR_FILENO)
     throw CommandFailure(.failed, description: "\(path): \(failure)")
@@ -92,6 +114,7 @@ struct ScriptRun {
     as blog: LiveBlog,
     on database: Database,
     with others: ScriptedPeople,
+    _ data: ScriptedData,
     clock: NIOLockedValueBox<Int64>
   ) throws -> (Script.Failure?, Screen?) {
     let wakes = DispatchSemaphore(value: 0)
@@ -141,7 +164,8 @@ struct ScriptRun {
         // Their actions come later than earlier ones, and so do the keys of their posts.
         if isFirstLook { clock.withLockedValue { $0 += 1 } }
         return others.perform(act, by: name, isFirst: isFirstLook)
-      }
+      },
+      data: { data.compare($0, with: $1, isFirst: $2) }
     )
     if let stage {
       terminal.world?.look = { time in
@@ -187,6 +211,57 @@ struct ScriptRun {
       if rest == .zero { return nil }
     }
   }
+}
+
+/// What the server of a script holds, as an administrator sees it over a connection of its own.
+@MainActor
+final class ScriptedData {
+  private let database: Database
+  /// What was found at the path that was read last; nil while the server has not answered.
+  private let found = NIOLockedValueBox<Result<JSONValue, any Error>?>(nil)
+
+  /// Connects to the server.
+  init(url: String) throws {
+    var options = DatabaseOptions()
+    options.readDeadline = nil
+    database = try Database(url: url, options: options)
+  }
+
+  /// Parses a path and what a database would hold of JSON.
+  static func parsed(_ path: String, _ json: String) throws -> (path: String, node: Node) {
+    (try DatabasePath.parse(path), try Node(json: try JSONParser.parse(json)))
+  }
+
+  /// Reads a path and compares what is there with JSON, or reports the progress of that.
+  ///
+  /// After a refusal the path is read once more.
+  func compare(_ path: String, with json: String, isFirst: Bool) -> Script.Progress {
+    do {
+      let wanted = try Self.parsed(path, json)
+      guard !isFirst, let answer = found.withLockedValue({ $0 }) else {
+        if isFirst { read(wanted.path) }
+        return .underWay
+      }
+      let there = try answer.get()
+      if try Node(json: there) == wanted.node { return .done }
+      read(wanted.path)
+      return .refused("the server has \(SafeText(untrusted: there.text).string) at \(path)")
+    } catch {
+      return .refused("\(path) cannot be read: \(error)")
+    }
+  }
+
+  private func read(_ path: String) {
+    found.withLockedValue { $0 = nil }
+    database.reference(withPath: path).getData { [found] error, snapshot in
+      found.withLockedValue {
+        $0 = error.map { .failure($0) } ?? .success(snapshot?.jsonValue ?? .null)
+      }
+    }
+  }
+
+  /// Disconnects.
+  func close() async { await database.close() }
 }
 
 /// The other people in a script, each with a connection and a blog of their own.
