@@ -232,7 +232,7 @@ package struct LightMarkdown<Unit: MarkupUnit> {
 
   /// Parses a line as a fence: three or more backticks or tildes; it is bare if nothing follows
   /// them.
-  private static func fence(
+  static func fence(
     _ units: [Unit]
   ) -> (sign: Unicode.Scalar, count: Int, isBare: Bool, info: ArraySlice<Unit>)? {
     let rest = units.drop { $0.isBlank }

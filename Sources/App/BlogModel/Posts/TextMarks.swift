@@ -111,6 +111,16 @@ package struct TextMarks: Hashable, Sendable {
     return String(key)
   }
 
+  /// Whether a mark can begin after a character, or at the start of a line if there is none.
+  package static func canBegin(after character: Character?) -> Bool {
+    character.flatMap(\.unicodeScalars.last).map(isBeforeMark) ?? true
+  }
+
+  /// Whether a character can be part of a mark.
+  package static func isPart(_ character: Character) -> Bool {
+    character.unicodeScalars.first.map(isPart) ?? false
+  }
+
   private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.isASCII {
       return scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || scalar == "_"

@@ -59,6 +59,12 @@ package enum ManualPages {
     ("Alt-Backspace, Alt-d", "delete the word before or after the cursor"),
     ("^U, ^K", "delete to the start or the end of the line"),
     ("^Y", "put back what was deleted last"),
+    (
+      "@, #, :",
+      "begin a name, a tag or the name of an emoji; what may complete it is offered from the first "
+        + "letter on: Tab takes it, the arrows, ^N and ^P choose, after which Enter takes it as "
+        + "well, and Esc closes the list; not in code, and no emoji without Unicode"
+    ),
     ("^_, Alt-z", "undo"),
     ("Alt-_, Alt-Z", "redo"),
   ]

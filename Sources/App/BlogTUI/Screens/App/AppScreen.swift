@@ -18,6 +18,10 @@ protocol AppScreen: Sendable {
   /// The context in which keys are interpreted while the screen is in front.
   func context(in session: Session) -> Context
 
+  /// Completes the word at the cursor, before a key has another meaning; nil if there is nothing to
+  /// complete or the key does not complete it.
+  mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]?
+
   /// Handles a key that is bound to no action.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome
 
@@ -90,6 +94,8 @@ extension AppScreen {
   static func pick(_ row: Int, in model: inout Model) -> [Effect] { [] }
 
   var fillsContent: Bool { true }
+
+  mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]? { nil }
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome { .ignored }
 
@@ -177,6 +183,11 @@ struct ScreenStack: Sendable {
     return outcome
   }
 
+  /// Has the screen in front complete the word at the cursor.
+  mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]? {
+    screens[screens.count - 1].complete(input, session: &session)
+  }
+
   /// Passes a step of the wheel to the frontmost screen that handles it.
   mutating func scroll(
     by direction: Int,
@@ -231,6 +242,8 @@ enum ClickTarget: Hashable {
   case answer(Answer)
   /// A hint that shows what a key does.
   case action(Action)
+  /// What is offered for the word at the cursor, by its index.
+  case completion(Int)
   /// A row of a screen, by its index.
   case row(Int, of: ScreenID)
   /// A field of a screen, by its index.

@@ -178,6 +178,7 @@ extension Model {
     if case .mouse(let event) = key { return handle(event) }
     let keepsMessage = context.isTyping && session.message?.outlasts(key) == true
     if !keepsMessage { session.message = nil }
+    if let effects = stack.complete(.key(key), session: &session) { return effects }
     switch session.keys.match(key, in: [context]) {
     case .action(let action):
       session.inspector.cause = "key \(key): \(action.name)"
@@ -242,6 +243,9 @@ extension Model {
     painter.paint()
     let hit = painter.hits.hit(at: event.position)
     session.message = nil
+    var input = Completer.Input.key(.mouse(event))
+    if event.kind == .press, case .completion(let index)? = hit?.target { input = .item(index) }
+    if let effects = stack.complete(input, session: &session) { return effects }
     return switch event.kind {
     case .release: []
     case .wheelUp: stack.scroll(by: -1, over: hit?.target, session: &session)
@@ -261,7 +265,7 @@ extension Model {
     case .row(let number, let id): return stack.type(of: id)?.pick(number, in: &self) ?? []
     case .field(let number, let id):
       stack.moveCursor(in: number, of: id, to: hit.offset, session: &session)
-    case .list, .answer: break
+    case .list, .answer, .completion: break
     }
     return []
   }

@@ -12,6 +12,8 @@ package struct Composer: Equatable, Sendable {
   package internal(set) var title: TextField
   /// The text.
   package internal(set) var body: TextArea
+  /// What completes the word at the cursor of the text.
+  private var completer = Completer()
   /// The field that receives the keys.
   package internal(set) var focus = Field.title
   /// The problem with the draft, or why it was refused.
@@ -76,6 +78,12 @@ extension Composer: AppScreen {
 
   func context(in session: Session) -> Context { .compose }
 
+  mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]? {
+    guard focus == .body, let outcome = completer.handle(input, in: &body) else { return nil }
+    if outcome == .changed { problem = nil }
+    return []
+  }
+
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     switch focus {
     case .title:
@@ -95,6 +103,9 @@ extension Composer: AppScreen {
         session.noteCut(key, from: before.count, to: body.count, limit: body.limit)
       } else if key == .up, body == before {
         switchField()
+      }
+      if let kind = completer.follow(key, in: body) {
+        completer.offer(session.completions(of: kind))
       }
     }
     return .taken([])
@@ -126,6 +137,10 @@ extension Composer: AppScreen {
   }
 
   func draw(on painter: inout Painter) { painter.paint(self) }
+
+  func drawOverlay(on painter: inout Painter) {
+    if focus == .body { painter.paint(completer) }
+  }
 
   /// On a screen with few rows, the problem has no row of its own and goes into the footer.
   func drawFooter(on painter: inout Painter) {

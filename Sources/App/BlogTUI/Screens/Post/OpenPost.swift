@@ -20,6 +20,8 @@ package struct OpenPost: Equatable, Sendable {
   package internal(set) var selection: String?
   /// The comment that is being written.
   package internal(set) var field: TextArea
+  /// What completes the word at its cursor.
+  var completer = Completer()
   /// The number of lines that it takes on the screen.
   package private(set) var fieldHeight = 1
   /// The comment that it answers; nil if it is about the post itself.

@@ -13,10 +13,21 @@ extension OpenPost: AppScreen {
 
   func context(in session: Session) -> Context { isWriting ? .comment : .post }
 
+  mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]? {
+    guard isWriting, let outcome = completer.handle(input, in: &field) else { return nil }
+    guard outcome == .changed else { return [] }
+    resize(in: session)
+    return session.tellTyping(on: self)
+  }
+
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     guard isWriting else { return .ignored }
     let before = field
-    switch field.handle(key) {
+    let outcome = field.handle(key)
+    if let kind = completer.follow(key, in: field) {
+      completer.offer(session.completions(of: kind, on: self))
+    }
+    switch outcome {
     case .changed:
       session.noteCut(key, from: before.count, to: field.count, limit: field.limit)
       resize(in: session)
@@ -51,7 +62,7 @@ extension OpenPost: AppScreen {
   {
     switch target {
     case .list, .post: return nil
-    case .tab, .answer, .action, .row, .field, nil:
+    case .tab, .answer, .action, .completion, .row, .field, nil:
       page(by: wheelStep * direction)
       return []
     }
@@ -76,6 +87,10 @@ extension OpenPost: AppScreen {
       painter.paintSplitLine()
     }
     painter.paint(self)
+  }
+
+  func drawOverlay(on painter: inout Painter) {
+    if isWriting { painter.paint(completer) }
   }
 }
 

@@ -107,6 +107,21 @@ package struct TextArea: Hashable, Sendable {
     reveal()
   }
 
+  /// Replaces the characters between one of the cursor's line and the cursor, in one step.
+  ///
+  /// Nothing happens if the text would become longer than the limit.
+  mutating func replace(from column: Int, with text: String) {
+    guard column <= cursor.column, count - (cursor.column - column) + text.count <= limit else {
+      return
+    }
+    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+    goalColumn = nil
+    _ = remove(to: location(column), keeps: false)
+    _ = insert(text)
+    history.record(before, as: .whole)
+    reveal()
+  }
+
   private mutating func perform(_ command: EditCommand, from now: Snapshot) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil
