@@ -148,12 +148,21 @@ struct ScriptTerminalTests {
   @Test("A result is a line for people, and a point for each step in TAP and JUnit")
   func results() throws {
     let script = try Script("# A comment\nkey q\n\nexpect a <b> & \"c\" # d\nsize 80x24\n")
-    let passed = ScriptResult(of: "x.txt", script, failure: nil, screen: "")
+    let passed = ScriptResult(of: "x.txt", script, playedSteps: 3, failure: nil, screen: "")
     #expect(passed.text(in: .text) == "x.txt: passed, 3 steps, 1 of them a check\n")
     #expect(passed.text(in: .tap).hasPrefix("TAP version 14\n1..3\nok 1 - line 2: key q\n"))
+    let left = ScriptResult(of: "x.txt", script, playedSteps: 2, failure: nil, screen: "")
+    #expect(left.text(in: .text) == "x.txt: the app was left after 2 of 3 steps\n")
+    #expect(left.text(in: .tap).hasSuffix("ok 3 - line 5: size 80x24 # SKIP not reached\n"))
     let failure = Script.Failure(line: 4, reason: "\"a\\\" is not there\u{1B}")
     let screen = "first <row>\u{0}\n\n  last ]]>\n\n\n"
-    let failed = ScriptResult(of: "x.txt", script, failure: failure, screen: screen)
+    let failed = ScriptResult(
+      of: "x.txt",
+      script,
+      playedSteps: 1,
+      failure: failure,
+      screen: screen
+    )
     #expect(failed.text(in: .text) == "")
     #expect(
       failed.text(in: .tap) == """

@@ -165,7 +165,7 @@ _hearth() {
     local -a repeating_flags=()
     local -a non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
     local -a repeating_options=()
-    local -a non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    local -a non_repeating_options=(--config --theme --color --script --results --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -184,6 +184,10 @@ _hearth() {
         ;;
     '--script')
         __hearth_add_completions -f
+        return
+        ;;
+    '--results')
+        __hearth_add_completions -W 'text'$'\n''tap'$'\n''junit'
         return
         ;;
     '--pace')
@@ -268,7 +272,7 @@ _hearth_open() {
     repeating_flags=()
     non_repeating_flags=(--mouse --no-mouse --ascii --plain --show --list-themes --print-config --debug-info --json --ephemeral --version -h --help)
     repeating_options=()
-    non_repeating_options=(--config --theme --color --script --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    non_repeating_options=(--config --theme --color --script --results --pace --record --record-limit --log --log-level --log-format --log-size --stars --user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
     __hearth_offer_flags_options 0
 
     # Offer option value completions
@@ -287,6 +291,10 @@ _hearth_open() {
         ;;
     '--script')
         __hearth_add_completions -f
+        return
+        ;;
+    '--results')
+        __hearth_add_completions -W 'text'$'\n''tap'$'\n''junit'
         return
         ;;
     '--pace')

@@ -20,10 +20,10 @@ function __hearth_parse_tokens -S
     set -l unparsed_tokens (__hearth_tokens -pc)
     switch $unparsed_tokens[1]
     case 'hearth'
-        __hearth_parse_subcommand 0 'config=' 'theme=' 'color=' 'mouse' 'no-mouse' 'ascii' 'plain' 'script=' 'show' 'pace=' 'record=' 'record-limit=' 'list-themes' 'print-config' 'debug-info' 'log=' 'log-level=' 'log-format=' 'log-size=' 'stars=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+        __hearth_parse_subcommand 0 'config=' 'theme=' 'color=' 'mouse' 'no-mouse' 'ascii' 'plain' 'script=' 'show' 'results=' 'pace=' 'record=' 'record-limit=' 'list-themes' 'print-config' 'debug-info' 'log=' 'log-level=' 'log-format=' 'log-size=' 'stars=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'open'
-            __hearth_parse_subcommand 0 'config=' 'theme=' 'color=' 'mouse' 'no-mouse' 'ascii' 'plain' 'script=' 'show' 'pace=' 'record=' 'record-limit=' 'list-themes' 'print-config' 'debug-info' 'log=' 'log-level=' 'log-format=' 'log-size=' 'stars=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
+            __hearth_parse_subcommand 0 'config=' 'theme=' 'color=' 'mouse' 'no-mouse' 'ascii' 'plain' 'script=' 'show' 'results=' 'pace=' 'record=' 'record-limit=' 'list-themes' 'print-config' 'debug-info' 'log=' 'log-level=' 'log-format=' 'log-size=' 'stars=' 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'list'
             __hearth_parse_subcommand 1 'json' 'user=' 'data-dir=' 'socket=' 'ephemeral' 'database=' 'profile=' 'account=' 'api-key=' 'ca-file=' 'timeout=' 'version' 'h/help'
         case 'search'
@@ -240,6 +240,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" plain' -l 'plain' -d 'Print lines instead of screens, and read commands; for screen readers.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" script' -l 'script' -d 'Run a script, on a blog of its own with a clock that stands still.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" show' -l 'show' -d 'Show the script on this terminal while it runs; q ends it.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" results' -l 'results' -d 'How to print the result of a script: text, tap or junit.' -rfka 'text tap junit'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" pace' -l 'pace' -d 'The pause before each key of a shown script; 0 for none.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" record' -l 'record' -d 'Record everything this terminal sees, for hearth replay; no passwords, no tokens.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth" record-limit' -l 'record-limit' -d 'The maximum size of a recording, in megabytes.' -rfka ''
@@ -322,6 +323,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" plain' -l 'plain' -d 'Print lines instead of screens, and read commands; for screen readers.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" script' -l 'script' -d 'Run a script, on a blog of its own with a clock that stands still.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" show' -l 'show' -d 'Show the script on this terminal while it runs; q ends it.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" results' -l 'results' -d 'How to print the result of a script: text, tap or junit.' -rfka 'text tap junit'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" pace' -l 'pace' -d 'The pause before each key of a shown script; 0 for none.' -rfka ''
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" record' -l 'record' -d 'Record everything this terminal sees, for hearth replay; no passwords, no tokens.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth open" record-limit' -l 'record-limit' -d 'The maximum size of a recording, in megabytes.' -rfka ''

@@ -19,6 +19,7 @@ package struct ScriptResult: Sendable {
 
   private let name: String
   private let script: Script
+  private let playedSteps: Int
   private let failure: Script.Failure?
   private let screen: String
 
@@ -27,11 +28,19 @@ package struct ScriptResult: Sendable {
   /// - Parameters:
   ///   - name: The name of the script's file.
   ///   - script: The script.
-  ///   - failure: The step that failed, if one did.
+  ///   - playedSteps: How many of its steps were played.
+  ///   - failure: The step after them, if it failed.
   ///   - screen: The screen when the script ended.
-  package init(of name: String, _ script: Script, failure: Script.Failure?, screen: String) {
+  package init(
+    of name: String,
+    _ script: Script,
+    playedSteps: Int,
+    failure: Script.Failure?,
+    screen: String
+  ) {
     self.name = name
     self.script = script
+    self.playedSteps = playedSteps
     self.failure = failure
     self.screen = screen
   }
@@ -47,14 +56,18 @@ package struct ScriptResult: Sendable {
   }
 
   private var outcomes: [(line: Script.Line, outcome: Outcome)] {
-    script.lines.map { line in
-      guard let failure, line.number >= failure.line else { return (line, .passed) }
-      return (line, line.number == failure.line ? .failed(failure.reason) : .skipped)
+    script.lines.enumerated().map { index, line in
+      if let failure, line.number == failure.line { return (line, .failed(failure.reason)) }
+      return (line, index < playedSteps ? .passed : .skipped)
     }
   }
 
   private var summary: String {
     let steps = script.lines.count
+    guard playedSteps == steps else {
+      return "\(SafeText(untrusted: name).string): the app was left after \(playedSteps) of "
+        + "\(steps) steps\n"
+    }
     let checks = script.lines.count { $0.step.isCheck }
     return "\(SafeText(untrusted: name).string): passed, \(steps) \(steps == 1 ? "step" : "steps")"
       + ", \(checks) of them \(checks == 1 ? "a check" : "checks")\n"

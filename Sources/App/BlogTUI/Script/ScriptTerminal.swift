@@ -60,6 +60,7 @@ package final class ScriptTerminal: TerminalDevice {
 
   private let mirror: (any TerminalDevice)?
   private let pace: Int64
+  private let stepCount: Int
   private var lines: ArraySlice<Script.Line>
   private var keys: ArraySlice<KeyEvent> = []
   private var isWaiting = false
@@ -81,11 +82,15 @@ package final class ScriptTerminal: TerminalDevice {
     pace: Int64 = 0
   ) {
     lines = script.lines[...]
+    stepCount = script.lines.count
     self.pace = pace
     self.size = size
     self.glyphs = glyphs
     self.mirror = mirror
   }
+
+  /// How many steps were played: all of them, unless one failed or the app was left before.
+  package var playedSteps: Int { stepCount - lines.count }
 
   package func nextEvents(timeout: Duration?) -> [TerminalEvent] {
     if let key = keys.popFirst() { return world?.look(pace).map { [$0] } ?? [.key(key)] }

@@ -90,7 +90,7 @@ struct ScriptRun {
       terminal: TerminalName(key: "me", text: "script")
     )
     let data = try ScriptedData(url: url)
-    let (failure, screen) = try play(
+    let terminal = try play(
       script,
       as: blog,
       on: database,
@@ -102,10 +102,16 @@ struct ScriptRun {
     await others.close()
     await database.close()
     await server.stop()
-    let result = ScriptResult(of: path, script, failure: failure, screen: screen?.text() ?? "")
+    let result = ScriptResult(
+      of: path,
+      script,
+      playedSteps: terminal.playedSteps,
+      failure: terminal.failure,
+      screen: terminal.screen?.text() ?? ""
+    )
     Output.text(result.text(in: options.results))
-    guard let failure else { return }
-    Output.write(Self.picture(of: failure, in: text, on: screen), to: STDERR_FILENO)
+    guard let failure = terminal.failure else { return }
+    Output.write(Self.picture(of: failure, in: text, on: terminal.screen), to: STDERR_FILENO)
     throw CommandFailure(.failed, description: "\(path): \(failure)")
   }
 
@@ -116,7 +122,7 @@ struct ScriptRun {
     with others: ScriptedPeople,
     _ data: ScriptedData,
     clock: NIOLockedValueBox<Int64>
-  ) throws -> (Script.Failure?, Screen?) {
+  ) throws -> ScriptTerminal {
     let wakes = DispatchSemaphore(value: 0)
     var configuration = options.files.read()
     let isASCII = configuration.settings.isOn(.ascii)
@@ -174,7 +180,7 @@ struct ScriptRun {
     }
     _ = program.run()
     recording?.finish()
-    return (terminal.failure, terminal.screen)
+    return terminal
   }
 
   /// The screen on which a step failed, with a border at its left, and below it the step.
