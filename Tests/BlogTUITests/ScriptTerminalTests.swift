@@ -155,7 +155,7 @@ struct ScriptTerminalTests {
     #expect(left.text(in: .text) == "x.txt: the app was left after 2 of 3 steps\n")
     #expect(left.text(in: .tap).hasSuffix("ok 3 - line 5: size 80x24 # SKIP not reached\n"))
     let failure = Script.Failure(line: 4, reason: "\"a\\\" is not there\u{1B}")
-    let screen = "first <row>\u{0}\n\n  last ]]>\n\n\n"
+    let screen = "first <row>\n\n  last ]]>\n\n\n"
     let failed = ScriptResult(
       of: "x.txt",
       script,
@@ -171,9 +171,9 @@ struct ScriptTerminalTests {
         ok 1 - line 2: key q
         not ok 2 - line 4: expect a <b> & "c" \\# d
           ---
-          message: "\\"a\\\\\\" is not there\u{FFFD}"
+          message: "\\"a\\\\\\" is not there␛"
           screen: |
-            |first <row>\u{0}
+            |first <row>
             |
             |  last ]]>
           ...

@@ -231,11 +231,18 @@ final class ScriptedData {
     var options = DatabaseOptions()
     options.readDeadline = nil
     database = try Database(url: url, options: options)
+    // The main queue is busy with the program for as long as the script runs.
+    database.callbackQueue = DispatchQueue(label: "hearth.script")
   }
 
   /// Parses a path and what a database would hold of JSON.
   static func parsed(_ path: String, _ json: String) throws -> (path: String, node: Node) {
-    (try DatabasePath.parse(path), try Node(json: try JSONParser.parse(json)))
+    let path = try DatabasePath.parse(path)
+    let node = try Node(json: try JSONParser.parse(json))
+    if let problem = Validation.problem(with: node, at: Path(wire: path)) {
+      throw CommandFailure(.usage, description: problem)
+    }
+    return (path, node)
   }
 
   /// Reads a path and compares what is there with JSON, or reports the progress of that.
@@ -259,7 +266,7 @@ final class ScriptedData {
 
   private func read(_ path: String) {
     found.withLockedValue { $0 = nil }
-    database.reference(withPath: path).getData { [found] error, snapshot in
+    database.reference(withPath: path).getData { @Sendable [found] error, snapshot in
       found.withLockedValue {
         $0 = error.map { .failure($0) } ?? .success(snapshot?.jsonValue ?? .null)
       }

@@ -3,13 +3,28 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
+/// The server that clients of another one are forwarded to.
+protocol ForwardingHost: AnyObject {
+  var eventLoop: any EventLoop { get }
+  var logger: Logger { get }
+
+  /// The database that a request is for; the future fails unless this server leads it.
+  func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore>
+
+  /// Answers a request; the future fails if this server does not lead its database.
+  func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply>
+
+  /// Called when a link has ended, with all that went over it.
+  func ended(_ clients: ForwardedClients)
+}
+
 /// The clients that another server forwards to this one over a link; confined to the event loop.
 ///
 /// Each counts as a client of this server, with the address and the credentials that it has shown
 /// to the other one, which has also checked it against the limits for connections.
 final class ForwardedClients {
   private let link: any MessageConnection
-  private let core: ServerCore
+  private let host: any ForwardingHost
   private var sessions: [Int: ForwardedSession] = [:]
   private var streams: [Int: ForwardedStream] = [:]
   /// The requests whose body is still to come.
@@ -21,9 +36,9 @@ final class ForwardedClients {
   private var waiting: [() -> Void] = []
 
   /// Accepts a link.
-  init(_ link: any MessageConnection, of core: ServerCore) {
+  init(_ link: any MessageConnection, to host: any ForwardingHost) {
     self.link = link
-    self.core = core
+    self.host = host
     link.allow(isStranger: false, messageBytes: 2 * LinkFrame.pieceBytes)
     send(.beat, 0)
     scheduleWatch()
@@ -100,9 +115,9 @@ final class ForwardedClients {
     guard let request = HTTPRequest(linkHead: frame.payload, body: [], ownPeer: .thisServer) else {
       return send(.end, number, "\(CloseCode.goingAway) the request is malformed".utf8)
     }
-    let session = ForwardedSession(request, number, of: self, on: core.eventLoop)
+    let session = ForwardedSession(request, number, of: self, on: host.eventLoop)
     sessions[number] = session
-    core.database(for: request).assumeIsolated().whenComplete { [weak self] result in
+    host.database(for: request).assumeIsolated().whenComplete { [weak self] result in
       guard let self, sessions[number] === session else { return }
       switch result {
       case .success(let database): session.begin { database.accept($0) }
@@ -117,7 +132,7 @@ final class ForwardedClients {
     guard let request = HTTPRequest(linkHead: head, body: body, ownPeer: .thisServer) else {
       return send(.end, number)
     }
-    core.answer(request, isForwarded: true).assumeIsolated().whenComplete { [weak self] result in
+    host.answerForwarded(request).assumeIsolated().whenComplete { [weak self] result in
       switch result {
       case .success(let reply): self?.send(reply, number)
       case .failure: self?.send(.elsewhere, number)
@@ -134,7 +149,7 @@ final class ForwardedClients {
       guard !hasEnded else { return }
       send(.stream, number, answer.linkHead)
       let carrier = ForwardedStream(number, of: self)
-      let stream = HTTPStream(carrier, on: core.eventLoop)
+      let stream = HTTPStream(carrier, on: host.eventLoop)
       carrier.stream = stream
       streams[number] = carrier
       stream.open(open)
@@ -155,8 +170,8 @@ final class ForwardedClients {
     guard !hasEnded else { return }
     hasEnded = true
     watch?.cancel()
-    core.forwarded.removeAll { $0 === self }
-    core.logger.notice(
+    host.ended(self)
+    host.logger.notice(
       "a link from another server has ended: \(end)",
       metadata: ["clients": "\(sessions.count)"]
     )
@@ -173,7 +188,7 @@ final class ForwardedClients {
   }
 
   private func scheduleWatch() {
-    watch = core.eventLoop.assumeIsolated().scheduleTask(in: ForwardingLink.interval) {
+    watch = host.eventLoop.assumeIsolated().scheduleTask(in: ForwardingLink.interval) {
       [weak self] in
       guard let self else { return }
       guard NIODeadline.now() - lastHeard <= ForwardingLink.patience else {

@@ -124,7 +124,7 @@ extension ServerCore {
     if let request = socket.request, let refusal = refusal(ofLink: request, isOpened: true) {
       return turnAway(socket, because: refusal.reason)
     }
-    let clients = ForwardedClients(socket, of: self)
+    let clients = ForwardedClients(socket, to: self)
     forwarded.append(clients)
     let bound = NIOLoopBound(clients, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
@@ -137,6 +137,16 @@ extension ServerCore {
   func closeLinks() {
     for link in Array(links.values) { link.close() }
     for clients in forwarded { clients.close() }
+  }
+}
+
+extension ServerCore: ForwardingHost {
+  func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
+    answer(request, isForwarded: true)
+  }
+
+  func ended(_ clients: ForwardedClients) {
+    forwarded.removeAll { $0 === clients }
   }
 }
 
