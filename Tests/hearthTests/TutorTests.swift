@@ -73,7 +73,16 @@ extension EndToEnd {
       try pane.press("Enter")
       try pane.waitFor("7 of 10: Undo")
       try pane.press("Escape")
+      try pane.waitFor("the search is over") { $0.contains("▌") && $0.contains("My first words") }
+      let stars = { (screen: String) in screen.firstMatch(of: #/▌.*[★☆] +(\d)/#).map { $0.1 } }
+      var before: Substring?
+      try pane.waitFor("the marked post shows its stars") { screen in
+        before = stars(screen)
+        return before != nil
+      }
       try pane.press("s")
+      // Nobody presses both keys within one look at the lesson.
+      try pane.waitFor("the star has changed") { stars($0) != before }
       try pane.press("u")
       try pane.waitFor("8 of 10: All commands")
       try pane.press("C-p")
