@@ -70,6 +70,33 @@ extension EndToEnd {
     }
 
     @Test(
+      "A recording becomes a script that ends with the same screen",
+      arguments: ["find", "write", "comments", "undo"]
+    )
+    func recorded(name: String) throws {
+      let sandbox = try Sandbox()
+      let recording = sandbox.directory + "/r.jsonl"
+      let first = try sandbox.hearth(
+        "--script",
+        "\(Sandbox.package)/assets/demos/\(name).txt",
+        "--record",
+        recording
+      )
+      #expect(first.status == 0, "\(first.errors)")
+      let script = try sandbox.hearth("replay", recording, "--script")
+      #expect(script.status == 0 && script.lines.count > 8, "\(script.output)")
+      let again = sandbox.directory + "/again.jsonl"
+      let file = sandbox.directory + "/again.txt"
+      try script.output.write(toFile: file, atomically: true, encoding: .utf8)
+      let second = try sandbox.hearth("--script", file, "--record", again)
+      #expect(second.status == 0, "\(second.errors)\n\(script.output)")
+      let expected = try [recording, again].map { path in
+        try sandbox.hearth("replay", path, "--script").lines.filter { $0.hasPrefix("expect ") }
+      }
+      #expect(expected[0] == expected[1] && !expected[0].isEmpty, "\(script.output)")
+    }
+
+    @Test(
       "The inspector shows frames, listeners, writes and transactions from before it opened",
       arguments: ["key F12\nkey Esc\n", ""]
     )

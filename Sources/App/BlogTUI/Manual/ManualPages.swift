@@ -182,7 +182,7 @@ extension ManualPages {
     ("refuse TEXT", "fail if the screen shows the text"),
     ("expect-data PATH JSON", "fail unless the server holds that JSON there; null for nothing"),
     ("wait-for-data PATH JSON", "wait until it does; half a minute at most"),
-    ("as NAME post TITLE | TEXT", "let somebody else write a post, on a connection of their own"),
+    ("as NAME post TITLE | TEXT", "let somebody else write a post, with \\n for its line breaks"),
     ("as NAME comment TITLE | TEXT", "let them comment on the post of that title"),
     ("as NAME star TITLE", "let them star it; unstar, delete and type (a comment) likewise"),
     ("as NAME join", "let them come, so that they are here; leave likewise"),

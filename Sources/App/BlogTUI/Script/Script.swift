@@ -137,7 +137,7 @@ package struct Script: Hashable, Sendable {
   }
 
   /// Replaces `\n` by a line break and `\\` by a backslash.
-  private static func unescaped(_ text: String) -> String {
+  fileprivate static func unescaped(_ text: String) -> String {
     var result = ""
     var rest = text[...]
     while let character = rest.popFirst() {
@@ -185,8 +185,8 @@ extension Script {
       switch (words.first, parts.count) {
       case ("join", 0): self = .join
       case ("leave", 0): self = .leave
-      case ("post", 2): self = .post(title: parts[0], body: parts[1])
-      case ("comment", 2): self = .comment(title: parts[0], text: parts[1])
+      case ("post", 2): self = .post(title: parts[0], body: Script.unescaped(parts[1]))
+      case ("comment", 2): self = .comment(title: parts[0], text: Script.unescaped(parts[1]))
       case ("star", 1): self = .star(title: parts[0], true)
       case ("unstar", 1): self = .star(title: parts[0], false)
       case ("delete", 1): self = .delete(title: parts[0])

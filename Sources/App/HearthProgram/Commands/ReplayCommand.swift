@@ -15,7 +15,7 @@ struct ReplayCommand: AsyncParsableCommand {
   )
 
   @Argument(
-    help: "The recording, or - for stdin with --golden or --cast.",
+    help: "The recording, or - for stdin with --golden, --cast or --script.",
     completion: .file(),
     transform: DashedWord.restore
   )
@@ -28,6 +28,9 @@ struct ReplayCommand: AsyncParsableCommand {
     help: ArgumentHelp("Write it as an asciicast (version 2) to this file.", valueName: "out.cast")
   )
   var cast: String?
+
+  @Flag(help: "Print a script that does the same again; hearth --script plays it.")
+  var script = false
 
   @Option(
     help: ArgumentHelp("The longest pause of an asciicast, 0 for none.", valueName: "seconds")
@@ -47,6 +50,12 @@ struct ReplayCommand: AsyncParsableCommand {
       throw CommandFailure(.usage, description: "\(file): \(error)")
     }
     if let cast { return try write(recording, to: cast) }
+    if script {
+      for line in RecordedScript(recording).lines {
+        Output.line(SafeText(untrusted: line, mode: .singleLine).string)
+      }
+      return
+    }
     if golden { return ReplayGolden.write(recording) { Output.text($0) } }
     try play(recording)
   }
