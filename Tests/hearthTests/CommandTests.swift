@@ -59,6 +59,44 @@ extension EndToEnd {
       )
     }
 
+    @Test("Who is muted is neither listed nor found nor told; bookmarks are a list")
+    func muting() throws {
+      let sandbox = try Sandbox()
+      func post(_ title: String, by name: String) throws -> String {
+        try sandbox.hearth("post", "--title", title, "--body", "Tea", "--user", name).lines[0]
+      }
+      func seen(_ words: String...) throws -> String {
+        try sandbox.run(words + ["--user", "ann"], environment: sandbox.environment).output
+      }
+      let own = try post("Mine", by: "ann")
+      let loud = try post("Loud", by: "bob")
+      try sandbox.hearth("comment", own, "A remark", "--user", "bob")
+      for words in [["list"], ["search", "tea"]] {
+        let output = try sandbox.run(words + ["--user", "ann"], environment: sandbox.environment)
+        #expect(output.lines.count == 2)
+      }
+      #expect(try seen("mute", "bob") == "")
+      #expect(try !seen("list").contains("Loud") && seen("list").contains("Mine"))
+      #expect(try !seen("search", "tea").contains("Loud"))
+      #expect(try !seen("show", own).contains("A remark"))
+      #expect(try seen("notices") == "")
+      // Others see everything, and so does whoever asks for this post.
+      #expect(try sandbox.hearth("list", "--user", "eve").lines.count == 2)
+      #expect(try seen("show", loud).contains("Loud"))
+      _ = try seen("bookmark", loud)
+      #expect(try seen("list", "bookmarks").contains("Loud"))
+      _ = try seen("unbookmark", loud)
+      #expect(try seen("list", "bookmarks") == "")
+      _ = try seen("unmute", "bob")
+      #expect(try seen("list").contains("Loud") && seen("show", own).contains("A remark"))
+      _ = try seen("block", "bob")
+      #expect(try seen("get", "/blocked/ann").contains("bob"))
+      _ = try seen("unblock", "bob")
+      #expect(try seen("get", "/blocked/ann") == "null\n")
+      #expect(try sandbox.hearth("mute", "nobody", "--user", "ann").status == 3)
+      #expect(try sandbox.hearth("bookmark", "nothing", "--user", "ann").status == 3)
+    }
+
     @Test("Notices are listed, and read as on the screen")
     func notices() throws {
       let sandbox = try Sandbox()

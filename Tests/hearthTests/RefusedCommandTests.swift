@@ -26,6 +26,8 @@ extension EndToEnd {
         ["comment", post, "C", "--answer", comment], ["star", post], ["unstar", post],
         ["edit", post, "--body", "N"], ["edit", post, comment, "--body", "N"],
         ["delete", post], ["delete", post, comment], ["follow", uid], ["unfollow", uid],
+        ["mute", uid], ["unmute", uid], ["block", uid], ["unblock", uid], ["bookmark", post],
+        ["unbookmark", post],
         ["read", post], ["read", "--all"], ["unread", post], ["set", "/posts/x", "1"],
         ["watch", "--count", "1"],
       ]

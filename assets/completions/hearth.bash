@@ -257,13 +257,13 @@ _hearth() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    open|list|search|show|post|comment|edit|star|unstar|delete|follow|unfollow|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|report|tutor|demo|swarm|replay|manual|completion|help)
+    open|list|search|show|post|comment|edit|star|unstar|delete|bookmark|unbookmark|follow|unfollow|mute|unmute|block|unblock|notices|read|unread|drafts|people|profile|sign-in|sign-up|sign-out|reset-password|accounts|name|get|set|watch|import|export|backup|restore|fsck|migrate|serve|stop|cluster|databases|users|rules|info|doctor|report|tutor|demo|swarm|replay|manual|completion|help)
         # Offer subcommand argument completions
         "_hearth_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete follow unfollow notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor report tutor demo swarm replay manual completion help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'open list search show post comment edit star unstar delete bookmark unbookmark follow unfollow mute unmute block unblock notices read unread drafts people profile sign-in sign-up sign-out reset-password accounts name get set watch import export backup restore fsck migrate serve stop cluster databases users rules info doctor report tutor demo swarm replay manual completion help' -- "${cur}"))
         ;;
     esac
 }
@@ -829,6 +829,108 @@ _hearth_delete() {
     esac
 }
 
+_hearth_bookmark() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion bookmark -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion bookmark -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_hearth_unbookmark() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unbookmark -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unbookmark -- positional@0 "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
 _hearth_follow() {
     repeating_flags=()
     non_repeating_flags=(--json --ephemeral --version -h --help)
@@ -897,6 +999,178 @@ _hearth_unfollow() {
         ;;
     '--profile')
         __hearth_add_completions -W "$(__hearth_custom_complete ---completion unfollow -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_mute() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion mute -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_unmute() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unmute -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_block() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion block -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--account')
+        return
+        ;;
+    '--api-key')
+        return
+        ;;
+    '--ca-file')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--timeout')
+        return
+        ;;
+    esac
+}
+
+_hearth_unblock() {
+    repeating_flags=()
+    non_repeating_flags=(--json --ephemeral --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--user --data-dir --socket --database --profile --account --api-key --ca-file --timeout)
+    __hearth_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--user')
+        return
+        ;;
+    '--data-dir')
+        __hearth_add_completions -d
+        return
+        ;;
+    '--socket')
+        __hearth_add_completions -f
+        return
+        ;;
+    '--database')
+        return
+        ;;
+    '--profile')
+        __hearth_add_completions -W "$(__hearth_custom_complete ---completion unblock -- --profile "${COMP_CWORD}" "$(__hearth_cursor_index_in_current_word)")"
         return
         ;;
     '--account')
@@ -3430,7 +3704,7 @@ _hearth_swarm() {
 
 _hearth_replay() {
     repeating_flags=()
-    non_repeating_flags=(--golden --version -h --help)
+    non_repeating_flags=(--golden --script --version -h --help)
     repeating_options=()
     non_repeating_options=(--cast --idle)
     __hearth_offer_flags_options 1

@@ -61,12 +61,25 @@ package struct Blog: Sendable {
 
   // MARK: Reading
 
-  /// The current contents of a list, in display order.
+  /// The current contents of a list, in display order, without the posts of people who are muted.
   ///
   /// - Parameter feed: The list to read.
   /// - Returns: At most a hundred posts.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
+    let posts = try await allPosts(feed)
+    guard feed.leavesOutMuted else { return posts }
+    let muted = await muted()
+    return posts.filter { !muted.contains($0.uid) }
+  }
+
+  /// The people whom the user has muted; none where the rules know nothing of that.
+  package func muted() async -> Set<String> {
+    let snapshot = try? await paths.muted(by: me.uid).getData()
+    return Set(snapshot?.childSnapshots.map(\.key) ?? [])
+  }
+
+  private func allPosts(_ feed: FeedKind) async throws -> [Post] {
     switch feed {
     case .tag(let tag):
       return try await posts(in: feed).filter {

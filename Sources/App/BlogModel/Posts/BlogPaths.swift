@@ -156,6 +156,14 @@ package enum FeedKind: Hashable, Sendable, Codable {
   /// The lists that every user has, in the order of their tabs.
   package static let tabs: [FeedKind] = [.recent, .top, .mine, .myTop]
 
+  /// Whether the list leaves out the posts of people whom the user has muted.
+  package var leavesOutMuted: Bool {
+    switch self {
+    case .author, .bookmarks: false
+    case .recent, .top, .mine, .myTop, .tag, .following: true
+    }
+  }
+
   /// The list with this name, as commands use it; nil if there is none.
   package init?(name: String) {
     if name.hasPrefix("#") {

@@ -24,7 +24,8 @@ package struct Hearth: AsyncParsableCommand {
         name: "The blog:",
         subcommands: [
           Open.self, List.self, SearchPosts.self, Show.self, WritePost.self, WriteComment.self,
-          Edit.self, Star.self, Unstar.self, Delete.self, Follow.self, Unfollow.self,
+          Edit.self, Star.self, Unstar.self, Delete.self, Bookmark.self, Unbookmark.self,
+          Follow.self, Unfollow.self, Mute.self, Unmute.self, Block.self, Unblock.self,
           Notices.self, Read.self, Unread.self, DraftsCommand.self, People.self,
         ]
       ),

@@ -40,7 +40,8 @@ package enum OptionUse {
     }
     for name in [
       "list", "search", "show", "post", "comment", "edit", "star", "unstar", "delete", "follow",
-      "unfollow", "notices", "read", "unread", "people", "get", "set",
+      "unfollow", "mute", "unmute", "block", "unblock", "bookmark", "unbookmark",
+      "notices", "read", "unread", "people", "get", "set",
     ] { unused[name] = [] }
     for name in ["list", "show", "delete"] {
       unused["drafts \(name)"] = ["socket", "ephemeral", "timeout", "api-key", "ca-file"]

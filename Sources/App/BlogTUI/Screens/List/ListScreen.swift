@@ -99,18 +99,10 @@ extension Session {
       me: me.uid,
       readState: reading.state,
       hidden: reading.hidden,
-      muted: muted(in: kind),
+      muted: kind.leavesOutMuted ? reading.lists.muted : [],
       dividesDays: settings.isOn(.dayRules) && !kind.isByStars,
       textRoom: Density(settings) == .full ? PostRowColumns.textRoom(in: listRect.size) : nil
     )
-  }
-
-  /// The people whose posts a list leaves out.
-  private func muted(in kind: FeedKind) -> Set<String> {
-    switch kind {
-    case .author, .bookmarks: []
-    case .recent, .top, .mine, .myTop, .tag, .following: reading.lists.muted
-    }
   }
 
   /// Applies the current filter to the list.

@@ -83,7 +83,8 @@ struct SearchPosts: BlogCommand {
     let found = try await session.blog.search(.recent) { post, comments in
       pattern.matches(post, comments: comments, me: me)
     }
-    session.print(found, asJSON: options.json)
+    let muted = await session.blog.muted()
+    session.print(found.filter { !muted.contains($0.uid) }, asJSON: options.json)
   }
 }
 
@@ -104,7 +105,9 @@ struct Notices: BlogCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    let (entries, state) = try await session.blog.notices()
+    let (all, state) = try await session.blog.notices()
+    let muted = await session.blog.muted()
+    let entries = all.filter { !($0.author.map { muted.contains($0.uid) } ?? false) }
     let now = session.database.serverTime
     var names = NameBook()
     for author in entries.compactMap(\.author) { names.learn(author) }
@@ -165,7 +168,9 @@ struct Show: BlogCommand {
   func run() async throws {
     let session = try BlogSession(options)
     let post = try await session.blog.post(id)
-    let comments = try await session.blog.comments(on: id)
+    let all = try await session.blog.comments(on: id)
+    let muted = await session.blog.muted()
+    let comments = all.filter { !muted.contains($0.uid) }
     if options.json {
       guard case .object(var members) = post.json else { return }
       members.append(JSONMember("comments", .array(comments.map(\.json))))

@@ -235,8 +235,20 @@ struct Unread: BlogCommand {
   }
 }
 
+/// A command that does one thing to the blog, and prints nothing.
+protocol ActionCommand: BlogCommand {
+  /// What it does.
+  var action: BlogAction { get }
+}
+
+extension ActionCommand {
+  func run() async throws {
+    try await BlogSession(options).blog.perform(action)
+  }
+}
+
 /// Follows a person.
-struct Follow: BlogCommand {
+struct Follow: ActionCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow a person: their posts are in the list following."
   )
@@ -246,13 +258,11 @@ struct Follow: BlogCommand {
 
   @OptionGroup var options: CommonOptions
 
-  func run() async throws {
-    try await BlogSession(options).blog.perform(.follow(uid: uid, true))
-  }
+  var action: BlogAction { .follow(uid: uid, true) }
 }
 
 /// Stops following a person.
-struct Unfollow: BlogCommand {
+struct Unfollow: ActionCommand {
   static let configuration = CommandConfiguration(abstract: "Stop following a person.")
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
@@ -260,7 +270,91 @@ struct Unfollow: BlogCommand {
 
   @OptionGroup var options: CommonOptions
 
-  func run() async throws {
-    try await BlogSession(options).blog.perform(.follow(uid: uid, false))
-  }
+  var action: BlogAction { .follow(uid: uid, false) }
+}
+
+/// Mutes a person.
+struct Mute: ActionCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Mute a person: nothing of theirs is listed or told any more."
+  )
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .mute(uid: uid, true) }
+}
+
+/// Lists and tells again what a person does.
+struct Unmute: ActionCommand {
+  static let configuration = CommandConfiguration(abstract: "Stop muting a person.")
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .mute(uid: uid, false) }
+}
+
+/// Blocks a person.
+struct Block: ActionCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Block a person: they can no longer comment on your posts."
+  )
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .block(uid: uid, true) }
+}
+
+/// Lets a person comment again.
+struct Unblock: ActionCommand {
+  static let configuration = CommandConfiguration(abstract: "Stop blocking a person.")
+
+  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  var uid: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .block(uid: uid, false) }
+}
+
+/// Marks a post.
+struct Bookmark: ActionCommand {
+  static let configuration = CommandConfiguration(abstract: "Put a post into the list bookmarks.")
+
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
+  var id: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .bookmark(id, true) }
+}
+
+/// Takes the mark of a post away.
+struct Unbookmark: ActionCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Take a post out of the list bookmarks."
+  )
+
+  @Argument(
+    help: "The id of the post.",
+    completion: .posts,
+    transform: DashedWord.restore
+  )
+  var id: String
+
+  @OptionGroup var options: CommonOptions
+
+  var action: BlogAction { .bookmark(id, false) }
 }
