@@ -131,7 +131,8 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
           # Without optimization, and with other tests beside it, a password is hashed for seconds.
           echo "correct horse" | "$program" "${words[@]}" --password-stdin --timeout 60 ;;
         --profile*) screen 'Make an account' "${words[@]}" ;;
-        --script*) screen 'Recent' "${words[@]}" ;;
+        --script*--show) screen 'Recent' "${words[@]}" ;;
+        replay*--script) "$program" "${words[@]}" ;;
         replay*) screen 'The beginning' "${words[@]}" ;;
         *) "$program" "${words[@]}" ;;
       esac
