@@ -120,6 +120,25 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
+  @Test("A client that polls is forwarded, too")
+  func polling() async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let client = try await PollingProbe(try #require(others.first).server.address)
+    _ = try await client.session()
+    try await client.send(
+      #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#,
+      #"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/y","d":"from afar"}}}"#
+    )
+    #expect(try await client.next().contains(#""r":1"#))
+    #expect(try await client.next().contains(#""r":2"#))
+    #expect(try await cluster.ask(leader, "GET", "/y.json").body == "\"from afar\"")
+    async let waiting = client.next()
+    #expect(try await cluster.ask(leader, "PUT", "/x.json", "7").status == 200)
+    #expect(try await waiting.contains(#""d":7"#))
+    await cluster.stop()
+  }
+
   @Test("An event stream runs over the link until either end closes it")
   func streams() async throws {
     let cluster = try await TestCluster()
