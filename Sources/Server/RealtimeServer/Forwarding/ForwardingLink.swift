@@ -28,9 +28,9 @@ final class ForwardingLink {
     var client: Client
     var assembler = LinkAssembler()
     /// Whether the other server was asked to send nothing for now.
-    var isHeld = false
+    var isBehind = false
     /// Whether the other server takes nothing for now.
-    var isHolding = false
+    var isPaused = false
     /// Whether the client has been allowed nothing yet.
     var isStranger = true
     /// The database that it is about.
@@ -191,6 +191,7 @@ final class ForwardingLink {
   private func send(_ frame: [UInt8]) {
     switch phase {
     case .connecting(var waiting):
+      // Appending copies nothing while the phase does not hold the array, too.
       phase = .ended
       waiting.append(frame)
       phase = .connecting(waiting: waiting)
@@ -216,7 +217,7 @@ final class ForwardingLink {
 
   private func setReading(_ exchange: Exchange) {
     guard case .session(let client) = exchange.client else { return }
-    client.setReading(!isCongested && !exchange.isHolding)
+    client.setReading(!isCongested && !exchange.isPaused)
   }
 
   // MARK: Receiving
@@ -243,7 +244,7 @@ final class ForwardingLink {
       if let message = exchange.assembler.take(frame) { deliver(message, to: exchange, number) }
     case .answer, .stream: answered(frame, exchange)
     case .hold, .resume:
-      exchange.isHolding = frame.kind == .hold
+      exchange.isPaused = frame.kind == .hold
       setReading(exchange)
     case .limits:
       let numbers = frame.payload.split(separator: 0x20)
@@ -324,11 +325,11 @@ final class ForwardingLink {
     _ isBehind: Bool,
     whenRelieved: (@escaping () -> Void) -> Void
   ) {
-    guard isBehind, !exchange.isHeld else { return }
-    exchange.isHeld = true
+    guard isBehind, !exchange.isBehind else { return }
+    exchange.isBehind = true
     send(.hold, number)
     whenRelieved { [weak self, weak exchange] in
-      exchange?.isHeld = false
+      exchange?.isBehind = false
       self?.send(.resume, number)
     }
   }

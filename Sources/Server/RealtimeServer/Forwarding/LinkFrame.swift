@@ -96,17 +96,10 @@ struct LinkAssembler {
 
   /// Takes a frame; returns the message if it is complete.
   mutating func take(_ frame: LinkFrame) -> [UInt8]? {
-    if frame.kind == .message, pieces.isEmpty { return Array(frame.payload) }
     pieces.append(contentsOf: frame.payload)
-    return frame.kind == .message ? pieces.take() : nil
-  }
-}
-
-extension Array {
-  /// Empties the array and returns what it held.
-  fileprivate mutating func take() -> Self {
-    defer { self = [] }
-    return self
+    guard frame.kind == .message else { return nil }
+    defer { pieces = [] }
+    return pieces
   }
 }
 
