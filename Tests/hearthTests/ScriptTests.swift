@@ -70,6 +70,32 @@ extension EndToEnd {
     }
 
     @Test(
+      "A change of the scene that is impossible there says why",
+      arguments: [
+        ("start server", "the server runs already"),
+        ("kill server\nkill server", "the server does not run"),
+        ("kill terminal\nkill terminal", "no terminal is in use"),
+        ("kill terminal\nkey q", "\"terminal NAME\" starts one"),
+        ("terminal bob\nterminal alice of bob", "alice is a terminal of alice"),
+      ]
+    )
+    func impossibleChanges(script: String, reason: String) throws {
+      let outcome = try run("wait-for No posts yet\n" + script, in: try Sandbox())
+      #expect(outcome.status == 1 && outcome.errors.contains(reason), "\(outcome.errors)")
+    }
+
+    @Test(
+      "A name that no user can have is refused before the script begins",
+      arguments: ["terminal ", "terminal window of ", "as "]
+    )
+    func unusableUser(step: String) throws {
+      let name = String(repeating: "n", count: 41)
+      let act = step == "as " ? " join" : ""
+      let outcome = try run("wait-for nothing\n\(step)\(name)\(act)", in: try Sandbox())
+      #expect(outcome.status == 2 && outcome.errors.contains("line 2: "), "\(outcome.errors)")
+    }
+
+    @Test(
       "A recording becomes a script that ends with the same screen",
       arguments: ["find", "write", "comments", "undo"]
     )

@@ -186,6 +186,18 @@ extension ManualPages {
     ("as NAME comment TITLE | TEXT", "let them comment on the post of that title"),
     ("as NAME star TITLE", "let them star it; unstar, delete and type (a comment) likewise"),
     ("as NAME join", "let them come, so that they are here; leave likewise"),
+    (
+      "terminal NAME",
+      "the next steps are at the terminal of that name, with a user of the same name, or \"of USER\"; "
+        + "it starts if it does not run, with what it had not sent; a script begins at alice's"
+    ),
+    ("kill terminal", "end the terminal in use at once; what was typed and not sent is kept"),
+    ("kill server", "end the server at once; start server starts it again with its data"),
+    (
+      "cut network",
+      "cut the way from the terminal in use to the server; slow network N delays everything by N "
+        + "milliseconds in each direction, and mend network ends both"
+    ),
     (":COMMAND", "do what a command says: see hearth-keys(7)"),
     (":wait-idle", "wait until everything is acknowledged and all that is shown has come"),
     (":dump-screen FILE", "write what the screen shows to a file"),

@@ -41,7 +41,7 @@ package struct RecordedScript {
       if let time = step.time { pass(to: time) }
       switch step.entry {
       case .event(let event)?: add(event)
-      case .start?: note("the program was started again here, which a script does not do")
+      case .start?: note("the program was started again here, which is left out")
       case nil: break
       }
     }

@@ -1,4 +1,4 @@
-/// A scripted user session: one file serves as a test, a demonstration and a bug report.
+/// A scripted session of one or several users: one file serves as a test, a demonstration and a bug report.
 package struct Script: Hashable, Sendable {
   /// One step of a script.
   package enum Step: Hashable, Sendable {
@@ -24,6 +24,8 @@ package struct Script: Hashable, Sendable {
     case data(String, json: String, waits: Bool)
     /// Let another user do something.
     case other(String, Act)
+    /// Change the terminals, the server or the network.
+    case change(Change)
   }
 
   /// A step and its position in the file.
@@ -114,6 +116,11 @@ package struct Script: Hashable, Sendable {
         )
       }
       return .data(words[0], json: words[1], waits: parts[0] == "wait-for-data")
+    case "terminal", "kill", "start", "cut", "slow", "mend":
+      guard let change = Change(parts[0], rest.split(separator: " ").map(String.init)) else {
+        throw Failure(line: number, reason: Change.usage)
+      }
+      return .change(change)
     case "wait-for" where !rest.isEmpty: return .waitFor(rest)
     case "expect" where !rest.isEmpty: return .expect(rest)
     case "refuse" where !rest.isEmpty: return .refuse(rest)
@@ -196,11 +203,61 @@ extension Script {
     }
   }
 
+  /// A change of what a script is played on.
+  package enum Change: Hashable, Sendable {
+    /// Uses the terminal of that name from here on, and starts it if it does not run; a new one is of
+    /// the user of the same name unless another is given.
+    case terminal(String, user: String?)
+    /// Ends the terminal in use without a goodbye.
+    case killTerminal
+    /// Ends the server without a goodbye; what it has acknowledged stays.
+    case killServer
+    /// Starts the server again.
+    case startServer
+    /// Cuts, slows or mends the way from the terminal in use to the server.
+    case network(Network)
+
+    /// The way from a terminal to the server.
+    package enum Network: Hashable, Sendable {
+      /// Nothing gets through.
+      case cut
+      /// Everything takes that many milliseconds longer, in each direction.
+      case slow(Int64)
+    }
+
+    /// The longest delay of a slow network, in milliseconds: a step waits half a minute at most.
+    private static let longestDelay: Int64 = 10_000
+
+    fileprivate static let usage =
+      "write terminal NAME, terminal NAME of USER, kill terminal, kill server, start server, "
+      + "cut network, slow network N (milliseconds up to \(longestDelay)) or mend network"
+
+    /// Parses a step; nil if it is not a change.
+    fileprivate init?(_ verb: String, _ words: [String]) {
+      switch (verb, words.first, words.count) {
+      case ("terminal", let name?, 1): self = .terminal(name, user: nil)
+      case ("terminal", let name?, 3) where words[1] == "of":
+        self = .terminal(name, user: words[2])
+      case ("kill", "terminal", 1): self = .killTerminal
+      case ("kill", "server", 1): self = .killServer
+      case ("start", "server", 1): self = .startServer
+      case ("cut", "network", 1): self = .network(.cut)
+      case ("mend", "network", 1): self = .network(.slow(0))
+      case ("slow", "network", 2):
+        guard let delay = Int64(words[1]), (0...Self.longestDelay).contains(delay) else {
+          return nil
+        }
+        self = .network(.slow(delay))
+      default: return nil
+      }
+    }
+  }
+
   /// The progress of another user's act.
   package enum Progress: Hashable, Sendable {
     /// Not done yet.
     case underWay
-    /// Done, and stored by the database.
+    /// Done, and stored by the database if it is a write.
     case done
     /// Refused, for the given reason.
     case refused(String)

@@ -154,7 +154,7 @@ extension Script.Step {
   var isCheck: Bool {
     switch self {
     case .waitFor, .waitIdle, .expect, .refuse, .data: true
-    case .keys, .command, .size, .pause, .clock, .other: false
+    case .keys, .command, .size, .pause, .clock, .other, .change: false
     }
   }
 }

@@ -197,8 +197,9 @@ package final class ClientConnection: Sendable {
     if let error = error as? TLSFailure { return abandon(ConnectionEnd(error, of: target)) }
     // If the connection breaks during the handshake, the server may still be a database server.
     if error is IOError {
+      let reason = FailureText.describe(error)
       return abandon(
-        ConnectionEnd(.lost, description: "\(target) broke off the connection (\(error))")
+        ConnectionEnd(.lost, description: "\(target) broke off the connection: \(reason)")
       )
     }
     abandon(

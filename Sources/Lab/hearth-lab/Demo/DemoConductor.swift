@@ -25,7 +25,7 @@ struct DemoConductor {
   /// - Throws: ``CommandFailure`` when there is no terminal.
   func run() throws {
     let board = DemoBoard()
-    let cable = plan.database == nil ? DemoCable(to: folder.socket) : nil
+    let cable = plan.database == nil ? Cable(to: folder.socket) : nil
     try cable?.lay(at: folder.cable)
     let url = plan.database ?? DemoFolder.url(folder.socket)
     let meter = DemoMeter(try Self.target(url), board: board, figuresFile: folder.figures)
@@ -50,7 +50,7 @@ struct DemoConductor {
   }
 
   /// Runs the director on a thread of its own.
-  private func start(with board: DemoBoard, meter: DemoMeter, cable: DemoCable?) {
+  private func start(with board: DemoBoard, meter: DemoMeter, cable: Cable?) {
     Thread.detachNewThread { [plan, folder] in
       let director = DemoDirector(
         plan,

@@ -18,7 +18,7 @@ final class DemoDirector {
   let terminals: any DemoTerminals
   let board: DemoBoard
   let meter: DemoMeter
-  let cable: DemoCable?
+  let cable: Cable?
   private var random: SeededGenerator
   private var serial = 0
 
@@ -29,7 +29,7 @@ final class DemoDirector {
     terminals: any DemoTerminals,
     board: DemoBoard,
     meter: DemoMeter,
-    cable: DemoCable?
+    cable: Cable?
   ) {
     self.plan = plan
     self.folder = folder

@@ -1,6 +1,7 @@
 import BlogModel
 import Foundation
 import HearthLab
+import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeDatabase
 
@@ -64,14 +65,14 @@ final class DemoNemesis: Sendable {
   private let folder: DemoFolder
   private let url: String
   private let board: DemoBoard
-  private let cable: DemoCable?
+  private let cable: Cable?
   private let work = DispatchQueue(label: "hearth.demo.harm")
   /// Races wait for the server, and must not hold up what lets it go on.
   private let races = DispatchQueue(label: "hearth.demo.races")
   private let state = NIOLockedValueBox(State())
 
   /// Makes a nemesis; without a cable, the server is not this program's to harm.
-  init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: DemoCable?) {
+  init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?) {
     self.folder = folder
     self.url = url
     self.board = board

@@ -84,9 +84,9 @@ final class VirtualStage {
     for part in parts { await part.close() }
   }
 
-  private func layCable() throws -> DemoCable? {
+  private func layCable() throws -> Cable? {
     guard wishes.database == nil else { return nil }
-    let cable = DemoCable(to: folder.socket)
+    let cable = Cable(to: folder.socket)
     try cable.lay(at: folder.cable)
     return cable
   }

@@ -1,36 +1,37 @@
-import Foundation
 import NIOCore
 import NIOPosix
-import RealtimeCore
-import RealtimeServer
 
-/// A simulated cable between one terminal and the server that can be pulled and plugged in again.
+/// A simulated cable between one terminal and the server that can be pulled, plugged in again and
+/// made slow.
 ///
 /// All state belongs to one event loop.
-final class DemoCable: Sendable {
+package final class Cable: Sendable {
   private struct State {
     var isPlugged = true
     var ends: [any Channel] = []
+    var beginning: (any Channel)?
   }
 
   private let loop: any EventLoop
   private let server: String
   private let state: NIOLoopBoundBox<State>
+  private let delay: NIOLoopBoundBox<TimeAmount>
 
   /// Makes a cable; it has no socket before ``lay(at:)``.
   ///
   /// - Parameter server: The socket of the server.
-  init(to server: String) {
+  package init(to server: String) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.server = server
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: loop)
+    delay = NIOLoopBoundBox.makeBoxSendingValue(.zero, eventLoop: loop)
   }
 
   /// Opens the socket at which the cable begins.
   ///
   /// - Throws: The system's error.
-  func lay(at socket: String) throws {
-    _ = try ServerBootstrap(group: loop)
+  package func lay(at socket: String) throws {
+    let beginning = try ServerBootstrap(group: loop)
       .childChannelOption(.autoRead, value: false)
       .childChannelInitializer { client in
         client.eventLoop.makeCompletedFuture {
@@ -39,16 +40,28 @@ final class DemoCable: Sendable {
         }
       }
       .bind(unixDomainSocketPath: socket).wait()
+    loop.execute { self.state.value.beginning = beginning }
   }
 
   /// Pulls the cable, or plugs it in.
-  func set(isPlugged: Bool) {
+  package func set(isPlugged: Bool) {
     loop.execute { [self] in
       state.value.isPlugged = isPlugged
       guard !isPlugged else { return }
       for end in state.value.ends { end.close(promise: nil) }
       state.value.ends = []
     }
+  }
+
+  /// Makes everything take that much longer, in each direction.
+  package func slow(by delay: Duration) {
+    loop.execute { self.delay.value = TimeAmount(delay) }
+  }
+
+  /// Closes the socket, and pulls the cable for good.
+  package func remove() {
+    set(isPlugged: false)
+    loop.execute { self.state.value.beginning?.close(promise: nil) }
   }
 
   /// Joins an incoming connection to a connection to the server.
@@ -58,8 +71,13 @@ final class DemoCable: Sendable {
       .channelOption(.autoRead, value: false)
       .connect(unixDomainSocketPath: server)
       .flatMapThrowing { other in
-        try client.pipeline.syncOperations.addHandler(CableEnd(other))
-        try other.pipeline.syncOperations.addHandler(CableEnd(client))
+        // It may have been pulled in the meantime.
+        guard self.state.value.isPlugged, client.isActive else {
+          other.close(promise: nil)
+          return client.close(promise: nil)
+        }
+        try client.pipeline.syncOperations.addHandler(CableEnd(other, delay: self.delay))
+        try other.pipeline.syncOperations.addHandler(CableEnd(client, delay: self.delay))
         self.state.value.ends.removeAll { !$0.isActive }
         self.state.value.ends += [client, other]
         client.read()
@@ -84,57 +102,49 @@ private final class CableBeginning: ChannelInboundHandler {
   }
 }
 
-/// Forwards what arrives at one end of a cable, one chunk at a time.
+/// Forwards what arrives at one end of a cable, in order, each chunk after the delay.
 private final class CableEnd: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let other: any Channel
+  /// How many chunks may be on their way before no more is read.
+  private static let capacity = 64
 
-  init(_ other: any Channel) {
+  private let other: any Channel
+  private let delay: NIOLoopBoundBox<TimeAmount>
+  /// What is on its way.
+  ///
+  /// Each chunk's timer forwards the oldest, so a shorter delay changes no order.
+  private var chunks = CircularBuffer<ByteBuffer>()
+  private var isClosed = false
+
+  init(_ other: any Channel, delay: NIOLoopBoundBox<TimeAmount>) {
     self.other = other
+    self.delay = delay
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    chunks.append(Self.unwrapInboundIn(data))
     let channel = context.channel
-    other.writeAndFlush(Self.unwrapInboundIn(data)).whenSuccess { channel.read() }
+    context.eventLoop.assumeIsolated().scheduleTask(in: delay.value) { self.forward(from: channel) }
+    let hasRoom = Self.capacity > chunks.count
+    if hasRoom, delay.value != .zero { channel.read() }
+  }
+
+  private func forward(from channel: any Channel) {
+    guard let chunk = chunks.popFirst() else { return }
+    let isLast = isClosed && chunks.isEmpty
+    other.writeAndFlush(chunk).assumeIsolated().whenComplete { _ in
+      channel.read()
+      if isLast { self.other.close(promise: nil) }
+    }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    other.close(promise: nil)
+    isClosed = true
+    if chunks.isEmpty { other.close(promise: nil) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     context.close(promise: nil)
-  }
-}
-
-/// The rules for clients that connect to the port of a demonstration.
-enum DemoRules {
-  /// The rules document.
-  static let source = """
-    {
-      "rules": {
-        ".read": true,
-        "posts": { "$post": { ".write": "auth != null" } }
-      }
-    }
-    """
-
-  /// The rule that keeps a client that is not signed in from writing at a path.
-  static func explanation(of path: String, in root: JSONValue) -> String? {
-    guard let rules = try? RuleSet(source: source), let before = try? Node(json: root) else {
-      return nil
-    }
-    let place = Path(wire: path)
-    let decision = rules.canWrite(
-      [place],
-      by: .nobody,
-      now: 0,
-      from: before,
-      to: before.setting(place, to: .leaf(.bool(true))),
-      explaining: true
-    )
-    guard !decision.isAllowed, let rule = decision.explanation.decisive else { return nil }
-    return "\(rule.rulePath) wants \(rule.expression)"
   }
 }
