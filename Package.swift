@@ -254,8 +254,8 @@ let package = Package(
       "HearthLab",
       in: "Lab",
       [
-        "BlogModel", "DurableFiles", "RealtimeAuth", "RealtimeCore", "RealtimeDatabase",
-        "RealtimeServer", "RealtimeTransport",
+        "BlogModel", "BlogTUI", "DurableFiles", "RealtimeAuth", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
@@ -441,10 +441,11 @@ let package = Package(
     suite(
       "BlogSwarmTests",
       [
-        "HearthLab", "RealtimeCore", "RealtimeDatabase",
+        "BlogTUI", "HearthLab", "RealtimeCore", "RealtimeDatabase",
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-      ]
+      ],
+      exclude: ["Goldens"]
     ),
 
     // What concerns several libraries at once.

@@ -8,7 +8,7 @@ struct CrewTests {
   @Test(
     "Orders round-trip through their lines",
     arguments: [
-      CrewOrder.begin(123_456), .finish, .count, .view, .conclude, .misbehave(.staleRead),
+      CrewOrder.begin(123_456), .watch, .finish, .count, .view, .conclude, .misbehave(.staleRead),
     ]
   )
   func orders(order: CrewOrder) {
@@ -39,6 +39,17 @@ struct CrewTests {
     #expect(read.seen.count == 1_000)
     #expect(abs(read.seen.milliseconds(atPercentile: 50) - 500) < 2)
     #expect(abs(read.seen.milliseconds(atPercentile: 99) - 990) < 2)
+  }
+
+  @Test("What was acknowledged round-trips between processes")
+  func acknowledged() {
+    var latencies = Latencies()
+    latencies.record(microseconds: 7_000)
+    guard case .acknowledged(let read)? = CrewReport(CrewReport.acknowledged(latencies).line) else {
+      Issue.record("no latencies")
+      return
+    }
+    #expect(read.brief == "p50 7 ms, p99 7 ms")
   }
 
   @Test("Views round-trip with all their digests")

@@ -108,6 +108,75 @@ extension EndToEnd {
       #expect(missed == [])
     }
 
+    @Test(
+      "On a terminal, a pane shows the run; q ends the storm, and the report remains",
+      .enabled(if: Tmux.isInstalled)
+    )
+    func pane() throws {
+      let (tmux, sandbox) = try Self.terminal()
+      let pane = try Self.open(tmux, sandbox)
+      try pane.waitFor("operations are drawn") { screen in
+        screen.contains(try! Regex(#"(?m)^ p99 .* \d+ ms$"#)) && screen.contains("◌I1")
+          && screen.contains("servers   ✓up")
+      }
+      try pane.resize(columns: 40, rows: 12)
+      try pane.waitFor("the pane is narrow") { screen in
+        screen.split(separator: "\n").allSatisfy { $0.count <= 40 } && screen.contains("ops/s")
+          && screen.contains("◌◌◌")
+      }
+      try pane.resize(columns: 100, rows: 60)
+      try pane.press("q")
+      try pane.waitFor("status 0")
+      let screen = try pane.screen()
+      #expect(screen.contains("verdict: held"))
+      #expect(screen.contains("hearth: the storm was ended after"))
+      #expect(screen.contains("every starCount equals the number of stars"))
+      #expect(!screen.contains("ops/s"))
+      let remains = try Self.remains(of: sandbox)
+      #expect(remains == [])
+    }
+
+    @Test(
+      "On a terminal, ^C twice ends servers and clients at once",
+      .enabled(if: Tmux.isInstalled)
+    )
+    func interruption() throws {
+      let (tmux, sandbox) = try Self.terminal()
+      let pane = try Self.open(tmux, sandbox)
+      try pane.waitFor("ops/s")
+      try pane.press("C-c", "C-c")
+      try pane.waitFor("status 130")
+      #expect(try pane.screen().contains("hearth: clearing up"))
+      let remains = try Self.remains(of: sandbox)
+      #expect(remains == [])
+    }
+
+    private static func terminal() throws -> (Tmux, Sandbox) {
+      let sandbox = try Sandbox()
+      return (Tmux(sandbox), sandbox)
+    }
+
+    private static func open(_ tmux: Tmux, _ sandbox: Sandbox) throws -> Tmux.Pane {
+      let rules = Sandbox.package + "/assets/rules/blog.json"
+      return try tmux.open(
+        "TMPDIR=\(sandbox.directory) \(Sandbox.program) swarm --users 3 --seconds 600 --rate 60 "
+          + "--terminals 0 --rules \(rules); echo \"status $?\"; sleep 1000"
+      )
+    }
+
+    /// The directory of a run that is over, and the processes that it has left behind.
+    private static func remains(of sandbox: Sandbox) throws -> [String] {
+      let manager = FileManager.default
+      let files = try manager.contentsOfDirectory(atPath: sandbox.directory)
+        .filter { $0.hasPrefix("hearth-swarm-") }
+      let processes = try manager.contentsOfDirectory(atPath: "/proc").filter { name in
+        guard pid_t(name) != nil, let data = manager.contents(atPath: "/proc/\(name)/cmdline")
+        else { return false }
+        return String(decoding: data, as: UTF8.self).contains(sandbox.directory + "/hearth-swarm-")
+      }
+      return files + processes
+    }
+
     @Test("Memory and descriptors of the server and its clients stay flat")
     func soak() throws {
       let run = try SwarmProcess([

@@ -3629,7 +3629,7 @@ _hearth_demo() {
 
 _hearth_swarm() {
     repeating_flags=()
-    non_repeating_flags=(--soak --keep --json --version -h --help)
+    non_repeating_flags=(--soak --keep --json --plain --version -h --help)
     repeating_options=()
     non_repeating_options=(--users --seconds --seed --mix --rate --faults --stars --posts --users-per-process --terminals --servers --database --profile --admin-key-file --api-key --ca-file --rules --report --directory)
     __hearth_offer_flags_options 0

@@ -181,7 +181,7 @@ function __hearth_parse_tokens -S
         case 'demo'
             __hearth_parse_subcommand 0 'panes=' 'seconds=' 'present' 'user=' 'database=' 'seed=' 'no-tmux' 'version' 'h/help'
         case 'swarm'
-            __hearth_parse_subcommand 0 'users=' 'seconds=' 'seed=' 'mix=' 'rate=' 'faults=' 'stars=' 'posts=' 'users-per-process=' 'soak' 'terminals=' 'servers=' 'database=' 'profile=' 'admin-key-file=' 'api-key=' 'ca-file=' 'keep' 'rules=' 'report=' 'directory=' 'json' 'version' 'h/help'
+            __hearth_parse_subcommand 0 'users=' 'seconds=' 'seed=' 'mix=' 'rate=' 'faults=' 'stars=' 'posts=' 'users-per-process=' 'soak' 'terminals=' 'servers=' 'database=' 'profile=' 'admin-key-file=' 'api-key=' 'ca-file=' 'keep' 'rules=' 'report=' 'directory=' 'json' 'plain' 'version' 'h/help'
         case 'replay'
             __hearth_parse_subcommand 1 'golden' 'cast=' 'script' 'idle=' 'version' 'h/help'
         case 'manual'
@@ -1365,6 +1365,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options 
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" report' -l 'report' -d 'Write the report to this file: a page (.html), a picture (.svg), or JSON.' -rF
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" directory' -l 'directory' -d 'Keep all files in this new directory.' -rfa '(__hearth_complete_directories)'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" json' -l 'json' -d 'Print the report as JSON.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" plain' -l 'plain' -d 'On a terminal, tell the progress in one line instead of drawing it.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" version' -l 'version' -d 'Show the version.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_flags_or_options "hearth swarm" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth replay" -eq 1' -F

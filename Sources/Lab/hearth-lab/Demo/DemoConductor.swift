@@ -73,15 +73,8 @@ struct DemoConductor {
     while !board.now.hasEnded {
       if let end, ContinuousClock.now >= end { return }
       board.sample()
-      terminal.render(
-        DemoView.screen(
-          board.now,
-          size: terminal.size,
-          glyphs: terminal.glyphs,
-          harms: nemesis.all,
-          hint: hint
-        )
-      )
+      let pane = board.now.pane(harms: nemesis.all, hint: hint, glyphs: terminal.glyphs)
+      terminal.render(pane.screen(size: terminal.size, glyphs: terminal.glyphs))
       for event in terminal.nextEvents(timeout: .milliseconds(200)) {
         switch event {
         case .key(.character("q")), .key(.escape), .key(.control("c")), .escaped, .hangUp,

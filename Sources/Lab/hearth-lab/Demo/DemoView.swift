@@ -5,204 +5,98 @@ import HearthProgram
 import NIOConcurrencyHelpers
 import RealtimeCore
 
-/// The live pane: the measurements, the current scene, and whether all is well.
-struct DemoView {
-  private let figures: DemoFigures
-  private let size: Size
-  private let glyphs: GlyphSet
-  private let harms: [DemoHarm]
-  private let hint: SafeText
-  private let now = ContinuousClock.now
-  private let theme = Theme.dark
-  private var screen: Screen
-  private var row = 0
-
-  /// Begins a screen.
-  init(
-    _ figures: DemoFigures,
-    size: Size,
-    glyphs: GlyphSet,
-    harms: [DemoHarm],
-    hint: SafeText
-  ) {
-    self.figures = figures
-    self.harms = harms
-    self.size = size
-    self.glyphs = glyphs
-    self.hint = hint
-    screen = Screen(size: size)
-  }
-
-  /// Draws everything.
-  static func screen(
-    _ figures: DemoFigures,
-    size: Size,
-    glyphs: GlyphSet,
-    harms: [DemoHarm] = [],
-    hint: SafeText
-  ) -> Screen {
-    var view = DemoView(figures, size: size, glyphs: glyphs, harms: harms, hint: hint)
-    view.paint()
-    return view.screen
-  }
-
-  private mutating func paint() {
-    if figures.isOver {
-      line("That was hearth. Nothing that was acknowledged is gone.", style: theme[.brand])
-      line("Type hearth in two terminals: that is all it takes.", style: theme[.text])
-    } else if let scene = figures.scene {
-      line(scene.title, style: theme[.brand])
-      for part in SafeText(untrusted: scene.sentence).wrapped(width: max(1, size.width - 2)) {
-        line(part, style: theme[.text])
+extension DemoFigures {
+  /// The live pane: the measurements, the current scene, and whether all is well.
+  func pane(harms: [DemoHarm], hint: SafeText, glyphs: GlyphSet) -> LivePane {
+    let now = ContinuousClock.now
+    var pane = LivePane()
+    pane.heading = heading(at: now, ellipsis: glyphs.ellipsis)
+    pane.log = outcomes.map { outcome in
+      LivePane.Phrase(
+        (outcome.isRight ? glyphs.check : glyphs.cross).string + " " + outcome.text,
+        outcome.isRight ? .good : .bad
+      )
+    }
+    if track.contains(where: { $0.writes > 0 }) {
+      let delays = track.map { sample in
+        LivePane.Track.height(ofMilliseconds: Double(sample.delay) / 1_000)
       }
-    } else {
-      line("hearth demo, live", style: theme[.brand])
+      pane.tracks = [
+        LivePane.Track("writes", track.map { Double($0.writes) }, .good),
+        LivePane.Track("delay", delays, .notice),
+      ]
+      pane.bands = [LivePane.Band("faults", track.map(\.mark))]
     }
-    if let silence = figures.silence(at: now) {
-      let seconds = Int(silence / .seconds(1))
-      line(
-        "no answer from the server for \(seconds) s: figures are as they were",
-        style: theme[.bad]
-      )
-    }
-    if figures.asked != nil {
-      line("one moment" + glyphs.ellipsis, style: theme[.waiting])
-    } else if let upcoming = figures.upcoming {
-      line("next: \(upcoming.title)", style: theme[.dim])
-    }
-    for outcome in figures.outcomes.suffix(max(1, size.height - 15)) {
-      let sign = outcome.isRight ? glyphs.check : glyphs.cross
-      line(
-        sign + " " + SafeText(untrusted: outcome.text),
-        style: theme[outcome.isRight ? .good : .bad]
-      )
-    }
-    paintTrack()
-    let harms = harmLines
-    paintNumbers(leaving: harms.count)
-    for (text, style) in harms { line(text, style: style) }
-    let last = Rect(row: size.height - 1, column: 1, width: size.width - 2, height: 1)
-    screen.put(hint, in: last, style: theme[.dim], ellipsis: glyphs.ellipsis)
-  }
-
-  /// Paints the writes and the delays of the last moments as lines, and the faults below as bands.
-  private mutating func paintTrack() {
-    let column = 8
-    let track = figures.track.suffix(max(0, size.width - 2 - column))
-    guard size.height >= 12, track.contains(where: { $0.writes > 0 }) else { return }
-    paintBars("writes", track.map { Double($0.writes) }, column: column, role: .good)
-    // From a few milliseconds to a minute: equal steps are equal ratios.
-    let delays = track.map { log2(1 + Double($0.delay) / 1_000) }
-    if size.height >= 14 { paintBars("delay", delays, column: column, role: .notice) }
-    let bands = track.map { sample in
-      DemoHarm.allCases.first { sample.harms.contains($0) }?.letter ?? (sample.isSilent ? "?" : " ")
-    }
-    line(
-      ("faults" as SafeText).padded(to: column) + SafeText(untrusted: String(bands)),
-      style: theme[.bad]
-    )
-  }
-
-  private mutating func paintBars(
-    _ name: SafeText,
-    _ values: [Double],
-    column: Int,
-    role: Theme.Role
-  ) {
-    let steps = Array(glyphs.repertoire == .ascii ? " .:-=+*#" : " ▁▂▃▄▅▆▇█")
-    let most = max(values.max() ?? 0, 0.001)
-    let bars = values.map { steps[Int($0 / most * Double(steps.count - 1))] }
-    line(name.padded(to: column) + SafeText(untrusted: String(bars)), style: theme[role])
-  }
-
-  /// What was done last, and what the speaker can do.
-  private var harmLines: [(SafeText, Style)] {
+    pane.facts = facts(at: now, glyphs: glyphs)
+    pane.footer = violations.prefix(3).map { LivePane.Phrase($0, .bad) }
+    if let lastHarm { pane.footer.append(LivePane.Phrase(lastHarm, .notice)) }
     let keys = harms.map { "Alt-\($0.rawValue) \($0.words)" }.joined(separator: "  ")
-    let last = figures.lastHarm.map { [(SafeText(untrusted: $0), theme[.notice])] } ?? []
-    return last
-      + SafeText(untrusted: keys).wrapped(width: max(1, size.width - 2)).map { ($0, theme[.dim]) }
+    if !keys.isEmpty { pane.footer.append(LivePane.Phrase(keys, .dim)) }
+    pane.hint = hint
+    return pane
   }
 
-  /// Paints the figures, as many as leave room for what follows; the most telling come first.
-  private mutating func paintNumbers(leaving rows: Int) {
-    let latencies = figures.latencies
-    let count = figures.violations.count
-    let agreement = figures.agreement
+  private func heading(
+    at now: ContinuousClock.Instant,
+    ellipsis: SafeText
+  ) -> [LivePane.Phrase] {
+    var heading =
+      if isOver {
+        [
+          LivePane.Phrase("That was hearth. Nothing that was acknowledged is gone.", .brand),
+          LivePane.Phrase("Type hearth in two terminals: that is all it takes.", .text),
+        ]
+      } else if let scene {
+        [LivePane.Phrase(scene.title, .brand), LivePane.Phrase(scene.sentence, .text)]
+      } else {
+        [LivePane.Phrase("hearth demo, live", .brand)]
+      }
+    if let silence = silence(at: now) {
+      let seconds = Int(silence / .seconds(1))
+      let words = "no answer from the server for \(seconds) s: figures are as they were"
+      heading.append(LivePane.Phrase(words, .bad))
+    }
+    if asked != nil {
+      heading.append(LivePane.Phrase("one moment\(ellipsis.string)", .waiting))
+    } else if let upcoming {
+      heading.append(LivePane.Phrase("next: \(upcoming.title)", .dim))
+    }
+    return heading
+  }
+
+  /// The figures; the most telling come first.
+  private func facts(at now: ContinuousClock.Instant, glyphs: GlyphSet) -> [LivePane.Fact] {
     let sign = agreement.isWhole ? glyphs.check : glyphs.ellipsis
-    let facts: [(name: SafeText, value: SafeText, role: Theme.Role)] = [
-      ("violations", SafeText(count), count == 0 ? .good : .bad),
-      (
-        "operations",
-        SafeText(untrusted: "\(Self.decimal(figures.rate))/s, \(figures.operations) in all"), .text
-      ),
-      (
-        "write to screen",
-        latencies.count == 0
-          ? "not measured yet"
-          : SafeText(
-            untrusted: "p50 \(Int(latencies.milliseconds(atPercentile: 50))) ms, "
-              + "p99 \(Int(latencies.milliseconds(atPercentile: 99))) ms"
-          ), .text
-      ),
-      (
-        "terminals", sign + " " + SafeText(untrusted: agreement.text + sinceAgreement),
+    return [
+      LivePane.Fact("violations", "\(violations.count)", violations.isEmpty ? .good : .bad),
+      LivePane.Fact("operations", String(format: "%.1f/s, %d in all", rate, operations)),
+      LivePane.Fact("write to screen", latencies.brief),
+      LivePane.Fact(
+        "terminals",
+        "\(sign.string) \(agreement.text)\(sinceAgreement(at: now))",
         agreement.isWhole ? .good : .text
       ),
-      (
+      LivePane.Fact(
         "checked",
-        SafeText(
-          untrusted: ProgressLine.count(figures.checks, "time") + ": "
-            + ProgressLine.count(figures.posts, "post") + ", "
-            + ProgressLine.count(figures.stars, "star")
-        ), .text
+        ProgressLine.count(checks, "time") + ": " + ProgressLine.count(posts, "post") + ", "
+          + ProgressLine.count(stars, "star")
       ),
-      (
+      LivePane.Fact(
         "transactions",
-        SafeText(
-          untrusted: ProgressLine.count(figures.attempts, "attempt") + ", "
-            + ProgressLine.count(figures.retries, "retry", plural: "retries")
-        ), .text
+        ProgressLine.count(attempts, "attempt") + ", "
+          + ProgressLine.count(retries, "retry", plural: "retries")
       ),
-      ("pending writes", SafeText(figures.pending), .text),
-      (
-        "copies",
-        figures.copiesBehind == 0
-          ? "all equal" : SafeText(figures.copiesBehind) + " following", .text
-      ),
-      ("connections", SafeText(untrusted: "\(figures.connections)"), .text),
-      ("revision", SafeText(untrusted: "\(figures.revision)"), .text),
+      LivePane.Fact("pending writes", "\(pending)"),
+      LivePane.Fact("copies", copiesBehind == 0 ? "all equal" : "\(copiesBehind) following"),
+      LivePane.Fact("connections", "\(connections)"),
+      LivePane.Fact("revision", "\(revision)"),
     ]
-    let room = max(1, size.height - 1 - row - rows - min(3, count))
-    for fact in facts.prefix(room) {
-      line(fact.name.padded(to: 16) + fact.value, style: theme[fact.role])
-    }
-    for violation in figures.violations.prefix(3) {
-      line(SafeText(untrusted: violation), style: theme[.bad])
-    }
   }
 
   /// When all terminals showed the same, if they do not now.
-  private var sinceAgreement: String {
-    guard figures.agreement.count > 1, !figures.agreement.isWhole, let time = figures.agreedAt
-    else { return "" }
-    return ", all did \(Int((now - time) / .seconds(1))) s ago"
-  }
-
-  /// One digit after the decimal point.
-  private static func decimal(_ number: Double) -> String {
-    let tenths = Int((number * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10)"
-  }
-
-  private mutating func line(_ text: String, style: Style) {
-    line(SafeText(untrusted: text), style: style)
-  }
-
-  private mutating func line(_ text: SafeText, style: Style) {
-    guard row < size.height - 1 else { return }
-    let rect = Rect(row: row, column: 1, width: size.width - 2, height: 1)
-    screen.put(text, in: rect, style: style, ellipsis: glyphs.ellipsis)
-    row += 1
+  private func sinceAgreement(at now: ContinuousClock.Instant) -> String {
+    guard agreement.count > 1, !agreement.isWhole, let agreedAt else { return "" }
+    return ", all did \(Int((now - agreedAt) / .seconds(1))) s ago"
   }
 }
 
@@ -335,6 +229,11 @@ struct DemoSample: Hashable, Sendable {
   let delay: Int64
   let isSilent: Bool
   let harms: Set<DemoHarm>
+
+  /// The letter of the harm, for its band.
+  var mark: Character {
+    DemoHarm.allCases.first { harms.contains($0) }?.letter ?? (isSilent ? "?" : " ")
+  }
 }
 
 /// The figures of a demonstration, written by several threads and shown by one.

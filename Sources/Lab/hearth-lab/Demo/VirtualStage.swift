@@ -242,14 +242,12 @@ final class VirtualStage {
       if index < parts.count {
         screen.put(parts[index].screen, in: inside)
       } else {
-        let live = DemoView.screen(
-          board.now,
-          size: inside.size,
-          glyphs: terminal.glyphs,
+        let pane = board.now.pane(
           harms: harms,
-          hint: wishes.presents ? "F9 next  F7 back  F10 end" : "F10 end"
+          hint: wishes.presents ? "F9 next  F7 back  F10 end" : "F10 end",
+          glyphs: terminal.glyphs
         )
-        screen.put(live, in: inside)
+        screen.put(pane.screen(size: inside.size, glyphs: terminal.glyphs), in: inside)
       }
       if isOwn, let cursor = parts[0].screen.cursor {
         screen.cursor = Position(

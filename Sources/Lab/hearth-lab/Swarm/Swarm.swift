@@ -63,18 +63,8 @@ struct Swarm: AsyncParsableCommand {
     // A run with a faulty server shows within seconds what it would show after minutes.
     if program != nil { options.patience = .seconds(6) }
     options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
-    options.tell = { Output.message($0) }
-    let progress = SwarmProgress()
-    options.show = { progress.show($0) }
     FileDescriptors.allowMany()
-    var result = try await SwarmOuting(
-      settings,
-      options: options,
-      in: folder,
-      keeps: arguments.access.keep
-    )
-    .result()
-    progress.finish()
+    var result = try await carryOut(settings, options: options, in: folder)
     if result.isClean, folder.remove() { result.directory = nil }
     if let report = arguments.report { try Self.write(result, to: report) }
     if arguments.json {
@@ -83,6 +73,34 @@ struct Swarm: AsyncParsableCommand {
       for line in result.lines { Output.line(untrusted: line) }
     }
     guard result.isClean else { throw ExitStatus.failed.exitCode }
+  }
+
+  /// Carries out a run, and shows it on a terminal or tells its progress.
+  private func carryOut(
+    _ settings: SwarmSettings,
+    options: SwarmRun.Options,
+    in folder: SwarmFolder
+  ) async throws -> SwarmReport {
+    var options = options
+    let keeps = arguments.access.keep
+    if !arguments.json, !arguments.plain, (try? await TerminalScreen.check()) != nil {
+      let board = SwarmBoard(settings)
+      options.isWatched = true
+      options.tell = { board.take($0) }
+      options.isStopped = { board.isStopped }
+      let outing = SwarmOuting(settings, options: options, in: folder, keeps: keeps)
+      return try await SwarmScreen(board).show(outing)
+    }
+    let progress = SwarmProgress()
+    defer { progress.finish() }
+    options.tell = { news in
+      switch news {
+      case .message(let message): Output.message(message)
+      case .phase(let phase): progress.show(phase)
+      case .acknowledged, .fault, .servers, .judged: break
+      }
+    }
+    return try await SwarmOuting(settings, options: options, in: folder, keeps: keeps).result()
   }
 
   /// Leaves out faults that are impossible with this number of servers.

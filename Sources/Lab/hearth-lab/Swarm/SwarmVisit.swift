@@ -20,6 +20,7 @@ actor SwarmVisit {
   private let database: SwarmDatabase
   private let accounts: SwarmAccounts?
   private let keeps: Bool
+  private let tell: @Sendable (String) -> Void
   /// Distinguishes the users of this run from those of other runs, which may have left some behind.
   private let run = String(UInt32.random(in: .min ... .max), radix: 36)
   private var uids: [String] = []
@@ -31,8 +32,15 @@ actor SwarmVisit {
   ///   - database: The database.
   ///   - directory: The directory of the run.
   ///   - keeps: Whether to keep what the swarm writes in any case.
-  init(at database: SwarmDatabase, in directory: String, keeps: Bool) {
+  ///   - tell: Called with what the user should know.
+  init(
+    at database: SwarmDatabase,
+    in directory: String,
+    keeps: Bool,
+    tell: @escaping @Sendable (String) -> Void
+  ) {
     self.database = database
+    self.tell = tell
     self.keeps = keeps
     accounts =
       database.hasAccounts ? SwarmAccounts(ofRun: run, at: database, in: directory) : nil
@@ -51,7 +59,7 @@ actor SwarmVisit {
       return uids
     }
     let count = settings.users + terminals
-    Output.message("signing \(count == 1 ? "1 user" : "\(count) users") up")
+    tell("signing \(count == 1 ? "1 user" : "\(count) users") up")
     let users = try await accounts.make(for: settings, terminals: terminals)
     uids = await accounts.uids
     return users
@@ -73,9 +81,9 @@ actor SwarmVisit {
     guard let accounts else { return isSwept }
     let (emails, reason) = await accounts.delete()
     if emails.isEmpty {
-      Output.message("the accounts are deleted")
+      tell("the accounts are deleted")
     } else {
-      Output.message(
+      tell(
         (emails.count == 1 ? "1 account is" : "\(emails.count) accounts are")
           + " not deleted (\(reason)): \(emails.joined(separator: ", "))"
       )
@@ -86,7 +94,7 @@ actor SwarmVisit {
   private func sweep(_ ending: Ending) async -> Bool {
     if keeps || ending == .unclean {
       if !uids.isEmpty {
-        Output.message(
+        tell(
           "what the swarm has written stays in the database: posts and comments of "
             + "\(SwarmSettings.name(0)) and so on" + (keeps ? "" : ", for you to look at")
         )
@@ -96,10 +104,10 @@ actor SwarmVisit {
     do {
       let count = try await SwarmSweep(database.admin).remove(uids)
       let posts = ProgressLine.count(count, "post")
-      Output.message("what the swarm has written is removed from the database: \(posts)")
+      tell("what the swarm has written is removed from the database: \(posts)")
       return true
     } catch {
-      Output.message("what the swarm has written stays in the database: \(error)")
+      tell("what the swarm has written stays in the database: \(error)")
       return false
     }
   }
@@ -111,6 +119,8 @@ struct SwarmOuting {
   private let options: SwarmRun.Options
   private let folder: SwarmFolder
   private let visit: SwarmVisit?
+  private let current = NIOLockedValueBox<SwarmRun?>(nil)
+  private let interruption: SwarmInterruption
 
   /// Prepares a run.
   ///
@@ -128,22 +138,32 @@ struct SwarmOuting {
     self.settings = settings
     self.options = options
     self.folder = folder
-    visit = options.database.map { SwarmVisit(at: $0, in: folder.path, keeps: keeps) }
-  }
-
-  /// Carries out the run, and cleans up after it however it ends.
-  ///
-  /// - Returns: The report of the run.
-  /// - Throws: The error that prevented the run.
-  func result() async throws -> SwarmReport {
-    let current = NIOLockedValueBox<SwarmRun?>(nil)
-    let interruption = SwarmInterruption { [visit, folder] in
+    visit = options.database.map { database in
+      SwarmVisit(at: database, in: folder.path, keeps: keeps) { [tell = options.tell] message in
+        tell(.message(message))
+      }
+    }
+    interruption = SwarmInterruption { [visit, folder, current] in
       await current.withLockedValue(\.self)?.abandon()
       _ = await visit?.leave(.interrupted)
       folder.remove()
     }
-    let watch = interruption.watch()
-    defer { watch.cancel() }
+  }
+
+  /// Ends the run at once, and then the process with the status that shells use for the signal.
+  func end(_ signal: Int32) async {
+    interruption.begin(signal)
+    await interruption.finishIfBegun()
+  }
+
+  /// Carries out the run, and cleans up after it however it ends.
+  ///
+  /// - Parameter watching: Whether signals end it; otherwise whoever has the terminal hears them.
+  /// - Returns: The report of the run.
+  /// - Throws: The error that prevented the run.
+  func result(watching: Bool = true) async throws -> SwarmReport {
+    let watch = watching ? interruption.watch() : nil
+    defer { watch?.cancel() }
     do {
       var settings = settings
       if let visit {
@@ -179,26 +199,27 @@ final class SwarmInterruption: Sendable {
 
   /// Starts watching for signals; a second one ends the process at once.
   func watch() -> SignalWatch {
-    SignalWatch(SIGINT, SIGTERM, SIGHUP) {
-      let isFirst = self.ending.withLockedValue { ending in
-        guard ending == nil else { return false }
-        ending = Task {
-          await self.clearUp()
-          _exit(Self.status)
-        }
-        return true
+    SignalWatch(SIGINT, SIGTERM, SIGHUP) { self.begin(SIGINT) }
+  }
+
+  /// Clears up and ends the process; at once if that has begun before.
+  func begin(_ signal: Int32) {
+    let status = 128 + signal
+    let isFirst = ending.withLockedValue { ending in
+      guard ending == nil else { return false }
+      ending = Task {
+        await self.clearUp()
+        _exit(status)
       }
-      if isFirst { Output.message("clearing up") } else { _exit(Self.status) }
+      return true
     }
+    if isFirst { Output.message("clearing up") } else { _exit(status) }
   }
 
   /// Waits for the end of the process if an interruption has begun.
   func finishIfBegun() async {
     await ending.withLockedValue(\.self)?.value
   }
-
-  /// The exit status that shells use for an interrupted program.
-  private static let status: Int32 = 128 + SIGINT
 }
 
 /// The directory of one run of a swarm.

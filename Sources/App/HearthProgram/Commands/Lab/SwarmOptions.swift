@@ -137,6 +137,9 @@ package struct SwarmOptions: ParsableArguments {
   @Flag(name: .long, help: "Print the report as JSON.")
   package var json = false
 
+  @Flag(help: "On a terminal, tell the progress in one line instead of drawing it.")
+  package var plain = false
+
   @Option(
     help: ArgumentHelp(
       "Make a mistake on purpose, to check that it is found; \"list\" lists them.",

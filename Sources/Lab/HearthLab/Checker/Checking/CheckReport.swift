@@ -19,11 +19,15 @@ package struct CheckReport: Sendable {
 
     init(_ invariant: any Invariant) {
       promises = type(of: invariant).promises
-      name = promises.map(\.rawValue).joined(separator: "/")
+      name = Self.name(of: promises)
       statement = type(of: invariant).statement
       checked = invariant.findings.checked
       violationCount = invariant.findings.violationCount
       violations = invariant.findings.violations
+    }
+
+    static func name(of promises: [Promise]) -> String {
+      promises.map(\.rawValue).joined(separator: "/")
     }
   }
 

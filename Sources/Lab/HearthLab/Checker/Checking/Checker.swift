@@ -42,11 +42,17 @@ package struct Checker: Sendable {
     ChangesInOrder.self,
   ]
 
+  /// The names of the lines of every report, in its order.
+  package static var lineNames: [String] {
+    invariants.map { CheckReport.Line.name(of: $0.promises) }
+  }
+
   /// Checks all promises.
   ///
+  /// - Parameter tell: Called with each line of the report once it is final.
   /// - Returns: How often each promise was checked, and what was wrong.
   /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
-  package func check() -> CheckReport {
+  package func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {
     var invariants = Self.invariants.map { $0.init(evidence) }
     var replay = Replay(evidence.commits)
     while let moment = replay.next() {
@@ -57,7 +63,10 @@ package struct Checker: Sendable {
         }
       }
     }
-    for index in invariants.indices { invariants[index].conclude() }
+    for index in invariants.indices {
+      invariants[index].conclude()
+      tell(CheckReport.Line(invariants[index]))
+    }
     return CheckReport(
       lines: invariants.map { CheckReport.Line($0) },
       activity: Activity(evidence),

@@ -107,16 +107,21 @@ package final class LogObserver: Sendable {
     }
   }
 
+  /// Stops reading; what was not recorded is lost.
+  package func stop() {
+    queue.sync {
+      timer?.cancel()
+      timer = nil
+    }
+  }
+
   /// Stops reading, and returns everything that was recorded.
   ///
   /// - Returns: The observations, with a final read of the whole database.
   /// - Throws: `StoreError` when the store cannot be read, or could not be at an earlier time.
   package func finish() throws -> CommitHistory {
-    queue.sync {
-      timer?.cancel()
-      timer = nil
-      readPatiently()
-    }
+    stop()
+    queue.sync { readPatiently() }
     // Read first, so that every commit it contains is recorded individually.
     let stored = try database.load()
     queue.sync { readPatiently() }

@@ -18,6 +18,18 @@ package struct CheckOptions: Sendable {
     /// Creates the minimum for an ordinary run.
     package init() {}
 
+    /// What this part of a run must contain; no promise has to be checked in less than all of it.
+    package func scaled(by share: Double) -> Least {
+      func part(_ number: Int) -> Int { Int(Double(number) * min(max(share, 0), 1)) }
+      var least = Least.nothing
+      least.acknowledged = part(acknowledged)
+      least.commits = part(commits)
+      least.comments = part(comments)
+      least.stars = part(stars)
+      least.shown = part(shown)
+      return least
+    }
+
     /// No minimum, for a test of a few operations.
     package static var nothing: Least {
       var least = Least()

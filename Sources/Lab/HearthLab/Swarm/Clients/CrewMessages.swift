@@ -4,6 +4,8 @@ private import RealtimeCore
 package enum CrewOrder: Hashable, Sendable {
   /// Start the plan, which began at this time of the monotonic clock, in microseconds.
   case begin(Int64)
+  /// Report twice a second what was acknowledged.
+  case watch
   /// Start no more operations.
   case finish
   /// Report how much is under way.
@@ -19,6 +21,7 @@ package enum CrewOrder: Hashable, Sendable {
   package var line: String {
     switch self {
     case .begin(let start): "begin \(start)"
+    case .watch: "watch"
     case .finish: "finish"
     case .count: "count"
     case .view: "view"
@@ -34,6 +37,7 @@ package enum CrewOrder: Hashable, Sendable {
     case ("begin", let start?):
       guard let start = Int64(start) else { return nil }
       self = .begin(start)
+    case ("watch", nil): self = .watch
     case ("finish", nil): self = .finish
     case ("count", nil): self = .count
     case ("view", nil): self = .view
@@ -54,6 +58,8 @@ package enum CrewReport: Sendable {
   case pending(Int)
   /// What the views show: the distinct digests of each view.
   case views([String: [String]])
+  /// How long the operations took that were acknowledged since the last such report.
+  case acknowledged(Latencies)
   /// What the users did; the last report of a process.
   case tally(SwarmTally)
   /// The process cannot continue.
@@ -74,6 +80,7 @@ package enum CrewReport: Sendable {
             }
           )
         )
+      case .acknowledged(let latencies): ("acknowledged", latencies.json)
       case .tally(let tally): ("tally", tally.json)
       case .failed(let reason): ("failed", .string(reason))
       }
@@ -93,6 +100,7 @@ package enum CrewReport: Sendable {
         (view.name, (view.value.elements ?? []).compactMap(\.string))
       }
       self = .views(Dictionary(pairs, uniquingKeysWith: +))
+    case "acknowledged": self = .acknowledged(Latencies(member.value))
     case "tally": self = .tally(SwarmTally(member.value))
     case "failed": self = .failed(member.value.string ?? "")
     default: return nil

@@ -32,6 +32,7 @@ package struct SwarmCrew: Sendable {
   private let process: Int
   private let plan: SwarmPlan
   private let users: [SwarmUser]
+  private let pulse: SwarmPulse
 
   /// Creates the users of a process.
   ///
@@ -50,6 +51,8 @@ package struct SwarmCrew: Sendable {
     self.settings = settings
     plan = SwarmPlan(settings)
     let clock = SteppingClock(plan.faults.filter { $0.process == process })
+    let pulse = SwarmPulse()
+    self.pulse = pulse
     users = try settings.users(ofProcess: process).map { number in
       SwarmUser(
         number: number,
@@ -61,7 +64,8 @@ package struct SwarmCrew: Sendable {
           access: access,
           clock: clock
         ),
-        history: try Self.history(ofUser: number, settings: settings, access: access)
+        history: try Self.history(ofUser: number, settings: settings, access: access),
+        pulse: pulse
       )
     }
     self.clock = clock
@@ -140,6 +144,8 @@ package struct SwarmCrew: Sendable {
     tell: @escaping @Sendable (CrewReport) -> Void
   ) async {
     for user in users { user.enter() }
+    var watch: Task<Void, Never>?
+    defer { watch?.cancel() }
     for await order in orders {
       switch order {
       case .begin(let start):
@@ -149,6 +155,13 @@ package struct SwarmCrew: Sendable {
             at: Moment(microseconds: start),
             with: plan.operations.filter { $0.user == user.number }
           )
+        }
+      case .watch:
+        watch = Task { [pulse] in
+          while !Task.isCancelled {
+            tell(.acknowledged(pulse.take()))
+            await Pause.lasting(SwarmPulse.interval)
+          }
         }
       case .finish: for user in users { user.finish() }
       case .count: tell(.pending(await pending()))
@@ -209,6 +222,28 @@ extension SwarmCrew.Access {
     )
     configuration.account = uid
     return configuration
+  }
+}
+
+/// How long operations took that were acknowledged since somebody last asked.
+package final class SwarmPulse: Sendable {
+  static let interval = Duration.milliseconds(500)
+
+  private let latencies = NIOLockedValueBox<Latencies?>(nil)
+
+  /// Creates a pulse without operations.
+  package init() {}
+
+  func record(microseconds: Int64) {
+    latencies.withLockedValue { $0?.record(microseconds: microseconds) }
+  }
+
+  /// What was recorded since the last call; nothing is before the first one.
+  func take() -> Latencies {
+    latencies.withLockedValue { latencies in
+      defer { latencies = Latencies() }
+      return latencies ?? Latencies()
+    }
   }
 }
 

@@ -119,6 +119,13 @@ package struct Latencies: Sendable {
   /// The longest duration in milliseconds.
   package var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1_000 }
 
+  /// The usual percentiles in a few words.
+  package var brief: String {
+    guard count > 0 else { return "not measured yet" }
+    let (half, most) = (milliseconds(atPercentile: 50), milliseconds(atPercentile: 99))
+    return "p50 \(Int(half)) ms, p99 \(Int(most)) ms"
+  }
+
   /// The recorded values with their counts, for another process to add.
   package var json: JSONValue {
     .array(

@@ -231,9 +231,9 @@ extension SwarmUser {
       self.unanswered -= 1
       self.release(intent)
       if error == nil {
-        self.tally.acknowledged.record(
-          microseconds: Moment.now.microseconds - due.microseconds
-        )
+        let latency = Moment.now.microseconds - due.microseconds
+        self.tally.acknowledged.record(microseconds: latency)
+        self.pulse?.record(microseconds: latency)
       }
     }
   }

@@ -14,6 +14,8 @@ package final class SwarmUser: @unchecked Sendable {
   let stars: SwarmStars
   let history: HistoryWriter
   let queue: DispatchQueue
+  /// Collects what is acknowledged for whoever watches the run.
+  let pulse: SwarmPulse?
   /// The user IDs whose posts this user works with; empty for everybody's.
   let members: Set<String>
 
@@ -73,12 +75,15 @@ package final class SwarmUser: @unchecked Sendable {
   ///   - settings: The settings of the run.
   ///   - database: A database that has not been used yet.
   ///   - history: Records what happens.
+  ///   - pulse: Collects what is acknowledged for whoever watches the run.
   package init(
     number: Int,
     settings: SwarmSettings,
     database: Database,
-    history: HistoryWriter
+    history: HistoryWriter,
+    pulse: SwarmPulse? = nil
   ) {
+    self.pulse = pulse
     self.number = number
     self.settings = settings
     self.database = database

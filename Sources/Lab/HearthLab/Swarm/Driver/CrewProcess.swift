@@ -8,6 +8,7 @@ package actor CrewProcess {
   private let errors: String
   private var child: ChildProcess?
   private var start: Moment?
+  private var pulse: (@Sendable (Latencies) -> Void)?
   private var question = 0
   private var waiting: CheckedContinuation<CrewReport?, Never>?
 
@@ -34,19 +35,26 @@ package actor CrewProcess {
   package func launch() throws {
     let child = try ChildProcess(arguments, errors: errors)
     self.child = child
-    if let start { child.tell(CrewOrder.begin(start.microseconds).line) }
+    if let start { begin(start, reportsTo: pulse) }
     Task { [weak self] in
       for await line in child.lines {
-        if let report = CrewReport(line) { await self?.take(report) }
+        if let report = CrewReport(line) { await self?.receive(report) }
       }
       await self?.hear(nil, from: child)
     }
   }
 
   /// Makes the users start the plan.
-  package func begin(_ start: Moment) {
+  ///
+  /// - Parameters:
+  ///   - start: When the plan begins.
+  ///   - pulse: Called twice a second with the latencies of what was acknowledged; nil if nobody
+  ///     wants to know.
+  package func begin(_ start: Moment, reportsTo pulse: (@Sendable (Latencies) -> Void)? = nil) {
     self.start = start
+    self.pulse = pulse
     child?.tell(CrewOrder.begin(start.microseconds).line)
+    if pulse != nil { child?.tell(CrewOrder.watch.line) }
   }
 
   /// Sends the process an order that needs no answer.
@@ -116,6 +124,10 @@ package actor CrewProcess {
 
   private func hear(_ report: CrewReport?, from child: ChildProcess) {
     if self.child === child { take(report) }
+  }
+
+  private func receive(_ report: CrewReport) {
+    if case .acknowledged(let latencies) = report { pulse?(latencies) } else { take(report) }
   }
 
   private func take(_ report: CrewReport?) {

@@ -43,11 +43,17 @@ package struct Nemesis: Sendable {
 
   private let targets: Targets
   private let history: HistoryWriter
+  private let tell: @Sendable (SwarmNews) -> Void
 
-  /// Creates a nemesis that records what it does.
-  package init(_ targets: Targets, history: HistoryWriter) {
+  /// Creates a nemesis that records and tells what it does.
+  package init(
+    _ targets: Targets,
+    history: HistoryWriter,
+    tell: @escaping @Sendable (SwarmNews) -> Void
+  ) {
     self.targets = targets
     self.history = history
+    self.tell = tell
   }
 
   /// Injects every planned fault at its time, and returns when all of them have been reverted.
@@ -55,11 +61,17 @@ package struct Nemesis: Sendable {
   /// - Parameters:
   ///   - faults: The planned faults, in chronological order.
   ///   - start: When the plan began.
+  ///   - isStopped: Whether no further fault is wanted.
   /// - Returns: How often each kind was injected.
-  package func run(_ faults: [PlannedFault], from start: Moment) async -> [FaultKind: Int] {
+  package func run(
+    _ faults: [PlannedFault],
+    from start: Moment,
+    until isStopped: @Sendable () -> Bool
+  ) async -> [FaultKind: Int] {
     await withTaskGroup(of: FaultKind?.self) { group in
       for fault in faults {
-        await Pause.until(start.advanced(by: .microseconds(fault.at)))
+        await Pause.until(start.advanced(by: .microseconds(fault.at)), orIf: isStopped)
+        guard !isStopped() else { break }
         group.addTask { await self.perform(fault) ? fault.kind : nil }
       }
       var counts: [FaultKind: Int] = [:]
@@ -107,6 +119,7 @@ package struct Nemesis: Sendable {
 
   /// Records a fault for everyone it affects.
   private func note(_ fault: PlannedFault, isOver: Bool) {
+    tell(.fault(fault.kind, isOver: isOver))
     let isOfServer =
       fault.kind.needsOwnServer || targets.cluster != nil && fault.kind.concernsSeveralServers
     let concerned = isOfServer ? ["server"] : targets.clients[fault.process % targets.crews.count]

@@ -241,6 +241,24 @@ package actor SwarmCluster {
     }
   }
 
+  /// The state of each server.
+  var states: [ServerState] {
+    get async {
+      let (leader, frozen) = attention.withLockedValue { ($0.leader, $0.frozen) }
+      var states: [ServerState] = []
+      for (number, member) in members.enumerated() {
+        if await member.server.processID == nil {
+          states.append(.down)
+        } else if frozen.contains(number) {
+          states.append(.frozen)
+        } else {
+          states.append(number == leader ? .leads : .up)
+        }
+      }
+      return states
+    }
+  }
+
   /// How often servers were killed or ended on their own.
   var ends: Int {
     get async {

@@ -44,10 +44,12 @@ package struct SwarmRun: Sendable {
     package var isSoak = false
     /// The minimum that must have been done.
     package var check = CheckOptions()
-    /// Called with progress messages.
-    package var tell: @Sendable (String) -> Void = { _ in }
-    /// Called several times a second with the current phase.
-    package var show: @Sendable (SwarmPhase) -> Void = { _ in }
+    /// Called with the news of the run.
+    package var tell: @Sendable (SwarmNews) -> Void = { _ in }
+    /// Whether the clients report their operations while they work.
+    package var isWatched = false
+    /// Whether the storm is to end before its time; asked several times a second.
+    package var isStopped: @Sendable () -> Bool = { false }
 
     /// Creates options.
     package init(directory: String, at target: Target) {
@@ -130,40 +132,44 @@ package struct SwarmRun: Sendable {
     let watch = ServerSampling(stage, history: history)
     try await gather(stage)
     let start = Moment.now.advanced(by: .milliseconds(200))
-    for crew in stage.crews { await crew.begin(start) }
+    for crew in stage.crews { await crew.begin(start, reportsTo: pulse) }
     let sampling = Task { await watch.run() }
     let resources = Task { await ResourceWatch(stage).run(for: settings.seconds) }
-    options.tell("the storm lasts \(Int(settings.seconds)) s")
+    options.tell(.message("the storm lasts \(Int(settings.seconds)) s"))
+    let lookout = Task { await tellServers(of: stage) }
     let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
     let clock = Task { await showStorm(from: start) }
-    let faults = await stage.nemesis.run(plan.faults, from: start)
+    let faults = await stage.nemesis.run(plan.faults, from: start, until: options.isStopped)
     try await early.value
-    await Pause.until(start.advanced(by: .microseconds(plan.end)))
+    await Pause.until(start.advanced(by: .microseconds(plan.end)), orIf: options.isStopped)
+    let (lasted, least) = shortened(since: start)
     resources.cancel()
     clock.cancel()
     await clock.value
-    options.tell("healing")
+    options.tell(.message("healing"))
     try await heal(stage)
     try await inject(on: stage, isEarly: false, from: start)
     let quiet = Moment.now
     let convergence = await converge(stage)
     let screens = await stage.terminals?.capture(where: stage.isCurrent) ?? []
     for screen in screens { history.append(.screen(screen)) }
-    sampling.cancel()
+    for task in [sampling, lookout] { task.cancel() }
     await sampling.value
     let (tally, mishaps) = await conclude(stage)
     let blank = screens.filter(\.lines.isEmpty).map { "\($0.terminal) shows nothing" }
     history.append(.ended)
     history.close()
-    options.show(.checking)
+    options.tell(.phase(.checking))
     let commits = try await stage.commits()
+    var check = options.check
+    check.least = least
     var report = SwarmReport(
-      settings: settings,
+      settings: lasted,
       check: try Checker(
         history: options.histories,
         commits: commits,
-        options: options.check
-      ).check(),
+        options: check
+      ).check { options.tell(.judged($0)) },
       directory: options.directory
     )
     report.timeline = SwarmTimeline(try HistoryReader.all(in: options.histories), from: start)
@@ -191,7 +197,7 @@ package struct SwarmRun: Sendable {
   /// Waits until all clients are connected and see the lists.
   private func gather(_ stage: SwarmStage) async throws {
     let deadline = Moment.now.advanced(by: .seconds(60 + settings.users))
-    let isReady = await isQuiet(stage, until: deadline) { options.show(.gathering($0)) }
+    let isReady = await isQuiet(stage, until: deadline) { options.tell(.phase(.gathering($0))) }
     guard isReady else {
       throw Problem(
         description: "the clients do not get ready; see \(options.directory)/clients.err"
@@ -215,9 +221,35 @@ package struct SwarmRun: Sendable {
   private func showStorm(from start: Moment) async {
     while !Task.isCancelled {
       let elapsed = Moment.now.since(start) / .seconds(1)
-      options.show(.storm(elapsed: max(elapsed, 0), of: settings.seconds))
+      options.tell(.phase(.storm(elapsed: max(elapsed, 0), of: settings.seconds)))
       await Pause.lasting(.milliseconds(200))
     }
+  }
+
+  /// Tells the state of the servers, until the task is cancelled.
+  private func tellServers(of stage: SwarmStage) async {
+    while options.isWatched, !Task.isCancelled {
+      options.tell(.servers(await stage.serverStates))
+      await Pause.lasting(.milliseconds(250))
+    }
+  }
+
+  /// What client processes report to while they work, if anybody watches.
+  private var pulse: (@Sendable (Latencies) -> Void)? {
+    guard options.isWatched else { return nil }
+    return { [tell = options.tell] in tell(.acknowledged($0)) }
+  }
+
+  /// The settings and the least of a storm that may have ended before its time.
+  private func shortened(since start: Moment) -> (SwarmSettings, CheckOptions.Least) {
+    let elapsed = (Moment.now.since(start) - .microseconds(SwarmPlan.opening)) / .seconds(1)
+    guard options.isStopped(), elapsed < settings.seconds else {
+      return (settings, options.check.least)
+    }
+    options.tell(.message("the storm was ended after \(Int(max(0, elapsed))) s"))
+    var settings = settings
+    settings.seconds = max(0, elapsed)
+    return (settings, options.check.least.scaled(by: settings.seconds / self.settings.seconds))
   }
 
   private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
@@ -239,9 +271,9 @@ package struct SwarmRun: Sendable {
   /// - Returns: When that was, or nil if it never happened.
   private func converge(_ stage: SwarmStage) async -> Moment? {
     let deadline = Moment.now.advanced(by: options.patience)
-    var speaker = WaitSpeaker(tell: options.tell)
+    var speaker = WaitSpeaker(tell: { [tell = options.tell] in tell(.message($0)) })
     let isQuiet = await isQuiet(stage, until: deadline) { obstacle in
-      options.show(.healing(obstacle))
+      options.tell(.phase(.healing(obstacle)))
       speaker.wait(for: obstacle)
     }
     guard isQuiet else { return nil }
@@ -249,7 +281,7 @@ package struct SwarmRun: Sendable {
       let views = await stage.eachCrew { await $0.views() }
       if views.allSatisfy({ $0 != nil }), Self.agree(views.compactMap(\.self)) { return .now }
       let obstacle = SwarmPhase.obstacle(views: views)
-      options.show(.healing(obstacle))
+      options.tell(.phase(.healing(obstacle)))
       speaker.wait(for: obstacle)
       await Pause.lasting(.milliseconds(100))
     }

@@ -82,7 +82,7 @@ struct SwarmStage: Sendable {
         rules: file,
         history: history,
         lookup: leader,
-        tell: options.tell
+        tell: { options.tell(.message($0)) }
       )
       cluster = own
       do {
@@ -134,7 +134,8 @@ struct SwarmStage: Sendable {
           admin: admin,
           rules: rules
         ),
-        history: history
+        history: history,
+        tell: options.tell
       )
     )
   }
@@ -272,6 +273,8 @@ struct SwarmStage: Sendable {
     for crew in crews { await crew.end() }
     await terminals?.close()
     await network?.close()
+    // It would write to a directory that is removed next.
+    observer?.stop()
     _ = await server?.stop()
     _ = await cluster?.stop()
   }
@@ -286,6 +289,15 @@ extension SwarmStage {
     get async {
       if let cluster { return await cluster.leadingProcess }
       return await server?.processID
+    }
+  }
+
+  /// The state of each server of the swarm's own.
+  var serverStates: [ServerState] {
+    get async {
+      if let cluster { return await cluster.states }
+      guard let server else { return [] }
+      return await server.processID == nil ? [.down] : [.leads]
     }
   }
 

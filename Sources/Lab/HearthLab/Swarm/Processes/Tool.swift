@@ -53,6 +53,13 @@ package enum Pause {
     await lasting(moment.since(.now))
   }
 
+  /// Waits until a moment, or until a condition that is asked ten times a second is met.
+  static func until(_ moment: Moment, orIf isOver: @Sendable () -> Bool) async {
+    while !isOver(), moment > .now {
+      await lasting(min(moment.since(.now), .milliseconds(100)))
+    }
+  }
+
   /// Waits for a duration.
   package static func lasting(_ duration: Duration) async {
     guard duration > .zero else { return }
