@@ -124,7 +124,7 @@ final class BlogServer: Sendable {
   func screen(
     _ name: String,
     on database: Database,
-    isNamedByAccount: Bool = false,
+    naming: LiveBlog.Naming = .fixed(reason: "here"),
     stars: StarMethod = .transaction,
     terminal: String? = nil
   ) throws -> ScreenProbe {
@@ -132,7 +132,7 @@ final class BlogServer: Sendable {
       database: database,
       name: "test",
       me: try Author(userName: name),
-      isNamedByAccount: isNamedByAccount,
+      naming: naming,
       stars: stars,
       terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") },
       keepRefused: { [refused] request in

@@ -29,7 +29,7 @@ struct PeopleTests {
     let alice = try server.screen(
       "alice",
       on: try server.database(),
-      isNamedByAccount: true,
+      naming: .kept(asks: true),
       terminal: "t1"
     )
     let local = try server.screen("alice", terminal: "t2")
@@ -59,6 +59,49 @@ struct PeopleTests {
     }
     // Who goes by the name of --user keeps it.
     #expect(local.blog.me.name == "alice")
+    local.blog.perform(.rename("Al"))
+    try await local.wait("the reason") { $0.all.contains(.failed(.rename("Al"), reason: "here")) }
+    #expect(try await name.getData().value as? String == "Alice A.")
+  }
+
+  @Test("A name chosen on one terminal is that of all, and only who has none is asked")
+  func named() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen(
+      "alice",
+      on: try server.database(),
+      naming: .kept(asks: true),
+      terminal: "t1"
+    )
+    try await first.wait("the question") { $0.all.contains(.unnamed) }
+    // Until there is an answer, the user goes by the name that was offered.
+    try await first.wait("herself") { $0.people?.map(\.person.name) == ["alice"] }
+    let second = try server.screen(
+      "alice",
+      on: try server.database(),
+      naming: .kept(asks: true),
+      terminal: "t2"
+    )
+    try await second.wait("the name") {
+      $0.all.contains(.named(Author(uid: "alice", name: "alice")))
+    }
+    #expect(!second.all.contains(.unnamed))
+
+    let chosen = Author(uid: "alice", name: "Alice A.")
+    first.blog.perform(.rename("Alice A."))
+    for screen in [first, second] {
+      try await screen.wait("the new name") {
+        $0.all.contains(.renamed(chosen))
+          && $0.people?.map(\.person) == [chosen, chosen]
+      }
+    }
+    let command = try server.blog("alice")
+    try await command.adoptName()
+    #expect(command.me == chosen)
+    let silent = try server.screen("bob", on: try server.database(), naming: .kept(asks: false))
+    silent.blog.perform(.rename("Bo"))
+    try await silent.wait("an answer") { $0.all.contains(.succeeded(.rename("Bo"))) }
+    #expect(!silent.all.contains(.unnamed))
   }
 
   @Test("A user is not listed until the server accepts the onDisconnect update")

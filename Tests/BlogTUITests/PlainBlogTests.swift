@@ -140,6 +140,24 @@ struct PlainBlogTests {
     #expect(plain.run("people", now: Self.now).lines == ["bob, at tty1."])
   }
 
+  @Test("name tells who one is, and changes the name")
+  func name() {
+    var plain = loaded()
+    #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
+    #expect(plain.run("name Al B.", now: Self.now).effects == [.write(.rename("Al B."))])
+    #expect(
+      plain.take(.renamed(Author(uid: "alice", name: "Al B."))) == ["Your name is Al B. now."]
+    )
+    #expect(plain.take(.named(Author(uid: "alice", name: "Al"))) == [])
+    #expect(plain.run("name", now: Self.now).lines == ["You are Al."])
+    let lines = plain.run("name a\u{7}", now: Self.now).lines
+    #expect(
+      lines == [
+        "Not renamed: a user name cannot contain control or invisible characters; this one has U+7."
+      ]
+    )
+  }
+
   @Test("Notices are told as they come, listed, and marked as read")
   func notices() {
     var plain = PlainBlog(me: Fixture.alice)

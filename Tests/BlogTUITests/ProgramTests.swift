@@ -65,7 +65,7 @@ private final class RecordingRepository: BlogRepository, @unchecked Sendable {
     case .comment(let post, _, let text, let answered):
       return .comment(post, commentID: "c9", text: text, answering: answered)
     case .star, .edit, .editComment, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark,
-      .saveSearch:
+      .saveSearch, .rename:
       return action
     }
   }

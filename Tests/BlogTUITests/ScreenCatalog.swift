@@ -213,6 +213,7 @@ enum ScreenCatalog {
       model.send(.failed("There is no file \"nowhere\"."))
       model.type(.key(.function(4)))
     },
+    listed("name") { $0.send(.blog(.unnamed)) },
     screen("people", from: busy) { $0.type("w") },
     listed("palette") { $0.type(.control("p")) },
     listed("palette-filtered") { $0.type(.control("p"), "sta") },

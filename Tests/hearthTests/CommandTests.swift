@@ -171,12 +171,24 @@ extension EndToEnd {
       #expect(try hearth().output.isEmpty)
     }
 
-    @Test("The name is printed; only that of an account can be changed")
+    @Test("The name is printed and changed, unless it is that of --user, and the author stays")
     func name() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("name", "--user", "ann").output == "ann\n")
-      let outcome = try sandbox.hearth("name", "bee", "--user", "ann")
-      #expect(outcome.status == 2 && outcome.errors.contains("only an account"))
+      let refused = try sandbox.hearth("name", "bee", "--user", "ann")
+      #expect(refused.status == 2 && refused.errors.contains("that of --user"))
+      let before = try object(sandbox.hearth("name", "--json").output)
+      let post = try sandbox.hearth("post", "--title", "t", "--body", "b").lines[0]
+      #expect(try sandbox.hearth("name", "Bee B.").output == "Bee B.\n")
+      #expect(try sandbox.hearth("name", "a\u{7}").status == 2)
+      try sandbox.hearth("comment", post, "By another name")
+      let shown = try object(sandbox.hearth("show", post, "--json").output)
+      let comment = (shown["comments"] as? [[String: Any]])?.first
+      #expect(shown["author"] as? String == before["name"] as? String)
+      #expect(comment?["author"] as? String == "Bee B.")
+      #expect(comment?["uid"] as? String == shown["uid"] as? String)
+      #expect(before["uid"] as? String == shown["uid"] as? String)
+      #expect(try sandbox.hearth("name").output == "Bee B.\n")
     }
 
     @Test("Top lists are sorted by stars, most first")

@@ -84,8 +84,9 @@ struct OptionUseTests {
     // These read the file of credentials, which is missing here and there.
     "accounts": ["data-dir", "database", "profile"],
     "sign-out": ["data-dir", "database", "profile"],
+    // Nobody has an account here and there.
+    "name": ["database", "profile"],
     // These read files that are missing here and there.
-    "name": ["data-dir", "database", "profile"],
     "drafts list": ["data-dir", "database", "profile"],
     "drafts show": ["data-dir", "database", "profile"],
     "drafts delete": ["data-dir", "database", "profile"],

@@ -14,7 +14,7 @@ extension EndToEnd {
       let tmux = Tmux(sandbox)
       let pane = try tmux.open("sh")
       try pane.type(
-        "stty -g > before; cp before after; \(Sandbox.program); stty -g > after; echo left"
+        "stty -g > before; cp before after; \(Sandbox.program) --user ann; stty -g > after; echo left"
       )
       try pane.press("Enter")
       try pane.waitFor("online")
@@ -41,7 +41,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
       let pane = try tmux.open("bash --norc")
-      try pane.type(Sandbox.program)
+      try pane.type("\(Sandbox.program) --user ann")
       try pane.press("Enter")
       try pane.waitFor("online")
       try pane.press("C-z")
@@ -57,7 +57,7 @@ extension EndToEnd {
     func resizes() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
-      let pane = try tmux.open(Sandbox.program)
+      let pane = try tmux.open("\(Sandbox.program) --user ann")
       try pane.waitFor("online")
       for (columns, rows) in [(20, 6), (132, 43), (10, 3), (40, 10), (1, 1), (80, 24)] {
         try pane.resize(columns: columns, rows: rows)
@@ -74,10 +74,10 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
       try sandbox.hearth("post", "--title", "Tea 茶", "--body", "b")
-      let pane = try tmux.open("LC_ALL=C LANG=C \(Sandbox.program)")
+      let pane = try tmux.open("LC_ALL=C LANG=C \(Sandbox.program) --user ann")
       try pane.waitFor("online")
       #expect(try pane.screen().allSatisfy(\.isASCII))
-      let plain = try tmux.open("NO_COLOR=1 \(Sandbox.program)")
+      let plain = try tmux.open("NO_COLOR=1 \(Sandbox.program) --user ann")
       try plain.waitFor("online")
       let escapes = try tmux.tmux(["capture-pane", "-p", "-e", "-t", "pane2"])
       #expect(!escapes.contains(try Regex("\u{1B}\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38|48)[;m]")))
@@ -123,10 +123,10 @@ extension EndToEnd {
     func everySignal() throws {
       let sandbox = try Sandbox()
       // It keeps the server, so that the others start at once.
-      let neighbor = try TerminalSession([], in: sandbox)
+      let neighbor = try TerminalSession(["--user", "ann"], in: sandbox)
       defer { neighbor.send(SIGTERM) }
       for signal in Self.ending {
-        let session = try TerminalSession([], in: sandbox)
+        let session = try TerminalSession(["--user", "ann"], in: sandbox)
         let modes = session.modes
         try session.wait(for: "online")
         #expect(session.modes != modes)
@@ -147,7 +147,7 @@ extension EndToEnd {
     )
     func blocked(signal: Int32, byStopKey: Bool) throws {
       let sandbox = try Sandbox()
-      let session = try TerminalSession([], in: sandbox)
+      let session = try TerminalSession(["--user", "ann"], in: sandbox)
       let modes = session.modes
       try session.wait(for: "online")
       session.type("cNot yet sent")

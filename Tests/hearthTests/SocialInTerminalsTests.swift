@@ -8,6 +8,26 @@ extension EndToEnd {
   struct SocialInTerminalsTests {
     private static let program = Sandbox.program
 
+    @Test("Who starts for the first time is asked for a name, and then never again")
+    func name() throws {
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let first = try tmux.open(Self.program)
+      try first.waitFor("What shall others call you?")
+      try first.press("C-u")
+      try first.type("Ann B.")
+      try first.press("Enter")
+      try first.waitFor("Your name is Ann B. now")
+      let second = try tmux.open(Self.program)
+      try second.waitFor("2 here")
+      #expect(try second.screen().contains("Ann B. ·"))
+      #expect(try !second.screen().contains("call you"))
+      try second.type(":name Bea")
+      try second.press("Enter")
+      try first.waitFor("Your name is Bea now")
+      #expect(try sandbox.hearth("name").output == "Bea\n")
+    }
+
     @Test("A notice opens its comment, a reply names its addressee, and show prints both")
     func answers() throws {
       let sandbox = try Sandbox()

@@ -48,7 +48,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
       let pane = try tmux.open("bash --norc")
-      try pane.type(Sandbox.program)
+      try pane.type("\(Sandbox.program) --user ann")
       try pane.press("Enter")
       try pane.waitFor("online")
       try pane.press("c")
@@ -78,7 +78,7 @@ extension EndToEnd {
     func memory() throws {
       let sandbox = try Sandbox()
       let tmux = Tmux(sandbox)
-      let pane = try tmux.open(Sandbox.program)
+      let pane = try tmux.open("\(Sandbox.program) --user ann")
       try pane.waitFor("online")
       let process = try pane.process()
       try waitUntil("less is resident than at the start", within: 60) {

@@ -306,7 +306,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "heart
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'sign-out' -d 'Sign out of a database elsewhere, in all terminals: the last account, or --account.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'reset-password' -d 'Have a code sent to an address, or set a new password with that code.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'accounts' -d 'Print who is signed in on this machine, the last one first.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'name' -d 'Print your name in the blog, or change that of your account.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'name' -d 'Print your name in the blog, or change it.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'get' -d 'Print the data at a path as JSON.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'set' -d 'Replace the data at a path with JSON; null removes it.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'watch' -d 'Print a line for each change below a path, until it is stopped.'

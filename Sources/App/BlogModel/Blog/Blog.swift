@@ -39,6 +39,14 @@ package struct Blog: Sendable {
     user.withLockedValue { $0 = Author(uid: $0.uid, name: name) }
   }
 
+  /// Goes by the name that the database has for the user, if it has one that can be a name.
+  ///
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func adoptName() async throws {
+    let name = try await paths.user(me.uid).child("username").getData().value as? String
+    if let name, (try? Author(userName: name)) != nil { rename(name) }
+  }
+
   private var starToggle: StarToggle { StarToggle(paths: paths, uid: me.uid) }
 
   private var starIncrement: StarIncrement {
@@ -298,7 +306,7 @@ package struct Blog: Sendable {
   private func subject(of action: BlogAction) async throws -> Subject {
     var subject = Subject()
     switch action {
-    case .post, .saveSearch: break
+    case .post, .saveSearch, .rename: break
     case .star(let id, _): _ = try checked(id)
     case .comment(let id, _, _, _): _ = try await post(id)
     case .edit(let id, _, _), .deletePost(let id):
@@ -388,6 +396,8 @@ package struct Blog: Sendable {
     case .saveSearch(let slot, let name, let text):
       let place = paths.searches(of: me.uid).child(of: ChildKey(slot))
       place.setValue(text.map { ["name": name, "text": $0] }) { error, _ in completion(error) }
+    case .rename(let name):
+      paths.user(me.uid).child("username").setValue(name) { error, _ in completion(error) }
     }
   }
 

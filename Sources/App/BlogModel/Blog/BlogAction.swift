@@ -28,6 +28,8 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case bookmark(PostID, Bool)
   /// Saving a search under a name, or removing it if there is no text.
   case saveSearch(slot: String, name: String, text: String?)
+  /// Going by another name; what is written already keeps its author's name.
+  case rename(String)
 }
 
 extension BlogAction {
@@ -135,6 +137,8 @@ extension BlogAction {
           text == nil ? "The search was not removed" : "The search was not saved", "saved-searches"
         )
       )
+    case .rename:
+      Facts(name: "the name", place: "/users")
     case .bookmark(let post, let isMarked):
       Facts(
         name: "the bookmark",

@@ -72,7 +72,11 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case notices([NoticeEntry])
   /// What the user's account keeps for itself.
   case ownLists(OwnLists)
-  /// The user, whose account got another name elsewhere.
+  /// The user, by the name that the database has at the start.
+  case named(Author)
+  /// The database has no name for the user yet, who shall be asked for one.
+  case unnamed
+  /// The user, who goes by another name since.
   case renamed(Author)
   /// The time the server took to answer.
   case roundTrip(milliseconds: Int)

@@ -24,7 +24,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var connectionProblem: ConnectionProblem?
   private let obstacle: @Sendable () -> String?
   private let releaseMemory: @Sendable () -> Void
-  private let isNamedByAccount: Bool
+  private let naming: Naming
+  private let keepName: @Sendable (String) -> Void
+  private var isNamed = false
   private var silence: Silence?
   private var search: PostSearch?
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
@@ -37,6 +39,28 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   /// The keys of the posts and comments that were deleted on this terminal.
   private var deleted: Set<String> = []
+
+  /// Where the user's name comes from.
+  package enum Naming: Sendable {
+    /// It stays as it is, for that reason.
+    case fixed(reason: String)
+    /// The database has it, and it may change; the user may be asked for it while there is none.
+    case kept(asks: Bool)
+
+    fileprivate var isFixed: Bool {
+      switch self {
+      case .fixed: true
+      case .kept: false
+      }
+    }
+
+    fileprivate var asks: Bool {
+      switch self {
+      case .fixed: false
+      case .kept(let asks): asks
+      }
+    }
+  }
 
   private struct OpenedPost {
     var comments: OpenedComments
@@ -72,11 +96,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - database: The database, not yet used by anyone else.
   ///   - name: The name of the database, for the status bar.
   ///   - me: The user who reads and writes.
-  ///   - isNamedByAccount: Whether the user goes by the name that the database has for them, also
-  ///     when it changes.
+  ///   - naming: Where the user's name comes from.
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
+  ///   - keepName: Called when the user has chosen another name here, and the database has it.
   ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
   ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
   ///   - releaseMemory: Called when many comments, or copies of them, will soon not be needed.
@@ -84,10 +108,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     database: Database,
     name: String,
     me: Author,
-    isNamedByAccount: Bool = false,
+    naming: Naming = .fixed(reason: "it cannot be changed here"),
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
     signIn: String? = nil,
+    keepName: @escaping @Sendable (String) -> Void = { _ in },
     keepRefused: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
     obstacle: @escaping @Sendable () -> String? = { nil },
     releaseMemory: @escaping @Sendable () -> Void = {}
@@ -95,7 +120,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     self.database = database
     self.obstacle = obstacle
     self.releaseMemory = releaseMemory
-    self.isNamedByAccount = isNamedByAccount
+    self.naming = naming
+    self.keepName = keepName
     refusal = DatabaseErrorText(uid: me.uid, signIn: signIn, keep: keepRefused)
     databaseName = name
     queue = DispatchQueue(label: "hearth.blog")
@@ -109,7 +135,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     ownLists = OwnListsWatch(paths, of: me.uid, queue: queue, tell: tell)
     latest = CommentWatch(paths, queue: queue) { tell(.latestComments($0, $1)) }
     // What is observed is known without asking the server; a neighbour may be read as well.
-    let beat = paths.user(me.uid).child(isNamedByAccount ? "pulse" : "username")
+    let beat = paths.user(me.uid).child(naming.isFixed ? "username" : "pulse")
     pulse = Pulse(beat, queue: queue) { milliseconds in
       tell(.roundTrip(milliseconds: milliseconds))
     }
@@ -122,9 +148,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       self.handler = handler
       people?.start()
       marks?.start()
-      guard isNamedByAccount else { return }
+      guard !naming.isFixed else { return }
       blog.paths.user(me.uid).child("username").observe(.value) { [weak self] snapshot in
-        self?.rename(snapshot.value as? String)
+        self?.take(name: snapshot.value as? String)
       }
     }
     database.observeConnection { [queue, weak self] status in
@@ -132,13 +158,19 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
   }
 
-  /// Takes the name that another terminal or a command has given to the account.
-  private func rename(_ name: String?) {
-    guard let name, name != me.name, (try? Author(userName: name)) != nil else { return }
-    blog.rename(name)
-    people?.rename(me)
-    notices?.rename(me)
-    handler?(.renamed(me))
+  /// Takes the name that the database has, or that a terminal or a command has given since.
+  private func take(name: String?) {
+    let isFirst = !isNamed
+    isNamed = true
+    let isName = name.map { (try? Author(userName: $0)) != nil } ?? false
+    if let name, isName, name != me.name {
+      blog.rename(name)
+      people?.rename(me)
+      notices?.rename(me)
+      if !isFirst { handler?(.renamed(me)) }
+    }
+    guard isFirst else { return }
+    if name != nil { handler?(.named(me)) } else if naming.asks { handler?(.unnamed) }
   }
 
   private func connectionChanged(_ status: ConnectionStatus) {
@@ -384,6 +416,10 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   @discardableResult
   package func perform(_ action: BlogAction) -> BlogAction {
+    if case .rename = action, case .fixed(let reason) = naming {
+      queue.async { [self] in handler?(.failed(action, reason: reason)) }
+      return action
+    }
     let keyed = blog.withKey(action)
     // What is new needs nothing from the queue, and is on its way even if the user leaves at once.
     guard keyed == action, let key = action.key else {
@@ -415,6 +451,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
         // An edit finds nothing to change if the user has deleted it since.
         let isMine = error is BlogError && action.key.map(self.deleted.contains) == true
         let reason = error.map { refusal.text($0, for: .write, at: action.place) }
+        if case .rename(let name) = action, error == nil { self.keepName(name) }
         self.handler?(
           reason.flatMap { isMine ? nil : .failed(action, reason: $0) } ?? .succeeded(action)
         )

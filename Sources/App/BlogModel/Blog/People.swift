@@ -52,7 +52,7 @@ final class PeopleWatch: @unchecked Sendable {
     guard presence != nil else { return publish() }
     // The rules of a shared blog let people go only by the names of their accounts.
     let name = paths.user(me.uid).child("username")
-    name.getData { [weak self, me] error, snapshot in
+    name.getData { [weak self] error, snapshot in
       guard let self, isConnected else { return }
       if error == nil, snapshot?.exists() == false { name.setValue(me.name) { _, _ in } }
       publish()

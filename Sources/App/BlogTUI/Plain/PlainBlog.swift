@@ -76,6 +76,11 @@ package struct PlainBlog: Sendable {
     case .people(let new):
       people = new
       return []
+    case .named(let known):
+      me = known
+      names.learn(me)
+      return []
+    case .unnamed: return []
     case .renamed(let new):
       me = new
       names.learn(me)
@@ -214,7 +219,7 @@ package struct PlainBlog: Sendable {
     ("notices", "comments on your posts, answers to you, and where you are named"),
     ("read N, read all", "mark a post as read, or everything; unread N marks it as unread"),
     ("people", "who is online"),
-    ("name", "who you are"),
+    ("name, name NAME", "who you are, or another name for you"),
     ("quit", "leave"),
   ]
 
@@ -304,7 +309,7 @@ package struct PlainBlog: Sendable {
       return with(rest) { _, post in
         Answer(lines: ["Marked as unread."], effects: [.mark(.post(post.id, .unread))])
       }
-    case "name": return Answer(lines: ["You are \(me.name)."])
+    case "name": return self.name(rest)
     case "comment": return comment(rest)
     case "quit", "q": return Answer(effects: [.quit])
     default:
@@ -374,6 +379,15 @@ package struct PlainBlog: Sendable {
       return Answer(lines: [problem.description])
     }
     return Answer(effects: [.write(.comment(open, text: text))])
+  }
+
+  private func name(_ text: String) -> Answer {
+    guard !text.isEmpty else { return Answer(lines: ["You are \(me.name)."]) }
+    do throws(Author.NameError) {
+      return Answer(effects: [.write(.rename(try Author(userName: text).name))])
+    } catch {
+      return Answer(lines: ["Not renamed: \(error)."])
+    }
   }
 
   private func search(_ text: String) -> Answer {

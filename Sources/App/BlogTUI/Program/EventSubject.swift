@@ -53,7 +53,7 @@ extension Event {
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
     case .silence: .silence
-    case .feedFailed, .succeeded, .failed, .notice, .markAnswered, .found: nil
+    case .feedFailed, .named, .unnamed, .succeeded, .failed, .notice, .markAnswered, .found: nil
     }
   }
 }

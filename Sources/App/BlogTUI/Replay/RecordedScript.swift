@@ -136,8 +136,8 @@ package struct RecordedScript {
       for presence in people { names[presence.person.uid] = presence.person.name }
     case .connection(.offline): note("the connection was lost here")
     case .post, .extent, .found, .feedFailed, .hasEarlierComments, .typing, .readState,
-      .markAnswered, .notice, .notices, .ownLists, .renamed, .roundTrip, .connection,
-      .connectionProblem, .silence, .pendingWrites:
+      .markAnswered, .notice, .notices, .ownLists, .named, .unnamed, .renamed, .roundTrip,
+      .connection, .connectionProblem, .silence, .pendingWrites:
       break
     }
   }

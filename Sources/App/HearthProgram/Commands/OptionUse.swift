@@ -30,7 +30,6 @@ package enum OptionUse {
       "info": ["account", "api-key", "ca-file", "timeout"],
       "databases move": person.union(elsewhere).union(place),
       "cluster": person.union(elsewhere).union(place).union(["timeout"]),
-      "name": ["socket", "ephemeral", "timeout"],
       "rules set": person.union(elsewhere).union(["ephemeral"]),
       "rules explain": person.union(elsewhere),
     ]
@@ -41,7 +40,7 @@ package enum OptionUse {
     for name in [
       "list", "search", "show", "post", "comment", "edit", "star", "unstar", "delete", "follow",
       "unfollow", "mute", "unmute", "block", "unblock", "bookmark", "unbookmark",
-      "notices", "read", "unread", "people", "get", "set",
+      "notices", "read", "unread", "people", "name", "get", "set",
     ] { unused[name] = [] }
     for name in ["list", "show", "delete"] {
       unused["drafts \(name)"] = ["socket", "ephemeral", "timeout", "api-key", "ca-file"]

@@ -11,7 +11,13 @@ struct RemoteAccounts: Sendable {
   let configuration: AuthConfiguration
 
   /// How long the database may take to return a name, while a person waits for it.
-  private static let patience = Duration.seconds(10)
+  private let patience: Duration
+
+  /// Uses that configuration.
+  init(configuration: AuthConfiguration, patience: Duration = .seconds(10)) {
+    self.configuration = configuration
+    self.patience = patience
+  }
 
   /// Signs in to an existing account.
   ///
@@ -81,7 +87,7 @@ struct RemoteAccounts: Sendable {
   }
 
   /// Stores the name in the account, so that it is known without a connection.
-  private func keep(_ name: String, of user: User) async throws {
+  func keep(_ name: String, of user: User) async throws {
     let request = user.createProfileChangeRequest()
     request.displayName = name
     try await request.commitChanges()
@@ -96,8 +102,8 @@ struct RemoteAccounts: Sendable {
     var options = DatabaseOptions()
     options.tokenProvider = auth
     options.trustRoots = configuration.trustRoots
-    options.readDeadline = Self.patience
-    options.writeDeadline = Self.patience
+    options.readDeadline = patience
+    options.writeDeadline = patience
     options.maximumReconnectDelay = .seconds(1)
     let database = try Database(url: configuration.databaseURL, options: options)
     database.callbackQueue = DispatchQueue(label: "hearth.accounts")
@@ -148,6 +154,15 @@ extension CommonOptions {
       )
     }
     return nil
+  }
+
+  /// Why the user's name stays as it is; nil where the account or the local database keeps it.
+  ///
+  /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
+  func nameRefusal() throws -> String? {
+    if user != nil { return "your name here is that of --user" }
+    guard try accounts() != nil, try signedIn() == nil else { return nil }
+    return "you have no account here yet; \"hearth sign-in\" signs in"
   }
 
   /// The signed-in user, or else the user of this system.
@@ -215,6 +230,6 @@ extension RemoteAccounts {
           "the local database needs no account; name another with --database or --profile"
       )
     }
-    self.init(configuration: configuration)
+    self.init(configuration: configuration, patience: .seconds(options.timeout))
   }
 }

@@ -108,15 +108,22 @@ struct Open: AsyncParsableCommand {
     logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
     defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
     offline.enable(database)
+    let auth = configuration.tokenProvider as? Auth
     let blog = LiveBlog(
       database: database,
       name: databaseName(paths),
       me: me,
-      isNamedByAccount: configuration.tokenProvider != nil,
+      naming: try naming(),
       stars: stars,
       terminal: offline.terminal,
       signIn: try hasAccounts() && configuration.tokenProvider == nil
         ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
+      keepName: { [options] name in
+        guard let user = auth?.currentUser, let remote = try? RemoteAccounts(options) else {
+          return
+        }
+        Task { try? await remote.keep(name, of: user) }
+      },
       keepRefused: RefusedRequests(paths).keep,
       obstacle: { server?.obstacle() },
       releaseMemory: {
@@ -262,6 +269,13 @@ struct Open: AsyncParsableCommand {
 }
 
 extension Open {
+  /// Where the user's name comes from; someone without one is asked on a screen that is kept.
+  func naming() throws -> LiveBlog.Naming {
+    if let reason = try options.nameRefusal() { return .fixed(reason: reason) }
+    let isLocal = try options.accounts() == nil
+    return .kept(asks: isLocal && !screen.plain && !options.ephemeral)
+  }
+
   /// The outcome of asking who will use the blog.
   enum SignInResult {
     /// A person, with or without an account.

@@ -196,6 +196,7 @@ final class ScriptScene: ScriptWorld {
       database: database,
       name: "script",
       me: place.user,
+      naming: .kept(asks: false),
       stars: stars,
       terminal: TerminalName(key: place.number == 0 ? "me" : "t\(place.number)", text: "script")
     )

@@ -98,11 +98,8 @@ final class ScriptedPeople {
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .comments, .hasEarlierComments, .latestComments,
-          .typing, .people, .readState, .markAnswered, .notice, .notices, .ownLists, .renamed,
-          .roundTrip,
-          .connectionProblem,
-          .silence, .found,
-          .pendingWrites:
+          .typing, .people, .readState, .markAnswered, .notice, .notices, .ownLists, .named,
+          .unnamed, .renamed, .roundTrip, .connectionProblem, .silence, .found, .pendingWrites:
           break
         }
       }

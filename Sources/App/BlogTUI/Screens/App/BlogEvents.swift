@@ -37,6 +37,8 @@ extension Model {
       return effects
     case .ownLists(let lists):
       adopt(lists)
+    case .named(let me): session.me = me
+    case .unnamed: askForName()
     case .renamed(let me):
       session.me = me
       session.message = .note("Your name is \(me.name) now")
@@ -118,6 +120,7 @@ extension Model {
     case .star, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark,
       .saveSearch:
       break
+    case .rename: session.message = .failure("Your name was not changed: \(why).")
     }
     guard let refusal = action.refusal else { return }
     let retry = Action(stringLiteral: refusal.retry)
@@ -213,8 +216,8 @@ extension BlogEvent {
       .notice(.mention(_, _, let author)):
       [author]
     case .notices(let entries): entries.compactMap(\.author)
-    case .renamed(let author): [author]
-    case .ownLists: []
+    case .named(let author), .renamed(let author): [author]
+    case .unnamed, .ownLists: []
     case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
       .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:

@@ -52,8 +52,11 @@ package struct Frame: Hashable, Sendable {
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
   /// Where a command is typed, after its colon.
-  var commandField: Rect {
-    Rect(row: footer.row, column: 1, width: footer.width - 1, height: footer.height)
+  var commandField: Rect { lineField(after: 1) }
+
+  /// Where a line is typed, after something of that width.
+  func lineField(after width: Int) -> Rect {
+    Rect(row: footer.row, column: width, width: footer.width - width, height: footer.height)
   }
 
   /// Whether the screens can be used at that size.

@@ -137,6 +137,12 @@ package struct Command: Sendable {
       run: { model, rest in model.removeSearch(rest) }
     ),
     Command(
+      "name",
+      arguments: "[NAME]",
+      help: "show the name by which others see you, or change it",
+      run: { model, rest in model.changeName(to: rest) }
+    ),
+    Command(
       "pipe",
       arguments: "COMMAND",
       help: "run a shell command with the post as its input",

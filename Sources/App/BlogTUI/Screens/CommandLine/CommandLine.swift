@@ -14,8 +14,17 @@ package struct Completion: Hashable, Sendable {
   }
 }
 
-/// The line in which a command is typed, with its completions and the history.
+/// The line in which a command is typed, with its completions and the history; or the answer to a
+/// question.
 package struct CommandLine: Equatable, Sendable {
+  /// A question, in many words and in few.
+  struct Question: Equatable {
+    let long: SafeText
+    let short: SafeText
+  }
+
+  /// What the line answers; nil for a command.
+  let question: Question?
   /// The text of the line.
   package private(set) var field: TextField
   /// The completions of the typed text.
@@ -29,10 +38,25 @@ package struct CommandLine: Equatable, Sendable {
 
   /// Makes a line.
   init(_ text: String, target: Context, session: Session) {
+    question = nil
     self.target = target
     field = TextField(text: text)
     typed = text
     complete(in: session)
+  }
+
+  /// Makes a line that answers a question.
+  init(answer: String, limit: Int, to question: Question) {
+    self.question = question
+    target = .command
+    field = TextField(text: answer, limit: limit)
+    typed = answer
+  }
+
+  /// What stands before the text.
+  func label(in width: Int) -> SafeText {
+    guard let question else { return ":" }
+    return (width < 60 ? question.short : question.long) + " "
   }
 
   /// Finds the completions of the typed text.
@@ -91,8 +115,8 @@ extension CommandLine: AppScreen {
   func context(in session: Session) -> Context { .command }
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
-    if key == .backspace, field.isEmpty { return .closed }
-    if field.handle(key) == .changed { complete(in: session) }
+    if key == .backspace, field.isEmpty, question == nil { return .closed }
+    if field.handle(key) == .changed, question == nil { complete(in: session) }
     return .taken([])
   }
 
@@ -113,7 +137,8 @@ extension CommandLine: AppScreen {
   }
 
   mutating func resize(in session: Session) {
-    field.resize(to: Frame(session.size).commandField.size)
+    let frame = Frame(session.size)
+    field.resize(to: frame.lineField(after: label(in: frame.footer.width).width).size)
   }
 
   func draw(on painter: inout Painter) {}
@@ -140,12 +165,14 @@ extension Model {
 
   /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recallCommand(by step: Int) {
+    guard commandLine?.question == nil else { return }
     let history = session.commandHistory
     commandLine?.recall(by: step, from: history)
   }
 
   mutating func runCommandLine() -> [Effect] {
     let text = commandLine?.field.text.trimmingBlanks ?? ""
+    if commandLine?.question != nil { return takeName(text) }
     commandLine = nil
     guard !text.isEmpty else { return [] }
     session.commandHistory.removeAll { $0 == text }
@@ -325,7 +352,10 @@ enum CommandLineActions {
       in: [.command],
       help: "back",
       hint: .init("back", rank: 3),
-      change: { $0.commandLine = nil }
+      change: { model in
+        if model.commandLine?.question != nil { model.keepName() }
+        model.commandLine = nil
+      }
     ),
   ]
 }

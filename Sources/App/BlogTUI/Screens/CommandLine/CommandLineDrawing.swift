@@ -1,14 +1,16 @@
 extension Painter {
   private static let completionLimit = 8
 
-  /// Paints the command line with its colon.
+  /// Paints the command line with its colon, or with its question.
   mutating func paint(_ line: CommandLine) {
-    screen.put(":", at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    hits.add(.field(of: CommandLine.self), at: frame.commandField)
+    let label = line.label(in: frame.footer.width)
+    let room = frame.lineField(after: label.width)
+    screen.put(label, at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(of: CommandLine.self), at: room)
     line.field.draw(
       on: &screen,
-      in: frame.commandField,
-      placeholder: "a command; Tab completes",
+      in: room,
+      placeholder: line.question == nil ? "a command; Tab completes" : "a name",
       isFocused: model.context == .command
     )
   }

@@ -46,7 +46,7 @@ extension KeptAccount {
 struct NameCommand: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "name",
-    abstract: "Print your name in the blog, or change that of your account.",
+    abstract: "Print your name in the blog, or change it.",
     discussion: "What you have written keeps the name under which it was written."
   )
 
@@ -56,24 +56,19 @@ struct NameCommand: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
+    let new = try name.map { try Author(userName: $0).name }
+    if let refusal = try options.nameRefusal() {
+      guard new == nil else { throw CommandFailure(.usage, description: refusal) }
+      return tell(try options.author())
+    }
     guard let auth = try options.signedIn() else {
-      let author = try options.author()
-      guard name == nil else {
-        throw CommandFailure(
-          .usage,
-          description: try options.accounts() == nil || options.user != nil
-            ? "your name here is that of --user, or of the user of this system; only an account "
-              + "has a name that can be changed"
-            : "you have no account here yet; \"hearth sign-in\" signs in"
-        )
-      }
-      return tell(author)
+      let session = try BlogSession(options)
+      if let new { try await session.blog.perform(.rename(new)) }
+      try await session.blog.adoptName()
+      return tell(session.blog.me)
     }
     let remote = try RemoteAccounts(options)
-    if let name {
-      let author = try Author(userName: name)
-      try await remote.setUserName(author.name, of: auth)
-    }
+    if let new { try await remote.setUserName(new, of: auth) }
     let known = try await remote.userName(of: auth)
     tell(Author(uid: auth.currentUser?.uid ?? "", name: known ?? ""))
   }

@@ -14,6 +14,7 @@ protocol BlogCommand: AsyncParsableCommand {
 struct BlogSession {
   let database: Database
   let blog: Blog
+  private let options: CommonOptions
   private let outlook: NIOLockedValueBox<ConnectionOutlook>
 
   /// Finds or starts the server, and sets the deadline.
@@ -30,6 +31,7 @@ struct BlogSession {
     starring: StarOptions? = nil,
     isEndless: Bool = false
   ) throws {
+    self.options = options
     var configuration = DatabaseOptions()
     let me = try options.signIn(&configuration)
     let server = try options.localServer()
@@ -57,6 +59,12 @@ struct BlogSession {
       if isNew, tellsMeanwhile { Output.message("\(problem.reason); it is tried again") }
     }
     if !isEndless { startDeadline(options.timeout) }
+  }
+
+  /// The same, for what others see with the user's name: it is the one that the local database has.
+  func named() async throws -> BlogSession {
+    if try options.accounts() == nil, options.user == nil { try await blog.adoptName() }
+    return self
   }
 
   /// Ends the program after some time, unless the result is cancelled before.

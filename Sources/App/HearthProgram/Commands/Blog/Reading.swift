@@ -104,7 +104,7 @@ struct Notices: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    let session = try BlogSession(options)
+    let session = try await BlogSession(options).named()
     let (all, state) = try await session.blog.notices()
     let muted = await session.blog.muted()
     let entries = all.filter { !($0.author.map { muted.contains($0.uid) } ?? false) }

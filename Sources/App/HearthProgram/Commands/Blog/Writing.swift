@@ -21,7 +21,7 @@ struct WritePost: BlogCommand {
 
   func run() async throws {
     let text = try InputFile.text(orStandardInput: body)
-    let session = try BlogSession(options)
+    let session = try await BlogSession(options).named()
     let written = try await session.blog.perform(.post(title: title, body: text))
     Output.stored("post", written.key ?? "", asJSON: options.json)
   }
@@ -51,7 +51,7 @@ struct WriteComment: BlogCommand {
 
   func run() async throws {
     let text = try InputFile.text(orStandardInput: text)
-    let session = try BlogSession(options)
+    let session = try await BlogSession(options).named()
     var answered: Comment?
     if let answer {
       answered = try await session.blog.comment(answer, on: session.blog.post(id).id)

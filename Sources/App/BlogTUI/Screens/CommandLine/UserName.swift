@@ -1,0 +1,52 @@
+import BlogModel
+
+/// The name by which others see the user.
+extension Model {
+  /// Asks for the name once, where it disturbs nothing else; any answer can be changed later.
+  mutating func askForName() {
+    guard context == .list else { return keepName() }
+    commandLine = CommandLine(
+      answer: session.me.name,
+      limit: Author.longestName,
+      to: .init(long: "What shall others call you?", short: "Your name:")
+    )
+    relayout()
+  }
+
+  /// Takes the answer; what cannot be a name stays in the line.
+  mutating func takeName(_ text: String) -> [Effect] {
+    guard let name = validName(text) else { return [] }
+    commandLine = nil
+    return changeName(to: name)
+  }
+
+  /// Leaves the name as it is, and tells how to change it.
+  mutating func keepName() {
+    session.message = .note("You are \(session.me.name) here; :name NAME changes that")
+  }
+
+  /// Changes the name; without one, tells the present one.
+  mutating func changeName(to text: String) -> [Effect] {
+    guard !text.isEmpty else {
+      keepName()
+      return []
+    }
+    guard let name = validName(text) else { return [] }
+    guard name != session.me.name else {
+      keepName()
+      return []
+    }
+    return session.perform(.rename(name))
+  }
+
+  /// The text, if it can be a name; otherwise reports why not.
+  private mutating func validName(_ text: String) -> String? {
+    do throws(Author.NameError) {
+      return try Author(userName: text).name
+    } catch {
+      let reason = error.description
+      session.message = .failure(reason.prefix(1).uppercased() + reason.dropFirst() + ".")
+      return nil
+    }
+  }
+}
