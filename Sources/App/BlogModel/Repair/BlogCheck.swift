@@ -338,13 +338,6 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
   /// How to repair it.
   package let remedy: Remedy
 
-  /// Makes a fault.
-  package init(path: String, problem: String, remedy: Remedy) {
-    self.path = path
-    self.problem = problem
-    self.remedy = remedy
-  }
-
   /// The path and the problem in one line.
   package var description: String { "\(path): \(problem)" }
 }

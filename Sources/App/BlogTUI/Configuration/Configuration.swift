@@ -107,12 +107,4 @@ package struct KeyOverride: Hashable, Sendable, Codable {
   package let action: String
   /// The line of the file, counted from 1.
   package let line: Int
-
-  /// Makes a binding.
-  package init(context: String?, keys: String, action: String, line: Int) {
-    self.context = context
-    self.keys = keys
-    self.action = action
-    self.line = line
-  }
 }

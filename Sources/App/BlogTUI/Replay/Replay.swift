@@ -5,12 +5,6 @@ package struct RecordedStep: Equatable, Sendable {
   /// What happened; nil if only time has passed.
   package var entry: RecordingEntry?
 
-  /// Makes a step.
-  package init(time: Int64? = nil, entry: RecordingEntry? = nil) {
-    self.time = time
-    self.entry = entry
-  }
-
   /// The events of the step, in order.
   package var events: [Event] {
     let tick = time.map { [Event.tick(now: $0)] } ?? []

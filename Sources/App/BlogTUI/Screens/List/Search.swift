@@ -240,27 +240,6 @@ package struct PostFilter: Sendable {
   /// The space for the text of a post, where rows are only as high as needed; nil otherwise.
   package let textRoom: Size?
 
-  /// Makes a filter.
-  package init(
-    pattern: SearchPattern?,
-    found: Set<PostID> = [],
-    me: String,
-    readState: ReadState? = nil,
-    hidden: Set<String> = [],
-    muted: Set<String> = [],
-    dividesDays: Bool = false,
-    textRoom: Size? = nil
-  ) {
-    self.pattern = pattern
-    self.found = found
-    self.me = me
-    self.readState = readState
-    self.hidden = hidden
-    self.muted = muted
-    self.dividesDays = dividesDays
-    self.textRoom = textRoom
-  }
-
   /// Whether every post passes.
   var passesAll: Bool { pattern == nil && hidden.isEmpty && muted.isEmpty }
 

@@ -61,12 +61,6 @@ package struct MouseEvent: Hashable, Sendable, Codable {
   package let kind: Kind
   /// The cell under the pointer.
   package let position: Position
-
-  /// Makes an event.
-  package init(kind: Kind, position: Position) {
-    self.kind = kind
-    self.position = position
-  }
 }
 
 /// Why something that was typed or pasted cannot be read.

@@ -69,11 +69,6 @@ package struct ScrollView: Hashable, Sendable {
   /// The number of lines that fit in view.
   package private(set) var capacity = 1
 
-  /// Makes a view of lines, at its top.
-  package init(lines: [SafeText] = []) {
-    self.lines = lines
-  }
-
   /// Whether the last line is in view.
   package var isAtEnd: Bool { top >= lines.count - capacity }
   /// The indices of the lines in view.

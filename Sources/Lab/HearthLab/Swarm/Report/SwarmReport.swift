@@ -26,13 +26,6 @@ package struct SwarmReport: Sendable {
   /// The directory of histories and logs; nil if they are of no interest.
   package var directory: String?
 
-  /// Creates the report of a run.
-  package init(settings: SwarmSettings, check: CheckReport, directory: String) {
-    self.settings = settings
-    self.check = check
-    self.directory = directory
-  }
-
   /// Whether every promise held and enough was done.
   package var isClean: Bool { check.verdict == .held && mishaps.isEmpty }
 
