@@ -1,9 +1,10 @@
 import NIOCore
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 @Suite("Forwarding to the leader", .timeLimit(.minutes(2)))
 struct ForwardingTests {
@@ -35,6 +36,64 @@ struct ForwardingTests {
     #expect(try await cluster.ask(leader, "GET", "/y.json").body == "\"from afar\"")
     #expect(try await cluster.ask(other, "GET", "/y.json").body == "\"from afar\"")
     await cluster.stop()
+  }
+
+  @Test("Many clients of several servers hear a burst of writes, each in order and once")
+  func bursts() async throws {
+    let cluster = try await TestCluster(3)
+    let (writer, leader, _) = try await stray(cluster)
+    var listeners: [ClientProbe] = []
+    for member in cluster.members {
+      for _ in 0..<4 {
+        let listener = try await cluster.connect(member)
+        _ = try await listener.next()
+        listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
+        #expect(try await listener.next().contains(#""r":1"#))
+        listeners.append(listener)
+      }
+    }
+    // One of them is told something of its own in between.
+    let odd = listeners[4]
+    odd.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/x/7","h":""}}}"#)
+    #expect(try await odd.next().contains(#""r":2"#))
+    let count = 40
+    for number in 0..<count {
+      writer.send(
+        #"{"t":"d","d":{"r":\#(number + 1),"a":"p","b":{"p":"/x/\#(number)","d":"v\#(number)"}}}"#
+      )
+    }
+    for listener in listeners {
+      var values: [String] = []
+      while values.count < count {
+        let push = try await listener.next()
+        guard push.contains(#""p":"x/"#),
+          let value = push.split(separator: "\"").last(where: {
+            $0.hasPrefix("v")
+          })
+        else { continue }
+        if values.last != String(value) { values.append(String(value)) }
+      }
+      #expect(values == (0..<count).map { "v\($0)" })
+      #expect(try await listener.hasNothing())
+    }
+    #expect(cluster.members.allSatisfy { !$0.hasLogged("has ended") }, "a link has broken")
+    #expect(try await cluster.ask(leader, "GET", "/x.json?shallow=true").status == 200)
+    await cluster.stop()
+  }
+
+  @Test("A frame announces whom the next messages are for, or is none")
+  func announcements() throws {
+    for exchanges in [[1], [7, 8, 9], Array(1...LinkFrame.mostSharing)] {
+      let bytes = LinkFrame.announcement(of: 3, to: exchanges)
+      let following = try #require(LinkFrame(bytes)?.following)
+      #expect(following.count == 3 && following.exchanges == exchanges)
+      #expect(bytes.count < LinkFrame.pieceBytes)
+    }
+    for text in [
+      "w1:", "w1:0", "w1:-1", "w1:x", "w1:1 x", "w1:1,2", "w1: ", "w1:99999999999999999999",
+    ] {
+      #expect(LinkFrame(Array(text.utf8))?.following == nil, "\(text)")
+    }
   }
 
   @Test("What a client has scheduled for its disconnection is written once when it goes")

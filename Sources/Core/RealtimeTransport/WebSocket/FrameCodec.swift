@@ -175,7 +175,7 @@ extension [UInt8] {
   }
 }
 
-/// A server's message in wire format, encoded once and shared by all recipients.
+/// A server's message, or several, in wire format, encoded once and shared by all recipients.
 package struct EncodedMessage: Sendable {
   /// The longest piece, in bytes, unless a single frame is longer.
   private static let pieceBytes = 256 * 1_024
@@ -184,11 +184,14 @@ package struct EncodedMessage: Sendable {
   let frames: ByteBuffer
   /// The remaining pieces, each of which is released as soon as it has been written.
   let rest: [ByteBuffer]
+  /// How many messages the frames carry.
+  package let count: Int
 
   /// Splits a message into frames and encodes them.
   ///
   /// - Complexity: O(bytes)
   package init(_ message: [UInt8], allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+    count = 1
     guard message.count > Limits.segmentUnits else {
       var frame = allocator.buffer(capacity: message.count + 14)
       FrameEncoder.append(.text, payload: message, mask: nil, to: &frame)
@@ -215,6 +218,7 @@ package struct EncodedMessage: Sendable {
   ///
   /// - Complexity: O(bytes)
   package init(joining messages: [[UInt8]]) {
+    count = messages.count
     let room = messages.reduce(0) { $0 + $1.count + 14 }
     var buffer = ByteBufferAllocator().buffer(capacity: room)
     for message in messages {
@@ -238,6 +242,19 @@ package struct EncodedMessage: Sendable {
       if let text = try? assembler.receive(frame.payload) { texts.append(text) }
     }
     return texts
+  }
+
+  /// Whether both are the same bytes in memory, so that one can be sent for the other.
+  ///
+  /// - Complexity: O(1)
+  package func isSame(as other: EncodedMessage) -> Bool {
+    guard count == other.count, rest.isEmpty, other.rest.isEmpty else { return false }
+    // Safety: the addresses are compared and never followed.
+    return frames.withUnsafeReadableBytes { own in
+      other.frames.withUnsafeReadableBytes {
+        own.baseAddress == $0.baseAddress && own.count == $0.count
+      }
+    }
   }
 
   /// The length on the wire, in bytes.

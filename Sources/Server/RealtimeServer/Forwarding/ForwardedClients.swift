@@ -34,6 +34,10 @@ final class ForwardedClients {
   private var hasEnded = false
   /// Who waits until the other server has read more.
   private var waiting: [() -> Void] = []
+  /// What many clients are told in a row goes over the link once, at the end of the turn.
+  private var shared: EncodedMessage?
+  /// The exchanges that it goes to.
+  private var sharing: [Int] = []
 
   /// Accepts a link.
   init(_ link: any MessageConnection, to host: any ForwardingHost) {
@@ -47,17 +51,35 @@ final class ForwardedClients {
   // MARK: Sending
 
   func send(_ kind: LinkFrame.Kind, _ number: Int, _ payload: some Collection<UInt8> = []) {
-    link.send(EncodedMessage(LinkFrame.bytes(kind, number, payload)))
-  }
-
-  /// Sends a message that is encoded for a client already.
-  func send(_ message: EncodedMessage, _ number: Int) {
-    send(.whole, number)
-    link.send(message)
+    send(LinkFrame.bytes(kind, number, payload))
   }
 
   func sendMessage(_ message: [UInt8], _ number: Int) {
-    for frame in LinkFrame.frames(of: message, number) { link.send(EncodedMessage(frame)) }
+    for frame in LinkFrame.frames(of: message, number) { send(frame) }
+  }
+
+  private func send(_ frame: [UInt8]) {
+    sendShared()
+    link.send(EncodedMessage(frame))
+  }
+
+  /// Sends what is encoded for a client already.
+  func send(_ message: EncodedMessage, _ number: Int) {
+    if shared?.isSame(as: message) == true, sharing.count < LinkFrame.mostSharing {
+      return sharing.append(number)
+    }
+    sendShared()
+    shared = message
+    sharing.append(number)
+    host.eventLoop.assumeIsolated().execute { [weak self] in self?.sendShared() }
+  }
+
+  private func sendShared() {
+    guard let message = shared else { return }
+    link.send(EncodedMessage(LinkFrame.announcement(of: message.count, to: sharing)))
+    link.send(message)
+    shared = nil
+    sharing.removeAll(keepingCapacity: true)
   }
 
   var isCongested: Bool { link.isCongested }
@@ -184,6 +206,7 @@ final class ForwardedClients {
 
   /// Closes the link.
   func close() {
+    sendShared()
     link.close(code: CloseCode.goingAway, reason: "the server is stopping")
   }
 

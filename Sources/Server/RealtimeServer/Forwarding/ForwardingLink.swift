@@ -61,8 +61,8 @@ final class ForwardingLink {
   private var phase = Phase.connecting(waiting: [])
   private var exchanges: [Int: Exchange] = [:]
   private var lastNumber = 0
-  /// The exchange that the next message belongs to, as it is.
-  private var addressee: Int?
+  /// The exchanges that the next messages belong to, as they are, and how many these are.
+  private var following: (count: Int, exchanges: [Int]) = (0, [])
   private var lastHeard = NIODeadline.now()
   private var beat: Scheduled<Void>?
   /// Whether clients wait until the other server has read more.
@@ -224,13 +224,15 @@ final class ForwardingLink {
 
   private func receive(_ bytes: [UInt8]) {
     lastHeard = .now()
-    if let number = addressee {
-      addressee = nil
-      if let exchange = exchanges[number] { deliver(bytes, to: exchange, number) }
-      return
+    if following.count > 0 {
+      following.count -= 1
+      return deliver(bytes, toAll: following.exchanges)
     }
     guard let frame = LinkFrame(bytes) else { return connection?.close() ?? () }
-    if frame.kind == .whole { return addressee = frame.exchange }
+    if frame.kind == .whole {
+      guard let announced = frame.following else { return connection?.close() ?? () }
+      return following = announced
+    }
     if frame.kind == .beat { return opened() }
     // The other server may speak to a client that has gone in the meantime.
     guard let exchange = exchanges[frame.exchange] else { return }
@@ -298,6 +300,18 @@ final class ForwardingLink {
     }
     exchange.client = .stream(stream, early: [])
     for piece in early { deliver(piece, to: exchange, number) }
+  }
+
+  /// Passes a message on to the clients that it is for, encoded once.
+  private func deliver(_ message: [UInt8], toAll numbers: [Int]) {
+    let encoded = EncodedMessage(message)
+    for number in numbers {
+      guard let exchange = exchanges[number], case .session(let client) = exchange.client else {
+        continue
+      }
+      client.send(encoded)
+      hold(exchange, number, client.isCongested) { client.whenRelieved($0) }
+    }
   }
 
   /// Passes a message on to the client.

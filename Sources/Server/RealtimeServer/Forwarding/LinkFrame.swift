@@ -21,7 +21,8 @@ struct LinkFrame {
     case message = 0x6D  // m
     /// A piece of a message that goes on.
     case piece = 0x70  // p
-    /// The next message of the link, as it is, belongs to the exchange.
+    /// The next messages of the link, as they are, belong to the exchange: how many they are, and
+    /// the numbers of other exchanges that they belong to as well.
     case whole = 0x77  // w
     /// Nothing more should be sent for now.
     case hold = 0x68  // h
@@ -42,6 +43,9 @@ struct LinkFrame {
   /// The longest payload of a frame, in bytes: longer messages go in pieces, so that others get
   /// their turn in between.
   static let pieceBytes = 256 * 1_024
+
+  /// The most exchanges that share messages.
+  static let mostSharing = 4_096
 
   let kind: Kind
   /// The exchange; 0 for the link itself.
@@ -75,6 +79,28 @@ struct LinkFrame {
     bytes.append(contentsOf: "\(exchange):".utf8)
     bytes.append(contentsOf: payload)
     return bytes
+  }
+
+  /// The messages that follow a frame of the kind ``Kind/whole``; nil if it does not say.
+  var following: (count: Int, exchanges: [Int])? {
+    var numbers: [Int] = []
+    for word in payload.split(separator: 0x20) {
+      guard let number = Int(String(decoding: word, as: UTF8.self)) else { return nil }
+      numbers.append(number)
+    }
+    guard let count = numbers.first, count > 0 else { return nil }
+    return (count, [exchange] + numbers.dropFirst())
+  }
+
+  /// Encodes a frame of the kind ``Kind/whole``.
+  ///
+  /// - Parameters:
+  ///   - count: How many messages follow.
+  ///   - exchanges: The exchanges that they belong to, at least one.
+  /// - Returns: The frame.
+  static func announcement(of count: Int, to exchanges: [Int]) -> [UInt8] {
+    let payload = "\(count)" + exchanges.dropFirst().map { " \($0)" }.joined()
+    return bytes(.whole, exchanges.first ?? 0, payload.utf8)
   }
 
   /// Encodes a message of an exchange, in as many frames as it takes.
