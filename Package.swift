@@ -416,7 +416,7 @@ let package = Package(
         "TransportTestSupport",
       ]
     ),
-    tests("HearthProgram", ["BlogModel", "BlogTUI"]),
+    tests("HearthProgram", ["BlogModel", "BlogTUI", "RealtimeDatabase", "RealtimeServer"]),
     tests(
       "BlogTUI",
       ["BlogModel", "CNcurses", "RealtimeCore"],

@@ -94,7 +94,8 @@ final class DemoDirector {
   private func isPossible(_ scene: DemoScene) -> Bool {
     switch scene {
     case .race: true
-    case .cable: cable != nil
+    // The last person is at a cable, unless there is only one.
+    case .cable: cable != nil && plan.actors.count > 1
     case .refusal: plan.stranger != nil
     case .kill: plan.database == nil
     }

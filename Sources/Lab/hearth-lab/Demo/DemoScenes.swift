@@ -9,6 +9,7 @@ extension DemoDirector {
   func play(_ scene: DemoScene) {
     board.with { figures in
       figures.scene = scene
+      figures.sentence = scene.sentence(for: plan.actors.map(\.name))
       figures.upcoming = nil
       figures.asked = nil
     }
@@ -203,11 +204,14 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// What to watch for.
-  var sentence: String {
+  /// What to watch for, when these people are at the terminals.
+  func sentence(for people: [String]) -> String {
     switch self {
-    case .race: "All terminals press s on the same post at once; watch its count."
-    case .cable: "carol is cut off and goes on writing; watch her status line, then the others."
+    case .race:
+      "\(people.joined(separator: ", ")) press\(people.count == 1 ? "es" : "") s on the same post "
+        + "at once; watch its count."
+    case .cable:
+      "\(people.last ?? "") is cut off and goes on writing; watch that status line, then the others."
     case .refusal:
       "mallory, who is not signed in, presses s; watch the star go back, and which rule says so here."
     case .kill: "kill -9 hits the server; watch the terminals go on with a new one."

@@ -47,7 +47,7 @@ extension DemoFigures {
           LivePane.Phrase("Type hearth in two terminals: that is all it takes.", .text),
         ]
       } else if let scene {
-        [LivePane.Phrase(scene.title, .brand), LivePane.Phrase(scene.sentence, .text)]
+        [LivePane.Phrase(scene.title, .brand), LivePane.Phrase(sentence, .text)]
       } else {
         [LivePane.Phrase("hearth demo, live", .brand)]
       }
@@ -149,6 +149,8 @@ struct DemoFigures: Sendable {
   var violations: [String] = []
   /// The current scene.
   var scene: DemoScene?
+  /// What to watch for in it.
+  var sentence = ""
   /// The outcomes of the scenes so far.
   var outcomes: [Outcome] = []
   /// The scene that comes next, if the speaker says when.
