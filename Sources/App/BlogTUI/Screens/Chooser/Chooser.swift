@@ -68,6 +68,8 @@ package struct Chooser: Equatable, Sendable {
     /// The text to its right.
     package let detail: String
     let choice: Choice
+    /// The keys of an action, which are also in its detail.
+    var keys: String?
     /// Whether the user has chosen it before, while the program was running.
     var isRecent = false
 
@@ -242,7 +244,8 @@ extension Model {
       return Chooser.Item(
         title: binding.help.string,
         detail: detail.string,
-        choice: .action(binding.action)
+        choice: .action(binding.action),
+        keys: binding.keysText.string
       )
     }
     let names = Set(actions.compactMap(\.name))

@@ -115,12 +115,17 @@ extension Painter {
       height: 1
     )
     var detail = SafeText(untrusted: item.detail)
+    // Without a box there is no room for names beside the keys.
+    let isShort = !chooser.floats && item.keys != nil
+    if !chooser.floats, let keys = item.keys { detail = SafeText(untrusted: keys) }
     if isSelected, chooser.kind == .settings {
       detail = isASCII ? "< " + detail + " >" : "‹ " + detail + " ›"
     }
     let detailStyle = theme.style(theme.dim, isSelected: isSelected)
     screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
-    guard !isSelected || theme.hasQuietSelection, !chooser.field.isEmpty else { return }
+    guard !isSelected || theme.hasQuietSelection, !chooser.field.isEmpty, !isShort else {
+      return
+    }
     for position in chooser.detailMatch(item)?.positions ?? [] {
       let cell = Rect(row: row.row, column: rest.column + position, width: 1, height: 1)
       screen.restyle(cell.intersection(rest)) { _ in
