@@ -126,7 +126,8 @@ final class BlogServer: Sendable {
     on database: Database,
     naming: LiveBlog.Naming = .fixed(reason: "here"),
     stars: StarMethod = .transaction,
-    terminal: String? = nil
+    terminal: String? = nil,
+    sharesReading: Bool = false
   ) throws -> ScreenProbe {
     let blog = LiveBlog(
       database: database,
@@ -135,6 +136,7 @@ final class BlogServer: Sendable {
       naming: naming,
       stars: stars,
       terminal: terminal.map { TerminalName(key: $0, text: "\($0) text") },
+      sharesReading: sharesReading,
       keepRefused: { [refused] request in
         refused.withLockedValue { $0.append(request) }
         return "/a b/refused.json"
@@ -274,6 +276,14 @@ final class ScreenProbe: Sendable {
   var people: [Presence]? {
     all.reversed().lazy.compactMap { event in
       if case .people(let people) = event { people } else { nil }
+    }.first
+  }
+
+  /// What the people present read, as last reported: the titles, or a dash for the lists.
+  var places: [String: String]? {
+    all.reversed().lazy.compactMap { event -> [String: String]? in
+      guard case .reading(let places) = event else { return nil }
+      return Dictionary(places.map { ($0.id, $0.post == nil ? "-" : $0.title ?? "?") }) { $1 }
     }.first
   }
 

@@ -104,6 +104,54 @@ struct PeopleTests {
     #expect(!silent.all.contains(.unnamed))
   }
 
+  @Test("What a user reads is told to those who look, until the user stops sharing or leaves")
+  func reading() async throws {
+    let server = try await BlogServer()
+    let owner = try server.blog("owner")
+    let tea = try await owner.post(title: "Tea", body: "b")
+    let milk = try await owner.post(title: "Milk", body: "b")
+    let database = try server.database()
+    let bob = try server.screen("bob", on: database, terminal: "t1", sharesReading: true)
+    bob.blog.request(.shareReading(true))
+    // A terminal that does not tell is listed all the same.
+    let old = try server.screen("old", terminal: "t2")
+    let alice = try server.screen("alice", terminal: "t3")
+    try await alice.wait("all") { $0.people?.map(\.person.name) == ["alice", "bob", "old"] }
+    #expect(alice.places == nil)
+    alice.blog.request(.watchReading(true))
+    try await alice.wait("the lists") { $0.places == ["bob/t1": "-"] }
+    bob.blog.request(.open(tea))
+    try await alice.wait("Tea") { $0.places == ["bob/t1": "Tea"] }
+    let told = try await owner.reading(of: owner.people())
+    #expect(told == [ReadingPlace(id: "bob/t1", post: tea, title: "Tea")])
+
+    // Who leafs through posts tells where they stay.
+    bob.blog.request(.close(tea))
+    bob.blog.request(.open(milk))
+    try await alice.wait("Milk") { $0.places == ["bob/t1": "Milk"] }
+    let seen = alice.all.compactMap { event -> [PostID?]? in
+      if case .reading(let places) = event { places.map(\.post) } else { nil }
+    }
+    #expect(!seen.drop { $0 != [tea] }.contains([nil]))
+    bob.blog.request(.shareReading(false))
+    try await alice.wait("nothing") { $0.places == [:] }
+    bob.blog.request(.shareReading(true))
+    try await alice.wait("Milk again") { $0.places == ["bob/t1": "Milk"] }
+    database.goOffline()
+    try await alice.wait("nothing after the end") { $0.places == [:] }
+    database.goOnline()
+    try await alice.wait("Milk at once") { $0.places == ["bob/t1": "Milk"] }
+    #expect(old.blog.me.name == "old")
+
+    alice.blog.request(.watchReading(false))
+    let last = alice.places
+    bob.blog.request(.shareReading(false))
+    let carol = try server.screen("carol")
+    carol.blog.request(.watchReading(true))
+    try await carol.wait("bob, who tells nothing") { $0.people?.count == 3 && $0.places == [:] }
+    #expect(alice.places == last)
+  }
+
   @Test("A user is not listed until the server accepts the onDisconnect update")
   func refusedArrangement() async throws {
     var limits = DatabaseServer.Limits()

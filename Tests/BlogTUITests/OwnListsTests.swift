@@ -111,9 +111,42 @@ struct OwnListsTests {
       presence(bob, "1", at: 3), presence(Fixture.alice, "2", at: 5), presence(bob, "3", at: 9),
     ]
     model.send(.blog(.people(people)))
-    model.type("w")
-    let lines = model.help?.scroll.lines.map(\.string)
-    #expect(lines == ["alice  pts/2  for 5m", "bob  pts/3 and another one  for 9m"])
+    #expect(model.type("w") == [.request(.watchReading(true))])
+    func lines(_ model: Model) -> [String]? { model.help?.scroll.lines.map(\.string) }
+    #expect(lines(model) == ["alice  pts/2  for 5m", "bob  pts/3 and another one  for 9m"])
+
+    func place(_ id: String, _ post: PostID? = nil, _ title: String? = nil) -> BlogEvent {
+      .reading([ReadingPlace(id: id, post: post, title: title)])
+    }
+    func read(_ event: BlogEvent) -> String? {
+      model.send(.blog(event))
+      return lines(model)?.last
+    }
+    let bobs = "bob  pts/3 and another one  for 9m"
+    #expect(read(place("bob/1")) == bobs + "  looks at the lists")
+    #expect(read(place("bob/1", "p", nil)) == bobs + "  reads a post")
+    #expect(read(place("bob/3", "p", "Tea")) == bobs + "  reads \"Tea\"")
+    let both = ["Tea", "Milk", "Tea"].enumerated().map {
+      ReadingPlace(id: "bob/\($0 + 1)", post: $1, title: $1)
+    }
+    #expect(read(.reading(both)) == bobs + "  reads \"Tea\"")
+    #expect(read(.reading([])) == bobs)
+
+    // The page follows who comes and goes, and leaves out those who are muted.
+    #expect(read(.people(Array(people.prefix(1)))) == "bob  pts/1  for 3m")
+    #expect(read(.ownLists(OwnLists(muted: ["bob"]))) == "Nobody seems to be online.")
+    #expect(model.type("q") == [.request(.watchReading(false))])
+  }
+
+  @Test("Others see what the user reads as long as the setting says so")
+  func sharing() {
+    var model = Fixture.loaded()
+    let share = Effect.request(.shareReading(true))
+    model.send(.configured(Configuration()))
+    #expect(!model.send(.configured(Configuration())).contains(share))
+    let effects = model.send(.command("set share-reading false"))
+    #expect(effects.contains(.request(.shareReading(false))))
+    #expect(model.send(.command("set share-reading true")).contains(share))
   }
 
   @Test("A search is saved in a free place, opened as a list, and removed")

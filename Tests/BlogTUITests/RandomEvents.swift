@@ -157,7 +157,10 @@ struct RandomEvents {
   }
 
   private mutating func people() -> BlogEvent {
-    switch below(4) {
+    switch below(5) {
+    case 4:
+      let title = chance(50) ? text() : nil
+      return .reading([ReadingPlace(id: "t", post: chance(80) ? postID() : nil, title: title)])
     case 0: return .roundTrip(milliseconds: number())
     case 2: return .notices((0..<below(5)).map { _ in notice() })
     case 1: return .notice(.comment(postID(), title: text(), by: author()))

@@ -214,7 +214,17 @@ enum ScreenCatalog {
       model.type(.key(.function(4)))
     },
     listed("name") { $0.send(.blog(.unnamed)) },
-    screen("people", from: busy) { $0.type("w") },
+    screen("people", from: busy) { model in
+      model.type("w")
+      model.send(
+        .blog(
+          .reading([
+            ReadingPlace(id: "alice", post: nil, title: nil),
+            ReadingPlace(id: "bob", post: "p11", title: "Notes from a slow train"),
+          ])
+        )
+      )
+    },
     listed("palette") { $0.type(.control("p")) },
     listed("palette-filtered") { $0.type(.control("p"), "sta") },
     listed("command-line") { $0.type(":th") },

@@ -12,8 +12,10 @@ struct TruthTests {
     var model = Fixture.loaded(Size(width: 132, height: 43))
     model.send(.blog(.roundTrip(milliseconds: 12)))
     model.send(.blog(.pendingWrites(2)))
-    let people = ["t1", "t2"].map {
-      Presence(id: $0, person: Fixture.alice, terminal: "pts/1", since: nil)
+    // Somebody at two terminals is one person.
+    let people = ["alice", "bob", "alice"].enumerated().map { number, name in
+      let person = Author(uid: name, name: name)
+      return Presence(id: "t\(number)", person: person, terminal: "pts/1", since: nil)
     }
     model.send(.blog(.people(people)))
     model.send(.tick(now: Fixture.now + 180_000))

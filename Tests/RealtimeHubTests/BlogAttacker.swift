@@ -47,6 +47,7 @@ struct BlogAttacker {
                       "s":{"d":{"uid":"carol","author":"Carol","text":"ho"}}},
      "presence":{"alice":{"t1":{"name":"Alice","terminal":"tty","since":1}},
                  "bob":{"t1":{"name":"Bob","terminal":"tty","since":1}}},
+     "reading":{"alice":{"t1":"p"},"bob":{"t1":""}},
      "typing":{"p":{"bob":{"name":"Bob","at":1}},"s":{"carol":{"name":"Carol","at":1}}},
      "deleted":{"\(gonePost)":{"\(gonePost)":"alice"},"p":{"\(goneComment)":"bob"}},
      "replies":{"bob":{"r":"p","alice~r":{"key":"r","post":"p"},

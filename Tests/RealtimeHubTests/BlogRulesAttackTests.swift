@@ -41,7 +41,8 @@ private struct BlogDamage {
     }
     let isSlot =
       switch (keys.first, keys.count) {
-      case ("presence", 3): (try? #/[a-z][0-9]{1,2}/#.wholeMatch(in: keys[2])) != nil
+      case ("presence", 3), ("reading", 3):
+        (try? #/[a-z][0-9]{1,2}/#.wholeMatch(in: keys[2])) != nil
       case ("seen", 4) where keys[2] == "stars":
         !after[Path(["user-posts", ChildKey(keys[1]), ChildKey(keys[3])])].isEmpty
       case ("seen", 4): (try? #/m[0-9]{3}/#.wholeMatch(in: keys[3])) != nil
@@ -61,7 +62,8 @@ private struct BlogDamage {
   private mutating func checkOwners() {
     checkTraces()
     for place in [
-      "users", "presence", "seen", "following", "muted", "blocked", "bookmarks", "searches",
+      "users", "presence", "reading", "seen", "following", "muted", "blocked", "bookmarks",
+      "searches",
     ] {
       for owner in ["alice", "bob", "carol"] where owner != uid {
         let path = Path([ChildKey(place), ChildKey(owner)])
@@ -304,7 +306,7 @@ private struct BlogDamage {
       }
       if keys[0] == "deleted", index == 2 { return "COMMENT" }
       if ["mentions", "tags"].contains(keys[0]), index == 1 { return "NAME" }
-      if keys[0] == "presence", index == 2 { return "TERMINAL" }
+      if ["presence", "reading"].contains(keys[0]), index == 2 { return "TERMINAL" }
       if keys[0] == "seen", index == 3 { return "MARK" }
       return key
     }.joined(separator: "/")
@@ -364,6 +366,8 @@ struct BlogRulesAttackTests {
     "somebody presence/ME/TERMINAL/name: text", "somebody presence/ME/TERMINAL/terminal: text",
     "somebody presence/ME/TERMINAL/since: number", "somebody presence/ME/TERMINAL/name: gone",
     "somebody presence/ME/TERMINAL/terminal: gone", "somebody presence/ME/TERMINAL/since: gone",
+
+    "somebody reading/ME/TERMINAL: text", "somebody reading/ME/TERMINAL: gone",
 
     "somebody typing/MY-POST/ME/name: text", "somebody typing/MY-POST/ME/at: number",
     "somebody typing/A-POST/ME/at: number",

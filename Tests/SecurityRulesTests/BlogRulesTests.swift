@@ -205,7 +205,8 @@ struct BlogRulesTests {
     let bob = JSONValue.object(("uid", .string("bob")))
     let places: [Path] = [
       "users", "users/alice", "posts", "posts/p", "user-posts/alice", "post-comments/p", "presence",
-      "typing/p", "seen/bob", "replies/bob", "following/bob", "muted/bob", "blocked/bob",
+      "typing/p", "reading/alice", "seen/bob", "replies/bob", "following/bob", "muted/bob",
+      "blocked/bob",
       "bookmarks/bob", "searches/bob", "mentions", "mentions/bob",
       "tags/tea",
     ]
@@ -215,13 +216,25 @@ struct BlogRulesTests {
     }
     // Read marks are private to their user, so nobody may read everything.
     let others: [Path] = [
-      "/", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
+      "/", "reading", "seen", "seen/alice", "unknown", "replies", "replies/alice", "following",
       "following/alice", "muted", "muted/alice", "blocked", "blocked/alice", "bookmarks",
       "bookmarks/alice", "searches", "searches/alice",
     ]
     for path in others {
       #expect(!rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)
     }
+  }
+
+  @Test("Who is blocked cannot see what the person reads", arguments: [shared, friendly])
+  func blockedReader(file: String) throws {
+    let rules = try RuleSet.asset(file)
+    let root = try Node(parsing: #"{"blocked":{"alice":{"bob":true}}}"#)
+    let bob = RuleSubject(.object(("uid", .string("bob"))))
+    let carol = RuleSubject(.object(("uid", .string("carol"))))
+    #expect(!rules.canRead("reading/alice", by: bob, now: 0, root: root).isAllowed)
+    #expect(!rules.canRead("reading/alice/t1", by: bob, now: 0, root: root).isAllowed)
+    #expect(rules.canRead("reading/alice", by: carol, now: 0, root: root).isAllowed)
+    #expect(rules.canRead("reading/carol", by: bob, now: 0, root: root).isAllowed)
   }
 
   @Test("Posts are indexed by star count", arguments: [shared, friendly])

@@ -19,13 +19,47 @@ extension EndToEnd {
       try first.press("Enter")
       try first.waitFor("Your name is Ann B. now")
       let second = try tmux.open(Self.program)
-      try second.waitFor("2 here")
-      #expect(try second.screen().contains("Ann B. ·"))
+      try second.waitFor("Ann B. ·")
       #expect(try !second.screen().contains("call you"))
       try second.type(":name Bea")
       try second.press("Enter")
       try first.waitFor("Your name is Bea now")
       #expect(try sandbox.hearth("name").output == "Bea\n")
+    }
+
+    @Test("Who is here is told once, with what is read, unless a person keeps it to themselves")
+    func reading() throws {
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let post = try sandbox.hearth("post", "--title", "Tea", "--body", "b", "--user", "ann").lines[
+        0
+      ]
+      let ann = try tmux.open("\(Self.program) --user ann", columns: 132)
+      try ann.waitFor("Tea")
+      let bobs = try (0..<2).map { _ in try tmux.open("\(Self.program) --user bob") }
+      try ann.waitFor("2 here")
+      try ann.press("w")
+      try ann.waitFor("bob once, at the lists") {
+        $0.components(separatedBy: "bob  ").count == 2 && $0.contains("and another one")
+          && $0.components(separatedBy: "looks at the lists").count == 3
+      }
+      try bobs[1].waitFor("Tea")
+      try bobs[1].press("Enter")
+      try ann.waitFor("reads \"Tea\"")
+      let printed = try sandbox.hearth("people", "--user", "ann")
+      #expect(printed.lines.count == 2 && printed.output.contains("reads \"Tea\""))
+      let json = try sandbox.hearth("people", "--user", "ann", "--json").lines.map { line in
+        try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      }
+      let terminals = json.last??["terminals"] as? [[String: Any]]
+      let places = terminals?.compactMap { $0["reading"] as? [String: Any] }
+      #expect(json.map { $0?["name"] as? String } == ["ann", "bob"])
+      #expect(places?.count == 2 && places?.compactMap { $0["post"] as? String } == [post])
+      try bobs[1].type(":set share-reading false")
+      try bobs[1].press("Enter")
+      try ann.waitFor("bob keeps it to himself") {
+        !$0.contains("reads") && $0.contains("bob  ")
+      }
     }
 
     @Test("A notice opens its comment, a reply names its addressee, and show prints both")

@@ -112,7 +112,7 @@ final class Tmux {
     /// address or to the local one.
     func waitUntilAtHome(as user: String, in database: String? = nil) throws {
       let options = ["--user", user] + (database.map { ["--database", $0] } ?? [])
-      for path in ["/presence/\(user)", "/seen/\(user)"] {
+      for path in ["/presence/\(user)", "/reading/\(user)", "/seen/\(user)"] {
         try waitUntil("\(path) is stored") {
           let outcome = try server.sandbox.run(
             ["get", path] + options,

@@ -299,7 +299,7 @@ complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "heart
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'read' -d 'Mark a post as read, with its comments, on all your terminals; or all posts.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'unread' -d 'Mark a post as unread, on all your terminals.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'drafts' -d 'List what was typed and not sent; show or delete one.'
-complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'people' -d 'Print who is online, one terminal a line.'
+complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'people' -d 'Print who is online, one person a line, with what they read.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'profile' -d 'Give a database elsewhere a short name, for hearth --profile NAME.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'sign-in' -d 'Sign in to a database elsewhere, from now on and for all terminals.'
 complete -c 'hearth' -n '__hearth_should_offer_completions_for_positional "hearth" -eq 1' -fa 'sign-up' -d 'Make an account at a database elsewhere, and sign in to it.'

@@ -159,6 +159,25 @@ package struct Blog: Sendable {
     PeopleWatch.people(try await paths.people.getData())
   }
 
+  /// What people who are here read, as far as they tell.
+  ///
+  /// - Parameter people: The terminals that are online.
+  /// - Returns: An entry for each terminal that tells.
+  package func reading(of people: [Presence]) async -> [ReadingPlace] {
+    var found: [ReadingPlace] = []
+    var titles: [PostID: String] = [:]
+    for uid in Set(people.map(\.person.uid)).sorted().prefix(ReadingPlace.people) {
+      guard let snapshot = try? await paths.reading(of: uid).getData() else { continue }
+      for (id, post) in ReadingPlace.places(snapshot) {
+        if let post, titles[post] == nil {
+          titles[post] = try? await paths.post(post).child("title").getData().value as? String
+        }
+        found.append(ReadingPlace(id: id, post: post, title: post.flatMap { titles[$0] }))
+      }
+    }
+    return found
+  }
+
   // MARK: What is new
 
   /// What others did that concerns the user, newest first, and what of it the user has read.

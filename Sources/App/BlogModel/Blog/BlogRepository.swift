@@ -62,6 +62,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case typing(PostID, [Typist])
   /// The terminals that are online.
   case people([Presence])
+  /// What the people who are online read, as far as they tell.
+  case reading([ReadingPlace])
   /// What the user has read.
   case readState(ReadState)
   /// The server answered a change of the read state; the events that result from it came before.
@@ -117,6 +119,10 @@ package enum BlogRequest: Hashable, Sendable {
   case hearNotices(Bool)
   /// Show others whether the user is writing a comment.
   case typing(PostID, Bool)
+  /// Show others what the user reads, or no longer.
+  case shareReading(Bool)
+  /// Start or stop reports of what others read.
+  case watchReading(Bool)
 }
 
 /// The state of the connection to the database.

@@ -11,7 +11,7 @@ package import RealtimeDatabase
 package final class EphemeralValue: @unchecked Sendable {
   private let reference: DatabaseReference
   private let queue: DispatchQueue
-  private var value: [String: Any]?
+  private var value: Any?
   private var isArranged = false
   /// Identifies the latest call; answers to earlier ones are ignored.
   private var round = 0
@@ -35,7 +35,12 @@ package final class EphemeralValue: @unchecked Sendable {
   /// Writes or replaces the value; it must be written again on each new connection.
   ///
   /// If the rules forbid the write, nothing happens.
-  package func put(_ value: [String: Any]) {
+  package func put(_ value: [String: Any]) { replace(with: value) }
+
+  /// The same for a text.
+  package func put(_ text: String) { replace(with: text) }
+
+  private func replace(with value: Any) {
     self.value = value
     begin()
     if isArranged { write() } else { arrange() }

@@ -32,6 +32,10 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
   private var restoredWrites: Bool?
   private var people: PeopleWatch?
+  private var share: ReadingShare?
+  private var readers: ReadingWatch?
+  /// The posts that are open, the latest last.
+  private var openPosts: [PostID] = []
   private var marks: ReadMarks?
   private var notices: NoticeWatch?
   private var latest: CommentWatch?
@@ -99,6 +103,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - naming: Where the user's name comes from.
   ///   - stars: How stars are written to the database.
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
+  ///   - sharesReading: Whether others may see what the user reads at this terminal, if the screen
+  ///     asks for that.
   ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
   ///   - keepName: Called when the user has chosen another name here, and the database has it.
   ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
@@ -111,6 +117,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     naming: Naming = .fixed(reason: "it cannot be changed here"),
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
+    sharesReading: Bool = false,
     signIn: String? = nil,
     keepName: @escaping @Sendable (String) -> Void = { _ in },
     keepRefused: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
@@ -129,7 +136,21 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     blog = Blog(database: database, me: me, stars: stars)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
-    people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue, tell: tell)
+    people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue) { [weak self] event in
+      tell(event)
+      guard case .people(let people) = event else { return }
+      self?.readers?.follow(Set(people.map(\.person.uid)).sorted())
+    }
+    readers = ReadingWatch(
+      paths,
+      queue: queue,
+      title: { [weak self] in self?.known($0)?.title },
+      tell: { tell(.reading($0)) }
+    )
+    if sharesReading, let terminal {
+      let place = paths.reading(of: me.uid).child(of: ChildKey(terminal.key))
+      share = ReadingShare(at: place, queue: queue)
+    }
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
     notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
     ownLists = OwnListsWatch(paths, of: me.uid, queue: queue, tell: tell)
@@ -178,9 +199,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       phase = status.phase
       if status.phase == .connected {
         people?.connected(now: now)
+        share?.connected()
         pulse?.start()
       } else {
         people?.disconnected()
+        share?.disconnected()
         pulse?.stop()
       }
     }
@@ -244,6 +267,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
         areHeard ? notices?.start() : notices?.stop()
         areHeard ? ownLists?.start() : ownLists?.stop()
       case .typing(let post, let isTyping): people?.setTyping(isTyping, on: post)
+      case .shareReading(let isOn): share?.share(isOn)
+      case .watchReading(let isOn): readers?.watch(isOn)
       }
     }
   }
@@ -343,6 +368,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     let comments = observeComments(OpenedComments.length, on: post)
     opened[post] = OpenedPost(comments: comments, postHandle: handle)
     people?.watchTyping(on: post)
+    openPosts.append(post)
+    share?.read(post)
   }
 
   /// Observes the newest comments on a post.
@@ -369,6 +396,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       comments.query.removeObserver(withHandle: comments.handle)
     }
     people?.unwatchTyping(on: post)
+    openPosts.removeAll { $0 == post }
+    share?.read(openPosts.last)
     if closed.comments.length > OpenedComments.length { releaseMemory() }
   }
 

@@ -107,6 +107,11 @@ package struct BlogPaths: Sendable {
   /// The online terminals, by person and terminal.
   package var people: DatabaseReference { root.child("presence") }
 
+  /// What one person reads, by terminal.
+  package func reading(of uid: String) -> DatabaseReference {
+    root.child("reading").child(of: ChildKey(uid))
+  }
+
   /// The people who are writing a comment on a post.
   package func typing(on post: PostID) -> DatabaseReference {
     root.child("typing").child(of: ChildKey(post))

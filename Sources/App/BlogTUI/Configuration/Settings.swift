@@ -28,6 +28,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case split
   /// Whether others see that the user is writing.
   case sendTyping = "send-typing"
+  /// Whether others see which post the user reads.
+  case shareReading = "share-reading"
   /// Whether to show that others are writing.
   case showTyping = "show-typing"
   case notifications
@@ -49,8 +51,8 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     switch self {
     case .theme: .theme
     case .color: .choice(["auto", "always", "never"])
-    case .ascii, .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping,
-      .notifications, .dayRules, .motion:
+    case .ascii, .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .shareReading,
+      .showTyping, .notifications, .dayRules, .motion:
       .flag
     case .cursor: .choice(["selection", "hidden"])
     case .textWidth: .number(40...400)
@@ -66,7 +68,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .theme: .word(Configuration.automatic)
     case .color: .word("auto")
     case .ascii, .notifications, .dayRules: .flag(false)
-    case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .showTyping, .motion: .flag(true)
+    case .mouse, .bell, .synchronized, .hyperlinks, .sendTyping, .shareReading, .showTyping,
+      .motion:
+      .flag(true)
     case .cursor: .word("selection")
     case .textWidth: .number(100)
     case .density: .word("compact")
@@ -95,6 +99,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case .dayRules: "Show a line with the date between the days of a list."
     case .split: "Show list and post side by side when the terminal is wide."
     case .sendTyping: "Let others see that you are writing a comment."
+    case .shareReading: "Let others see which post you read."
     case .showTyping: "Show who is writing a comment."
     case .notifications:
       "Tell of comments, answers, stars and mentions with the bell and on the desktop."

@@ -80,7 +80,7 @@ package struct PlainBlog: Sendable {
       me = known
       names.learn(me)
       return []
-    case .unnamed: return []
+    case .unnamed, .reading: return []
     case .renamed(let new):
       me = new
       names.learn(me)

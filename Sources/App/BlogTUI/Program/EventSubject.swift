@@ -7,6 +7,7 @@ enum EventSubject: Hashable {
   case latestComments(PostID)
   case typing(PostID)
   case people
+  case reading
   case me
   case readState
   case notices
@@ -24,7 +25,7 @@ enum EventSubject: Hashable {
   var concernsOpenPost: Bool {
     switch self {
     case .typing, .post, .comments, .hasEarlierComments: true
-    case .feed, .extent, .latestComments, .people, .me, .readState, .notices, .ownLists,
+    case .feed, .extent, .latestComments, .people, .reading, .me, .readState, .notices, .ownLists,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites:
       false
     }
@@ -41,6 +42,7 @@ extension Event {
     case .latestComments(let id, _): .latestComments(id)
     case .typing(let id, _): .typing(id)
     case .people: .people
+    case .reading: .reading
     case .renamed: .me
     case .readState: .readState
     case .notices: .notices

@@ -136,7 +136,7 @@ package struct RecordedScript {
       for presence in people { names[presence.person.uid] = presence.person.name }
     case .connection(.offline): note("the connection was lost here")
     case .post, .extent, .found, .feedFailed, .hasEarlierComments, .typing, .readState,
-      .markAnswered, .notice, .notices, .ownLists, .named, .unnamed, .renamed, .roundTrip,
+      .markAnswered, .notice, .notices, .ownLists, .named, .unnamed, .reading, .renamed, .roundTrip,
       .connection, .connectionProblem, .silence, .pendingWrites:
       break
     }

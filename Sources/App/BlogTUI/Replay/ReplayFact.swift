@@ -78,7 +78,7 @@ extension ReplayFact {
     case .failed(_, let reason): return [ReplayFact(.refusal, text: "refused: \(reason)")]
     case .renamed(let me): return [ReplayFact(.other, text: "\(model.me.name) is \(me.name) now")]
     case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
-      .ownLists, .named, .unnamed,
+      .ownLists, .named, .unnamed, .reading,
       .roundTrip,
       .pendingWrites, .latestComments, .hasEarlierComments:
       return []

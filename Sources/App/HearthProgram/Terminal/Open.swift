@@ -116,6 +116,7 @@ struct Open: AsyncParsableCommand {
       naming: try naming(),
       stars: stars,
       terminal: offline.terminal,
+      sharesReading: !screen.plain,
       signIn: try hasAccounts() && configuration.tokenProvider == nil
         ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
       keepName: { [options] name in

@@ -99,7 +99,8 @@ final class ScriptedPeople {
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .comments, .hasEarlierComments, .latestComments,
           .typing, .people, .readState, .markAnswered, .notice, .notices, .ownLists, .named,
-          .unnamed, .renamed, .roundTrip, .connectionProblem, .silence, .found, .pendingWrites:
+          .unnamed, .reading, .renamed, .roundTrip, .connectionProblem, .silence, .found,
+          .pendingWrites:
           break
         }
       }

@@ -22,6 +22,8 @@ extension Model {
       if openPost?.id == id { openPost?.typists = typists }
     case .people(let people):
       session.reading.people = people
+    case .reading(let places):
+      session.reading.places = Dictionary(places.map { ($0.id, $0) }) { $1 }
     case .readState(let state):
       return take(state)
     case .markAnswered:
@@ -217,7 +219,7 @@ extension BlogEvent {
       [author]
     case .notices(let entries): entries.compactMap(\.author)
     case .named(let author), .renamed(let author): [author]
-    case .unnamed, .ownLists: []
+    case .unnamed, .reading, .ownLists: []
     case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
       .markAnswered, .notice,
       .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:

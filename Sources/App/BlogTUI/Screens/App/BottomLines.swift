@@ -125,9 +125,8 @@ extension Painter {
   /// The number of people online, the age of the last event, and the latency.
   private func facts(_ width: Int) -> [(SafeText, Style)] {
     var facts: [(SafeText, Style)] = []
-    if width >= 80, session.reading.people.count > 1 {
-      facts.append((SafeText(session.reading.people.count) + " here", theme.dim))
-    }
+    let people = Set(session.reading.people.map(\.person.uid)).count
+    if width >= 80, people > 1 { facts.append((SafeText(people) + " here", theme.dim)) }
     if width >= 100, let last = session.reading.lastEventAt {
       let age = Age.text(last, now: session.now)
       facts.append(("last event " + (age == "now" ? age : age + " ago"), theme.dim))

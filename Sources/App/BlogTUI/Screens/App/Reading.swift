@@ -13,6 +13,12 @@ package struct Reading: Equatable, Sendable {
   package internal(set) var deliveries: [String: Delivery] = [:]
   /// The terminals that are online.
   package internal(set) var people: [Presence] = []
+  /// What they read, by the identifier of the terminal; known while it is shown.
+  package internal(set) var places: [String: ReadingPlace] = [:]
+  /// Whether reports of what others read have been requested from the blog.
+  var watchesPlaces = false
+  /// Whether the blog has been told to show others what the user reads.
+  var sharesPlace = false
   /// What the user has read; nil until it is known.
   package private(set) var state: ReadState?
   /// The state that the blog reported last; older than ``state`` while a mark is unacknowledged.
@@ -88,7 +94,8 @@ package struct Reading: Equatable, Sendable {
 
   /// Compares only what affects the screen.
   package static func == (left: Reading, right: Reading) -> Bool {
-    left.deliveries == right.deliveries && left.people == right.people && left.state == right.state
+    left.deliveries == right.deliveries && left.people == right.people
+      && left.places == right.places && left.state == right.state
       && left.latestComments == right.latestComments && left.notices == right.notices
       && left.showsSource == right.showsSource
       && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt

@@ -54,7 +54,7 @@ extension Model {
     session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
     session.refilter()
     relayout()
-    return [.terminal(.configure(session.settings))]
+    return [.terminal(.configure(session.settings))] + session.shareReading()
   }
 
   /// Switches a setting to its next value, for this session only.
@@ -71,6 +71,14 @@ extension Model {
 }
 
 extension Session {
+  /// Has the blog show others what the user reads, as the settings say.
+  fileprivate mutating func shareReading() -> [Effect] {
+    let isOn = settings.isOn(.shareReading)
+    guard isOn != reading.sharesPlace else { return [] }
+    reading.sharesPlace = isOn
+    return [.request(.shareReading(isOn))]
+  }
+
   /// Turns mouse support on or off.
   mutating func toggleMouse() -> [Effect] {
     let isOn = !settings.isOn(.mouse)

@@ -108,7 +108,7 @@ package enum EnvironmentAction: Hashable, Sendable {
 package func update(_ model: inout Model, with event: Event) -> [Effect] {
   model.session.inspector.cause = nil
   return handle(event, in: &model) + model.session.hearNotices() + model.watchComments()
-    + model.session.searchRest()
+    + model.session.searchRest() + model.followPeople()
 }
 
 private func handle(_ event: Event, in model: inout Model) -> [Effect] {

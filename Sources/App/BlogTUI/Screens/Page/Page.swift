@@ -10,6 +10,8 @@ package struct Page: Equatable, Sendable {
     case keys(Context)
     /// Headings and paragraphs.
     case text([Paragraph])
+    /// Who is online, a paragraph for each.
+    case people([Paragraph])
     /// The tries of a transaction.
     case tries(TransactionTries)
   }
@@ -49,7 +51,7 @@ package struct Page: Equatable, Sendable {
       sections = Self.fewKeys(of: keys, in: context, width: size.width)
     case .keys(let context):
       sections = Self.sections(of: keys, from: context, with: needle, width: size.width)
-    case .text(let paragraphs):
+    case .text(let paragraphs), .people(let paragraphs):
       for paragraph in paragraphs {
         if paragraph.isHeading {
           sections.append((paragraph.text, []))
@@ -133,6 +135,13 @@ package struct Page: Equatable, Sendable {
       }
       return shown.isEmpty ? nil : (heading, columns.arranged(shown))
     }
+  }
+
+  /// Shows other people, or the same ones at something else, and keeps the place.
+  mutating func show(people: [Paragraph], in session: Session) {
+    guard content != .people(people) else { return }
+    content = .people(people)
+    resize(in: session)
   }
 
   /// Turns the few keys into all of them.
@@ -302,25 +311,6 @@ extension Model {
       return Page.Paragraph(text: time + " " + sign + " " + entry.message.text, isHeading: false)
     }
     show(Page(title: "Messages", content: .text(paragraphs)))
-  }
-
-  /// Shows who is online.
-  mutating func openPeople() {
-    let people = Dictionary(grouping: session.reading.people) { $0.person.uid }.values
-      .map { $0.sorted { ($0.since ?? .max, $0.id) < ($1.since ?? .max, $1.id) } }
-      .sorted { ($0[0].person.name, $0[0].person.uid) < ($1[0].person.name, $1[0].person.uid) }
-    let lines = people.map { terminals in
-      let first = terminals[0]
-      let name = session.shownName(of: first.person.uid, named: first.person.name)
-      let others = terminals.count - 1
-      let more = others == 0 ? "" : others == 1 ? " and another one" : " and \(others) others"
-      let terminal = SafeText(untrusted: first.terminal, limit: 60) + SafeText(untrusted: more)
-      let since = Age.text(first.since, now: session.now)
-      let age: SafeText = since == "now" ? "since just now" : "for " + since
-      return Page.Paragraph(text: name + "  " + terminal + "  " + age, isHeading: false)
-    }
-    let nobody = Page.Paragraph(text: "Nobody seems to be online.", isHeading: false)
-    show(Page(title: "Who is here", content: .text(lines.isEmpty ? [nobody] : lines)))
   }
 }
 

@@ -125,30 +125,61 @@ struct Notices: BlogCommand {
   }
 }
 
-/// Lists the terminals that are online.
+/// Lists the people who are online.
 struct People: BlogCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print who is online, one terminal a line."
+    abstract: "Print who is online, one person a line, with what they read."
   )
 
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     let session = try BlogSession(options)
-    for presence in try await session.blog.people() {
+    let blog = session.blog
+    let terminals = try await blog.people()
+    let muted = await blog.muted()
+    let places = Dictionary(await blog.reading(of: terminals).map { ($0.id, $0) }) { $1 }
+    let people = Person.all(in: terminals).filter { !muted.contains($0.author.uid) }
+    var names = NameBook()
+    for person in people { names.learn(person.author) }
+    for person in people {
       if options.json {
-        Output.line(
-          .object(
-            ("uid", .string(presence.person.uid)),
-            ("name", .string(presence.person.name)),
-            ("terminal", .string(presence.terminal)),
-            ("since", presence.since.map { .integer($0) } ?? .null)
-          )
-        )
-      } else {
-        Output.line(untrusted: "\(presence.person.name)  \(presence.terminal)")
+        Output.line(person.json(places))
+        continue
       }
+      let terminals = person.terminals.map(\.terminal).joined(separator: ", ")
+      let what = ReadingPlace.sentence(of: person.terminals.compactMap { places[$0.id] })
+      let parts = [names.shown(person.author), terminals, what].compactMap(\.self)
+      Output.line(untrusted: parts.joined(separator: "  "))
     }
+  }
+}
+
+extension Person {
+  /// The person as commands print it.
+  fileprivate func json(_ places: [String: ReadingPlace]) -> JSONValue {
+    let terminals = terminals.map { terminal in
+      JSONValue.object(
+        ("terminal", .string(terminal.terminal)),
+        ("since", terminal.since.map { .integer($0) } ?? .null),
+        ("reading", places[terminal.id]?.json ?? .null)
+      )
+    }
+    return .object(
+      ("uid", .string(author.uid)),
+      ("name", .string(author.name)),
+      ("terminals", .array(terminals))
+    )
+  }
+}
+
+extension ReadingPlace {
+  /// The place as commands print it; for the lists, there is no post.
+  fileprivate var json: JSONValue {
+    .object(
+      ("post", post.map { .string($0) } ?? .null),
+      ("title", title.map { .string($0) } ?? .null)
+    )
   }
 }
 

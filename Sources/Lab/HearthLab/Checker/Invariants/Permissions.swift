@@ -205,7 +205,7 @@ struct RulesOracle: Invariant {
   /// Terminals that watch write there as well, and have no history.
   private static func owner(of path: Path) -> String? {
     switch path.first?.text {
-    case "presence", "seen", "users", "following", "muted", "blocked", "bookmarks",
+    case "presence", "reading", "seen", "users", "following", "muted", "blocked", "bookmarks",
       "searches":
       path.keys.dropFirst().first?.text
     case "typing": path.keys.dropFirst(2).first?.text

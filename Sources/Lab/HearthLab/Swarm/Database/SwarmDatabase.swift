@@ -227,7 +227,8 @@ package struct SwarmSweep: Sendable {
         }
         if rest.isEmpty {
           let own = [
-            "users", "seen", "presence", "following", "muted", "blocked", "bookmarks", "searches",
+            "users", "seen", "presence", "reading", "following", "muted", "blocked", "bookmarks",
+            "searches",
           ]
           paths += own.map { "\($0)/\(uid)" }
         }

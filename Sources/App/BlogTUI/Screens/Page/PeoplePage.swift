@@ -1,0 +1,48 @@
+import BlogModel
+
+/// Who is online: each person once, with what the person reads.
+extension Model {
+  /// Shows who is online.
+  mutating func openPeople() {
+    show(Page(title: "Who is here", content: .people(session.peopleParagraphs)))
+  }
+
+  /// Keeps the page up to date, and hears what others read only while it is shown.
+  mutating func followPeople() -> [Effect] {
+    var isShown = false
+    if case .people? = help?.content { isShown = true }
+    if isShown {
+      let session = self.session
+      help?.show(people: session.peopleParagraphs, in: session)
+    }
+    guard isShown != session.reading.watchesPlaces else { return [] }
+    session.reading.watchesPlaces = isShown
+    if !isShown { session.reading.places = [:] }
+    return [.request(.watchReading(isShown))]
+  }
+}
+
+extension Session {
+  /// A paragraph for each person, without those who are muted.
+  fileprivate var peopleParagraphs: [Page.Paragraph] {
+    let muted = reading.lists.muted
+    let people = Person.all(in: reading.people).filter { !muted.contains($0.author.uid) }
+    guard !people.isEmpty else {
+      return [Page.Paragraph(text: "Nobody seems to be online.", isHeading: false)]
+    }
+    return people.map { Page.Paragraph(text: text(of: $0), isHeading: false) }
+  }
+
+  private func text(of person: Person) -> SafeText {
+    let name = shownName(of: person.author.uid, named: person.author.name)
+    let terminal = SafeText(untrusted: person.terminals[0].terminal, limit: 60)
+    let others = person.terminals.count - 1
+    let more: SafeText =
+      others == 0 ? "" : others == 1 ? " and another one" : " and " + SafeText(others) + " others"
+    let since = Age.text(person.terminals[0].since, now: now)
+    let age: SafeText = since == "now" ? "since just now" : "for " + since
+    let places = person.terminals.compactMap { reading.places[$0.id] }
+    let what = ReadingPlace.sentence(of: places).map { SafeText(untrusted: $0, limit: 80) }
+    return name + "  " + terminal + more + "  " + age + (what.map { "  " + $0 } ?? .empty)
+  }
+}
