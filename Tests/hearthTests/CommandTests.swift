@@ -295,7 +295,9 @@ extension EndToEnd {
     func serverLeaves() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("list")
-      #expect(try sandbox.serverProcess() != nil)
+      let server = try #require(try sandbox.serverProcess())
+      let name = try String(contentsOfFile: "/proc/\(server)/comm", encoding: .utf8)
+      #expect(name == "hearth\n")
       try waitUntil("the server leaves") { try sandbox.serverProcess() == nil }
     }
 

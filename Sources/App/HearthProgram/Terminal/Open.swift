@@ -41,9 +41,6 @@ struct Open: AsyncParsableCommand {
 
   @OptionGroup var options: CommonOptions
 
-  /// How many seconds a program takes to start and show its first lists.
-  private static let startTime = 3.0
-
   @MainActor
   func run() async throws {
     try screen.files.check()
@@ -219,7 +216,7 @@ struct Open: AsyncParsableCommand {
       program.add(.configured(read()))
     }
     terminal.whenAnswered { if look.note($0) { program.add(.configured(read())) } }
-    ProgramPages.release(after: Self.startTime)
+    ProgramPages.releaseOnceStarted()
     let ending = program.run()
     terminal.close()
     withExtendedLifetime((watch, signOut)) {}

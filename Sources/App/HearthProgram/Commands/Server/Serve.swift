@@ -139,6 +139,10 @@ struct Serve: AsyncParsableCommand {
     // Also runs when the server ends on its own, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: paths.data) } }
     try announce(server, at: paths, names: stores.names(), startTime: startTime)
+    if background {
+      ProcessName.set()
+      ProgramPages.releaseOnceStarted()
+    }
     try await server.waitUntilStopped()
   }
 
@@ -293,6 +297,14 @@ struct Stop: ParsableCommand {
     let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
     // The state follows the name, which is in parentheses and may contain anything.
     return status.split(separator: ")").last?.hasPrefix(" Z") ?? true
+  }
+}
+
+/// What lists of processes call this one.
+private enum ProcessName {
+  /// Sets the name, since that of a program which was started from `/proc/self/exe` is `exe`.
+  static func set() {
+    try? Data("hearth".utf8).write(to: URL(filePath: "/proc/self/comm"))
   }
 }
 
