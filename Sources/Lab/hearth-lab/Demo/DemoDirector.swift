@@ -94,8 +94,7 @@ final class DemoDirector {
   private func isPossible(_ scene: DemoScene) -> Bool {
     switch scene {
     case .race: true
-    // The last person is at a cable, unless there is only one.
-    case .cable: cable != nil && plan.actors.count > 1
+    case .cable: cable != nil && plan.hasSomebodyAtCable
     case .refusal: plan.stranger != nil
     case .kill: plan.database == nil
     }

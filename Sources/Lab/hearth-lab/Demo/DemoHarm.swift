@@ -66,21 +66,27 @@ final class DemoNemesis: Sendable {
   private let url: String
   private let board: DemoBoard
   private let cable: Cable?
+  private let isCableUsed: Bool
   private let work = DispatchQueue(label: "hearth.demo.harm")
   /// Races wait for the server, and must not hold up what lets it go on.
   private let races = DispatchQueue(label: "hearth.demo.races")
   private let state = NIOLockedValueBox(State())
 
   /// Makes a nemesis; without a cable, the server is not this program's to harm.
-  init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?) {
+  ///
+  /// - Parameter isCableUsed: Whether somebody is at the cable.
+  init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?, isCableUsed: Bool) {
     self.folder = folder
     self.url = url
     self.board = board
     self.cable = cable
+    self.isCableUsed = isCableUsed
   }
 
   /// What can be done.
-  var all: [DemoHarm] { cable == nil ? [.race] : DemoHarm.allCases }
+  var all: [DemoHarm] {
+    cable == nil ? [.race] : DemoHarm.allCases.filter { $0 != .cable || isCableUsed }
+  }
 
   /// Does something soon.
   func perform(_ harm: DemoHarm) {

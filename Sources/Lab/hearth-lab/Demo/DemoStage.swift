@@ -214,6 +214,8 @@ struct DemoPlan: Codable, Sendable {
   var own: TmuxServer.Pane
   /// The actors.
   var actors: [Actor] = []
+  /// Whether the last person is at a cable, as where there is more than one.
+  var hasSomebodyAtCable: Bool { database == nil && actors.count > 1 }
   /// Whether scenes are played.
   var presents: Bool
   /// After how many seconds the demonstration ends; nil for no limit.

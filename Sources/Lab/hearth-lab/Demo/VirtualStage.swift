@@ -61,7 +61,13 @@ final class VirtualStage {
     }
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
-    let nemesis = DemoNemesis(folder, url: url, board: board, cable: cable)
+    let nemesis = DemoNemesis(
+      folder,
+      url: url,
+      board: board,
+      cable: cable,
+      isCableUsed: plan.hasSomebodyAtCable
+    )
     // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
