@@ -455,9 +455,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       blog.perform(keyed, completion: report(keyed))
       return keyed
     }
+    let cause = database.causeOfWrites
     queue.async { [self] in
       if action.isDeletion { deleted.insert(key) }
+      database.writes(because: cause)
       blog.perform(action, on: subject(of: action), completion: report(action))
+      database.writes(because: nil)
     }
     return action
   }

@@ -266,10 +266,14 @@ extension Database {
     repo.observeDiagnostics(observer)
   }
 
-  /// Names what causes the writes that this thread makes until the next call; nil for nothing known.
+  /// Names what causes the writes that are made until the next call; nil for nothing known.
   ///
   /// Only an observer of diagnostics learns of it.
   package func writes(because cause: String?) {
     repo.writes(because: cause)
   }
+
+  /// What causes the writes that are made now, so that it can be named again where they are made
+  /// later.
+  package var causeOfWrites: String? { repo.causeOfWrites }
 }

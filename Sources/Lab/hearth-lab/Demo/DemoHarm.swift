@@ -72,9 +72,8 @@ final class DemoNemesis: Sendable {
   private let races = DispatchQueue(label: "hearth.demo.races")
   private let state = NIOLockedValueBox(State())
 
-  /// Makes a nemesis; without a cable, the server is not this program's to harm.
-  ///
-  /// - Parameter isCableUsed: Whether somebody is at the cable.
+  /// Makes a nemesis; without a cable, the server is not this program's to harm, and a cable at which
+  /// nobody is need not be cut.
   init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?, isCableUsed: Bool) {
     self.folder = folder
     self.url = url
