@@ -114,7 +114,7 @@ struct ProgramTests {
     }
     #expect(
       calls == [
-        .request(.follow(.recent)), .request(.hearNotices(true)),
+        .request(.shareReading(true)), .request(.follow(.recent)), .request(.hearNotices(true)),
         .write(.post(title: "Hello", body: "World")), .request(.stopFollowing(.recent)),
       ]
     )
