@@ -50,6 +50,35 @@ extension EndToEnd {
       #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
+    @Test(
+      "A report from the app is replayed to what its user saw, and replaces no file",
+      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+    )
+    func report() throws {
+      let sandbox = try Sandbox()
+      let tmux = Tmux(sandbox)
+      let pane = try tmux.open("\(Sandbox.program) --user ann")
+      try pane.waitFor("No posts yet")
+      try sandbox.hearth("post", "--title", "A strange post", "--body", "b", "--user", "bob")
+      try pane.waitFor("A strange post")
+      try pane.press("Enter")
+      try pane.waitFor("No comments yet")
+      let file = sandbox.directory + "/report.txt"
+      try pane.type(":report \(file)")
+      try pane.press("Enter")
+      try pane.waitFor("The report is in")
+      let text = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(text.contains("\n== doctor ==\n") && text.contains("A strange post"))
+      let script = try sandbox.hearth("replay", file, "--script")
+      #expect(script.status == 0, "\(script.errors)")
+      #expect(script.output.contains("as bob post A strange post | b"), "\(script.output)")
+      #expect(script.output.contains("key Enter"))
+      try pane.type(":report \(file)")
+      try pane.press("Enter")
+      try pane.waitFor("exists; remove it")
+      #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+    }
+
     @Test("A recording truncated by kill -9 is replayed, and invalid files are reported")
     func damaged() throws {
       let sandbox = try Sandbox()
