@@ -240,7 +240,7 @@ extension TerminalBenchmarks {
     Benchmark("terminal/first-paint", aims: [.atMost(.time(.milliseconds(60)))]) {
       let home = try TerminalHome(environment)
       try home.write(1_000)
-      let server = try home.start("--user", "first")
+      let server = try home.start(user: "first")
       try server.wait(for: "online")
       return {
         let start = ContinuousClock.now

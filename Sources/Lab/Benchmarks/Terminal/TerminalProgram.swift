@@ -206,11 +206,11 @@ final class TerminalHome {
     try run("import", file)
   }
 
-  /// Starts the program on a terminal.
+  /// Starts the program on a terminal, for a user who is not asked for a name.
   ///
   /// - Throws: ``LoadError`` when it cannot be started.
-  func start(_ arguments: String...) throws -> TerminalProgram {
-    try TerminalProgram(program, arguments: arguments, environment: variables)
+  func start(user: String = "reader") throws -> TerminalProgram {
+    try TerminalProgram(program, arguments: ["--user", user], environment: variables)
   }
 
   /// Runs a command to completion.
