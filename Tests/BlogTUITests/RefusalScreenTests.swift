@@ -44,6 +44,30 @@ struct RefusalScreenTests {
     #expect(model.messageLog.entries.last?.message.text.string == text)
   }
 
+  @Test("News hides no failure, and is among the messages", arguments: [0, 1, 2, 3])
+  func news(index: Int) {
+    var model = Fixture.loaded()
+    model.settings.choose(.flag(true), for: .notifications, from: .session)
+    let bob = Author(uid: "bob", name: "bob")
+    let news: [(Event, text: String)] = [
+      (.blog(.notice(.comment("p07", title: "Sourdough", by: bob))), "bob commented"),
+      (.blog(.renamed(Author(uid: "alice", name: "Al"))), "Your name is Al now"),
+      (.blog(.unnamed), "You are alice here"),
+      (.succeeded("The report is written"), "The report is written"),
+    ]
+    model.type("c")
+    model.send(.blog(.failed(.star("p12", true), reason: "no")))
+    model.send(news[index].0)
+    #expect(footer(model).contains("The star was not saved"))
+    #expect(
+      model.messageLog.entries.last?.message.text.string.contains(news[index].text) == true
+    )
+    model.type("d")
+    #expect(model.message == nil)
+    model.send(news[index].0)
+    #expect(footer(model).contains(news[index].text))
+  }
+
   @Test("A refused post returns to the form with the full reason until the next key")
   func post() {
     var model = Fixture.loaded()

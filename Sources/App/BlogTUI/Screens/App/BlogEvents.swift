@@ -43,7 +43,7 @@ extension Model {
     case .unnamed: askForName()
     case .renamed(let me):
       session.me = me
-      session.message = .note("Your name is \(me.name) now")
+      session.tell("Your name is \(me.name) now")
     case .roundTrip(let milliseconds):
       session.reading.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):

@@ -46,6 +46,14 @@ package struct Message: Hashable, Sendable {
   }
 }
 
+extension Session {
+  /// Shows news that no key asked for, unless a failure is in view, which nobody may have read yet.
+  mutating func tell(_ news: String) {
+    let note = Message.note(news)
+    if message?.kind == .failure { messageLog.add(note, at: now) } else { message = note }
+  }
+}
+
 /// The messages that the user got, including those that a later key has hidden.
 package struct MessageLog: Hashable, Sendable {
   /// A message and the time at which it appeared.

@@ -275,7 +275,7 @@ extension Session {
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications), !isMuted(notice) else { return [] }
     let text = notice.sentence(name: { name(of: $0.uid, named: $0.name) }, title: Self.title)
-    message = .note(text)
+    tell(text)
     if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
     reading.noticeAt = now
     return [.terminal(.notify(text))]

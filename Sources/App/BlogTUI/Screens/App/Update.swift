@@ -141,7 +141,7 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
       ?? .note("What you type is saved again")
     return problem == nil ? [] : [.terminal(.bell)]
   case .succeeded(let text):
-    model.session.message = .note(text)
+    model.session.tell(text)
     return []
   case .failed(let text):
     model.session.message = .failure(text)

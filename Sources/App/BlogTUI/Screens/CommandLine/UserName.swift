@@ -22,7 +22,7 @@ extension Model {
 
   /// Leaves the name as it is, and tells how to change it.
   mutating func keepName() {
-    session.message = .note("You are \(session.me.name) here; :name NAME changes that")
+    session.tell("You are \(session.me.name) here; :name NAME changes that")
   }
 
   /// Changes the name; without one, tells the present one.
