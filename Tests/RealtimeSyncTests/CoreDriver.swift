@@ -10,6 +10,8 @@ struct CoreDriver {
   private(set) var outputs: [RepoOutput] = []
   /// When the running timers are due.
   private var timers: [RepoTimer: Int64] = [:]
+  /// How often the client has woken up to check for signs of life.
+  private(set) var looks = 0
   private var lastToken: Int64 = 0
 
   init(configure: (inout RepoConfiguration) -> Void = { _ in }) {
@@ -21,7 +23,10 @@ struct CoreDriver {
   /// Feeds an input and returns its outputs.
   @discardableResult
   mutating func feed(_ input: RepoInput) -> [RepoOutput] {
-    if case .timerFired(let timer) = input { timers[timer] = nil }
+    if case .timerFired(let timer) = input {
+      timers[timer] = nil
+      if timer == .keepalive { looks += 1 }
+    }
     let result = core.handle(input, at: time)
     outputs += result
     for output in result {
@@ -59,9 +64,10 @@ struct CoreDriver {
     }
   }
 
-  /// Discards the outputs so far.
+  /// Discards the outputs and checks so far.
   mutating func forget() {
     outputs = []
+    looks = 0
   }
 
   mutating func token() -> RequestToken {

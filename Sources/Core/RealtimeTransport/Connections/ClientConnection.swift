@@ -99,7 +99,7 @@ package final class ClientConnection: Sendable {
   ///
   /// False if this cannot be determined, as on a Unix socket.
   package var isUploading: Bool {
-    guard case .open = state.value.phase,
+    guard case .tcp = target.endpoint, case .open = state.value.phase,
       let socket = state.value.channel as? any SocketOptionProvider
     else { return false }
     let uploading = NIOLoopBoundBox(false, eventLoop: eventLoop)

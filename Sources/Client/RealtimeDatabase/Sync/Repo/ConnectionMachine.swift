@@ -364,13 +364,23 @@ struct ConnectionMachine: Sendable {
     } ?? []
   }
 
-  /// The server answered a request or, if the number is nil, a ping.
+  /// The server answered a request.
   ///
   /// - Returns: The purpose of the request, or nil if none waits for this answer.
-  mutating func answered(_ number: Int64?, at time: RepoTime) -> RequestPurpose? {
+  mutating func answered(_ number: Int64, at time: RepoTime) -> RequestPurpose? {
     let purpose = modifySession { $0.answered(number, at: time.monotonic) } ?? nil
     if session?.requests.isEmpty == true { silences = 0 }
     return purpose
+  }
+
+  /// The server answered a ping.
+  mutating func ponged(at time: RepoTime) -> [RepoOutput] {
+    let look = modifySession { session in
+      session.life.ponged(at: time.monotonic)
+      return session.nextLook(at: time.monotonic)
+    }
+    if session?.requests.isEmpty == true { silences = 0 }
+    return [look ?? nil].compactMap(\.self)
   }
 
   /// Holds revoked listens back until a credential is answered, if one was sent.
@@ -515,10 +525,10 @@ private struct ServerSession: Sendable {
     life.sent(at: time)
   }
 
-  mutating func answered(_ number: Int64?, at time: Int64) -> RequestPurpose? {
-    let purpose = number.flatMap { requests.removeValue(forKey: $0) }
+  mutating func answered(_ number: Int64, at time: Int64) -> RequestPurpose? {
+    let purpose = requests.removeValue(forKey: number)
     if case .authenticate = purpose { pendingAuthentications -= 1 }
-    if number == nil { life.ponged(at: time) } else { life.answered(at: time) }
+    life.answered(at: time)
     return purpose
   }
 

@@ -69,9 +69,10 @@ struct LifeSigns: Sendable {
     isAlive(at: time)
   }
 
-  /// A ping was answered.
+  /// A ping was answered; so the check for a silence need not take place.
   mutating func ponged(at time: Int64) {
     isPinging = false
+    nextLook = nil
     probeDelay = min(2 * probeDelay, configuration.keepaliveInterval)
     isAlive(at: time)
   }

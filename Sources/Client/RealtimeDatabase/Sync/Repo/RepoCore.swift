@@ -211,7 +211,7 @@ package struct RepoCore: Sendable {
       log("the server asks clients not to reconnect: \(reason)")
       lost(connection.goOffline(.serverKill, at: now))
     case .error(let text): log("the server reports an error: \(text)")
-    case .pong: _ = connection.answered(nil, at: now)
+    case .pong: outputs += connection.ponged(at: now)
     case .response(let number, let response):
       if let purpose = connection.answered(number, at: now) { answered(purpose, with: response) }
     case .push(let push):
