@@ -16,7 +16,7 @@ enum ProgramPages {
   /// Code never changes, so nothing is lost: a page that is used again is mapped again from the
   /// system's page cache, without reading the disk.
   static func releaseOnceStarted() {
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + startTime) {
+    DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + startTime) {
       guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
         return
       }

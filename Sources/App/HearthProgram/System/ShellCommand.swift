@@ -96,7 +96,7 @@ enum ShellCommand {
         ended(CommandOutcome(name: job.name, output: output, failure: failure))
       },
       started: { process in
-        DispatchQueue.global().asyncAfter(deadline: .now() + patience) { run.end(process) }
+        DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + patience) { run.end(process) }
       }
     )
     guard case .success = result else {

@@ -126,7 +126,7 @@ struct Open: AsyncParsableCommand {
       obstacle: { server?.obstacle() },
       releaseMemory: {
         // By then the database and the screen have dropped it, too.
-        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) {
+        DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + 1) {
           ResidentMemory.giveBack()
         }
       }
