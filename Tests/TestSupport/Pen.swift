@@ -14,6 +14,9 @@ package struct Pen: Equatable, Sendable {
     return pen
   }
 
+  /// Whether one sees more of an empty cell than its background: it is underlined or reversed.
+  var isVisible: Bool { attributes.contains(4) || attributes.contains(7) }
+
   /// Applies the parameters of a control sequence.
   mutating func apply(_ text: String) {
     var numbers = text.split(separator: ";", omittingEmptySubsequences: false)[...]

@@ -155,9 +155,13 @@ extension NcursesTerminal {
     var start = column
     var text = ""
     var style = Style.plain
-    for cell in change.cells where !cell.isContinuation {
+    // Empty cells between texts cost no change of colours; those after the last text keep their
+    // own, since terminals can erase to the end of the row in plain colours only.
+    let textEnd = change.cells.lastIndex { !$0.isEmpty } ?? 0
+    for (index, cell) in change.cells.enumerated() where !cell.isContinuation {
       guard column + cell.width <= size.width else { break }
-      if cell.style != style {
+      let isUnaffected = index < textEnd && cell.looksTheSame(in: style)
+      if cell.style != style, !isUnaffected {
         flush(&text, at: Position(row: change.row, column: start), style: style)
         start = column
         style = cell.style

@@ -34,6 +34,18 @@ package struct Cell: Hashable, Sendable {
     return base.value >= 0x1F000 || (0x0590..<0x1100).contains(base.value)
   }
 
+  /// Whether it shows nothing but its background.
+  var isEmpty: Bool { cluster == .space && style.attributes.isDisjoint(with: Self.visible) }
+
+  /// The attributes that one sees in an empty cell.
+  private static let visible: Style.Attributes = [.underline, .reverse]
+
+  /// Whether another style would change nothing that one sees.
+  func looksTheSame(in other: Style) -> Bool {
+    isEmpty && style.background == other.background
+      && other.attributes.isDisjoint(with: Self.visible)
+  }
+
   /// Makes the cell in which the cluster begins.
   init(cluster: Cluster, style: Style) {
     self.cluster = cluster
