@@ -180,6 +180,40 @@ extension EndToEnd {
       #expect(root.count == 1)
     }
 
+    @Test("An import says whether the part of it that came before a refused one is there")
+    func refusedPart() throws {
+      let sandbox = try Sandbox()
+      let rules = sandbox.directory + "/rules.json"
+      try #"{"rules":{".read":true,"posts":{".write":true}}}"#
+        .write(toFile: rules, atomically: true, encoding: .utf8)
+      let server = try sandbox.serve([
+        "--port", "0", "--socket", sandbox.directory + "/run/blog.sock", "--data-dir",
+        sandbox.directory + "/blog", "--rules", rules,
+      ])
+      defer { server.process.terminate() }
+      let url = "http://127.0.0.1:\(server.port)?ns=hearth"
+      func importing(_ text: String) throws -> (outcome: Sandbox.Outcome, posts: Int) {
+        let outcome = try sandbox.hearth("import", "-", "--database", url, input: text)
+        let posts = try sandbox.hearth("get", "/posts", "--database", url).output
+        return (outcome, posts.count)
+      }
+      // Each is more than one step of an import: the first is awaited, and others are under way
+      // while the next one is read.
+      let long = String(repeating: "x", count: 150_000)
+      let many = (0..<8).map { "\"k\($0)\":\"\(long)\"" }.joined(separator: ",")
+      let first = try importing("{\"locked\":{\(many)},\"posts\":{\(many)}}")
+      #expect(first.outcome.status != 0)
+      #expect(first.outcome.errors.contains("ermission denied"), "\(first.outcome.errors)")
+      #expect(!first.outcome.errors.contains("a part of"), "\(first.outcome.errors)")
+      #expect(first.posts < 100)
+      for text in ["\"locked\":{\"a\":1}", "\"locked\":{\(many)}"] {
+        let later = try importing("{\"posts\":{\(many)},\(text)}")
+        #expect(later.outcome.status != 0)
+        #expect(later.outcome.errors.contains("only a part of the file has been imported"))
+        #expect(later.posts > long.count)
+      }
+    }
+
     @Test("Invalid data is rejected with its position, with and without a server")
     func refusals() throws {
       let sandbox = try Sandbox()

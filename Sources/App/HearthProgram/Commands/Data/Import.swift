@@ -127,7 +127,7 @@ struct Import: AsyncParsableCommand {
   private func send(_ source: ByteSource) async throws {
     let progress = ProgressLine("checking", counting: .bytes, of: source.size)
     try await read(source, showing: progress) { json in
-      var importer = TreeImporter(ImportRehearsal(), mode: mode)
+      var importer = TreeImporter(nil, mode: mode)
       try importer.addAll(&json)
     }
     let size = source.bytesRead
@@ -145,31 +145,45 @@ struct Import: AsyncParsableCommand {
     }
     defer { for stop in stops { stop.cancel() } }
     let count = try await read(source, showing: progress) { json in
-      var importer = TreeImporter(ImportBatch(), mode: mode)
-      var isFirst = true
+      let batch = ImportBatch()
+      var importer = TreeImporter(batch, mode: mode)
+      // The next batch is read while the server takes the one before; but nothing follows the first
+      // one until it has been accepted, so that nothing has been imported if it is refused.
+      var sent: Task<Void, any Error>?
       while try importer.addNext(&json) {
-        let bytes = importer.target.bytes
-        guard bytes > Self.batchBytes else { continue }
-        guard bytes > Self.entryBytes || Self.hasEntries(Path(importer.path)) else { continue }
+        guard batch.bytes > Self.batchBytes else { continue }
+        guard batch.bytes > Self.entryBytes || Self.hasEntries(Path(importer.path)) else {
+          continue
+        }
         hasSent.withLockedValue { $0 = true }
-        try await send(importer.target.takeAll(), with: session, isFirst: isFirst)
-        isFirst = false
+        try await sent?.value
+        let isFirst = sent == nil
+        let task = send(batch.takeAll(), with: session, isFirst: isFirst)
+        sent = task
+        if isFirst { try await task.value }
       }
-      try await send(importer.target.takeAll(), with: session, isFirst: isFirst)
+      try await sent?.value
+      try await send(batch.takeAll(), with: session, isFirst: sent == nil).value
       return importer.replacedCount
     }
     progress.finish(summary(of: source, entries: count))
   }
 
-  private func send(_ changes: [Change], with session: BlogSession, isFirst: Bool) async throws {
-    guard !changes.isEmpty else { return }
-    let deadline = session.startDeadline(options.timeout)
-    defer { deadline.cancel() }
-    do {
-      try await session.database.reference().apply(changes)
-    } catch {
-      if !isFirst { Output.message("only a part of the file has been imported") }
-      throw error
+  private func send(
+    _ changes: [Change],
+    with session: BlogSession,
+    isFirst: Bool
+  ) -> Task<Void, any Error> {
+    let (database, deadline) = (session.database, session.startDeadline(options.timeout))
+    return Task {
+      defer { deadline.cancel() }
+      guard !changes.isEmpty else { return }
+      do {
+        try await database.reference().apply(changes)
+      } catch {
+        if !isFirst { Output.message("only a part of the file has been imported") }
+        throw error
+      }
     }
   }
 }

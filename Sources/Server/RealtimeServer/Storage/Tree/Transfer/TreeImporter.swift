@@ -3,13 +3,13 @@ package import RealtimeCore
 /// What an import changes.
 package protocol ImportTarget {
   /// Replaces the data, or the priority, at a path.
-  mutating func apply(_ change: Change) throws
+  func apply(_ change: Change) throws
   /// Removes everything at a path, before nodes are inserted there and below it.
-  mutating func clear(_ keys: [ChildKey]) throws
+  func clear(_ keys: [ChildKey]) throws
   /// Adds a node at or below a path that has been cleared.
-  mutating func insert(_ node: Node, at keys: [ChildKey]) throws
+  func insert(_ node: Node, at keys: [ChildKey]) throws
   /// Removes the priorities, at a path and above it, of nodes without data below them.
-  mutating func prune(_ keys: [ChildKey]) throws
+  func prune(_ keys: [ChildKey]) throws
 }
 
 extension RowTree: ImportTarget {}
@@ -20,7 +20,7 @@ extension RowTree: ImportTarget {}
 /// value outgrows a row, all values around it that are still being collected are written first, and
 /// then its children one by one. A name that data cannot have, or that occurs twice in one object,
 /// is an error: to leave it out would lose data silently.
-package struct TreeImporter<Target: ImportTarget> {
+package struct TreeImporter {
   /// An object or array that has begun and not ended.
   private struct Level {
     let key: ChildKey?
@@ -44,8 +44,7 @@ package struct TreeImporter<Target: ImportTarget> {
     case priority
   }
 
-  /// What the importer changes.
-  package var target: Target
+  private let target: (any ImportTarget)?
   private let mode: ImportMode
   private var levels: [Level] = []
   /// The keys of the object or array that is being read.
@@ -59,7 +58,11 @@ package struct TreeImporter<Target: ImportTarget> {
   package private(set) var replacedCount = 0
 
   /// Makes an importer that has not read anything.
-  package init(_ target: Target, mode: ImportMode) {
+  ///
+  /// - Parameters:
+  ///   - target: What to change; nil to check the text only.
+  ///   - mode: What becomes of existing data.
+  package init(_ target: (any ImportTarget)?, mode: ImportMode) {
     self.target = target
     self.mode = mode
   }
@@ -173,12 +176,13 @@ package struct TreeImporter<Target: ImportTarget> {
       return try finish(node, as: level.key)
     }
     if !value.isEmpty {
-      return try target.apply(Change(Path(keys), to: value.withPriority(level.priority)))
+      try target?.apply(Change(Path(keys), to: value.withPriority(level.priority)))
+      return
     }
     if let priority = level.priority {
-      try target.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
+      try target?.apply(Change(Path(keys).appending(.priority), to: .leaf(priority)))
     }
-    if !level.isMerged { try target.prune(keys) }
+    if !level.isMerged { try target?.prune(keys) }
   }
 
   /// Adds a complete value to its parent, or writes it if the parent is being written.
@@ -204,8 +208,8 @@ package struct TreeImporter<Target: ImportTarget> {
       levels[index].isWritten = true
       let isBelow = index > 0 && !levels[index - 1].isMerged
       if !isBelow { replacedCount += 1 }
-      try target.clear(keys)
-      for (key, node) in levels[index].entries { try target.insert(node, at: keys + [key]) }
+      try target?.clear(keys)
+      for (key, node) in levels[index].entries { try target?.insert(node, at: keys + [key]) }
       levels[index].entries = []
     }
   }
@@ -215,10 +219,11 @@ package struct TreeImporter<Target: ImportTarget> {
       // Where entries are added to others, "null" stands for no entries.
       if node.isEmpty, levels.last != nil, mode.merges(Path(keys)) { return }
       replacedCount += 1
-      return try target.apply(Change(Path(keys), to: node))
+      try target?.apply(Change(Path(keys), to: node))
+      return
     }
-    try target.clear(keys)
-    if !node.isEmpty { try target.insert(node, at: keys) }
+    try target?.clear(keys)
+    if !node.isEmpty { try target?.insert(node, at: keys) }
   }
 
   // MARK: Checks
