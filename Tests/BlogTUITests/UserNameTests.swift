@@ -11,6 +11,7 @@ struct UserNameTests {
   private func asked() -> Model {
     var model = Fixture.loaded()
     #expect(model.send(.blog(.unnamed)) == [])
+    model.send(.tick(now: Fixture.now + 500))
     return model
   }
 
@@ -66,6 +67,21 @@ struct UserNameTests {
     #expect(model.message?.text.string == "You are alice here; :name NAME changes that")
     model.type("x")
     #expect(model.composer?.title.text == "x")
+  }
+
+  @Test(
+    "What is typed as the question opens goes to the screen",
+    arguments: [("cTea", .compose), ("?", .help), ("q", .list), ("x", .list)] as [(String, Context)]
+  )
+  func unnoticed(typed: String, context: Context) {
+    var model = Fixture.loaded()
+    model.send(.blog(.unnamed))
+    model.send(.tick(now: Fixture.now + 499))
+    model.type(.text(typed))
+    #expect(model.context == context)
+    #expect(model.me.name == "alice" && model.commandLine == nil)
+    if context == .compose { #expect(model.composer?.title.text == "Tea") }
+    #expect(model.messageLog.entries.contains { $0.message.text.string.contains(":name NAME") })
   }
 
   @Test("The name of the database is adopted without a word at the start, and told later")

@@ -14,6 +14,8 @@ extension EndToEnd {
       let tmux = Tmux(sandbox)
       let first = try tmux.open(Self.program)
       try first.waitFor("What shall others call you?")
+      // What is typed before anybody can have noticed the question is no answer.
+      usleep(700_000)
       try first.press("C-u")
       try first.type("Ann B.")
       try first.press("Enter")

@@ -171,6 +171,10 @@ extension Model {
     }
     // Releasing the button is not another key: it answers no question and hides no message.
     if case .mouse(let event) = key, event.kind == .release { return [] }
+    if closeUnnoticedQuestion() {
+      defer { if session.message == nil { keepName() } }
+      return handle(key)
+    }
     let context = self.context
     if !Frame.isLargeEnough(session.size), !context.isTyping {
       return handleBlindly(key, in: context)

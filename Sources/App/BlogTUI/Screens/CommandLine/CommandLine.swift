@@ -17,10 +17,15 @@ package struct Completion: Hashable, Sendable {
 /// The line in which a command is typed, with its completions and the history; or the answer to a
 /// question.
 package struct CommandLine: Equatable, Sendable {
-  /// A question, in many words and in few.
+  /// A question that opens by itself, in many words and in few.
   struct Question: Equatable {
+    /// How long it takes to notice it, in milliseconds: what is typed before is no answer.
+    static let noticing: Int64 = 500
+
     let long: SafeText
     let short: SafeText
+    /// When it was asked, in milliseconds since 1970.
+    let askedAt: Int64
   }
 
   /// What the line answers; nil for a command.

@@ -8,9 +8,25 @@ extension Model {
     commandLine = CommandLine(
       answer: session.me.name,
       limit: Author.longestName,
-      to: .init(long: "What shall others call you?", short: "Your name:")
+      to: .init(
+        long: "What shall others call you?",
+        short: "Your name:",
+        askedAt: session.now
+      )
     )
     relayout()
+  }
+
+  /// Closes the question if a key that was meant for the screen arrives as it opens.
+  ///
+  /// - Returns: Whether it was closed.
+  mutating func closeUnnoticedQuestion() -> Bool {
+    guard let question = commandLine?.question,
+      session.now < question.askedAt + CommandLine.Question.noticing
+    else { return false }
+    commandLine = nil
+    relayout()
+    return true
   }
 
   /// Takes the answer; what cannot be a name stays in the line.
