@@ -108,6 +108,14 @@ struct QueryTests {
     #expect(Query(index: .key).evaluate(node) == node)
   }
 
+  @Test("shares the children with the node when it selects all of them")
+  func shared() throws {
+    let names = (0..<100).map { "\"c\($0)\":\($0)" }
+    let node = try Node(text: "{\(names.joined(separator: ","))}")
+    #expect(Query(limit: Query.Limit(100, side: .last)).evaluate(node).isSame(as: node))
+    #expect(!Query(limit: Query.Limit(99, side: .last)).evaluate(node).isSame(as: node))
+  }
+
   @Test("selects nothing from a leaf when it filters, and the leaf otherwise")
   func leaf() {
     #expect(Query(limit: Query.Limit(5, side: .first)).evaluate(.integer(5)).isEmpty)

@@ -200,6 +200,8 @@ package struct Query: Hashable, Sendable {
   package func evaluate(_ node: Node) -> Node {
     if loadsAllData { return node }
     let selected = select(from: IndexedNode(node, by: index))
+    // Without a copy, a view's two versions of many children share their memory.
+    if selected.count == node.childCount, node.children != nil { return node.withPriority(nil) }
     return Node(
       sortedChildren: selected.map { (key: $0.key, value: $0.node) }.sorted { $0.key < $1.key }
     )
