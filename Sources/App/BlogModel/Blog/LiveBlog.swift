@@ -83,7 +83,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
     /// The selection, with one more to tell whether there are earlier ones.
-    var all = OrderedSnapshots<Comment>(by: .key)
+    var all = OrderedComments()
 
     init(_ length: Int, of comments: DatabaseReference) {
       self.length = length
@@ -91,7 +91,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
 
     var hasEarlier: Bool { all.elements.count > length }
-    var elements: [Comment] { Array(all.elements.suffix(length)) }
+    var elements: [Comment] { hasEarlier ? all.elements.suffix(length) : all.elements }
   }
 
   /// Makes a live blog, whose queue becomes the callback queue of the database.
@@ -408,13 +408,13 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     among length: Int
   ) {
     if length == opened[post]?.comments.length {
-      guard opened[post]?.comments.all.take(event, of: snapshot, as: Comment(snapshot)) == true
+      guard opened[post]?.comments.all.take(event, of: snapshot) == true
       else { return }
       queue.async { [weak self] in self?.publishComments(of: post) }
       return
     }
     guard opened[post]?.longer?.length == length else { return }
-    _ = opened[post]?.longer?.all.take(event, of: snapshot, as: Comment(snapshot))
+    _ = opened[post]?.longer?.all.take(event, of: snapshot)
     guard let old = opened[post]?.comments, let new = opened[post]?.longer, new.all.isLoaded else {
       return
     }
@@ -468,11 +468,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   /// What the lists and the open post know of what an action is about.
   private func subject(of action: BlogAction) -> Blog.Subject {
     let comments = action.post.flatMap { opened[$0]?.comments.all }
-    let comment = action.comment.flatMap { comments?.element($0) }
+    let comment = action.comment.flatMap { comments?.comment($0) }
     return Blog.Subject(
       post: action.post.flatMap(known),
       comment: comment,
-      parent: comment?.parent.flatMap { comments?.element($0) }
+      parent: comment?.parent.flatMap { comments?.comment($0) }
     )
   }
 

@@ -64,7 +64,7 @@ struct FeedPage {
     } else if event != .value {
       held.removeAll { $0.id == snapshot.key }
     }
-    _ = part.entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
+    part.entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
   /// The index of the upcoming part with this token.
@@ -78,7 +78,7 @@ struct FeedPage {
     by index: Index
   ) {
     guard let number = nextIndex(token) else { return }
-    _ = next[number].entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
+    next[number].entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
   }
 
   /// The range to settle to; nil unless the last burst of events has left the part showing too much

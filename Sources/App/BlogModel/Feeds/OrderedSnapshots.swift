@@ -13,11 +13,9 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   private var positions: [IndexEntry] = []
   /// The positions by key.
   private var known: [String: IndexEntry] = [:]
-  /// Whether anything has changed since the elements were last read.
-  private var isDirty = false
 
   /// Makes an empty selection with this order.
-  init(by index: Index = .priority) {
+  init(by index: Index) {
     self.index = index
   }
 
@@ -52,7 +50,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     return range.lowerBound
   }
 
-  /// Takes an event, and returns whether it is the first since the elements were last read.
+  /// Takes an event.
   ///
   /// A child that cannot be read as an element is left out.
   ///
@@ -61,7 +59,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     _ event: DataEventType,
     of snapshot: DataSnapshot,
     as element: @autoclosure () -> Element?
-  ) -> Bool {
+  ) {
     switch event {
     case .value: isLoaded = true
     case .childRemoved: remove(snapshot.key)
@@ -69,13 +67,6 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
       remove(snapshot.key)
       if let element = element() { insert(element, at: position(of: snapshot)) }
     }
-    defer { isDirty = true }
-    return !isDirty
-  }
-
-  /// Marks the elements as read.
-  mutating func clean() {
-    isDirty = false
   }
 
   private func position(of snapshot: DataSnapshot) -> IndexEntry {

@@ -46,21 +46,49 @@ package struct Post: Hashable, Sendable, Identifiable, Codable {
 }
 
 /// A comment on a post.
-package struct Comment: Hashable, Sendable, Identifiable, Codable {
+///
+/// There may be very many, so it holds no text of its own: a comment that was read refers to the
+/// data in the database's memory, and takes 40 bytes beside it.
+package struct Comment: Sendable, Identifiable {
+  /// A key in a form that takes no memory of its own, by which comments are found and ordered.
+  package struct Key: Hashable, Comparable, Sendable {
+    private let key: ChildKey
+
+    /// Makes a key.
+    package init(_ id: String) { key = ChildKey(id) }
+
+    /// Whether the comment with one key comes before the comment with another.
+    package static func < (left: Key, right: Key) -> Bool { left.key < right.key }
+
+    fileprivate var text: String { key.text }
+  }
+
   /// The key, a push id.
-  package let id: String
+  package let key: Key
+  private let fields: ChildMap?
+  /// The time of creation; the lowest number if the key does not tell.
+  private let created: Int64
+
+  /// The key, a push id.
+  package var id: String { key.text }
   /// The identifier of the author.
-  package var uid: String
+  package var uid: String { string(.uid) ?? "" }
   /// The author's name at the time of writing.
-  package var author: String
+  package var author: String { string(.author) ?? "" }
   /// The text; it may have several lines.
-  package var text: String
+  package var text: String { string(.commentText) ?? "" }
   /// The key of the comment it replies to; nil if it is about the post itself.
   ///
   /// Programs that do not know replies ignore this field and show the comment like any other.
-  package var parent: String?
+  package var parent: String? { string(.parent) }
+  /// The key of the comment it replies to; nil if it is about the post itself.
+  package var parentKey: Key? { parent.map { Key($0) } }
   /// When the comment was created, in milliseconds since 1970; nil if its key does not tell.
-  package var createdAt: Int64?
+  package var createdAt: Int64? { created == .min ? nil : created }
+
+  private func string(_ key: ChildKey) -> String? {
+    if case .string(let text)? = fields?[key]?.leafValue { text } else { nil }
+  }
 
   /// Makes a comment.
   package init(
@@ -71,12 +99,69 @@ package struct Comment: Hashable, Sendable, Identifiable, Codable {
     parent: String? = nil,
     createdAt: Int64? = nil
   ) {
-    self.id = id
-    self.uid = uid
-    self.author = author
-    self.text = text
-    self.parent = parent
-    self.createdAt = createdAt
+    key = Key(id)
+    created = createdAt ?? .min
+    let parent = parent.map { Node.string($0) } ?? .empty
+    fields =
+      Node(sortedChildren: [
+        (.author, .string(author)), (.parent, parent), (.commentText, .string(text)),
+        (.uid, .string(uid)),
+      ]).children?.map
+  }
+
+  /// The comment with another text.
+  package func with(text: String) -> Comment {
+    Comment(
+      id: id,
+      uid: uid,
+      author: author,
+      text: text,
+      parent: parent,
+      createdAt: createdAt
+    )
+  }
+}
+
+extension Comment: Hashable {
+  /// Whether both show the same, whatever else the database has about them.
+  package static func == (left: Comment, right: Comment) -> Bool {
+    left.key == right.key && left.created == right.created
+      && (left.fields == right.fields
+        || (left.uid == right.uid && left.author == right.author && left.text == right.text
+          && left.parent == right.parent))
+  }
+
+  /// Adds the key to a hash.
+  package func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+extension Comment: Codable {
+  private enum CodingKeys: CodingKey {
+    case id, uid, author, text, parent, createdAt
+  }
+
+  /// Reads a comment from a recording.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try values.decode(String.self, forKey: .id),
+      uid: try values.decode(String.self, forKey: .uid),
+      author: try values.decode(String.self, forKey: .author),
+      text: try values.decode(String.self, forKey: .text),
+      parent: try values.decodeIfPresent(String.self, forKey: .parent),
+      createdAt: try values.decodeIfPresent(Int64.self, forKey: .createdAt)
+    )
+  }
+
+  /// Writes a comment to a recording.
+  package func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(id, forKey: .id)
+    try values.encode(uid, forKey: .uid)
+    try values.encode(author, forKey: .author)
+    try values.encode(text, forKey: .text)
+    try values.encodeIfPresent(parent, forKey: .parent)
+    try values.encodeIfPresent(createdAt, forKey: .createdAt)
   }
 }
 
@@ -112,16 +197,10 @@ extension Post {
 extension Comment {
   /// Reads a comment; nil if there is none.
   package init?(_ snapshot: DataSnapshot) {
-    let node = snapshot.node
-    guard node.childCount > 0 else { return nil }
-    self.init(
-      id: snapshot.key,
-      uid: node.text(.uid),
-      author: node.text(.author),
-      text: node.text(.commentText),
-      parent: snapshot.text("parent"),
-      createdAt: PushID.time(of: snapshot.key)
-    )
+    guard let children = snapshot.node.children else { return nil }
+    key = Key(snapshot.key)
+    fields = children.map
+    created = PushID.time(of: snapshot.key) ?? .min
   }
 
   /// The comment as it is stored.

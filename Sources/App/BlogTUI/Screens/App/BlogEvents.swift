@@ -147,7 +147,7 @@ extension Model {
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
     for case .written(.editComment(post, id, let text), _) in session.reading.changes {
-      comment.text = text
+      comment = comment.with(text: text)
     }
     return comment
   }
