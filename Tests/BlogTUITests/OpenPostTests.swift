@@ -1,4 +1,5 @@
 import BlogModel
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -215,5 +216,57 @@ struct OpenPostTests {
     model.send(.blog(.post("p10", nil)))
     model.send(.blog(.comments("p10", [])))
     #expect(model.rows == before)
+  }
+}
+
+extension OpenPostTests {
+  @Test("Comments that come, go and change keep the lines right", arguments: 1...20)
+  func heights(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let all = (0..<60).map { number in
+      BlogComment(
+        id: "c\(100 + number)",
+        uid: "u\(number % 3)",
+        author: "bob",
+        text: String(repeating: "word ", count: Int.random(in: 1...40, using: &random)),
+        parent: number % 4 == 3 ? "c\(100 + Int.random(in: 0..<number, using: &random))" : nil
+      )
+    }
+    var layout = PostLayout()
+    for _ in 0..<20 {
+      var comments = all.filter { _ in Int.random(in: 0..<3, using: &random) > 0 }
+      let changed = Int.random(in: 0..<all.count, using: &random)
+      if changed < comments.count { comments[changed] = comments[changed].with(text: "short") }
+      let folded = Set(all.filter { _ in Int.random(in: 0..<9, using: &random) == 0 }.map(\.id))
+      let rows = CommentThreads.rows(of: comments, folded: folded)
+      let unread = rows.randomElement(using: &random)?.comment.id
+      let muted: Set<String> = Bool.random(using: &random) ? ["u1"] : []
+      func update(_ layout: inout PostLayout) {
+        layout.update(
+          post: Fixture.posts[0],
+          comments: rows,
+          firstUnread: unread,
+          muted: muted,
+          source: .raw,
+          width: 40
+        )
+      }
+      var fresh = PostLayout()
+      update(&layout)
+      update(&fresh)
+      #expect(layout == fresh)
+      let lines = layout.lines(in: 0..<layout.lineCount)
+      #expect(lines.count == layout.lineCount)
+      for index in rows.indices {
+        let range = layout.range(of: index)
+        #expect(lines[range.lowerBound] == .commentHeading(index))
+        #expect(lines[range.upperBound] == .blank)
+        #expect(range.allSatisfy { layout.comment(at: $0) == index })
+      }
+      #expect(lines.count { $0 == .unread } == (unread == nil ? 0 : 1))
+      let part = Int.random(in: 0..<lines.count, using: &random)
+      let end = min(lines.count, part + 10)
+      #expect(layout.lines(in: part..<end) == Array(lines[part..<end]))
+    }
   }
 }

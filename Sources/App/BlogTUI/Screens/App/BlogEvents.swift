@@ -143,7 +143,7 @@ extension Model {
 
   /// The comment as it was before the edit that was refused.
   private func original(of id: String, on post: PostID) -> Comment {
-    let known = openPost?.id == post ? openPost?.comments?.first { $0.id == id } : nil
+    let known = openPost?.id == post ? openPost?.comment(id) : nil
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
     for case .written(.editComment(post, id, let text), _) in session.reading.changes {

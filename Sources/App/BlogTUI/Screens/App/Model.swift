@@ -117,7 +117,7 @@ extension Model {
     else { return false }
     guard session.feed.phase != .loading, session.feed.phase != .idle else { return false }
     guard let openPost else { return true }
-    return openPost.comments != nil && (openPost.post != nil || openPost.isGone)
+    return openPost.hasComments && (openPost.post != nil || openPost.isGone)
   }
 
   /// How long the screen stays accurate if nothing happens; nil means forever.

@@ -195,7 +195,7 @@ extension Model {
     session.reading.take(readState)
     noteReadState()
     // After the first report, another terminal may have marked the post as unread on purpose.
-    let marks = isFirst && openPost?.comments != nil ? markOpenPostRead() : []
+    let marks = isFirst && openPost?.hasComments == true ? markOpenPostRead() : []
     return isFirst ? marks + session.noteOldStars() : marks
   }
 

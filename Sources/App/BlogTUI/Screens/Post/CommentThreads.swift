@@ -1,7 +1,13 @@
 import BlogModel
 
-/// Arranges comments so that answers follow the comments that they answer.
-enum CommentThreads {
+/// Comments in display order: each is followed by its answers, oldest first.
+///
+/// No comment is lost, whatever the database contains: an answer is attached only to an earlier
+/// comment that exists; otherwise it is treated like any other comment.
+///
+/// It refers to the comments and does not copy them. As long as nobody has answered, their own
+/// order is the order, and it takes no memory.
+struct CommentThreads: Equatable {
   /// A comment as displayed.
   struct Row: Equatable {
     let comment: Comment
@@ -13,48 +19,78 @@ enum CommentThreads {
     let isFolded: Bool
   }
 
-  /// The comments in display order: each is followed by its answers, oldest first.
-  ///
-  /// No comment is lost, whatever the database contains: an answer is attached only to an earlier
-  /// comment that exists; otherwise it is treated like any other comment.
+  /// Where a comment is displayed.
+  private struct Place: Equatable {
+    let index: Int32
+    let depth: Int32
+    let answers: Int32
+    let isFolded: Bool
+  }
+
+  /// All comments, oldest first, including those that are hidden.
+  private(set) var all: [Comment] = []
+  /// The visible comments in display order; nil if those are all in their own order.
+  private var places: [Place]?
+
+  /// The visible rows.
   ///
   /// - Parameters:
   ///   - comments: The comments, oldest first, each key once.
   ///   - folded: The keys of the comments whose answers are hidden.
-  /// - Returns: The visible rows.
+  /// - Returns: The rows.
   /// - Complexity: O(n)
-  static func rows(of comments: [Comment], folded: Set<String>) -> [Row] {
-    var indices: [String: Int] = [:]
+  static func rows(of comments: [Comment], folded: Set<String>) -> CommentThreads {
+    CommentThreads(all: comments, places: places(of: comments, folded: folded))
+  }
+
+  private static func places(of comments: [Comment], folded: Set<String>) -> [Place]? {
+    guard comments.contains(where: { $0.parentKey != nil }) else { return nil }
+    var indices: [Comment.Key: Int] = [:]
     var parents = [Int?](repeating: nil, count: comments.count)
     var children: [Int: [Int]] = [:]
     for (index, comment) in comments.enumerated() {
       // Only earlier comments are in the table, so no cycle can arise.
-      if let parent = comment.parent.flatMap({ indices[$0] }) {
+      if let parent = comment.parentKey.flatMap({ indices[$0] }) {
         parents[index] = parent
         children[parent, default: []].append(index)
       }
-      indices[comment.id] = index
+      indices[comment.key] = index
     }
-    guard !children.isEmpty else {
-      return comments.map { Row(comment: $0, depth: 0, answers: 0, isFolded: false) }
-    }
+    guard !children.isEmpty else { return nil }
+    let folded = Set(folded.map(Comment.Key.init))
     var answers = [Int](repeating: 0, count: comments.count)
     for index in comments.indices.reversed() {
       if let parent = parents[index] { answers[parent] += answers[index] + 1 }
     }
-    var rows: [Row] = []
+    var places: [Place] = []
     // A stack instead of recursion: a chain of answers may be arbitrarily long.
     var stack = comments.indices.reversed().filter { parents[$0] == nil }.map { ($0, 0) }
     while let (index, depth) = stack.popLast() {
-      let comment = comments[index]
-      let isFolded = answers[index] > 0 && folded.contains(comment.id)
-      rows.append(
-        Row(comment: comment, depth: depth, answers: answers[index], isFolded: isFolded)
+      let isFolded = answers[index] > 0 && folded.contains(comments[index].key)
+      places.append(
+        Place(
+          index: Int32(clamping: index),
+          depth: Int32(clamping: depth),
+          answers: Int32(clamping: answers[index]),
+          isFolded: isFolded
+        )
       )
       guard !isFolded else { continue }
       for child in (children[index] ?? []).reversed() { stack.append((child, depth + 1)) }
     }
-    return rows
+    return places
+  }
+
+  /// The visible comments.
+  var comments: [Comment] { places?.map { all[Int($0.index)] } ?? all }
+
+  /// The visible comment at an index.
+  func comment(at index: Int) -> Comment { all[places.map { Int($0[index].index) } ?? index] }
+
+  /// The index of a visible comment; nil if it is not visible.
+  func index(of id: String) -> Int? {
+    let key = Comment.Key(id)
+    return indices.first { comment(at: $0).key == key }
   }
 
   /// The keys of the comments that a comment answers, directly or indirectly.
@@ -62,13 +98,30 @@ enum CommentThreads {
   /// - Complexity: O(n) in the number of comments.
   static func ancestors(of id: String, in comments: [Comment]) -> [String] {
     var found: [String] = []
-    var wanted = id
+    var wanted = Comment.Key(id)
     // They all come before it, so one pass from the end finds them.
-    for comment in comments.reversed() where comment.id == wanted {
+    for comment in comments.reversed() where comment.key == wanted {
       if comment.id != id { found.append(comment.id) }
-      guard let parent = comment.parent else { break }
+      guard let parent = comment.parentKey else { break }
       wanted = parent
     }
     return found
+  }
+}
+
+extension CommentThreads: RandomAccessCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { places?.count ?? all.count }
+
+  subscript(index: Int) -> Row {
+    guard let place = places?[index] else {
+      return Row(comment: all[index], depth: 0, answers: 0, isFolded: false)
+    }
+    return Row(
+      comment: all[Int(place.index)],
+      depth: Int(place.depth),
+      answers: Int(place.answers),
+      isFolded: place.isFolded
+    )
   }
 }

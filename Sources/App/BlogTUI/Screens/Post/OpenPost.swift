@@ -10,10 +10,10 @@ package struct OpenPost: Equatable, Sendable {
   package private(set) var post: Post?
   /// Whether the post was deleted.
   package private(set) var isGone = false
-  /// The visible comments, each followed by its answers; nil until they arrive.
-  package private(set) var comments: [Comment]?
-  /// The depth and the number of answers of each visible comment.
-  private(set) var rows: [CommentThreads.Row] = []
+  /// Whether the comments have arrived.
+  private(set) var hasComments = false
+  /// The visible comments, each followed by its answers.
+  private(set) var rows = CommentThreads()
   /// The comments whose answers are hidden.
   private(set) var folded: Set<String> = []
   /// The selected comment; nil if the post itself is selected.
@@ -55,8 +55,6 @@ package struct OpenPost: Equatable, Sendable {
   private var readBefore: ReadState?
   /// All comments in the database, including those about to be deleted.
   private var allComments: [Comment]?
-  /// The comments that are not about to be deleted, oldest first, each once.
-  private var present: [Comment] = []
   private var hidden: Set<String> = []
   /// The people of whose comments only the headings are shown.
   private(set) var muted: Set<String> = []
@@ -107,25 +105,20 @@ package struct OpenPost: Equatable, Sendable {
     return .request(.showEarlierComments(id))
   }
 
+  /// The visible comments, each followed by its answers; nil until they arrive.
+  package var comments: [Comment]? { hasComments ? rows.comments : nil }
   /// The index of the selected comment.
-  package var selectedIndex: Int? {
-    selection.flatMap { id in comments?.firstIndex { $0.id == id } }
-  }
-  package var selectedComment: Comment? { selectedIndex.flatMap { comments?[$0] } }
+  package var selectedIndex: Int? { selection.flatMap { rows.index(of: $0) } }
+  package var selectedComment: Comment? { selectedIndex.map { rows.comment(at: $0) } }
+  /// The visible comment with a key.
+  func comment(_ id: String) -> Comment? { rows.index(of: id).map { rows.comment(at: $0) } }
   /// The indices of the lines in view.
-  package var visibleRange: Range<Int> { top..<min(layout.lines.count, top + capacity) }
+  package var visibleRange: Range<Int> { top..<min(layout.lineCount, top + capacity) }
   /// The number of comments that begin below the last visible line.
-  package var commentsBelow: Int {
-    layout.ranges.reversed().prefix { $0.lowerBound >= top + capacity }.count
-  }
+  package var commentsBelow: Int { rows.count - layout.firstComment(from: top + capacity) }
   /// Whether the end of the text is in view.
-  var isAtEnd: Bool { top + capacity >= contentCount }
-
-  /// The number of lines, apart from a blank one at the end.
-  private var contentCount: Int {
-    layout.lines.last == .blank ? layout.lines.count - 1 : layout.lines.count
-  }
-  var lastTop: Int { max(0, contentCount - capacity) }
+  var isAtEnd: Bool { top + capacity >= layout.contentCount }
+  var lastTop: Int { max(0, layout.contentCount - capacity) }
 
   /// Updates the post; nil means that it was deleted.
   mutating func update(post new: Post?) {
@@ -138,43 +131,49 @@ package struct OpenPost: Equatable, Sendable {
   /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
     allComments = new
-    var keys: Set<String> = hidden
-    present = new.filter { keys.insert($0.id).inserted }
-    if let wanted { unfold(to: wanted) }
-    if let awaited { unfold(to: awaited) }
+    let present = present(of: new)
+    for id in [wanted, awaited] { if let id { unfold(to: id, in: present) } }
     let shown = CommentThreads.rows(of: present, folded: folded)
-    guard shown != rows || comments == nil else { return }
-    let unique = shown.map(\.comment)
-    let seen = Set(unique.map(\.id))
-    let isFirst = comments == nil
-    let follows = isAtEnd && comments != nil && (top > 0 || isWriting || isLastSelected)
+    guard shown != rows || !hasComments else { return }
+    let isFirst = !hasComments
+    let follows = isAtEnd && hasComments && (top > 0 || isWriting || isLastSelected)
     let neighbour = selectedIndex
     rows = shown
-    comments = unique
-    if let selection, !seen.contains(selection) {
+    hasComments = true
+    if let selection, shown.index(of: selection) == nil {
       // If the selected comment is folded away, its nearest visible ancestor is selected. If it is
       // gone, the next comment is selected, or otherwise the previous one.
-      let index = min(neighbour ?? 0, unique.count - 1)
-      let visible = CommentThreads.ancestors(of: selection, in: present).first(where: seen.contains)
-      self.selection = visible ?? (index >= 0 ? unique[index].id : nil)
+      let index = min(neighbour ?? 0, shown.count - 1)
+      let above = CommentThreads.ancestors(of: selection, in: present)
+      self.selection =
+        above.first { shown.index(of: $0) != nil }
+        ?? (index >= 0 ? shown.comment(at: index).id : nil)
     }
     if isFirst { findFirstUnread() }
     rebuild(width: layout.width)
     if follows { followEnd() }
-    if let id = awaited, let index = unique.firstIndex(where: { $0.id == id }) {
+    if let id = awaited, let index = shown.index(of: id) {
       awaited = nil
-      reveal(layout.ranges[index])
+      reveal(layout.range(of: index))
     }
-    if let id = wanted, let index = unique.firstIndex(where: { $0.id == id }) {
+    if let id = wanted, let index = shown.index(of: id) {
       wanted = nil
       select(index)
     }
   }
 
+  /// The comments that are not about to be deleted, each once; without a copy if that is all.
+  private func present(of comments: [Comment]) -> [Comment] {
+    let isAscending = zip(comments, comments.dropFirst()).allSatisfy { $0.key < $1.key }
+    if hidden.isEmpty, isAscending { return comments }
+    var keys = Set(hidden.map(Comment.Key.init))
+    return comments.filter { keys.insert($0.key).inserted }
+  }
+
   /// The number of comments, including folded ones; nil until they arrive.
-  package var commentCount: Int? { comments == nil ? nil : present.count }
+  package var commentCount: Int? { hasComments ? rows.all.count : nil }
   /// The key of the newest comment, including folded ones.
-  var newestComment: String? { present.last?.id }
+  var newestComment: String? { rows.all.last?.id }
 
   // MARK: Folding
 
@@ -185,12 +184,12 @@ package struct OpenPost: Equatable, Sendable {
   mutating func toggleFold() -> Bool {
     guard let index = selectedIndex else { return false }
     let row = rows[index]
-    let above = CommentThreads.ancestors(of: row.comment.id, in: present)
+    let above = CommentThreads.ancestors(of: row.comment.id, in: rows.all)
     guard let id = row.answers > 0 ? row.comment.id : above.first else { return false }
     if folded.remove(id) == nil { folded.insert(id) }
     selection = id
     refold()
-    if let index = selectedIndex { reveal(layout.ranges[index]) }
+    if let index = selectedIndex { reveal(layout.range(of: index)) }
     return true
   }
 
@@ -200,13 +199,13 @@ package struct OpenPost: Equatable, Sendable {
     folded =
       folded.isEmpty ? Set(rows.filter { $0.answers > 0 && $0.depth == 0 }.map(\.comment.id)) : []
     refold()
-    if let index = selectedIndex { reveal(layout.ranges[index]) }
+    if let index = selectedIndex { reveal(layout.range(of: index)) }
     return true
   }
 
   /// Unfolds whatever hides a comment.
-  private mutating func unfold(to id: String) {
-    folded.subtract(CommentThreads.ancestors(of: id, in: present))
+  private mutating func unfold(to id: String, in comments: [Comment]) {
+    folded.subtract(CommentThreads.ancestors(of: id, in: comments))
   }
 
   private mutating func refold() {
@@ -232,7 +231,7 @@ package struct OpenPost: Equatable, Sendable {
     guard readBefore == nil else { return }
     readBefore = state
     self.me = me
-    guard comments != nil else { return }
+    guard hasComments else { return }
     findFirstUnread()
     rebuild(width: layout.width)
   }
@@ -242,7 +241,7 @@ package struct OpenPost: Equatable, Sendable {
     guard let readBefore else { return }
     let last = readBefore.lastComment(on: id)
     firstUnread =
-      comments?.first { comment in
+      rows.lazy.map(\.comment).first { comment in
         guard comment.uid != me, !muted.contains(comment.uid) else { return false }
         if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
         return (comment.createdAt ?? 0) > readBefore.before
@@ -252,33 +251,31 @@ package struct OpenPost: Equatable, Sendable {
   /// Selects the first unread comment; returns false if there is none.
   mutating func selectFirstUnread() -> Bool {
     if let firstUnread {
-      unfold(to: firstUnread)
+      unfold(to: firstUnread, in: rows.all)
       refold()
     }
-    guard let firstUnread, let index = comments?.firstIndex(where: { $0.id == firstUnread }) else {
-      return false
-    }
+    guard let firstUnread, let index = rows.index(of: firstUnread) else { return false }
     selection = firstUnread
     // The line above the comment is shown as well.
-    reveal(layout.ranges[index].lowerBound - 1..<layout.ranges[index].upperBound)
+    reveal(layout.range(of: index).lowerBound - 1..<layout.range(of: index).upperBound)
     return true
   }
 
   /// Scrolls the user's new comment into view, immediately or as soon as it arrives.
   mutating func await(comment id: String) {
-    guard let index = comments?.firstIndex(where: { $0.id == id }) else {
+    guard let index = rows.index(of: id) else {
       awaited = id
       return
     }
-    reveal(layout.ranges[index])
+    reveal(layout.range(of: index))
   }
 
   /// Scrolls to the end, but never so far that the selected comment leaves the view.
   private mutating func followEnd() {
-    top = min(lastTop, selectedIndex.map { layout.ranges[$0].lowerBound } ?? lastTop)
+    top = min(lastTop, selectedIndex.map { layout.range(of: $0).lowerBound } ?? lastTop)
   }
 
-  private var isLastSelected: Bool { selection != nil && selection == comments?.last?.id }
+  private var isLastSelected: Bool { selection != nil && selection == rows.last?.comment.id }
 
   /// Gives the comment as many lines as it needs at a width, up to a limit.
   mutating func resizeField(width: Int, limit: Int) {
@@ -290,41 +287,33 @@ package struct OpenPost: Equatable, Sendable {
   /// Sets the space for the text, and how the text is shown.
   mutating func resize(text: Size, source: PostLayout.SourceView) {
     capacity = max(1, text.height)
-    if text.width != layout.width || source != self.source || layout.lines.isEmpty {
+    if text.width != layout.width || source != self.source || layout.lineCount == 0 {
       self.source = source
       rebuild(width: text.width)
     }
     top = min(top, lastTop)
-    if let index = selectedIndex { reveal(layout.ranges[index]) }
+    if let index = selectedIndex { reveal(layout.range(of: index)) }
   }
 
   /// Rebuilds the lines and keeps the same comment, or the same line of the post, at the top.
   private mutating func rebuild(width: Int) {
-    let anchor = layout.ranges.lastIndex { $0.lowerBound <= top }
-    var anchorID: String?
-    var offset = 0
-    if let anchor {
-      offset = top - layout.ranges[anchor].lowerBound
-      anchorID = anchorIDs.indices.contains(anchor) ? anchorIDs[anchor] : nil
-    }
+    let anchor = layout.firstComment(from: top + 1) - 1
+    let offset = anchor < 0 ? 0 : top - layout.range(of: anchor).lowerBound
+    let anchorID = anchor < 0 ? nil : layout.rows.comment(at: anchor).id
     layout.update(
       post: post,
-      comments: comments == nil ? nil : rows,
+      comments: rows,
       firstUnread: firstUnread,
       muted: muted,
       source: source,
       width: width
     )
-    if let anchorID, let index = comments?.firstIndex(where: { $0.id == anchorID }) {
+    if let index = anchorID.flatMap({ rows.index(of: $0) }) {
       // The topmost line may be the blank one after a comment.
-      top = layout.ranges[index].lowerBound + min(offset, layout.ranges[index].count)
+      top = layout.range(of: index).lowerBound + min(offset, layout.range(of: index).count)
     }
-    anchorIDs = (comments ?? []).map(\.id)
     top = max(0, min(top, lastTop))
   }
-
-  /// The identifiers of the comments in the current layout.
-  private var anchorIDs: [String] = []
 }
 
 // MARK: Moving
@@ -345,18 +334,18 @@ extension OpenPost {
   /// Moves to the next comment, or scrolls by a line if none is in view.
   private mutating func moveDown() {
     guard let index = selectedIndex else {
-      let first = layout.ranges.firstIndex { $0.lowerBound >= top }
-      if let first, layout.ranges[first].lowerBound < top + capacity {
+      let first = layout.firstComment(from: top)
+      if first < layout.firstComment(from: top + capacity) {
         select(first)
       } else {
         scroll(by: 1)
       }
       return
     }
-    let range = layout.ranges[index]
+    let range = layout.range(of: index)
     if range.upperBound > top + capacity {
       scroll(by: 1)
-    } else if index + 1 < layout.ranges.count {
+    } else if index + 1 < rows.count {
       select(index + 1)
     } else {
       scroll(by: 1)
@@ -366,7 +355,7 @@ extension OpenPost {
   /// Moves to the previous comment, or scrolls back by a line if there is none.
   private mutating func moveUp() {
     guard let index = selectedIndex else { return scroll(by: -1) }
-    if layout.ranges[index].lowerBound < top {
+    if layout.range(of: index).lowerBound < top {
       scroll(by: -1)
     } else if index > 0 {
       select(index - 1)
@@ -390,14 +379,13 @@ extension OpenPost {
 
   /// Moves to the last line and the last comment.
   private mutating func moveToBottom() {
-    selection = comments?.last?.id
+    selection = rows.last?.comment.id
     top = lastTop
   }
 
   /// Selects the comment under a line of the view, or the post itself.
   mutating func select(lineInView line: Int) {
-    let number = top + line
-    guard let index = layout.ranges.firstIndex(where: { $0.contains(number) }) else {
+    guard let index = layout.comment(at: top + line) else {
       selection = nil
       return
     }
@@ -405,8 +393,8 @@ extension OpenPost {
   }
 
   private mutating func select(_ index: Int) {
-    selection = comments?[index].id
-    reveal(layout.ranges[index])
+    selection = rows.comment(at: index).id
+    reveal(layout.range(of: index))
   }
 
   private mutating func scroll(by count: Int) {
@@ -421,9 +409,10 @@ extension OpenPost {
 
   private mutating func keepSelectionInView(goingDown: Bool) {
     let visible = top..<(top + capacity)
-    if let index = selectedIndex, layout.ranges[index].overlaps(visible) { return }
-    let inView = layout.ranges.indices.filter { visible.contains(layout.ranges[$0].lowerBound) }
+    if let index = selectedIndex, layout.range(of: index).overlaps(visible) { return }
+    let inView =
+      layout.firstComment(from: top)..<layout.firstComment(from: visible.upperBound)
     let index = goingDown || selection != nil ? (goingDown ? inView.first : inView.last) : nil
-    selection = index.flatMap { comments?[$0].id }
+    selection = index.map { rows.comment(at: $0).id }
   }
 }

@@ -27,13 +27,14 @@ extension Painter {
   }
 
   private mutating func paintLines(of open: OpenPost, in areas: PostFrame) {
-    let selected = open.selectedIndex.map { open.layout.ranges[$0] }
+    let selected = open.selectedIndex.map { open.layout.range(of: $0) }
     if selected == nil { screen.cursor = areas.border.origin }
-    for (offset, number) in open.visibleRange.enumerated() {
+    let range = open.visibleRange
+    for (offset, line) in open.layout.lines(in: range).enumerated() {
       let row = areas.text.line(offset)
       guard !row.isEmpty else { break }
       hits.add(.row(offset, of: OpenPost.self), at: row)
-      let line = open.layout.lines[number]
+      let number = range.lowerBound + offset
       let isSelected = selected?.contains(number) == true
       let border = Position(row: row.row, column: areas.border.column)
       if line != .commentsHeading, line != .unread {
@@ -224,8 +225,8 @@ extension Painter {
     if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }
     hits.add(.post(post.id), at: room)
     let cursor = screen.cursor
-    for (offset, number) in preview.visibleRange.enumerated() {
-      paint(preview.layout.lines[number], of: preview, isSelected: false, in: room.line(offset))
+    for (offset, line) in preview.layout.lines(in: preview.visibleRange).enumerated() {
+      paint(line, of: preview, isSelected: false, in: room.line(offset))
     }
     screen.cursor = cursor
   }

@@ -61,6 +61,9 @@ extension Rect {
 }
 
 /// The lines of an open post and of its comments, wrapped to the width of the screen.
+///
+/// Of each comment only the number of lines is kept; those in view are wrapped again when they are
+/// drawn, so that very many comments take little memory.
 package struct PostLayout: Equatable, Sendable {
   /// One line of the screen.
   package enum Line: Equatable, Sendable {
@@ -82,21 +85,18 @@ package struct PostLayout: Equatable, Sendable {
     case comment(Int, MarkedLine)
   }
 
-  /// The lines of one comment.
-  private struct Block: Equatable {
-    let comment: Comment
-    let indent: Int
-    let lines: [MarkedLine]
-  }
-
-  /// All lines, from top to bottom.
-  package private(set) var lines: [Line] = []
-  /// The lines of each comment.
-  package private(set) var ranges: [Range<Int>] = []
+  /// The lines above the comments.
+  private var head: [Line] = []
+  /// The comments.
+  private(set) var rows = CommentThreads()
+  /// The line at which each comment begins, with the line above it if it is the first unread one;
+  /// and the end of the last, with the blank line below it.
+  private var starts: [Int32] = [0]
+  /// The index of the first unread comment.
+  private var firstUnread: Int?
+  private var muted: Set<String> = []
   /// The number of columns of the text.
   package private(set) var width = 0
-
-  private var blocks: [String: Block] = [:]
   private var source: SourceView?
 
   /// Whether texts are shown with their markup interpreted or as written.
@@ -108,62 +108,138 @@ package struct PostLayout: Equatable, Sendable {
     case raw
   }
 
+  /// The number of lines.
+  var lineCount: Int { Int(starts[starts.count - 1]) }
+  /// The number of lines, apart from a blank one at the end.
+  var contentCount: Int { rows.isEmpty ? lineCount : lineCount - 1 }
+
   /// Rebuilds the lines; unchanged comments are not wrapped again.
   ///
-  /// - Complexity: O(n) in the number of lines, and in the length of the new texts
+  /// - Complexity: O(n) in the number of comments, and in the length of the new texts
   mutating func update(
     post: Post?,
-    comments: [CommentThreads.Row]?,
+    comments: CommentThreads,
     firstUnread: String? = nil,
     muted: Set<String> = [],
     source: SourceView,
     width: Int
   ) {
-    let old = width == self.width && source == self.source ? blocks : [:]
+    var old = KnownHeights(width == self.width && source == self.source ? self : PostLayout())
     self.width = width
     self.source = source
-    lines = []
-    ranges = []
-    blocks = [:]
+    self.muted = muted
+    rows = comments
+    head = []
     if let post {
       let title = SafeText(untrusted: post.title, mode: .singleLine)
-      lines += title.wrapped(width: width).map { .title($0) }
-      lines += [.byline, .blank]
+      head += title.wrapped(width: width).map { .title($0) }
+      head += [.byline, .blank]
       let body = SafeText(untrusted: post.body, mode: .multiLine)
-      lines += source.lines(of: body, width: width).map { .body($0) }
-      lines.append(.blank)
+      head += source.lines(of: body, width: width).map { .body($0) }
+      head.append(.blank)
     }
-    lines.append(.commentsHeading)
-    for (index, row) in (comments ?? []).enumerated() {
-      let comment = row.comment
-      let indent = indent(of: row.depth)
-      let block = Self.block(comment, indent: indent, source: source, width: width, old: old)
-      blocks[comment.id] = block
-      if comment.id == firstUnread { lines.append(.unread) }
-      let start = lines.count
-      lines.append(.commentHeading(index))
-      if !muted.contains(comment.uid) { lines += block.lines.map { .comment(index, $0) } }
-      ranges.append(start..<lines.count)
-      lines.append(.blank)
+    head.append(.commentsHeading)
+    self.firstUnread = firstUnread.flatMap { comments.index(of: $0) }
+    var end = Int32(clamping: head.count)
+    var starts = [end]
+    starts.reserveCapacity(comments.count + 1)
+    for (index, row) in comments.enumerated() {
+      let height = old.height(of: row, isMuted: isMuted(row.comment)) ?? lines(of: row).count + 1
+      end += Int32(clamping: height + (index == self.firstUnread ? 2 : 1))
+      starts.append(end)
     }
+    self.starts = starts
+  }
+
+  fileprivate func isMuted(_ comment: Comment) -> Bool {
+    !muted.isEmpty && muted.contains(comment.uid)
   }
 
   /// The indentation of a comment at that depth in its thread; at most a third of the width.
   func indent(of depth: Int) -> Int { min(depth * 2, width / 6 * 2) }
 
-  private static func block(
-    _ comment: Comment,
-    indent: Int,
-    source: SourceView,
-    width: Int,
-    old: [String: Block]
-  ) -> Block {
-    if let block = old[comment.id], block.comment == comment, block.indent == indent {
-      return block
+  /// The lines of a comment below its heading.
+  private func lines(of row: CommentThreads.Row) -> [MarkedLine] {
+    guard let source, !isMuted(row.comment) else { return [] }
+    let text = SafeText(untrusted: row.comment.text, mode: .multiLine, limit: 2_000)
+    return source.lines(of: text, width: max(1, width - 2 - indent(of: row.depth)))
+  }
+
+  // MARK: Lines
+
+  /// The lines of a comment, without those around it.
+  func range(of index: Int) -> Range<Int> {
+    let start = Int(starts[index]) + (index == firstUnread ? 1 : 0)
+    return start..<Int(starts[index + 1]) - 1
+  }
+
+  /// The first comment that begins at a line or below it; the number of comments if none does.
+  ///
+  /// - Complexity: O(log n)
+  func firstComment(from line: Int) -> Int {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if range(of: middle).lowerBound < line { low = middle + 1 } else { high = middle }
     }
-    let text = SafeText(untrusted: comment.text, mode: .multiLine, limit: 2_000)
-    let lines = source.lines(of: text, width: max(1, width - 2 - indent))
-    return Block(comment: comment, indent: indent, lines: lines)
+    return low
+  }
+
+  /// The comment that a line belongs to; nil for lines around comments.
+  func comment(at line: Int) -> Int? {
+    let index = firstComment(from: line + 1) - 1
+    return index >= 0 && range(of: index).contains(line) ? index : nil
+  }
+
+  /// Some of the lines, from top to bottom.
+  ///
+  /// - Complexity: O(log n), and in the length of the comments in the range
+  func lines(in range: Range<Int>) -> [Line] {
+    var lines = Array(head[range.clamped(to: head.indices)])
+    var index = max(0, firstComment(from: range.lowerBound + 1) - 1)
+    while index < rows.count, starts[index] < range.upperBound {
+      var all: [Line] = index == firstUnread ? [.unread] : []
+      all.append(.commentHeading(index))
+      all += self.lines(of: rows[index]).map { .comment(index, $0) }
+      all.append(.blank)
+      let start = Int(starts[index])
+      let shown = range.clamped(to: start..<start + all.count)
+      lines += all[(shown.lowerBound - start)..<(shown.upperBound - start)]
+      index += 1
+    }
+    return lines
+  }
+}
+
+/// The heights of comments before a change, which are mostly asked for in their order.
+private struct KnownHeights {
+  private let layout: PostLayout
+  private var next = 0
+  /// The indices of all comments, once they were asked for in another order.
+  private var indices: [Comment.Key: Int]?
+
+  init(_ layout: PostLayout) {
+    self.layout = layout
+  }
+
+  /// The number of lines of a comment; nil unless it is certain that it still has as many.
+  mutating func height(of row: CommentThreads.Row, isMuted: Bool) -> Int? {
+    guard let index = index(of: row.comment.key) else { return nil }
+    next = index + 1
+    let old = layout.rows[index]
+    guard old.depth == row.depth, old.comment == row.comment,
+      layout.isMuted(old.comment) == isMuted
+    else { return nil }
+    return layout.range(of: index).count
+  }
+
+  private mutating func index(of key: Comment.Key) -> Int? {
+    let rows = layout.rows
+    if next < rows.count, rows.comment(at: next).key == key { return next }
+    if indices == nil, next < rows.count {
+      indices = Dictionary(rows.indices.map { (rows.comment(at: $0).key, $0) }) { $1 }
+    }
+    return indices?[key]
   }
 }
 
