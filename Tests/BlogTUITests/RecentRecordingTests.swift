@@ -69,6 +69,26 @@ struct RecentRecordingTests {
     #expect(largest < 100_000)
   }
 
+  @Test("Of very many comments the newest are recorded, and that there are earlier ones")
+  func comments() throws {
+    var session = Session()
+    session.send(.started)
+    session.send(.blog(.feed(.recent, posts: Fixture.posts)))
+    session.send(.command("open"))
+    let id = try #require(session.model.openPost?.id)
+    session.send(.blog(.post(id, Fixture.posts[0])))
+    let comments = (0..<20_000).map { number in
+      BlogComment(id: "c\(100_000 + number)", uid: "bob", author: "bob", text: "Comment \(number)")
+    }
+    session.send(.blog(.hasEarlierComments(id, false)))
+    session.send(.blog(.comments(id, comments)))
+    session.send(.command("bottom"))
+    #expect(session.recent.text.utf8.count < 200_000)
+    let (_, last, _) = try session.replayed()
+    #expect(last.text().contains("Comment 19999"))
+    #expect(session.model.openPost?.comments?.count == 20_000)
+  }
+
   @Test("The memory is bounded, whatever is open")
   func bounded() throws {
     var session = Session()

@@ -12,6 +12,8 @@ package struct RecentRecording {
   static let longestPartBytes = 2_000_000
   /// The time after which a part ends at the next list that is shown, in milliseconds.
   static let partTime: Int64 = 5 * 60_000
+  /// The largest number of comments on the open post that are recorded, the newest ones.
+  static let mostComments = 500
   /// The largest number of rows between the top and the selected post that are repeated.
   private static let longestWay = 600
 
@@ -46,6 +48,9 @@ package struct RecentRecording {
 
   private mutating func add(_ entry: RecordingEntry) {
     switch entry {
+    case .event(.blog(.comments(let id, let all))) where all.count > Self.mostComments:
+      add(.event(.blog(.hasEarlierComments(id, true))))
+      return add(.event(.blog(.comments(id, all.suffix(Self.mostComments)))))
     case .start(let start):
       latest = [:]
       if newer.lines.isEmpty { newer.began = start.now }
