@@ -125,9 +125,11 @@ struct Open: AsyncParsableCommand {
       keepRefused: RefusedRequests(paths).keep,
       obstacle: { server?.obstacle() },
       releaseMemory: {
-        // By then the database and the screen have dropped it, too.
-        DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + 1) {
-          ResidentMemory.giveBack()
+        // By then the database has dropped it; a screen with very many comments takes longer.
+        for delay in [1.0, 5, 15] {
+          DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + delay) {
+            ResidentMemory.giveBack()
+          }
         }
       }
     )
