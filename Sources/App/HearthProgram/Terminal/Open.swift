@@ -86,6 +86,7 @@ struct Open: AsyncParsableCommand {
     server: LocalServer?,
     recording: RecordingFile?
   ) async throws -> Ending {
+    ResidentMemory.returnLargeBlocks()
     var configuration = configuration
     configuration.readDeadline = nil
     configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)

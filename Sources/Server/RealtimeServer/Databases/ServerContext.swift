@@ -228,4 +228,13 @@ package enum ResidentMemory {
     // Safety: this is the function's type in C.
     _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
   }
+
+  /// Lets the C library always return large blocks at once, instead of keeping their memory apart
+  /// for other large ones: small blocks that are still needed would soon lie between them.
+  package static func returnLargeBlocks() {
+    guard let symbol = dlsym(nil, "mallopt") else { return }
+    // The parameter is M_MMAP_THRESHOLD; setting its default keeps the library from raising it.
+    // Safety: this is the function's type in C.
+    _ = unsafeBitCast(symbol, to: (@convention(c) (Int32, Int32) -> Int32).self)(-3, 131_072)
+  }
 }
