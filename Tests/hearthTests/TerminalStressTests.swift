@@ -141,10 +141,15 @@ extension EndToEnd {
         let lines = try pane.screen().split(separator: "\n", omittingEmptySubsequences: false)
         return Array(lines.prefix(22))
       }
-      try waitUntil("all of them show the same", within: 60) {
-        let first = try content(panes[0])
-        let stars = first.filter { $0.contains("★    1") }.count
-        return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
+      do {
+        try waitUntil("all of them show the same", within: 60) {
+          let first = try content(panes[0])
+          let stars = first.filter { $0.contains("★    1") }.count
+          return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
+        }
+      } catch {
+        for pane in panes { Issue.record("one shows:\n\(try pane.screen())") }
+        throw error
       }
       #expect(try sandbox.hearth("fsck").status == 0)
     }
