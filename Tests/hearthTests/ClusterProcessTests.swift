@@ -40,6 +40,8 @@ struct ClusterProcessTests {
       let options = [
         "--store", url ?? self.url, "--port", "0", "--rules", sandbox.directory + "/rules.json",
         "--socket", "\(sandbox.directory)/\(servers.count).sock",
+        // All of this holds for clients that read from a copy as well.
+        "--limit", "follow-clients=1",
       ]
       servers.append(
         try sandbox.serve(options + (advertise.map { ["--advertise", $0] } ?? []))

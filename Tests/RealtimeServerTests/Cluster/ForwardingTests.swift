@@ -8,6 +8,13 @@ import TransportTestSupport
 
 @Suite("Forwarding to the leader", .timeLimit(.minutes(2)))
 struct ForwardingTests {
+  /// A cluster whose servers forward, or also answer from copies what clients read.
+  private func cluster(_ count: Int = 2, withCopies: Bool) async throws -> TestCluster {
+    let cluster = try await TestCluster(count, followClients: withCopies ? 1 : 0)
+    if withCopies { try await cluster.followEverywhere() }
+    return cluster
+  }
+
   /// A client of a server that does not lead, and the greeting it received.
   private func stray(
     _ cluster: TestCluster
@@ -21,9 +28,12 @@ struct ForwardingTests {
     return (client, leader, other)
   }
 
-  @Test("A client stays with the server it reached, and hears what others write anywhere")
-  func stays() async throws {
-    let cluster = try await TestCluster(3)
+  @Test(
+    "A client stays with the server it reached, and hears what others write anywhere",
+    arguments: [false, true]
+  )
+  func stays(withCopies: Bool) async throws {
+    let cluster = try await cluster(3, withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
     client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
     #expect(try await client.next().contains(#""r":1"#))
@@ -38,9 +48,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("Many clients of several servers hear a burst of writes, each in order and once")
-  func bursts() async throws {
-    let cluster = try await TestCluster(3)
+  @Test(
+    "Many clients of several servers hear a burst of writes, each in order and once",
+    arguments: [false, true]
+  )
+  func bursts(withCopies: Bool) async throws {
+    let cluster = try await cluster(3, withCopies: withCopies)
     let (writer, leader, _) = try await stray(cluster)
     var listeners: [ClientProbe] = []
     for member in cluster.members {
@@ -96,9 +109,12 @@ struct ForwardingTests {
     }
   }
 
-  @Test("What a client has scheduled for its disconnection is written once when it goes")
-  func disconnects() async throws {
-    let cluster = try await TestCluster()
+  @Test(
+    "What a client has scheduled for its disconnection is written once when it goes",
+    arguments: [false, true]
+  )
+  func disconnects(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
@@ -108,9 +124,9 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("Requests of every kind are answered as by the leader")
-  func requests() async throws {
-    let cluster = try await TestCluster()
+  @Test("Requests of every kind are answered as by the leader", arguments: [false, true])
+  func requests(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (leader, others) = try await cluster.leader()
     let other = try #require(others.first)
     let put = try await cluster.ask(other, "PUT", "/a%20b/c.json?print=silent", "{\"x\":1}")
@@ -137,9 +153,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A body of a megabyte is forwarded, and one beyond four is redirected")
-  func sizes() async throws {
-    let cluster = try await TestCluster()
+  @Test(
+    "A body of a megabyte is forwarded, and one beyond four is redirected",
+    arguments: [false, true]
+  )
+  func sizes(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (leader, others) = try await cluster.leader()
     let other = try #require(others.first)
     for count in [0, 1, 262_143, 262_144, 262_145, 1_048_576] {
@@ -154,9 +173,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A client's message of any length and content arrives as it is and harms no other")
-  func messages() async throws {
-    let cluster = try await TestCluster()
+  @Test(
+    "A client's message of any length and content arrives as it is and harms no other",
+    arguments: [false, true]
+  )
+  func messages(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
     let neighbour = try await cluster.connect(other)
     _ = try await neighbour.next()
@@ -179,9 +201,9 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A client that polls is forwarded, too")
-  func polling() async throws {
-    let cluster = try await TestCluster()
+  @Test("A client that polls is forwarded, too", arguments: [false, true])
+  func polling(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (leader, others) = try await cluster.leader()
     let client = try await PollingProbe(try #require(others.first).server.address)
     _ = try await client.session()
@@ -198,9 +220,9 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("An event stream runs over the link until either end closes it")
-  func streams() async throws {
-    let cluster = try await TestCluster()
+  @Test("An event stream runs over the link until either end closes it", arguments: [false, true])
+  func streams(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (leader, others) = try await cluster.leader()
     let other = try #require(others.first)
     let http = try await HTTPProbe(try other.server.address)
@@ -222,9 +244,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A client that stops reading is sent the newest data when it goes on, and delays no other")
-  func slow() async throws {
-    let cluster = try await TestCluster()
+  @Test(
+    "A client that stops reading is sent the newest data when it goes on, and delays no other",
+    arguments: [false, true]
+  )
+  func slow(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (neighbour, leader, other) = try await stray(cluster)
     let slow = try await RawWebSocket(try other.server.address)
     _ = try await slow.next()
@@ -248,9 +273,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("When the leader is lost, clients connect again to the same server and go on")
-  func lost() async throws {
-    let cluster = try await TestCluster()
+  @Test(
+    "When the leader is lost, clients connect again to the same server and go on",
+    arguments: [false, true]
+  )
+  func lost(withCopies: Bool) async throws {
+    let cluster = try await cluster(withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
@@ -263,9 +291,12 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("When the database moves, clients connect again to the same server and go on")
-  func moved() async throws {
-    let cluster = try await TestCluster(3)
+  @Test(
+    "When the database moves, clients connect again to the same server and go on",
+    arguments: [false, true]
+  )
+  func moved(withCopies: Bool) async throws {
+    let cluster = try await cluster(3, withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
     let view = cluster.storage.view()
     let hosts = [leader.host, other.host]

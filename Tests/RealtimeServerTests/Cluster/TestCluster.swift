@@ -2,10 +2,11 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
-import RealtimeServer
 import RealtimeTransport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 /// Several servers in this process that share a storage in memory.
 final class TestCluster: Sendable {
@@ -21,18 +22,57 @@ final class TestCluster: Sendable {
     }
 
     var host: String { "127.0.0.1:\(server.port ?? 0)" }
+
+    /// What a server serves of a database.
+    struct Serving {
+      /// Whether it is a copy.
+      var isFollowed = false
+      /// The sessions, with those of other servers' clients.
+      var sessions = 0
+      var listens = 0
+    }
+
+    /// A part of what the server serves of a database.
+    func serves<Value: Sendable>(
+      _ part: @escaping @Sendable (Serving) -> Value,
+      of name: String = "hearth"
+    ) async throws -> Value {
+      let core = server.core
+      return try await core.eventLoop.submit {
+        var serving = Serving(isFollowed: core.value.replicas[name]?.core != nil)
+        for database in core.value.served where database.name == name {
+          serving.sessions += database.sessions.count
+          serving.listens += database.hub.listenCount
+        }
+        return part(serving)
+      }.get()
+    }
   }
 
   let storage: MemoryClusterStore
   private let all = NIOLockedValueBox<[Member]>([])
   private let accounts = MemoryIdentityStore()
   private let redirects: Bool
+  private let followClients: Int
 
   var members: [Member] { all.withLockedValue { $0 } }
 
   /// Starts servers with short leases, so that tests need not wait long.
-  init(_ count: Int = 2, databases: [String] = [], redirects: Bool = false) async throws {
+  ///
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - databases: Databases that exist from the start.
+  ///   - redirects: Whether they send clients to the leader, rather than forward what they say.
+  ///   - followClients: The number of forwarded clients from which they follow a database.
+  /// - Throws: What keeps a server from starting, or a `StoreError` if they do not meet in time.
+  init(
+    _ count: Int = 2,
+    databases: [String] = [],
+    redirects: Bool = false,
+    followClients: Int = ServerLimits().followClients
+  ) async throws {
     self.redirects = redirects
+    self.followClients = followClients
     storage = MemoryClusterStore { LeapingClock.real }
     for name in databases { _ = storage.create(name) }
     for _ in 0..<count { try await add() }
@@ -70,6 +110,7 @@ final class TestCluster: Sendable {
     options.leadership.margin = .milliseconds(300)
     options.leadership.rest = rest
     options.redirectsClients = redirects
+    options.limits.followClients = followClients
     options.identities.openStore = { [accounts] in accounts }
     let log = NIOLockedValueBox<[String]>([])
     let server = try await DatabaseServer.start(
@@ -119,6 +160,26 @@ final class TestCluster: Sendable {
       for member in members { _ = try? await ask(member, "GET", "/.json?ns=\(name)") }
     }
     throw StoreError(.failed, description: "nobody leads \(name)")
+  }
+
+  /// Has every server that does not lead a database follow it.
+  func followEverywhere(_ name: String = "hearth") async throws {
+    for member in try await leader(of: name).others {
+      let client = try await connect(member, to: name)
+      _ = try await client.next()
+      try await follow(name, at: member)
+      client.close()
+    }
+  }
+
+  /// Waits until a server has a copy of a database.
+  func follow(_ name: String = "hearth", at member: Member) async throws {
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await !member.serves({ $0.isFollowed }, of: name) {
+      guard NIODeadline.now() < deadline else {
+        throw StoreError(.failed, description: "\(member.host) does not follow \(name)")
+      }
+    }
   }
 
   /// A client that knows only this server's address.

@@ -20,10 +20,27 @@ extension DatabaseCore {
   // MARK: Connections
 
   /// Accepts a new connection and sends it the server's greeting.
-  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
+  ///
+  /// - Parameters:
+  ///   - connection: The connection.
+  ///   - leader: Where the database is a copy, the client's session at the leader, which greets it.
+  ///   - readsElsewhere: Whether the client is another server's, which answers what it reads.
+  /// - Returns: What to call when the client says something or goes.
+  func accept(
+    _ connection: any MessageConnection,
+    writingTo leader: (any LeaderSession)? = nil,
+    readsElsewhere: Bool = false
+  ) -> ServerHandlers.Callbacks {
     let peer = peers.makeID()
     if let last = connection.request?.parameter("ls") { retire(last) }
-    let session = Session(peer, of: self, connection: connection)
+    let session = Session(
+      peer,
+      of: self,
+      connection: connection,
+      leader: leader,
+      readsElsewhere: readsElsewhere
+    )
+    leader?.serve(session, of: self)
     peers.add(session)
     metrics.connections += 1
     context.connectionOpened()
@@ -33,12 +50,7 @@ extension DatabaseCore {
       from: ClientNetwork(of: connection.peer)?.description
     )
     allowMessages(of: session)
-    let named = connection.request?.namedHost
-    // Where servers forward, clients stay at the name by which they have come.
-    let staysAtName = term != nil && !options.redirectsClients
-    let host = (staysAtName ? named : nil) ?? options.advertisedHost ?? named ?? "localhost"
-    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session.name)
-    connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
+    if leader == nil { greet(session) }
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
     if phase != .running {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
@@ -50,6 +62,15 @@ extension DatabaseCore {
       onExcess: { core.value.refuseExcess($0, of: peer) },
       onClose: { core.value.closed(peer, because: $0) }
     )
+  }
+
+  private func greet(_ session: Session) {
+    let named = session.connection.request?.namedHost
+    // Where servers forward, clients stay at the name by which they have come.
+    let staysAtName = term != nil && !options.redirectsClients
+    let host = (staysAtName ? named : nil) ?? options.advertisedHost ?? named ?? "localhost"
+    let hello = TreeHub.hello(timestamp: context.clock(), host: host, session: session.name)
+    session.connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
   }
 
   /// Closes the connection that a new one from the same client replaces.
@@ -83,8 +104,9 @@ extension DatabaseCore {
     }
     switch incoming {
     case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
-    case .text(let bytes): take(decoded(bytes), from: session, length: bytes.count)
-    case .decoded(let result, let length): take(result, from: session, length: length)
+    case .text(let bytes): take(decoded(bytes), bytes, from: session)
+    case .decoded(let result, let bytes): take(result, bytes, from: session)
+    case .current(let message, let length): session.leader?.answer(message, length: length)
     case .compared(let message, let node, let hash, let length):
       hub.learn(hash, of: node)
       take(message, from: session, length: length)
@@ -125,7 +147,7 @@ extension DatabaseCore {
     } then: { [weak self] result in
       session.work = .none
       guard let self, sessions[session.peer] === session else { return }
-      session.inbox.prepend(.decoded(result, length: bytes.count))
+      session.inbox.prepend(.decoded(result, bytes))
       context.scheduler.request(by: session)
     }
   }
@@ -152,11 +174,15 @@ extension DatabaseCore {
 
   private func take(
     _ result: Result<ClientMessage, MessageError>,
-    from session: Session,
-    length: Int
+    _ bytes: [UInt8],
+    from session: Session
   ) {
+    let length = bytes.count
     switch result {
     case .success(let message):
+      if session.leader?.take(message, bytes) == true {
+        return slowDown(session, after: length)
+      }
       guard !holdsBack(message, of: session, length: length) else { return }
       admit(message, from: session, length: length)
     case .failure(let error):
@@ -259,6 +285,7 @@ extension DatabaseCore {
     session.inbox.removeAll()
     session.output.queue.removeAll()
     session.timers.cancel()
+    session.leader?.end()
     if let user = session.user { users.leave(user) }
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()

@@ -53,7 +53,8 @@ extension DatabaseCore {
   /// Gives a connection that may do nothing without signing in a deadline to sign in.
   func expectSignIn(of session: Session) {
     let peer = session.peer
-    guard hub.needsSignIn(peer) else { return }
+    // Where it reads, it is known whether it may.
+    guard !session.readsElsewhere, hub.needsSignIn(peer) else { return }
     let delay = TimeAmount.seconds(Int64(options.limits.signInSeconds))
     session.timers.signIn = eventLoop.assumeIsolated().scheduleTask(in: delay) {
       [weak self] in
@@ -100,7 +101,8 @@ extension DatabaseCore {
   ///
   /// - Complexity: O(connections)
   var idlest: Session? {
-    sessions.values.filter { hub.hasDoneNothing($0.peer) }.min { $0.begin < $1.begin }
+    sessions.values.filter { !$0.readsElsewhere && hub.hasDoneNothing($0.peer) }
+      .min { $0.begin < $1.begin }
   }
 
   /// The connection with an anonymous account that has been silent the longest.

@@ -51,6 +51,7 @@ final class DatabaseCore {
   private(set) var phase = Phase.running
   var hub: TreeHub
   var peers = PeerTable()
+  var followers = Followers()
   var writes = WriteProgress()
   /// Limits how often the log repeats the same note about a user.
   var notes = HourlyNotes()
@@ -230,6 +231,7 @@ final class DatabaseCore {
   private func takeBatch() -> CommitBatch? {
     guard let batch = hub.takeBatch() else { return nil }
     writes.timer.batchTaken()
+    if term != nil { followers.taken(batch) }
     return batch
   }
 
@@ -244,6 +246,7 @@ final class DatabaseCore {
       for time in writes.timer.batchesEnded(outcome.batches, at: .now()) {
         metrics.acknowledgeTime.record(time.microseconds)
       }
+      followers.stored(outcome.batches)
       perform(hub.batchCommitted(outcome.batches))
     case .failure(let error) where term != nil && error.kind != .full:
       // Clients resend what was not answered, to whichever server leads the database then.
@@ -255,6 +258,7 @@ final class DatabaseCore {
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
       writes.failure = error
       metrics.failedBatches += 1
+      followers.failed()
       if phase == .leaving(.closes), sessions.isEmpty { phase = .leaving(.givesUp) }
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
@@ -272,6 +276,9 @@ extension DatabaseCore {
     phase == .running && sessions.isEmpty && peers.inside.isEmpty && writes.failure == nil
       && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
   }
+
+  /// Whether what is durable here is what counts: no other server can lead the database.
+  var isAnswering: Bool { phase == .running && term?.counts ?? true }
 
   /// Disconnects all clients as soon as their requests are answered.
   ///
@@ -378,6 +385,7 @@ extension DatabaseCore {
   }
 
   private func closeStore() {
+    followers.end()
     thread.close().assumeIsolated().whenComplete { result in
       if case .failure(let error) = result {
         self.logger.error("the store could not be closed: \(error)")

@@ -26,6 +26,8 @@ final class Session: Schedulable {
     static let leaving = Pauses(rawValue: 1 << 5)
     /// The client has gone; the session ends once its remaining messages are handled.
     static let gone = Pauses(rawValue: 1 << 6)
+    /// The leader of the database takes no more of its messages for now.
+    static let leader = Pauses(rawValue: 1 << 7)
   }
 
   /// What the messages in the inbox wait for.
@@ -42,8 +44,10 @@ final class Session: Schedulable {
   /// The rare cases are indirect: every connection has room for several of these, and most are idle.
   enum Incoming {
     case text([UInt8])
-    /// A decoded message, and its length in bytes.
-    indirect case decoded(Result<ClientMessage, MessageError>, length: Int)
+    /// A decoded message, and the bytes that it was.
+    indirect case decoded(Result<ClientMessage, MessageError>, [UInt8])
+    /// A request that is now answered from the copy of a database that another server leads.
+    indirect case current(ClientMessage, length: Int)
     /// A message with the data that it compares, and that data's hash.
     indirect case compared(ClientMessage, Node, hash: String, length: Int)
   }
@@ -91,6 +95,10 @@ final class Session: Schedulable {
   /// When the connection was opened.
   let begin = NIODeadline.now()
   let account = SchedulerAccount()
+  /// The client's session at the leader; nil if this server leads the database.
+  let leader: (any LeaderSession)?
+  /// Whether another server answers what the client reads.
+  let readsElsewhere: Bool
   private weak var core: DatabaseCore?
   var isWaiting = false
   /// When the client last sent a message.
@@ -107,7 +115,15 @@ final class Session: Schedulable {
   /// The signed-in user that the connection counts towards.
   var user: String?
 
-  init(_ peer: PeerID, of core: DatabaseCore, connection: any MessageConnection) {
+  init(
+    _ peer: PeerID,
+    of core: DatabaseCore,
+    connection: any MessageConnection,
+    leader: (any LeaderSession)?,
+    readsElsewhere: Bool
+  ) {
+    self.leader = leader
+    self.readsElsewhere = readsElsewhere
     self.peer = peer
     self.core = core
     self.connection = connection
@@ -147,6 +163,26 @@ final class Session: Schedulable {
   private static let letters = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
   )
+}
+
+/// The session that a client of a copied database has at the leader, for everything but reading.
+protocol LeaderSession: AnyObject {
+  /// Begins to serve a client.
+  func serve(_ session: Session, of core: DatabaseCore)
+
+  /// Takes a message of the client, unless it is answered here at once.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - bytes: The message as it has arrived.
+  /// - Returns: Whether it was taken.
+  func take(_ message: ClientMessage, _ bytes: [UInt8]) -> Bool
+
+  /// Answers a request of the client that the leader has confirmed to be answered from here.
+  func answer(_ message: ClientMessage, length: Int)
+
+  /// Tells the leader that the client has gone.
+  func end()
 }
 
 /// The output held back from a client that is behind.

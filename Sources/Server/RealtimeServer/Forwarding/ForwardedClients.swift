@@ -11,6 +11,9 @@ protocol ForwardingHost: AnyObject {
   /// The database that a request is for; the future fails unless this server leads it.
   func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore>
 
+  /// A database by its name; the future fails unless this server leads it.
+  func database(named name: String) -> EventLoopFuture<DatabaseCore>
+
   /// Answers a request; the future fails if this server does not lead its database.
   func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply>
 
@@ -27,6 +30,8 @@ final class ForwardedClients {
   private let host: any ForwardingHost
   private var sessions: [Int: ForwardedSession] = [:]
   private var streams: [Int: ForwardedStream] = [:]
+  /// The databases that the other server follows.
+  private var followers: [Int: ForwardedFollower] = [:]
   /// The requests whose body is still to come.
   private var requests: [Int: (head: [UInt8], assembler: LinkAssembler)] = [:]
   private var lastHeard = NIODeadline.now()
@@ -106,11 +111,14 @@ final class ForwardedClients {
     let number = frame.exchange
     switch frame.kind {
     case .beat: send(.beat, 0)
-    case .session: open(frame)
+    case .session, .submission: open(frame)
+    case .follow: follow(String(decoding: frame.payload, as: UTF8.self), number)
     case .request: requests[number] = (Array(frame.payload), LinkAssembler())
     case .piece, .message:
       if let session = sessions[number] {
         session.receive(frame)
+      } else if let follower = followers[number] {
+        follower.confirm(frame.payload)
       } else if let body = requests[number]?.assembler.take(frame),
         let request = requests.removeValue(forKey: number)
       {
@@ -128,6 +136,7 @@ final class ForwardedClients {
       requests[number] = nil
       sessions.removeValue(forKey: number)?.ended(ConnectionEnd(.lost, description: reason))
       streams.removeValue(forKey: number)?.stream?.ended()
+      followers.removeValue(forKey: number)?.end()
     case .answer, .stream, .whole, .limits, .elsewhere: break
     }
   }
@@ -142,7 +151,8 @@ final class ForwardedClients {
     host.database(for: request).assumeIsolated().whenComplete { [weak self] result in
       guard let self, sessions[number] === session else { return }
       switch result {
-      case .success(let database): session.begin { database.accept($0) }
+      case .success(let database):
+        session.begin { database.accept($0, readsElsewhere: frame.kind == .submission) }
       case .failure:
         // The other server finds out who leads the database when the client connects again.
         session.close(code: CloseCode.goingAway, reason: "this server does not lead the database")
@@ -178,12 +188,24 @@ final class ForwardedClients {
     }
   }
 
+  /// Lets the other server follow a database.
+  private func follow(_ name: String, _ number: Int) {
+    host.database(named: name).assumeIsolated().whenComplete { [weak self] result in
+      guard let self, !hasEnded else { return }
+      guard case .success(let database) = result else {
+        return ended(number, code: CloseCode.goingAway, reason: "this server does not lead it")
+      }
+      followers[number] = ForwardedFollower(of: database, number, over: self)
+    }
+  }
+
   // MARK: Ending
 
   /// Forgets a session that this server has closed, or a stream that it has ended.
   func ended(_ number: Int, code: UInt16, reason: String) {
     sessions[number] = nil
     streams[number] = nil
+    followers[number] = nil
     send(.end, number, "\(code) \(reason)".utf8)
   }
 
@@ -197,11 +219,13 @@ final class ForwardedClients {
       "a link from another server has ended: \(end)",
       metadata: ["clients": "\(sessions.count)"]
     )
-    let (sessions, streams) = (sessions, streams)
+    let (sessions, streams, followers) = (sessions, streams, followers)
     self.sessions = [:]
     self.streams = [:]
+    self.followers = [:]
     for session in sessions.values { session.ended(end) }
     for stream in streams.values { stream.stream?.ended() }
+    for follower in followers.values { follower.end() }
   }
 
   /// Closes the link.
@@ -396,5 +420,55 @@ final class ForwardedStream: HTTPStreamCarrier {
     let stream = stream
     link?.ended(number, code: CloseCode.normal, reason: "")
     stream?.ended()
+  }
+}
+
+/// Another server that follows a database led here.
+final class ForwardedFollower: Follower {
+  private let database: DatabaseCore
+  private let number: Int
+  private weak var link: ForwardedClients?
+
+  /// Begins to tell the other server what becomes durable.
+  init(of database: DatabaseCore, _ number: Int, over link: ForwardedClients) {
+    self.database = database
+    self.number = number
+    self.link = link
+    send(.beginning(revision: database.hub.revision))
+    database.followers.add(self)
+  }
+
+  /// Confirms a mark: everything that was acknowledged before it came has been told.
+  ///
+  /// If another server may lead the database, there may be more that was acknowledged, and nothing
+  /// is confirmed.
+  func confirm(_ mark: some Collection<UInt8>) {
+    guard database.isAnswering, let number = Int(String(decoding: mark, as: UTF8.self)) else {
+      return
+    }
+    send(.mark(number))
+  }
+
+  func tell(_ batch: CommitBatch) {
+    // Rules come first: they may forbid some clients what the batch holds.
+    if let rules = batch.rules { send(.rules(source: rules)) }
+    if !batch.commits.isEmpty { send(.commits(batch.commits)) }
+  }
+
+  private func send(_ message: FollowerMessage) {
+    do throws(StoreError) {
+      link?.sendMessage(try message.encoded(), number)
+    } catch {
+      leaderEnded()
+    }
+  }
+
+  func leaderEnded() {
+    link?.ended(number, code: CloseCode.goingAway, reason: "another server may lead the database")
+  }
+
+  /// Tells the other server nothing more.
+  func end() {
+    database.followers.remove(self)
   }
 }

@@ -23,6 +23,8 @@ final class ForwardingLink {
       case request(EventLoopPromise<HTTPReply>, answer: HTTPAnswer?)
       /// A stream, and the pieces that arrived before it was opened.
       case stream(HTTPStream?, early: [[UInt8]])
+      /// A part of this server.
+      case receiver(any LinkReceiver)
     }
 
     var client: Client
@@ -105,6 +107,16 @@ final class ForwardingLink {
     exchanges.values.compactMap { if case .session(let client) = $0.client { client } else { nil } }
   }
 
+  /// How many WebSockets and streams about a database are forwarded.
+  func clientCount(of database: String) -> Int {
+    exchanges.values.reduce(0) { count, exchange in
+      switch exchange.client {
+      case .session, .stream: exchange.database == database ? count + 1 : count
+      case .request, .receiver: count
+      }
+    }
+  }
+
   // MARK: Clients
 
   /// Forwards what a client of a database says, and answers it with what the other server says.
@@ -141,6 +153,30 @@ final class ForwardingLink {
     send(.request, number, request.linkHead)
     sendMessage(request.body, number)
     return promise.futureResult
+  }
+
+  /// Follows a database that the other server leads.
+  ///
+  /// - Returns: The number of the exchange, over which the other server tells what changes.
+  func follow(_ database: String, _ receiver: any LinkReceiver) -> Int {
+    let number = begin(.receiver(receiver), about: database)
+    send(.follow, number, database.utf8)
+    return number
+  }
+
+  /// Opens a session at the other server for a client whose reads this one answers.
+  ///
+  /// - Returns: The number of the exchange.
+  func submit(_ request: HTTPRequest, to database: String, _ receiver: any LinkReceiver) -> Int {
+    let number = begin(.receiver(receiver), about: database)
+    send(.submission, number, request.linkHead)
+    return number
+  }
+
+  /// Ends an exchange from this side; nothing happens if it is over.
+  func end(_ number: Int) {
+    guard exchanges.removeValue(forKey: number) != nil else { return }
+    send(.end, number, "it is no longer needed".utf8)
   }
 
   /// Ends the WebSocket that needs its place least: the oldest that has been allowed nothing.
@@ -182,7 +218,7 @@ final class ForwardingLink {
     send(LinkFrame.bytes(kind, number, payload))
   }
 
-  private func sendMessage(_ message: [UInt8], _ number: Int) {
+  func sendMessage(_ message: [UInt8], _ number: Int) {
     guard exchanges[number] != nil else { return }
     for frame in LinkFrame.frames(of: message, number) { send(frame) }
     pauseClients()
@@ -216,8 +252,12 @@ final class ForwardingLink {
   }
 
   private func setReading(_ exchange: Exchange) {
-    guard case .session(let client) = exchange.client else { return }
-    client.setReading(!isCongested && !exchange.isPaused)
+    let isReading = !isCongested && !exchange.isPaused
+    switch exchange.client {
+    case .session(let client): client.setReading(isReading)
+    case .receiver(let receiver): receiver.setReading(isReading)
+    case .request, .stream: break
+    }
   }
 
   // MARK: Receiving
@@ -261,7 +301,7 @@ final class ForwardingLink {
       guard case .request(let promise, nil) = exchange.client else { return }
       exchanges[number] = nil
       promise.fail(NotLedThere())
-    case .session, .request, .whole, .excess, .beat: break
+    case .session, .submission, .request, .follow, .whole, .excess, .beat: break
     }
   }
 
@@ -306,7 +346,9 @@ final class ForwardingLink {
   private func deliver(_ message: [UInt8], toAll numbers: [Int]) {
     let encoded = EncodedMessage(message)
     for number in numbers {
-      guard let exchange = exchanges[number], case .session(let client) = exchange.client else {
+      guard let exchange = exchanges[number] else { continue }
+      guard case .session(let client) = exchange.client else {
+        deliver(message, to: exchange, number)
         continue
       }
       client.send(encoded)
@@ -328,6 +370,7 @@ final class ForwardingLink {
       stream.send(message)
       hold(exchange, number, stream.isCongested) { stream.whenRelieved($0) }
     case .stream(nil, let early): exchange.client = .stream(nil, early: early + [message])
+    case .receiver(let receiver): receiver.receive(message)
     case .request(_, nil): break
     }
   }
@@ -364,6 +407,7 @@ final class ForwardingLink {
       client.close(code: code, reason: reason)
     case .request(let promise, _): promise.fail(Self.loss)
     case .stream(let stream, _): stream?.end()
+    case .receiver(let receiver): receiver.ended(code: code, reason: reason)
     }
   }
 
@@ -415,4 +459,20 @@ final class ForwardingLink {
     }
     onEnd()
   }
+}
+
+/// A part of this server that speaks with the other one over a link.
+protocol LinkReceiver: AnyObject {
+  /// Receives a message.
+  func receive(_ message: [UInt8])
+
+  /// Called when the other server takes no more for now, or does again.
+  func setReading(_ isReading: Bool)
+
+  /// Called when the exchange has ended from the other side, or the link has.
+  func ended(code: UInt16, reason: String)
+}
+
+extension LinkReceiver {
+  func setReading(_ isReading: Bool) {}
 }

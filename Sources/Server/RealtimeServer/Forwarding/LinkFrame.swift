@@ -13,6 +13,10 @@ struct LinkFrame {
     case session = 0x73  // s
     /// A client has sent an HTTP request: its head, which is followed by its body as a message.
     case request = 0x72  // r
+    /// A client has connected whose reads the first server answers: the head of its request.
+    case submission = 0x75  // u
+    /// The first server wants to follow a database: its name.
+    case follow = 0x66  // f
     /// The head of the answer to a request, which is followed by its body as a message.
     case answer = 0x61  // a
     /// The head of an answer whose body is streamed, as any number of messages.

@@ -104,6 +104,9 @@ public struct ServerLimits: Sendable, Equatable {
   public var residentMebibytes = 0
   /// How long a long-polling client may make no request, in seconds.
   public var pollSeconds = 60
+  /// The number of clients of a database that another server leads from which on this server keeps
+  /// a copy of it, to answer what they read; 0 means never.
+  public var followClients = 16
   /// How often an event stream sends a keep-alive, in seconds.
   public var streamSeconds = 30
 
@@ -207,6 +210,12 @@ extension ServerLimits {
       "resident-mebibytes",
       \.residentMebibytes,
       "memory before listens fail; 0: no limit",
+      from: 0
+    ),
+    entry(
+      "follow-clients",
+      \.followClients,
+      "clients from which a database is copied; 0: never",
       from: 0
     ),
     entry("poll-seconds", \.pollSeconds, "between requests of a long-polling client"),

@@ -84,7 +84,7 @@ extension ServerCore {
       _ value: (DatabaseCore) -> Int
     ) {
       page.family("database_\(name)", kind, help)
-      for database in databases.open {
+      for database in served {
         page.sample("database_\(name)", ["database": database.name], Double(value(database)))
       }
     }
@@ -111,7 +111,7 @@ extension ServerCore {
       $0.metrics.dropped
     }
     page.family("database_requests_total", .counter, "Requests of clients, by kind.")
-    for database in databases.open {
+    for database in served {
       for (kind, count) in database.metrics.requests.counted {
         page.sample(
           "database_requests_total",
@@ -136,7 +136,7 @@ extension ServerCore {
     to page: inout PrometheusText
   ) {
     page.family("database_\(name)", .summary, help)
-    for database in databases.open {
+    for database in served {
       let histogram = database.metrics[keyPath: times]
       for share in [0.5, 0.9, 0.99] where histogram.count > 0 {
         page.sample(
@@ -189,7 +189,7 @@ extension ServerCore {
       )
     }
     page.family("cluster_lease_seconds", .gauge, "The rest of the lease of a database led here.")
-    for database in databases.open {
+    for database in served {
       guard let term = database.term else { continue }
       page.sample(
         "cluster_lease_seconds",

@@ -28,7 +28,20 @@ extension ServerCore {
     guard let link = link(to: redirection) else {
       return turnAway(connection, because: "the server that leads the database cannot be reached")
     }
-    return link.forward(connection, to: name)
+    let callbacks = link.forward(connection, to: name)
+    considerFollowing(name, over: link)
+    return callbacks
+  }
+
+  /// Follows a database as soon as enough clients of it are forwarded; the next ones read here.
+  private func considerFollowing(_ name: String, over link: ForwardingLink) {
+    let least = options.limits.followClients
+    guard let storage, replicas[name] == nil, least > 0, link.clientCount(of: name) >= least else {
+      return
+    }
+    replicas[name] = Replica(of: name, over: link, storage: storage, context: context) {
+      [weak self] in self?.replicas[name] = nil
+    }
   }
 
   /// Has a request answered by the server that leads its database.
@@ -63,6 +76,10 @@ extension ServerCore {
   ///   - leader: The server that leads it now; nil for this one.
   func leaveLinks(of name: String, to leader: String?) {
     for link in Array(links.values) where link.server != leader { link.leave(name) }
+    // Its link may have ended without a word about this database.
+    if let replica = replicas[name], replica.link.server != leader {
+      replica.end(because: "another server leads it")
+    }
   }
 
   /// The link to a server, which is begun if there is none.
@@ -141,6 +158,10 @@ extension ServerCore {
 }
 
 extension ServerCore: ForwardingHost {
+  func database(named name: String) -> EventLoopFuture<DatabaseCore> {
+    databases.database(name, isMade: false)
+  }
+
   func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     answer(request, isForwarded: true)
   }

@@ -31,8 +31,10 @@ extension ServerCore {
 
   /// Opens the accounts, which the databases use to verify credentials.
   private func openIdentities() -> EventLoopFuture<Void> {
-    identities.open { [databases] note in
-      databases.opened(note.database)?.endSessions(note)
+    identities.open { [weak self] note in
+      for database in self?.served ?? [] where database.name == note.database {
+        database.endSessions(note)
+      }
     } onLoss: { [context] in
       context.onLoss($0)
     }
@@ -144,7 +146,7 @@ extension ServerCore {
     let rounds = 5
     keepAliveTask = eventLoop.assumeIsolated().scheduleTask(in: .seconds(5)) { [weak self] in
       guard let self else { return }
-      for database in databases.open {
+      for database in served {
         for (peer, session) in database.sessions where peer.number % rounds == round {
           session.connection.keepAlive()
         }

@@ -135,9 +135,17 @@ extension ServerCore {
       return eventLoop.makeFailedFuture(error)
     }
     let bound = NIOLoopBound(rest, eventLoop: eventLoop)
-    return database(for: request).flatMap { database in
+    return reader(for: request).flatMap { database in
       Self.answer(bound.value, from: database)
     }
+  }
+
+  /// The database that answers a request: a copy, if there is one and the request only reads.
+  private func reader(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
+    guard ["GET", "HEAD"].contains(request.method), let replica = replicas[name(in: request)],
+      replica.core != nil
+    else { return database(for: request) }
+    return replica.current()
   }
 
   private func rulesReply(
@@ -334,24 +342,22 @@ extension ServerCore {
       JSONMember("promisedBytes", .integer(Int64(context.memory.promisedInput))),
       JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
       JSONMember("connections", .integer(Int64(context.connectionCount))),
-      JSONMember(
-        "databases",
-        .object(
-          databases.open.map { database in
-            JSONMember(
-              database.name,
-              database.metrics.json(
-                open: database.sessions.count + database.peers.inside.count,
-                listens: database.hub.listenCount,
-                revision: database.hub.revision,
-                storeFailure: database.writes.failure,
-                term: database.term
-              )
-            )
-          }
-        )
-      ),
+      JSONMember("databases", .object(databases.open.map(Self.metrics(of:)))),
+      JSONMember("copies", .object(replicas.values.compactMap(\.core).map(Self.metrics(of:)))),
     ]
+  }
+
+  private static func metrics(of database: DatabaseCore) -> JSONMember {
+    JSONMember(
+      database.name,
+      database.metrics.json(
+        open: database.sessions.count + database.peers.inside.count,
+        listens: database.hub.listenCount,
+        revision: database.hub.revision,
+        storeFailure: database.writes.failure,
+        term: database.term
+      )
+    )
   }
 
   /// Logs the metrics at regular intervals.

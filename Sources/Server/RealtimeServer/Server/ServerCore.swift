@@ -37,6 +37,8 @@ final class ServerCore {
   var links: [String: ForwardingLink] = [:]
   /// The links from other servers, whose clients reach their databases here.
   var forwarded: [ForwardedClients] = []
+  /// The copies of databases that other servers lead.
+  var replicas: [String: Replica] = [:]
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]
   /// The same by network; nil stands for this machine.
@@ -44,16 +46,20 @@ final class ServerCore {
   /// Decides which server leads which database, where several share the storage.
   let leaders: LeadershipDriver?
 
+  /// The storage that this server shares with others; nil if it has its own.
+  let storage: (any StoredDatabases)?
+
   init(stores: any TreeStores, leaders: LeadershipDriver? = nil, context: ServerContext) {
     self.context = context
     self.leaders = leaders
+    storage = leaders == nil ? nil : stores as? any StoredDatabases
     databases = DatabaseRegistry(stores: stores, leaders: leaders, context: context)
     databases.onLeader = { [weak self] in self?.leaveLinks(of: $0, to: $1) }
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
     context.onLoss = { [weak self] in self?.fail($0) }
     context.metrics = { [weak self] in self?.metrics ?? .null }
-    context.memory.pendingOutput = { [databases] in
-      databases.open.reduce(0) { $0 + $1.hub.waitingOutputBytes }
+    context.memory.pendingOutput = { [weak self] in
+      self?.served.reduce(0) { $0 + $1.hub.waitingOutputBytes } ?? 0
     }
   }
 
@@ -61,6 +67,9 @@ final class ServerCore {
   var options: ServerOptions { context.options }
   var logger: Logger { context.logger }
   var identities: ServerIdentities { context.identities }
+
+  /// The databases that clients are served from: those that are led here, and copies.
+  var served: [DatabaseCore] { databases.open + replicas.values.compactMap(\.core) }
 
   // MARK: Connections
 
@@ -109,7 +118,7 @@ final class ServerCore {
   /// Those that have been allowed nothing give way first, the oldest before the others, and then
   /// those with an anonymous account, the one first that has been silent the longest.
   func makeRoom() -> Bool {
-    let open = databases.open
+    let open = served
     let idle = open.compactMap { database in database.idlest.map { (database, $0) } }
       .min { $0.1.begin < $1.1.begin }
     let guest = open.compactMap { database in database.idlestGuest.map { (database, $0) } }
@@ -154,6 +163,7 @@ final class ServerCore {
     }
     let name = name(in: request)
     if let database = databases.opened(name) { return database.accept(connection) }
+    if let callbacks = replicas[name]?.accept(connection) { return callbacks }
     if let redirection = databases.redirection(of: name) {
       guard options.redirectsClients else { return forward(connection, to: name, by: redirection) }
       let reset = ServerMessage.reset(host: redirection.host)

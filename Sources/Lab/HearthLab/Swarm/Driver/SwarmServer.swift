@@ -101,8 +101,11 @@ package actor SwarmServer {
   }
 
   private var arguments: [String] {
+    // Where there are several, each follows what it does not lead, however few its clients are.
     let own =
-      files.sharing.map { ["--store", $0.store, "--advertise", $0.host] }
+      files.sharing.map {
+        ["--store", $0.store, "--advertise", $0.host, "--limit", "follow-clients=1"]
+      }
       ?? ["--emulator", "--data-dir", files.data]
     return ["serve"] + own + [
       "--port", String(port), "--socket", files.socket, "--rules", files.rules, "--log", files.log,

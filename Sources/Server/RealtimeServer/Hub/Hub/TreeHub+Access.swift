@@ -95,11 +95,16 @@ extension TreeHub {
 
   /// Signs a peer out.
   mutating func unauthenticate(_ origin: RequestOrigin) {
-    guard let base = access.base(of: origin.peer) else { return }
-    writes.setOwner(base, of: origin.peer)
-    become(nil, peer: origin.peer)
+    signOut(origin.peer)
     let text = JSONValue.string("unauthenticated")
     answer(origin, with: ServerMessage.Response(.ok, payload: .json(text)), orElse: .keep)
+  }
+
+  /// Signs a peer out without sending it a response.
+  mutating func signOut(_ peer: PeerID) {
+    guard let base = access.base(of: peer) else { return }
+    writes.setOwner(base, of: peer)
+    become(nil, peer: peer)
   }
 
   private mutating func become(_ state: AuthState?, peer: PeerID) {

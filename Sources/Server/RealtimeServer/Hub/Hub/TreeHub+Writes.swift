@@ -222,7 +222,7 @@ extension TreeHub {
   }
 
   /// The tree after changes.
-  private func tree(with changes: [Change]) -> Node {
+  func tree(with changes: [Change]) -> Node {
     changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
   }
 

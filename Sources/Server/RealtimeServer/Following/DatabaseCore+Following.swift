@@ -1,0 +1,60 @@
+internal import RealtimeCore
+
+/// A database that another server leads: see ``Replica``.
+extension DatabaseCore {
+  /// Applies commits that the leader has stored, and tells clients.
+  ///
+  /// - Parameter commits: Commits in order; those that are known already are skipped.
+  /// - Returns: Whether none was missing before them.
+  func follow(_ commits: [Commit]) -> Bool {
+    let news = commits.drop { $0.revision <= hub.revision }
+    guard !news.isEmpty else { return true }
+    guard let outputs = hub.follow(news) else { return false }
+    perform(outputs)
+    return true
+  }
+
+  /// Puts rules in force that the leader has stored.
+  func follow(rules source: String) {
+    perform(hub.follow(rules: source, at: context.clock()))
+    rulesChanged()
+  }
+
+  /// Puts a request back that the leader has confirmed to be answered from here.
+  func putBack(_ message: ClientMessage, length: Int, of session: Session) {
+    guard phase == .running, sessions[session.peer] === session else { return }
+    session.inbox.append(.current(message, length: length))
+    context.scheduler.request(by: session)
+  }
+
+  /// Answers a request from here.
+  func takeCurrent(_ message: ClientMessage, from session: Session, length: Int) {
+    guard !holdsBack(message, of: session, length: length) else { return }
+    admit(message, from: session, length: length)
+  }
+
+  /// Signs a client in or out as the leader has done.
+  ///
+  /// - Returns: Whether it is signed in.
+  func signIn(_ peer: PeerID, by request: ClientRequest) -> Bool {
+    let time = context.clock()
+    var isSignedIn = false
+    if case .authenticate(let authentication) = request {
+      do throws(CredentialError) {
+        try hub.signIn(peer, with: authentication, at: time)
+        isSignedIn = true
+      } catch {
+        hub.signOut(peer)
+      }
+    } else {
+      hub.signOut(peer)
+    }
+    // What the client may no longer listen to ends now.
+    perform(hub.tick(at: time))
+    identityChanged(peer)
+    return isSignedIn
+  }
+
+  /// Notes that the rules have allowed a client something at the leader.
+  func noteAllowed(_ peer: PeerID) { hub.noteAllowed(peer) }
+}

@@ -1,0 +1,135 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// The session that a client of a ``Replica`` has at the leader, for everything but reading.
+///
+/// The client's requests are sorted here. What it writes goes to the leader as it arrived, and the
+/// leader's answers come back. What it reads waits for the leader's answers to all that it has sent
+/// before, and for a mark; then it is put back into the inbox, and answered from the copy.
+/// Confined to the event loop.
+final class ForwardedWriter: LeaderSession, LinkReceiver {
+  /// A request that is answered from the copy.
+  private struct Read {
+    let message: ClientMessage
+    let length: Int
+    /// How many requests went to the leader before it.
+    let position: Int
+  }
+
+  private let replica: Replica
+  private weak var session: Session?
+  private weak var core: DatabaseCore?
+  private var exchange = 0
+  /// The requests that the leader has not answered, and how many went there before them.
+  private var unanswered: [Int64: Int] = [:]
+  /// How many requests have gone to the leader.
+  private var sent = 0
+  private var reads = CircularBuffer<Read>()
+  /// How many of the first reads the leader has confirmed.
+  private var confirmed = 0
+  /// Whether the copy has accepted the client's credential.
+  private var isSignedIn = false
+
+  init(of replica: Replica) {
+    self.replica = replica
+  }
+
+  /// Opens the session at the leader.
+  ///
+  /// - Parameter open: Opens it, for this receiver, and returns its number.
+  func begin(_ open: (any LinkReceiver) -> Int) {
+    exchange = open(self)
+  }
+
+  func serve(_ session: Session, of core: DatabaseCore) {
+    self.session = session
+    self.core = core
+  }
+
+  // MARK: From the client
+
+  func take(_ message: ClientMessage, _ bytes: [UInt8]) -> Bool {
+    guard case .request(let id, let request) = message else { return false }
+    switch request {
+    case .listen, .unlisten, .get: read(message, length: bytes.count)
+    case .authenticate, .unauthenticate:
+      send(id, bytes)
+      read(message, length: bytes.count)
+    case .stats, .appCheck, .write, .onDisconnect, .cancelOnDisconnect, .unknown: send(id, bytes)
+    }
+    return true
+  }
+
+  private func send(_ id: Int64, _ bytes: [UInt8]) {
+    unanswered[id] = sent
+    sent += 1
+    replica.link.sendMessage(bytes, exchange)
+  }
+
+  private func read(_ message: ClientMessage, length: Int) {
+    reads.append(Read(message: message, length: length, position: sent))
+    replica.whenCurrent { [weak self] isCurrent in
+      guard isCurrent, let self else { return }
+      confirmed += 1
+      releaseReads()
+    }
+  }
+
+  /// Puts the reads back that need not wait any longer.
+  private func releaseReads() {
+    while confirmed > 0, let first = reads.first,
+      !unanswered.values.contains(where: { $0 < first.position })
+    {
+      reads.removeFirst()
+      confirmed -= 1
+      guard let session else { return }
+      core?.putBack(first.message, length: first.length, of: session)
+    }
+  }
+
+  func answer(_ message: ClientMessage, length: Int) {
+    guard let session, let core, case .request(_, let request) = message else { return }
+    switch request {
+    case .authenticate, .unauthenticate:
+      // The leader has answered it.
+      isSignedIn = core.signIn(session.peer, by: request)
+    case .stats, .appCheck, .listen, .unlisten, .get, .write, .onDisconnect, .cancelOnDisconnect,
+      .unknown:
+      core.takeCurrent(message, from: session, length: length)
+    }
+  }
+
+  func end() {
+    reads.removeAll()
+    replica.link.end(exchange)
+  }
+
+  // MARK: From the leader
+
+  func receive(_ message: [UInt8]) {
+    guard let session, let core else { return }
+    switch try? ServerMessage(decoding: message) {
+    case .response(let id, let response):
+      if unanswered.removeValue(forKey: id) != nil, response.status == .ok {
+        core.noteAllowed(session.peer)
+      }
+    case .push(.authenticationRevoked) where isSignedIn:
+      // The copy ends the credential, too, and the listens with it.
+      return
+    case .hello, .reset, .shutdown, .error, .pong, .push, nil: break
+    }
+    core.deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)
+    releaseReads()
+  }
+
+  func setReading(_ isReading: Bool) {
+    guard let session else { return }
+    if isReading { core?.resume(session, for: .leader) } else { core?.pause(session, for: .leader) }
+  }
+
+  func ended(code: UInt16, reason: String) {
+    guard let session else { return }
+    core?.end(session, code: code, reason: reason)
+  }
+}

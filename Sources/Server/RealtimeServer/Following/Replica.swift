@@ -1,0 +1,244 @@
+internal import Logging
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// A copy of a database that another server leads, from which this one answers what clients read.
+///
+/// The storage gives the data as of some commit, and the leader every batch after that, over the
+/// link that carries the clients' writes. Since the leader tells a batch before it acknowledges what
+/// is in it, a client that is told that its write was stored reads it here.
+///
+/// Nothing is read from the copy until the leader has confirmed that it has all that was
+/// acknowledged when the request arrived: see ``whenCurrent(_:)``. So an answer is as fresh as the
+/// leader's, a leader that has lost its lease confirms nothing, and no client sees anything go back,
+/// whichever server it reads from next.
+///
+/// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
+/// kept) → following → ended. Confined to the event loop.
+final class Replica: LinkReceiver {
+  private enum Phase {
+    case asking
+    case reading(from: Int64, told: [FollowerMessage], bytes: Int)
+    case following(DatabaseCore)
+    case ended
+  }
+
+  /// The most that the leader may tell while the storage is being read, in bytes.
+  private static let mostKept = 64 * 1_024 * 1_024
+  /// How often it is checked whether any client still needs the copy.
+  private static let interval = TimeAmount.seconds(30)
+
+  let name: String
+  /// The link to the leader.
+  let link: ForwardingLink
+  private let storage: any StoredDatabases
+  private let context: ServerContext
+  private let logger: Logger
+  private let onEnd: () -> Void
+  private var phase = Phase.asking
+  private var exchange = 0
+  /// Who waits for the leader to confirm a mark, in the order of the marks.
+  private var waiting = CircularBuffer<(mark: Int, body: (Bool) -> Void)>()
+  /// The last mark that was sent, or will be at the end of the turn.
+  private var lastMark = 0
+  private var isMarkScheduled = false
+  private var idleCheck: Scheduled<Void>?
+  private var wasIdle = false
+
+  /// Begins to follow a database.
+  ///
+  /// - Parameters:
+  ///   - name: The database.
+  ///   - link: The link to the server that leads it.
+  ///   - storage: The storage that both servers share.
+  ///   - context: The context of this server.
+  ///   - onEnd: Called once, when the copy is no longer kept up to date.
+  init(
+    of name: String,
+    over link: ForwardingLink,
+    storage: any StoredDatabases,
+    context: ServerContext,
+    onEnd: @escaping () -> Void
+  ) {
+    self.name = name
+    self.link = link
+    self.storage = storage
+    self.context = context
+    self.onEnd = onEnd
+    var logger = context.logger
+    logger[metadataKey: "database"] = "\(name)"
+    self.logger = logger
+    exchange = link.follow(name, self)
+    checkIdleness()
+  }
+
+  /// The copy, once it is complete; nil before and after.
+  var core: DatabaseCore? {
+    if case .following(let core) = phase { core } else { nil }
+  }
+
+  // MARK: Clients
+
+  /// Serves a client: what it reads from the copy, what it writes by the leader.
+  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks? {
+    guard let core, let request = connection.request else { return nil }
+    let leader = ForwardedWriter(of: self)
+    leader.begin { link.submit(request, to: name, $0) }
+    return core.accept(connection, writingTo: leader)
+  }
+
+  /// Calls a closure once the copy has everything that was acknowledged by now.
+  ///
+  /// - Parameter body: Receives whether it has; false if the copy has ended.
+  func whenCurrent(_ body: @escaping (Bool) -> Void) {
+    if case .ended = phase { return body(false) }
+    // All who ask in a turn of the event loop share a mark.
+    if !isMarkScheduled {
+      isMarkScheduled = true
+      lastMark += 1
+      context.eventLoop.assumeIsolated().execute { [weak self] in
+        guard let self else { return }
+        isMarkScheduled = false
+        link.sendMessage(Array("\(lastMark)".utf8), exchange)
+      }
+    }
+    waiting.append((lastMark, body))
+  }
+
+  /// The copy, as soon as it has everything that was acknowledged by now.
+  ///
+  /// The future fails with a ``RESTError`` if the copy has ended.
+  func current() -> EventLoopFuture<DatabaseCore> {
+    let promise = context.eventLoop.makePromise(of: DatabaseCore.self)
+    whenCurrent { [weak self] isCurrent in
+      guard isCurrent, let core = self?.core else { return promise.fail(Self.loss) }
+      promise.assumeIsolated().succeed(core)
+    }
+    return promise.futureResult
+  }
+
+  private static let loss = RESTError(503, reason: "the server that leads the database was lost")
+
+  // MARK: LinkReceiver
+
+  func receive(_ bytes: [UInt8]) {
+    guard let message = FollowerMessage(bytes) else {
+      return end(because: "the leader spoke otherwise")
+    }
+    switch (message, phase) {
+    case (.mark(let number), _): reached(number)
+    case (.beginning(let revision), .asking):
+      phase = .reading(from: revision, told: [], bytes: 0)
+      read(since: revision)
+    case (.commits, .reading(let start, var told, let length)),
+      (.rules, .reading(let start, var told, let length)):
+      guard length + bytes.count <= Self.mostKept else {
+        return end(because: "more was written than can be kept while the data is read")
+      }
+      phase = .asking
+      told.append(message)
+      phase = .reading(from: start, told: told, bytes: length + bytes.count)
+    case (_, .following(let core)): apply(message, to: core)
+    case (_, .asking), (_, .reading), (_, .ended): break
+    }
+  }
+
+  func ended(code: UInt16, reason: String) {
+    end(because: reason)
+  }
+
+  private func reached(_ mark: Int) {
+    while let first = waiting.first, first.mark <= mark {
+      waiting.removeFirst()
+      first.body(true)
+    }
+  }
+
+  // MARK: Data
+
+  private func read(since start: Int64) {
+    let database = storage.database(name)
+    let opened = StoreThread.open(on: context.eventLoop) { ReplicaStore(of: database) }
+    opened.assumeIsolated().whenComplete { [weak self] result in
+      guard let self, case .reading(_, let told, _) = phase else {
+        if case .success(let opened?) = result { _ = opened.thread.close() }
+        return
+      }
+      switch result {
+      case .success(let opened?) where opened.stored.revision >= start:
+        begin(opened.stored, thread: opened.thread, told)
+      case .success(let opened):
+        _ = opened?.thread.close()
+        end(because: "the storage lacks what the leader has stored")
+      case .failure(let error): end(because: "the storage cannot be read: \(error)")
+      }
+    }
+  }
+
+  private func begin(_ stored: StoredTree, thread: StoreThread, _ told: [FollowerMessage]) {
+    let core = DatabaseCore(name: name, stored: stored, thread: thread, term: nil, context: context)
+    core.begin()
+    phase = .following(core)
+    for message in told { apply(message, to: core) }
+    guard self.core != nil else { return }
+    logger.notice("following a database", metadata: ["revision": "\(core.hub.revision)"])
+  }
+
+  private func apply(_ message: FollowerMessage, to core: DatabaseCore) {
+    switch message {
+    case .commits(let commits):
+      guard core.follow(commits) else {
+        return end(because: "the leader has left out a commit")
+      }
+    case .rules(let source): core.follow(rules: source)
+    case .beginning, .mark: break
+    }
+  }
+
+  // MARK: Ending
+
+  /// Ends the copy; its clients connect again.
+  func end(because reason: String) {
+    if case .ended = phase { return }
+    let core = core
+    phase = .ended
+    idleCheck?.cancel()
+    link.end(exchange)
+    logger.notice("a database is no longer followed: \(reason)")
+    onEnd()
+    let unconfirmed = waiting
+    waiting.removeAll()
+    for (_, body) in unconfirmed { body(false) }
+    _ = core?.abandon(because: reason)
+  }
+
+  /// Ends the copy once no client has needed it for a while.
+  private func checkIdleness() {
+    idleCheck = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
+      guard let self else { return }
+      let isIdle = core.map { $0.sessions.isEmpty && $0.peers.inside.isEmpty } ?? false
+      if isIdle, wasIdle { return end(because: "no client needs it") }
+      wasIdle = isIdle
+      checkIdleness()
+    }
+  }
+}
+
+/// The store of a copy: it reads what the leader's store holds, and stores nothing itself.
+private struct ReplicaStore: TreeStore {
+  private let database: any StoredDatabase
+
+  init(of database: any StoredDatabase) {
+    self.database = database
+  }
+
+  /// Reads the data and the rules; who wrote and what is scheduled are the leader's concern.
+  func load() throws -> StoredTree {
+    let stored = try database.load()
+    return StoredTree(root: stored.root, revision: stored.revision, rules: stored.rules)
+  }
+
+  func commit(_ batch: CommitBatch) {}
+  func close() {}
+}

@@ -1,0 +1,57 @@
+internal import RealtimeCore
+
+/// What the leader of a database tells a server that follows it, in this order: where the stream
+/// begins, then every batch once it is durable, and marks in between.
+///
+/// Each is a message of an exchange over the link between the two. It begins with a letter.
+enum FollowerMessage {
+  /// The stream has every commit after this one.
+  case beginning(revision: Int64)
+  /// Commits in order, all of which are durable.
+  case commits([Commit])
+  /// The rules that apply to the commits that follow.
+  case rules(source: String)
+  /// Everything that was acknowledged before the leader received this number has been told.
+  case mark(Int)
+
+  /// Parses a message; nil if it is none.
+  init?(_ bytes: [UInt8]) {
+    let rest = bytes.dropFirst()
+    let text: () -> String = { String(decoding: rest, as: UTF8.self) }
+    switch bytes.first {
+    case Self.beginningLetter:
+      guard let revision = Int64(text()) else { return nil }
+      self = .beginning(revision: revision)
+    case Self.commitsLetter:
+      guard let colon = rest.firstIndex(of: 0x3A),
+        let revision = Int64(String(decoding: rest[..<colon], as: UTF8.self)),
+        let commits = try? BatchCoding.decode(Array(rest[(colon + 1)...]), revision: revision)
+      else { return nil }
+      self = .commits(commits)
+    case Self.rulesLetter: self = .rules(source: text())
+    case Self.markLetter:
+      guard let number = Int(text()) else { return nil }
+      self = .mark(number)
+    case _: return nil
+    }
+  }
+
+  /// The message in the form in which it is sent.
+  ///
+  /// - Throws: A ``StoreError`` for commits that no store can hold.
+  func encoded() throws(StoreError) -> [UInt8] {
+    switch self {
+    case .beginning(let revision): return [Self.beginningLetter] + Array("\(revision)".utf8)
+    case .commits(let commits):
+      let head = [Self.commitsLetter] + Array("\(commits.last?.revision ?? 0):".utf8)
+      return head + (try BatchCoding.encode(commits))
+    case .rules(let source): return [Self.rulesLetter] + Array(source.utf8)
+    case .mark(let number): return [Self.markLetter] + Array("\(number)".utf8)
+    }
+  }
+
+  private static let beginningLetter = UInt8(ascii: "b")
+  private static let commitsLetter = UInt8(ascii: "c")
+  private static let rulesLetter = UInt8(ascii: "r")
+  private static let markLetter = UInt8(ascii: "m")
+}

@@ -1,0 +1,177 @@
+import NIOCore
+import RealtimeCore
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+/// That copies take part in everything that forwarding promises is tested by ``ForwardingTests``.
+@Suite("Following the leader", .timeLimit(.minutes(2)))
+struct FollowingTests {
+  /// A cluster in which one server follows the other.
+  private func pair() async throws -> (
+    cluster: TestCluster, leader: TestCluster.Member, follower: TestCluster.Member
+  ) {
+    let cluster = try await TestCluster(followClients: 1)
+    let (leader, others) = try await cluster.leader()
+    #expect(try await cluster.ask(leader, "PUT", "/old.json", "\"before\"").status == 200)
+    try await cluster.followEverywhere()
+    return (cluster, leader, try #require(others.first))
+  }
+
+  private func client(
+    _ cluster: TestCluster,
+    _ member: TestCluster.Member
+  ) async throws
+    -> ClientProbe
+  {
+    let client = try await cluster.connect(member)
+    #expect(try await client.next().contains(#""t":"h""#))
+    return client
+  }
+
+  @Test("What clients listen to costs the leader nothing but the stream to the follower")
+  func load() async throws {
+    let (cluster, leader, follower) = try await pair()
+    let before = try await leader.serves { $0.listens }
+    var clients: [ClientProbe] = []
+    for _ in 0..<8 {
+      let listener = try await client(cluster, follower)
+      listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
+      #expect(try await listener.next().contains(#""d":"before""#))
+      #expect(try await listener.next().contains(#""r":1,"b":{"s":"ok""#))
+      clients.append(listener)
+    }
+    #expect(try await leader.serves { $0.listens } == before)
+    #expect(try await follower.serves { $0.listens } == 8)
+    #expect(try await cluster.ask(leader, "PUT", "/old.json", "\"after\"").status == 200)
+    for listener in clients { #expect(try await listener.next().contains(#""d":"after""#)) }
+    // A session that ends here ends there.
+    let sessions = try await leader.serves { $0.sessions }
+    for listener in clients { listener.close() }
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await leader.serves({ $0.sessions }) > sessions - 8, NIODeadline.now() < deadline {}
+    #expect(try await leader.serves { $0.sessions } == sessions - 8)
+    await cluster.stop()
+  }
+
+  @Test("A client reads what it has written, and what others were told is stored")
+  func ownWrites() async throws {
+    let (cluster, leader, follower) = try await pair()
+    let writer = try await client(cluster, follower)
+    for number in 0..<50 {
+      // Neither waits for an answer before it asks.
+      writer.send(
+        #"{"t":"d","d":{"r":\#(2 * number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#
+      )
+      writer.send(#"{"t":"d","d":{"r":\#(2 * number + 1),"a":"g","b":{"p":"/n","q":{}}}}"#)
+      #expect(try await writer.next().contains(#""r":\#(2 * number),"b":{"s":"ok""#))
+      #expect(try await writer.next().contains(#""d":\#(number)"#))
+      #expect(try await cluster.ask(leader, "PUT", "/m.json", "\(number)").status == 200)
+      #expect(try await cluster.ask(follower, "GET", "/m.json").body == "\(number)")
+    }
+    await cluster.stop()
+  }
+
+  @Test("A client hears of its own write before the answer that it is stored")
+  func order() async throws {
+    let (cluster, _, follower) = try await pair()
+    let writer = try await client(cluster, follower)
+    writer.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
+    #expect(try await writer.next().contains(#""r":1"#))
+    for number in 2..<40 {
+      writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/n/\#(number)","d":7}}}"#)
+      #expect(try await writer.next().contains(#""p":"n/\#(number)""#))
+      #expect(try await writer.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+    }
+    await cluster.stop()
+  }
+
+  @Test("Rules and what they forbid hold at the follower from the moment they are stored")
+  func rules() async throws {
+    let (cluster, leader, follower) = try await pair()
+    let listener = try await client(cluster, follower)
+    listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
+    #expect(try await listener.next().contains(#""d":"before""#))
+    #expect(try await listener.next().contains(#""r":1"#))
+    let core = leader.server.core
+    let rules = try RuleSet(source: #"{"rules":{"open":{".read":true}}}"#)
+    try await core.eventLoop.submit { core.value.databases.opened("hearth")?.setRules(rules) }.get()
+    #expect(try await listener.next().contains(#""a":"c""#))
+    listener.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/old","h":""}}}"#)
+    #expect(try await listener.next().contains(#""r":2,"b":{"s":"permission_denied""#))
+    listener.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/open","q":{}}}}"#)
+    #expect(try await listener.next().contains(#""r":3,"b":{"s":"ok""#))
+    #expect(try await cluster.ask(follower, "GET", "/old.json").status == 401)
+    await cluster.stop()
+  }
+
+  @Test("A leader that may no longer lead confirms nothing, so that nothing old is read")
+  func deposed() async throws {
+    let (cluster, leader, follower) = try await pair()
+    let reader = try await client(cluster, follower)
+    // Its lease has ended by its own clock, and it does not know it yet.
+    leader.clock.leap(by: .seconds(60))
+    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/old","q":{}}}}"#)
+    #expect(try await reader.messagesUntilClosed() == [])
+    let again = try await client(cluster, follower)
+    again.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/old","q":{}}}}"#)
+    #expect(try await again.next().contains(#""d":"before""#))
+    await cluster.stop()
+  }
+
+  @Test("A commit that is left out, or does not fit, ends the copy instead of spoiling it")
+  func gaps() throws {
+    var hub = TreeHub(stored: StoredTree(root: .empty, revision: 4))
+    let first = Commit(revision: 5, timestamp: 1, changes: [Change("a", to: .integer(1))])
+    #expect(hub.follow([first]) != nil)
+    #expect(hub.snapshot["a" as Path] == .integer(1) && hub.revision == 5)
+    var other = hub
+    #expect(
+      other.follow([Commit(revision: 7, timestamp: 1, changes: [Change("a", to: .integer(2))])])
+        == nil
+    )
+    other = hub
+    // It would change nothing here, as the leader's commits never do.
+    #expect(
+      other.follow([Commit(revision: 6, timestamp: 1, changes: [Change("a", to: .integer(1))])])
+        == nil
+    )
+    other = hub
+    #expect(other.follow([Commit(revision: 6, timestamp: 1, changes: [])]) == nil)
+  }
+
+  @Test("What the leader tells is read back as it was said, and nothing else is")
+  func messages() throws {
+    let commits = [
+      Commit(
+        revision: 8,
+        timestamp: 1,
+        changes: [Change("a", to: .integer(1)), Change("b", to: .string("x"))]
+      ),
+      Commit(revision: 9, timestamp: 2, changes: [Change("a", to: .empty)]),
+    ]
+    guard case .commits(commits)? = FollowerMessage(try FollowerMessage.commits(commits).encoded())
+    else {
+      Issue.record("the commits differ")
+      return
+    }
+    guard case .mark(7)? = FollowerMessage(try FollowerMessage.mark(7).encoded()),
+      case .beginning(revision: 9)? = FollowerMessage(
+        try FollowerMessage.beginning(revision: 9).encoded()
+      ),
+      case .rules(source: "{é}")? = FollowerMessage(
+        try FollowerMessage.rules(source: "{é}").encoded()
+      )
+    else {
+      Issue.record("a message differs")
+      return
+    }
+    for text in [
+      "", "x", "b", "bx", "m", "m-", "c", "c9:", "c9", "c:", "cx:y", "m99999999999999999999",
+    ] {
+      #expect(FollowerMessage(Array(text.utf8)) == nil, "\(text)")
+    }
+  }
+}
