@@ -198,7 +198,7 @@ struct AnswersTests {
     model.type("c", "Two")
     refuse("One", Self.comments[1], in: &model)
     let draft = CommentDraft("One", answering: Self.comments[1])
-    #expect(model.session.commentDrafts == ["p11": [draft]])
+    #expect(model.session.writing.unsent.comments == ["p11": [draft]])
     #expect(model.unsent.comments == ["p11": [draft, "Two"]])
     #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
     #expect(model.openPost?.answered == Self.comments[1])

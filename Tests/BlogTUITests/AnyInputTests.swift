@@ -31,7 +31,7 @@ struct AnyInputTests {
       for key in keys { model.type(key) }
       for step in 0..<40 {
         let event: Event = step.isMultiple(of: 9) ? events.next() : .key(Self.key(&random))
-        let deletions = model.reading.deletions.count
+        let deletions = model.writing.deletions.count
         let effects = model.send(event)
         // One event causes only a few effects, apart from one for each deletion.
         #expect(effects.count <= 8 + deletions)

@@ -100,10 +100,10 @@ struct MarkupTests {
     #expect(shown("```sh\nls\n```", signs: signs) == lines)
     var model = Fixture.loaded()
     #expect(model.session.sourceView == .marked(.unicode, keepsMarks: false))
-    model.session.theme = Theme.ember.withoutColors
+    model.session.display.theme = Theme.ember.withoutColors
     #expect(model.session.sourceView == .marked(.unicode, keepsMarks: true))
-    model.session.theme = .ember
-    model.session.configuration.colorCount = 0
+    model.session.display.theme = .ember
+    model.session.display.configuration.colorCount = 0
     #expect(model.session.sourceView == .marked(.unicode, keepsMarks: true))
   }
 

@@ -35,7 +35,7 @@ struct MouseTests {
       model.type("jd")
       #expect(try click(text, in: &model) == [])
       #expect(model.question == nil)
-      #expect(model.reading.deletions == [])
+      #expect(model.writing.deletions == [])
       #expect(model.feed.list.selection == "p11")
     }
   }
@@ -46,7 +46,7 @@ struct MouseTests {
     model.type("jd")
     try click("y Delete", in: &model)
     #expect(model.question == nil)
-    #expect(model.reading.deletions.map(\.id) == ["p11"])
+    #expect(model.writing.deletions.map(\.id) == ["p11"])
   }
 
   @Test("A click on a harmless answer chooses it")
@@ -55,7 +55,7 @@ struct MouseTests {
     model.type("c", "A title", .escape)
     try click("y Keep", in: &model)
     #expect(model.composer == nil)
-    #expect(model.drafts.map(\.title) == ["A title"])
+    #expect(model.session.writing.unsent.posts.map(\.title) == ["A title"])
     model.type("q")
     #expect(try click("y Quit", in: &model) == [.quit])
   }

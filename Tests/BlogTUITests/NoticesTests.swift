@@ -160,7 +160,7 @@ struct NoticesTests {
   func clearing() throws {
     var model = Self.model()
     model.type(.key(.function(3)))
-    let before = try #require(model.session.reading.state)
+    let before = try #require(model.session.reading.marks.state)
     let entries = try #require(model.session.reading.notices)
     let effects = model.type("D")
     #expect(effects.contains(.mark(.post("p11", .read(lastComment: "c2")))))
@@ -228,11 +228,11 @@ struct DraftsTests {
     -> Model
   {
     var model = Fixture.loaded(size, glyphs: glyphs)
-    model.session.drafts = [
+    model.session.writing.unsent.posts = [
       Draft(title: "One", body: "The first"),
       Draft(title: "", body: "No title \u{1B}[2J"),
     ]
-    model.session.commentDrafts = ["p11": ["Half a sentence", "Another\nline"]]
+    model.session.writing.unsent.comments = ["p11": ["Half a sentence", "Another\nline"]]
     return model
   }
 
@@ -255,13 +255,13 @@ struct DraftsTests {
     var model = Self.model()
     model.type("C", "j", .enter)
     #expect(model.composer?.draft == Draft(title: "One", body: "The first"))
-    #expect(model.session.drafts.count == 1)
+    #expect(model.session.writing.unsent.posts.count == 1)
     var other = Self.model()
     other.type("C", "G")
     #expect(other.type(.enter) == [.request(.open("p11"))])
     #expect(other.openPost?.field.text == "Half a sentence")
     #expect(other.context == .comment)
-    #expect(other.session.commentDrafts["p11"] == ["Another\nline"])
+    #expect(other.session.writing.unsent.comments["p11"] == ["Another\nline"])
   }
 
   @Test("d discards drafts, and u restores them")

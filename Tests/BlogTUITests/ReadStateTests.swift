@@ -92,7 +92,7 @@ struct ReadStateTests {
     let new = ReadState(before: Fixture.now - 1)
     model.send(.blog(.readState(new)))
     model.send(.blog(.markAnswered))
-    #expect(model.reading.state == new)
+    #expect(model.reading.marks.state == new)
     // With nothing in flight, every report counts.
     model.send(.blog(.readState(old)))
     #expect(hasUnread())

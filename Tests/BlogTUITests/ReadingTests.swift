@@ -180,7 +180,7 @@ struct ReadingTests {
     model.type("j")
     #expect(model.type("dd") == [])
     #expect(model.question == nil)
-    #expect(model.reading.deletions.isEmpty)
+    #expect(model.writing.deletions.isEmpty)
     model.type("dy")
     #expect(model.type("q") == [.write(.deletePost("p11")), .quit])
   }

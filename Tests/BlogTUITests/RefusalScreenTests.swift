@@ -16,7 +16,7 @@ struct RefusalScreenTests {
   func withoutAccount() {
     var model = Fixture.loaded()
     #expect(!model.rows.contains { $0.contains("no account") })
-    model.session.isWithoutAccount = true
+    model.session.connection.isWithoutAccount = true
     #expect(model.rows.contains { $0.contains("no account: F6 signs in") })
     model.type("c")
     #expect(model.message?.text.string.contains("without an account; F6") == true)
@@ -41,7 +41,7 @@ struct RefusalScreenTests {
     model.send(.blog(.failed(.star("p12", true), reason: reason)))
     let text = "The star was not saved: \(reason). s tries again."
     #expect(footer(model).contains(text))
-    #expect(model.messageLog.entries.last?.message.text.string == text)
+    #expect(model.messages.entries.last?.message.text.string == text)
   }
 
   @Test("News hides no failure, and is among the messages", arguments: [0, 1, 2, 3])
@@ -60,7 +60,7 @@ struct RefusalScreenTests {
     model.send(news[index].0)
     #expect(footer(model).contains("The star was not saved"))
     #expect(
-      model.messageLog.entries.last?.message.text.string.contains(news[index].text) == true
+      model.messages.entries.last?.message.text.string.contains(news[index].text) == true
     )
     model.type("d")
     #expect(model.message == nil)
@@ -79,7 +79,7 @@ struct RefusalScreenTests {
     model.type("x")
     #expect(!footer(model).contains("send it again"))
     #expect(
-      model.messageLog.entries.last?.message.text.string.contains("--write /posts/p12") == true
+      model.messages.entries.last?.message.text.string.contains("--write /posts/p12") == true
     )
   }
 

@@ -362,9 +362,10 @@ extension ScreenCatalog {
     model.send(.blog(.extent(.recent, FeedExtent(hasOlder: true))))
     model.send(.blog(.latestComments("p12", Array(Fixture.comments.prefix(1)))))
     model.send(.blog(.latestComments("p11", Fixture.comments)))
-    model.reading.deliveries = [
-      "p08": .local, "p07": .sent, "p06": .acknowledged(at: Fixture.now), "p05": .refused,
-    ]
+    model.writing.begin("p08", isOnline: false)
+    model.writing.begin("p07", isOnline: true)
+    model.writing.end(.star("p06", true), succeeded: true, at: Fixture.now)
+    model.writing.end(.star("p05", true), succeeded: false, at: Fixture.now)
     return model
   }
 

@@ -104,9 +104,9 @@ struct UpdateTests {
     var model = Fixture.loaded()
     #expect(model.type("jdy") == [])
     #expect(model.question == nil)
-    #expect(model.reading.deletions.map(\.id) == ["p11"])
+    #expect(model.writing.deletions.map(\.id) == ["p11"])
     model.type("u")
-    #expect(model.reading.deletions.isEmpty)
+    #expect(model.writing.deletions.isEmpty)
   }
 
   @Test("Deleting without the letter takes three different keys", arguments: ["l", "\t"])
@@ -134,7 +134,7 @@ struct UpdateTests {
     for _ in 0..<10 { model.type(.key(event)) }
     let effects = model.send(.tick(now: Fixture.now + 2 * Deletion.delay))
     #expect(!effects.contains(.write(.deletePost("p11"))))
-    #expect(model.reading.deletions.isEmpty)
+    #expect(model.writing.deletions.isEmpty)
   }
 
   @Test("Every question starts on Cancel, and Enter then changes nothing")
@@ -153,7 +153,7 @@ struct UpdateTests {
     #expect(model.rows[22].contains("Keep this draft?  Cancel  y Keep  [Discard]"))
     model.type(.enter)
     #expect(model.composer == nil)
-    #expect(model.drafts.isEmpty)
+    #expect(model.session.writing.unsent.posts.isEmpty)
   }
 
   @Test("Any other key cancels the deletion", arguments: ["d", "n", "x", " "])
@@ -276,10 +276,10 @@ struct UpdateTests {
     model.send(.blog(.connection(.offline(retryInSeconds: 9))))
     model.send(.tick(now: Fixture.now + 4_000))
     model.send(.blog(.connection(.offline(retryInSeconds: 9))))
-    #expect(model.secondsUntilRetry == 5)
+    #expect(model.connection.secondsUntilRetry(at: model.now) == 5)
     model.send(.tick(now: Fixture.now + 20_000))
     model.send(.blog(.connection(.offline(retryInSeconds: 9))))
-    #expect(model.secondsUntilRetry == 9)
+    #expect(model.connection.secondsUntilRetry(at: model.now) == 9)
   }
 
   @Test("Ages follow the clock")

@@ -56,7 +56,7 @@ struct UserNameTests {
     model.type(.tab, .up)
     #expect(model.rows.contains { $0.hasPrefix(Self.question) })
     model.type("x", .enter)
-    #expect(model.session.commandHistory.isEmpty)
+    #expect(model.session.commands.history.isEmpty)
   }
 
   @Test("Who is at something else already is told, and not interrupted")
@@ -81,7 +81,7 @@ struct UserNameTests {
     #expect(model.context == context)
     #expect(model.me.name == "alice" && model.commandLine == nil)
     if context == .compose { #expect(model.composer?.title.text == "Tea") }
-    #expect(model.messageLog.entries.contains { $0.message.text.string.contains(":name NAME") })
+    #expect(model.messages.entries.contains { $0.message.text.string.contains(":name NAME") })
   }
 
   @Test("The name of the database is adopted without a word at the start, and told later")

@@ -64,7 +64,7 @@ package final class Program<Terminal: TerminalDevice> {
     )
     model = Model(start)
     record(.start(start))
-    model.session.isWithoutAccount = environment.isWithoutAccount
+    model.session.connection.isWithoutAccount = environment.isWithoutAccount
     send(.configured(configuration))
   }
 
@@ -94,7 +94,7 @@ package final class Program<Terminal: TerminalDevice> {
 
   /// Handles everything that has happened and draws; returns how the program ended, if it did.
   package func turn(_ events: [TerminalEvent]) -> Ending? {
-    let (drafts, comments) = (model.session.drafts, model.session.commentDrafts)
+    let unsent = model.session.writing.unsent
     send(.tick(now: repository.now))
     takeInbox()
     for event in events {
@@ -102,9 +102,7 @@ package final class Program<Terminal: TerminalDevice> {
       if let ending { return leave(ending) }
     }
     // The screen says that a draft is kept only once that is true.
-    if drafts != model.session.drafts || comments != model.session.commentDrafts {
-      keep(isDurable: true)
-    }
+    if unsent != model.session.writing.unsent { keep(isDurable: true) }
     draw()
     return nil
   }
@@ -203,11 +201,12 @@ package final class Program<Terminal: TerminalDevice> {
     mayBeUnkept = false
     keptAt = repository.now
     let unsent = model.unsent
-    guard unsent != kept || (isDurable && !unsent.isEmpty) || model.session.keepProblem != nil
+    guard
+      unsent != kept || (isDurable && !unsent.isEmpty) || model.session.writing.keepProblem != nil
     else { return }
     let problem = environment.keep(unsent, isDurable)?.description
     if problem == nil { kept = unsent }
-    guard problem != model.session.keepProblem else { return }
+    guard problem != model.session.writing.keepProblem else { return }
     send(.kept(problem: problem))
     draw()
   }

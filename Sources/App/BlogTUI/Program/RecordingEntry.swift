@@ -56,6 +56,6 @@ extension Model {
       now: start.now,
       unsent: start.unsent
     )
-    session.commandHistory = start.history
+    session.commands = CommandHistory(start.history)
   }
 }

@@ -116,12 +116,12 @@ extension RecordingStart {
   fileprivate init(_ model: Model) {
     self.init(
       me: model.me,
-      databaseName: model.databaseName,
+      databaseName: model.connection.databaseName,
       size: model.size,
-      isASCII: model.session.terminalGlyphs.repertoire == .ascii,
+      isASCII: model.session.display.terminalGlyphs.repertoire == .ascii,
       now: model.now,
       unsent: model.unsent,
-      history: model.session.commandHistory
+      history: model.session.commands.history
     )
   }
 }

@@ -68,7 +68,7 @@ extension ReplayFact {
     case .people(let people): return changes(of: people, in: model)
     case .connection(let state):
       let isOnline = state == .online
-      guard isOnline != (model.connection == .online) else { return [] }
+      guard isOnline != (model.connection.state == .online) else { return [] }
       return [ReplayFact(.connection, text: "the connection is \(isOnline ? "there" : "gone")")]
     case .connectionProblem(let problem):
       return problem.map { [ReplayFact(.connection, text: $0.reason)] } ?? []
@@ -187,11 +187,11 @@ extension ReplayFact {
   }
 
   private static func changes(of people: [Presence], in model: Model) -> [ReplayFact] {
-    let before = Set(model.reading.people.map(\.id))
+    let before = Set(model.reading.company.people.map(\.id))
     let now = Set(people.map(\.id))
     return people.filter { !before.contains($0.id) }
       .map { ReplayFact(.people, text: "\($0.person.name) is here") }
-      + model.reading.people.filter { !now.contains($0.id) }
+      + model.reading.company.people.filter { !now.contains($0.id) }
       .map { ReplayFact(.people, text: "\($0.person.name) has left") }
   }
 
@@ -199,7 +199,7 @@ extension ReplayFact {
 
   private static func name(_ uid: String, in model: Model) -> String {
     if uid == model.me.uid { return model.me.name }
-    if let person = model.reading.people.first(where: { $0.person.uid == uid }) {
+    if let person = model.reading.company.people.first(where: { $0.person.uid == uid }) {
       return person.person.name
     }
     let post = model.allFeeds.lazy.flatMap { model[$0].posts }.first { $0.uid == uid }

@@ -150,7 +150,7 @@ struct Tutor {
     case .write: return ownPost(in: model) != nil
     case .find: return model.search.map { $0.pattern != nil && !$0.isEditing } ?? false
     case .undo:
-      let count = model.reading.changes.count
+      let count = model.writing.undoable.count
       mostChanges = max(mostChanges, count)
       // Before this lesson is over, something must have been done in it.
       return count < mostChanges

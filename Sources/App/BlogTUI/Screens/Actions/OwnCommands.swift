@@ -117,18 +117,18 @@ extension Model {
       return []
     }
     let name = Self.shown(command.name)
-    if let running = session.runningCommand {
+    if let running = session.commands.running {
       session.message = .failure("\(Self.shown(running)) is still running; it has a minute.")
       return []
     }
-    session.runningCommand = command.name
+    session.commands.running = command.name
     session.message = .note("\(name) is running")
     return [.environment(.run(CommandJob(command, on: post)))]
   }
 
   /// Shows what has become of a command.
   mutating func take(_ outcome: CommandOutcome) {
-    session.runningCommand = nil
+    session.commands.running = nil
     let name = Self.shown(outcome.name)
     let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
     if let failure = outcome.failure {

@@ -130,7 +130,7 @@ enum ProgramActions {
       in: contexts,
       help: "reconnect now",
       hint: hint,
-      unless: { $0.session.connectingReason },
+      unless: { $0.session.connection.connectingReason },
       perform: { _ in [.environment(.network(false)), .environment(.network(true))] }
     )
   }

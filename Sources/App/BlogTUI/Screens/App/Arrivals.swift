@@ -46,9 +46,9 @@ struct Arrivals: Equatable, Sendable {
 extension Session {
   /// Whether arrivals are tinted.
   private var hasMotion: Bool {
-    settings.isOn(.motion) && configuration.isFarAway != true && isOnline
+    settings.isOn(.motion) && configuration.isFarAway != true && connection.isAlive(at: now)
       // What comes with the connection is not news.
-      && now - connectionChangedAt >= Arrivals.duration
+      && now - connection.changedAt >= Arrivals.duration
   }
 
   /// Notes what has arrived in the rows in view of the list, as compared with the list before.
@@ -70,13 +70,13 @@ extension Session {
       }
     }
     if feed.unseenCount > before.unseenCount { arrived.append(.unseen) }
-    arrivals.add(arrived, at: now)
+    reading.arrivals.add(arrived, at: now)
   }
 
   /// Notes that somebody has starred a post.
   mutating func noteStars(of post: Post, since before: Post?) {
     guard hasMotion, let before, isNews(post, since: before) else { return }
-    arrivals.add([.stars(post.id)], at: now)
+    reading.arrivals.add([.stars(post.id)], at: now)
   }
 
   /// Whether a post has stars of others that it did not have before.
@@ -101,11 +101,11 @@ extension Session {
     let arrived = comments.filter {
       !unheard.contains($0.uid) && newest.utf16.lexicographicallyPrecedes($0.id.utf16)
     }
-    arrivals.add(Array(Set(arrived.map(subject))), at: now)
+    reading.arrivals.add(Array(Set(arrived.map(subject))), at: now)
   }
 
   /// Notes that there are more notices than before, if any were known.
   mutating func noteNotices(since before: Int?) {
-    if hasMotion, let before, unreadNotices > before { arrivals.add([.notices], at: now) }
+    if hasMotion, let before, unreadNotices > before { reading.arrivals.add([.notices], at: now) }
   }
 }

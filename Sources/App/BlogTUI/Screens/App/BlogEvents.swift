@@ -4,10 +4,10 @@ import BlogModel
 extension Model {
   /// Updates the model for an event of the blog.
   mutating func handle(_ event: BlogEvent) -> [Effect] {
-    for person in event.people { session.names.learn(person) }
+    for person in event.people { session.reading.names.learn(person) }
     switch event {
     case .feed(let kind, let posts):
-      session.reading.lastEventAt = session.now
+      session.connection.lastEventAt = session.now
       let before = session[kind]
       let added = session[kind].update(posts, matching: session.filter(of: kind))
       if openPost == nil || session.isSplit { session.noteArrivals(added, in: kind, since: before) }
@@ -15,19 +15,18 @@ extension Model {
     case .extent(let kind, let extent):
       session[kind].extent = extent
     case .latestComments(let id, let comments):
-      let newest = session.reading.latestComments[id]?.last?.id
-      session.reading.latestComments[id] = comments
+      let newest = session.reading.comments.take(comments, on: id)
       if openPost == nil { session.noteComments(comments, since: newest) { _ in .newComments(id) } }
     case .typing(let id, let typists):
       if openPost?.id == id { openPost?.typists = typists }
     case .people(let people):
-      session.reading.people = people
+      session.reading.company.people = people
     case .reading(let places):
-      session.reading.places = Dictionary(places.map { ($0.id, $0) }) { $1 }
+      session.reading.company.take(places)
     case .readState(let state):
       return take(state)
     case .markAnswered:
-      session.reading.takeAnswerToMark()
+      session.reading.marks.takeAnswer()
       noteReadState()
     case .notice(let notice):
       // A user who has the post open sees the change there.
@@ -45,7 +44,7 @@ extension Model {
       session.me = me
       session.tell("Your name is \(me.name) now")
     case .roundTrip(let milliseconds):
-      session.reading.roundTrip = milliseconds
+      session.connection.roundTrip = milliseconds
     case .feedFailed(let kind, let reason):
       session[kind].phase = .failed(reason)
       if kind == session.tab {
@@ -53,10 +52,10 @@ extension Model {
         session.message = .failure("This list cannot be read: \(why). r tries again.")
       }
     case .post(let id, let post):
-      session.reading.lastEventAt = session.now
+      session.connection.lastEventAt = session.now
       update(openPost: id, post)
     case .comments(let id, let comments):
-      session.reading.lastEventAt = session.now
+      session.connection.lastEventAt = session.now
       guard openPost?.id == id else { return [] }
       let newest = openPost?.newestComment
       openPost?.update(comments: comments)
@@ -69,12 +68,13 @@ extension Model {
     case .hasEarlierComments(let id, let hasEarlier):
       if openPost?.id == id { openPost?.hasEarlier = hasEarlier }
     case .connection(let state):
-      session.connectionBecame(state)
-    case .connectionProblem(let problem): session.connectionProblem = problem
-    case .silence(let silence): session.silence = silence
+      session.connection.become(state, at: session.now)
+      session.writing.connectionBecame(online: state == .online)
+    case .connectionProblem(let problem): session.connection.problem = problem
+    case .silence(let silence): session.connection.silence = silence
     case .found(let progress): session.take(progress)
     case .pendingWrites(let count):
-      session.pendingWrites = max(0, count)
+      session.writing.pendingWrites = max(0, count)
       // The question was about pending writes; once they are acknowledged, there is nothing to ask.
       if question == .quit, !hasOpenEnds { return give(.quit) }
     case .succeeded(let action):
@@ -98,9 +98,10 @@ extension Model {
   }
 
   private mutating func take(_ action: BlogAction, succeeded: Bool) {
-    session.note(action, succeeded: succeeded)
+    session.writing.end(action, succeeded: succeeded, at: session.now)
+    guard action.isDeletion else { return }
+    session.refilter()
     hideDeleted()
-    session.forgetIntent(of: action)
   }
 
   /// Reports what was refused, why, and what to do; restores typed text.
@@ -134,7 +135,7 @@ extension Model {
   private func original(of id: PostID) -> Post {
     let me = session.me
     var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
-    for case .written(.edit(id, let title, let body), _) in session.reading.changes {
+    for case .written(.edit(id, let title, let body), _) in session.writing.undoable {
       post.title = title
       post.body = body
     }
@@ -146,7 +147,7 @@ extension Model {
     let known = openPost?.id == post ? openPost?.comment(id) : nil
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
-    for case .written(.editComment(post, id, let text), _) in session.reading.changes {
+    for case .written(.editComment(post, id, let text), _) in session.writing.undoable {
       comment = comment.with(text: text)
     }
     return comment
@@ -161,7 +162,7 @@ extension Model {
       session.message = .failure("Your \(what) was not saved: \(why). It is back in its line.")
       return
     }
-    session.commentDrafts[id, default: []].append(draft)
+    session.writing.unsent.keep(draft, on: id)
     session.message = .failure("Your \(what) was not saved: \(why). It is kept with its post.")
   }
 
@@ -178,7 +179,7 @@ extension Model {
       explain(problem)
       return
     }
-    session.drafts.append(draft)
+    session.writing.unsent.keep(draft)
     let name = SafeText(untrusted: draft.title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
     // In a post, c writes a comment, unless the post is gone.
     let way = context == .post && openPost?.isGone == false ? "c in the list" : "c"
@@ -193,7 +194,7 @@ extension Model {
     if failure.text.width > session.composeFrame.problem.width - 2 {
       session.message = failure
     } else {
-      session.messageLog.add(failure, at: session.now)
+      session.log(failure)
     }
   }
 

@@ -92,18 +92,18 @@ extension Painter {
     let row = frame.status
     let gap = isNarrow ? 1 : 2
     var right = facts(row.width)
-    let drafts = session.drafts.count + session.commentDrafts.values.reduce(0) { $0 + $1.count }
+    let drafts = session.writing.unsent.items.count
     if drafts > 0, !isNarrow {
       let text = SafeText(drafts) + (drafts == 1 ? " draft" : " drafts")
       right.insert((text, theme.waiting), at: 0)
     }
     // The message about it is gone with the next key.
-    if session.keepProblem != nil { right.insert(("not saved", theme.bad), at: 0) }
-    if session.isWithoutAccount, row.width >= 40 {
+    if session.writing.keepProblem != nil { right.insert(("not saved", theme.bad), at: 0) }
+    if session.connection.isWithoutAccount, row.width >= 40 {
       right.insert((isNarrow ? "no account" : "no account: F6 signs in", theme.waiting), at: 0)
     }
-    if session.pendingWrites > 0 {
-      let count = SafeText(session.pendingWrites)
+    if session.writing.pendingWrites > 0 {
+      let count = SafeText(session.writing.pendingWrites)
       let text = isNarrow ? glyphs.pending + count : count + " not acknowledged"
       right.append((text, theme.waiting))
     }
@@ -125,14 +125,14 @@ extension Painter {
   /// The number of people online, the age of the last event, and the latency.
   private func facts(_ width: Int) -> [(SafeText, Style)] {
     var facts: [(SafeText, Style)] = []
-    let people = Set(session.reading.people.map(\.person.uid)).count
+    let people = Set(session.reading.company.people.map(\.person.uid)).count
     if width >= 80, people > 1 { facts.append((SafeText(people) + " here", theme.dim)) }
-    if width >= 100, let last = session.reading.lastEventAt {
+    if width >= 100, let last = session.connection.lastEventAt {
       let age = Age.text(last, now: session.now)
       facts.append(("last event " + (age == "now" ? age : age + " ago"), theme.dim))
     }
-    let isHeard = session.connection == .online && session.silence == nil
-    if width >= 60, isHeard, let milliseconds = session.reading.roundTrip {
+    let isHeard = session.connection.state == .online && session.connection.silence == nil
+    if width >= 60, isHeard, let milliseconds = session.connection.roundTrip {
       facts.append((milliseconds < 1 ? "< 1 ms" : SafeText(milliseconds) + " ms", theme.dim))
     }
     return facts
@@ -141,7 +141,7 @@ extension Painter {
   private mutating func paintIdentity(in rect: Rect) {
     let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit)
     let used = screen.put(name, in: rect, style: theme.key, ellipsis: glyphs.ellipsis)
-    let database = SafeText(untrusted: session.databaseName, limit: 200)
+    let database = SafeText(untrusted: session.connection.databaseName, limit: 200)
     let room = Rect(
       row: rect.row,
       column: rect.column + used,
@@ -170,19 +170,22 @@ extension Painter {
 
   /// The symbol of the connection, its style, and the possible texts, longest first.
   private var connectionWords: (SafeText, Style, [SafeText]) {
-    if let seconds = session.silentSeconds, !session.isCutOff {
+    if let seconds = connection.silentSeconds(at: session.now), !connection.isCutOff {
       return silenceWords(seconds)
     }
-    switch session.connection {
+    switch connection.state {
     case .online: return (glyphs.online, theme.good, ["online"])
-    case .connecting where session.connectionProblem == nil:
+    case .connecting where connection.problem == nil:
       let text: SafeText = "connecting"
       return (glyphs.pending, theme.waiting, [isNarrow ? text : text + glyphs.ellipsis, text])
     case .connecting: return (glyphs.offline, theme.bad, outageWords(retry: nil))
-    case .offline: return (glyphs.offline, theme.bad, outageWords(retry: session.secondsUntilRetry))
+    case .offline:
+      let retry = connection.secondsUntilRetry(at: session.now)
+      return (glyphs.offline, theme.bad, outageWords(retry: retry))
     }
   }
 
+  private var connection: ServerConnection { session.connection }
   private var isNarrow: Bool { frame.status.width < 60 }
 
   /// The text for a server that does not answer: at first a warning; after a while it counts as
@@ -195,7 +198,7 @@ extension Painter {
       )
     }
     let text: SafeText = "no answer for " + count
-    let address = session.silence.map { SafeText(untrusted: $0.address, limit: 200) } ?? .empty
+    let address = connection.silence.map { SafeText(untrusted: $0.address, limit: 200) } ?? .empty
     return (
       glyphs.offline, theme.bad,
       [
@@ -206,12 +209,12 @@ extension Painter {
   }
 
   private func outageWords(retry: Int?) -> [SafeText] {
-    if session.isCutOff { return ["offline by :net off", "offline"] }
+    if connection.isCutOff { return ["offline by :net off", "offline"] }
     let seconds = retry.flatMap { $0 > 0 ? SafeText($0) : nil }
     let long: SafeText = seconds.map { "next try in " + $0 + " s" } ?? "trying now"
     let short: SafeText = seconds.map { " " + $0 + "s" } ?? .empty
     let offline: [SafeText] = ["offline, " + long, "offline" + short, "offline"]
-    guard let problem = session.connectionProblem else { return offline }
+    guard let problem = connection.problem else { return offline }
     let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)
     if problem.isPermanent {
       if isNarrow { return offline.suffix(2) }

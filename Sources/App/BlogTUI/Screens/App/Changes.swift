@@ -30,12 +30,119 @@ package struct Deletion: Hashable, Sendable {
   var id: String { action.key ?? "" }
 }
 
+/// What the user writes: what is not sent, on its way or stored, and what can be undone.
+package struct Writing: Sendable {
+  /// How many changes can be undone.
+  private static let limit = 100
+
+  /// What was not sent or was refused, apart from what is being typed.
+  var unsent: Unsent
+  /// Why what was typed cannot be saved; nil if it can.
+  var keepProblem: String?
+  /// The delivery state, by the key of the post or comment.
+  private(set) var deliveries: [String: Delivery] = [:]
+  /// The stars that were given or removed here and that the database has not acknowledged.
+  private(set) var starIntents: [PostID: Bool] = [:]
+  /// The number of writes that are not acknowledged.
+  package internal(set) var pendingWrites = 0
+  /// The changes that can be undone, oldest first.
+  package private(set) var undoable: [Change] = []
+  /// The deletions that are pending.
+  private(set) var deletions: [Deletion] = []
+
+  /// Makes the state before anything is written.
+  init(unsent: Unsent) { self.unsent = unsent }
+
+  /// The keys of all items with a pending deletion.
+  var hidden: Set<String> { Set(deletions.map(\.id)) }
+
+  /// When a pending deletion is sent or the symbol of a stored change expires.
+  var times: [Int64] {
+    deletions.filter { !$0.isSent }.map(\.deadline)
+      + deliveries.values.compactMap { delivery in
+        if case .acknowledged(let at) = delivery { at + Delivery.showsFor } else { nil }
+      }
+  }
+
+  /// Records a change that can be undone.
+  mutating func add(_ change: Change) {
+    undoable.append(change)
+    if undoable.count > Self.limit { undoable.removeFirst() }
+  }
+
+  /// Removes the last change, to undo it; a deletion is no longer pending then.
+  mutating func takeLast() -> Change? {
+    let change = undoable.popLast()
+    if case .deletion(let action)? = change { deletions.removeAll { $0.action == action } }
+    return change
+  }
+
+  /// Schedules a deletion.
+  mutating func delete(_ action: BlogAction, at now: Int64) {
+    deletions.append(Deletion(action: action, deadline: now + Deletion.delay))
+    add(.deletion(action))
+  }
+
+  /// Carries out the deletions that can no longer be undone.
+  mutating func carryOutDeletions(until time: Int64) -> [Effect] {
+    var effects: [Effect] = []
+    for (index, deletion) in deletions.enumerated() {
+      guard !deletion.isSent, deletion.deadline <= time else { continue }
+      deletions[index].isSent = true
+      undoable.removeAll { $0 == .deletion(deletion.action) }
+      effects.append(.write(deletion.action))
+    }
+    return effects
+  }
+
+  /// Notes that a write starts.
+  mutating func begin(_ action: BlogAction, isOnline: Bool) {
+    if case .star(let id, let isStarred) = action { starIntents[id] = isStarred }
+    if let key = action.key { begin(key, isOnline: isOnline) }
+  }
+
+  /// Notes that a change to a post or comment is on its way.
+  mutating func begin(_ key: String, isOnline: Bool) {
+    deliveries[key] = isOnline ? .sent : .local
+  }
+
+  /// Notes the outcome of a write: a deletion ends, a star is no longer pending.
+  mutating func end(_ action: BlogAction, succeeded: Bool, at now: Int64) {
+    guard let id = action.key else { return }
+    if action.isDeletion {
+      deletions.removeAll { $0.isSent && $0.id == id }
+      if succeeded { return }
+    }
+    if case .star(_, let isStarred) = action {
+      // The star was toggled again in the meantime: that write will tell.
+      if let intent = starIntents[id], intent != isStarred { return }
+      starIntents[id] = nil
+    }
+    deliveries[id] = succeeded ? .acknowledged(at: now) : .refused
+  }
+
+  /// Updates the changes in progress for a new state of the connection.
+  mutating func connectionBecame(online isOnline: Bool) {
+    for (id, delivery) in deliveries {
+      switch delivery {
+      case .local, .sent: begin(id, isOnline: isOnline)
+      case .acknowledged, .refused: break
+      }
+    }
+  }
+
+  /// Removes the symbols that have expired.
+  mutating func expire(at now: Int64) {
+    for (id, delivery) in deliveries where delivery.isOver(now: now) { deliveries[id] = nil }
+  }
+}
+
 // MARK: Undoing
 
 extension Model {
   /// Undoes the last change.
   mutating func undo() -> [Effect] {
-    guard let change = session.reading.changes.popLast() else { return [] }
+    guard let change = session.writing.takeLast() else { return [] }
     switch change {
     case .written(let action, let message):
       session.message = .note(message)
@@ -47,11 +154,10 @@ extension Model {
       session.message = .note("The notices are back")
       return (state.map { restore($0) } ?? []) + [.mark(.clearNotices(upTo: key))]
     case .discarded(let draft):
-      session.drafts.append(draft)
+      session.writing.unsent.keep(draft)
       session.message = .note("The draft is back; c opens it")
       return []
     case .deletion(let action):
-      session.reading.deletions.removeAll { $0.action == action }
       session.refilter()
       hideDeleted()
       if case .deletePost(let id) = action { session.feed.list.select(id) }
@@ -61,7 +167,7 @@ extension Model {
   }
 
   private mutating func restore(_ state: ReadState) -> [Effect] {
-    session.reading.mark {
+    session.reading.marks.change {
       $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
     }
     noteReadState()
@@ -72,9 +178,7 @@ extension Model {
 
   /// Hides an item of the user's immediately and schedules its deletion, so that it can be undone.
   mutating func delete(_ action: BlogAction) {
-    let deletion = Deletion(action: action, deadline: session.now + Deletion.delay)
-    session.reading.deletions.append(deletion)
-    session.reading.add(.deletion(action))
+    session.writing.delete(action, at: session.now)
     session.refilter()
     hideDeleted()
     let seconds = Deletion.delay / 1_000
@@ -83,7 +187,7 @@ extension Model {
 
   /// Hides the comments with a pending deletion, and shows all others.
   mutating func hideDeleted() {
-    let hidden = session.reading.hidden
+    let hidden = session.writing.hidden
     openPost?.hide(hidden)
   }
 
@@ -100,7 +204,7 @@ extension Model {
   private mutating func edit(_ comment: Comment) {
     guard let open = openPost else { return }
     if open.hasDraft {
-      session.commentDrafts[open.id, default: []].append(open.draft)
+      session.writing.unsent.keep(open.draft, on: open.id)
     }
     openPost?.editing = comment
     openPost?.answered = nil
@@ -121,13 +225,13 @@ extension Model {
       return []
     }
     guard isPresent(post.id) else {
-      session.drafts.append(Draft(title: title, body: body))
+      session.writing.unsent.keep(Draft(title: title, body: body))
       let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
       session.message = .failure(text)
       return []
     }
     let undo = BlogAction.edit(post.id, title: post.title, body: post.body)
-    session.reading.add(.written(undo: undo, message: "The post is restored"))
+    session.writing.add(.written(undo: undo, message: "The post is restored"))
     session.message = .note("The post is changed; u undoes")
     return session.perform(.edit(post.id, title: title, body: body))
   }
@@ -147,30 +251,9 @@ extension Session {
   mutating func pass(to time: Int64) -> [Effect] {
     // Clamped, so that no arithmetic with times can overflow.
     now = max(-Self.latestTime, min(time, Self.latestTime))
-    for (id, delivery) in reading.deliveries where delivery.isOver(now: now) {
-      reading.deliveries[id] = nil
-    }
-    arrivals.rest(at: now)
-    return carryOutDeletions(until: now)
-  }
-
-  /// Carries out the deletions that can no longer be undone.
-  mutating func carryOutDeletions(until time: Int64) -> [Effect] {
-    var effects: [Effect] = []
-    for (index, deletion) in reading.deletions.enumerated() {
-      guard !deletion.isSent, deletion.deadline <= time else { continue }
-      reading.deletions[index].isSent = true
-      reading.changes.removeAll { $0 == .deletion(deletion.action) }
-      effects.append(.write(deletion.action))
-    }
-    return effects
-  }
-
-  /// Ends a deletion once the database has answered.
-  fileprivate mutating func endDeletion(_ id: String) {
-    guard reading.deletions.contains(where: { $0.isSent && $0.id == id }) else { return }
-    reading.deletions.removeAll { $0.isSent && $0.id == id }
-    refilter()
+    writing.expire(at: now)
+    reading.arrivals.rest(at: now)
+    return writing.carryOutDeletions(until: now)
   }
 
   /// Sends the changed comment.
@@ -180,7 +263,7 @@ extension Session {
       return []
     }
     let undo = BlogAction.editComment(post, commentID: comment.id, text: comment.text)
-    reading.add(.written(undo: undo, message: "The comment is restored"))
+    writing.add(.written(undo: undo, message: "The comment is restored"))
     message = .note("The comment is changed; u undoes")
     return perform(.editComment(post, commentID: comment.id, text: text))
   }
@@ -188,28 +271,21 @@ extension Session {
   /// Toggles the user's star; toggling twice restores it even before the first write is
   /// acknowledged.
   mutating func star(_ post: Post) -> [Effect] {
-    let isStarred = !(starIntents[post.id] ?? post.stars.contains(me.uid))
+    let isStarred = !(writing.starIntents[post.id] ?? post.stars.contains(me.uid))
     if var found = feed.foundOnly(post.id), found.stars.contains(me.uid) != isStarred {
       found.starCount += isStarred ? 1 : -1
       if isStarred { found.stars.insert(me.uid) } else { found.stars.remove(me.uid) }
       if feed.updateFound(post.id, to: found) { refilter() }
     }
     let message = isStarred ? "The star is removed" : "The star is back"
-    reading.add(.written(undo: .star(post.id, !isStarred), message: message))
+    writing.add(.written(undo: .star(post.id, !isStarred), message: message))
     return perform(.star(post.id, isStarred))
   }
 
   /// Starts a write, and shows that it is on its way.
   mutating func perform(_ action: BlogAction) -> [Effect] {
-    if case .star(let id, let isStarred) = action { starIntents[id] = isStarred }
-    if let key = action.key { note(key) }
+    writing.begin(action, isOnline: connection.state == .online)
     return [.write(action)]
-  }
-
-  /// Forgets a pending star once the database has acknowledged or refused it.
-  mutating func forgetIntent(of action: BlogAction) {
-    guard case .star(let id, let isStarred) = action, starIntents[id] == isStarred else { return }
-    starIntents[id] = nil
   }
 }
 
@@ -258,42 +334,10 @@ package enum Delivery: Hashable, Sendable {
 }
 
 extension Session {
-  /// Notes that a change of the user's is on its way.
-  mutating func note(_ id: String) {
-    reading.deliveries[id] = connection == .online ? .sent : .local
-  }
-
-  /// Notes the outcome of a change of the user's.
-  mutating func note(_ action: BlogAction, succeeded: Bool) {
-    guard let id = action.key else { return }
-    if action.isDeletion {
-      endDeletion(id)
-      if succeeded { return }
-    }
-    if case .star(_, let isStarred) = action, let intent = starIntents[id], intent != isStarred {
-      return
-    }
-    reading.deliveries[id] = succeeded ? .acknowledged(at: now) : .refused
-  }
-
-  /// Updates the connection state, and with it the state of deliveries in progress.
-  mutating func connectionBecame(_ state: ConnectionState) {
-    // A repeated state does not restart the countdown unless it has run out.
-    if state != connection || secondsUntilRetry == 0 { connectionChangedAt = now }
-    connection = state
-    if state != .online { reading.roundTrip = nil }
-    for (id, delivery) in reading.deliveries {
-      switch delivery {
-      case .local, .sent: note(id)
-      case .acknowledged, .refused: break
-      }
-    }
-  }
-
   /// The delivery state of the user's last change to a post or comment.
   func delivery(of id: String) -> Delivery? {
-    if let delivery = reading.deliveries[id] { return delivery.isOver(now: now) ? nil : delivery }
-    guard pendingWrites > 0, feed.extent.pending.contains(id) else { return nil }
-    return connection == .online ? .sent : .local
+    if let delivery = writing.deliveries[id] { return delivery.isOver(now: now) ? nil : delivery }
+    guard writing.pendingWrites > 0, feed.extent.pending.contains(id) else { return nil }
+    return connection.state == .online ? .sent : .local
   }
 }

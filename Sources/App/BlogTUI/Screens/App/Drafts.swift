@@ -109,6 +109,29 @@ package struct Unsent: Hashable, Sendable, Codable {
       }
   }
 
+  /// Adds a post, which is offered first.
+  mutating func keep(_ draft: Draft) { posts.append(draft) }
+
+  /// Adds a comment on a post, which is offered first there.
+  mutating func keep(_ draft: CommentDraft, on post: PostID) {
+    comments[post, default: []].append(draft)
+  }
+
+  /// Adds a text, which is offered first.
+  mutating func keep(_ item: Item) {
+    switch item {
+    case .post(let draft): keep(draft)
+    case .comment(let post, let draft): keep(draft, on: post)
+    }
+  }
+
+  /// Removes and returns the comment on a post that is offered first.
+  mutating func takeLast(on post: PostID) -> CommentDraft? {
+    let draft = comments[post]?.popLast()
+    if comments[post]?.isEmpty == true { comments[post] = nil }
+    return draft
+  }
+
   /// Removes a text.
   package mutating func remove(_ item: Item) {
     switch item {

@@ -46,14 +46,6 @@ package struct Message: Hashable, Sendable {
   }
 }
 
-extension Session {
-  /// Shows news that no key asked for, unless a failure is in view, which nobody may have read yet.
-  mutating func tell(_ news: String) {
-    let note = Message.note(news)
-    if message?.kind == .failure { messageLog.add(note, at: now) } else { message = note }
-  }
-}
-
 /// The messages that the user got, including those that a later key has hidden.
 package struct MessageLog: Hashable, Sendable {
   /// A message and the time at which it appeared.
@@ -68,7 +60,16 @@ package struct MessageLog: Hashable, Sendable {
 
   /// The messages, oldest first.
   package private(set) var entries: [Entry] = []
+  /// The message that is shown until the next key.
+  package private(set) var current: Message?
 
+  /// Shows a message, or none.
+  mutating func show(_ message: Message?, at time: Int64) {
+    current = message
+    if let message { add(message, at: time) }
+  }
+
+  /// Logs a message without showing it.
   mutating func add(_ message: Message, at time: Int64) {
     if entries.last?.message == message, entries.last?.time == time { return }
     entries.append(Entry(time: time, message: message))

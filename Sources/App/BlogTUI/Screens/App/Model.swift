@@ -87,33 +87,33 @@ extension Model {
 extension Model {
   /// Posts that were typed and not sent; the one in the form comes last.
   package var unsentDrafts: [Draft] {
-    session.drafts + (composer.map { $0.isIdle ? [] : [$0.draft] } ?? [])
+    session.writing.unsent.posts + (composer.map { $0.isIdle ? [] : [$0.draft] } ?? [])
   }
 
   /// Everything that was typed and not sent, in the form in which it is saved for the next run.
   package var unsent: Unsent {
-    var comments = session.commentDrafts
-    if let openPost, openPost.hasDraft {
-      comments[openPost.id, default: []].append(openPost.draft)
-    }
-    return Unsent(posts: unsentDrafts, comments: comments)
+    var unsent = session.writing.unsent
+    unsent.posts = unsentDrafts
+    if let openPost, openPost.hasDraft { unsent.keep(openPost.draft, on: openPost.id) }
+    return unsent
   }
 
   /// Comments that were typed and not sent.
   package var unsentComments: [String] {
     let typed = openPost.map { $0.hasDraft ? [$0.field.text] : [] } ?? []
-    return session.commentDrafts.values.flatMap { $0.map(\.text) } + typed
+    return session.writing.unsent.comments.values.flatMap { $0.map(\.text) } + typed
   }
 
   /// Whether something was typed and not sent, or written and not acknowledged.
   var hasOpenEnds: Bool {
-    !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.pendingWrites > 0
+    !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.writing.pendingWrites > 0
   }
 
   /// Whether nothing is pending: connected, all writes acknowledged, and everything shown has
   /// loaded.
   package var isQuiet: Bool {
-    guard session.connection == .online, session.pendingWrites == 0, session.starIntents.isEmpty
+    guard session.connection.state == .online, session.writing.pendingWrites == 0,
+      session.writing.starIntents.isEmpty
     else { return false }
     guard session.feed.phase != .loading, session.feed.phase != .idle else { return false }
     guard let openPost else { return true }
@@ -122,8 +122,10 @@ extension Model {
 
   /// How long the screen stays accurate if nothing happens; nil means forever.
   package var nextTick: Duration? {
-    if let seconds = session.secondsUntilRetry, seconds > 0 { return .seconds(1) }
-    if session.silence != nil { return .seconds(1) }
+    if let seconds = session.connection.secondsUntilRetry(at: session.now), seconds > 0 {
+      return .seconds(1)
+    }
+    if session.connection.silence != nil { return .seconds(1) }
     if let time = nextChange { return .milliseconds(max(1, time - session.now)) }
     let showsAges = openPost != nil || !session.feed.posts.isEmpty
     return showsAges ? .seconds(30) : nil
@@ -131,12 +133,9 @@ extension Model {
 
   /// When the next transient item on the screen expires: a deletion, a symbol, a person's typing.
   private var nextChange: Int64? {
-    var times = session.reading.deletions.filter { !$0.isSent }.map(\.deadline)
-    for delivery in session.reading.deliveries.values {
-      if case .acknowledged(let at) = delivery { times.append(at + Delivery.showsFor) }
-    }
+    var times = session.writing.times
     times += (openPost?.typists ?? []).map { $0.at + Typist.patience }
-    if let rest = session.arrivals.nextRest { times.append(rest) }
+    if let rest = session.reading.arrivals.nextRest { times.append(rest) }
     return times.filter { $0 > session.now }.min()
   }
 
@@ -149,6 +148,6 @@ extension Model {
 
   /// Leaves, and first carries out the pending deletions.
   mutating func leaveForGood() -> [Effect] {
-    session.carryOutDeletions(until: .max) + [.quit]
+    session.writing.carryOutDeletions(until: .max) + [.quit]
   }
 }

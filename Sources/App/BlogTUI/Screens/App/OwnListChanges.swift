@@ -7,7 +7,7 @@ extension Model {
     session.reading.lists = lists
     openPost?.mute(lists.muted)
     session.refilter()
-    if let entries = session.reading.allNotices { _ = take(entries) }
+    if let entries = session.reading.inbox.entries { _ = take(entries) }
     relayout()
   }
 
@@ -19,7 +19,7 @@ extension Model {
     _ undone: String
   ) -> [Effect] {
     session.message = .note(message)
-    session.reading.add(.written(undo: undo, message: undone))
+    session.writing.add(.written(undo: undo, message: undone))
     return session.perform(action)
   }
 
@@ -91,7 +91,7 @@ extension Model {
       -> [Chooser.Item]
     {
       people.sorted().map { uid in
-        let name = session.names.name(of: uid) ?? uid
+        let name = session.reading.names.name(of: uid) ?? uid
         let person = Author(uid: uid, name: name)
         return Chooser.Item(
           title: session.name(of: uid, named: name),

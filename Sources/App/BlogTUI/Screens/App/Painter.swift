@@ -118,7 +118,7 @@ struct Painter {
 
   /// The style of something that may have just arrived.
   func style(_ atRest: Style, of subject: Arrivals.Subject) -> Style {
-    session.arrivals.contains(subject) ? theme.glowing(atRest) : atRest
+    session.reading.arrivals.contains(subject) ? theme.glowing(atRest) : atRest
   }
 
   /// A notice, which unlike a message stays for as long as it holds.
@@ -136,12 +136,12 @@ struct Painter {
   }
 
   private var offlineNotice: SafeText? {
-    switch session.connection {
-    case .online where session.isOnline: return nil
-    case .connecting where session.connectionProblem == nil: return nil
+    switch session.connection.state {
+    case .online where session.connection.isAlive(at: session.now): return nil
+    case .connecting where session.connection.problem == nil: return nil
     case .online, .connecting, .offline: break
     }
-    if let problem = session.connectionProblem, problem.isPermanent || problem.cause == nil {
+    if let problem = session.connection.problem, problem.isPermanent || problem.cause == nil {
       return SafeText(untrusted: "Offline: \(Model.clause(problem.reason)).", limit: 400)
     }
     return frame.upperRule.width < 72

@@ -1,107 +1,183 @@
 package import BlogModel
 
-/// What readers see apart from the posts themselves, and what they can undo.
-package struct Reading: Equatable, Sendable {
-  /// How many changes can be undone.
-  static let changeLimit = 100
-  /// The shortest time between two notifications that ring, in milliseconds.
-  static let noticePause: Int64 = 5_000
-  /// How often others are told that the user is still typing, in milliseconds.
-  static let typingPause: Int64 = 10_000
+/// What readers see apart from the posts themselves.
+package struct Reading: Sendable {
+  /// Everyone's names, so that people with the same name can be told apart.
+  package internal(set) var names = NameBook()
+  /// Who is online.
+  package internal(set) var company = Company()
+  /// What the user has read.
+  package internal(set) var marks = ReadMarks()
+  /// What others did that concerns the user.
+  var inbox = NoticeInbox()
+  /// The newest comments on the posts in view.
+  var comments = NewestComments()
+  /// What the account keeps for itself.
+  package internal(set) var lists = OwnLists()
+  /// What has just arrived.
+  var arrivals = Arrivals()
+  /// Whether texts are shown as written, with their markup uninterpreted.
+  var showsSource = false
 
-  /// The delivery state of the user's changes, by the key of the post or comment.
-  package internal(set) var deliveries: [String: Delivery] = [:]
+  /// What others did that concerns the user, newest first, apart from people who are muted; nil
+  /// until it is known.
+  package var notices: [NoticeEntry]? {
+    guard !lists.muted.isEmpty else { return inbox.entries }
+    return inbox.entries?.filter { entry in
+      entry.author.map { !lists.muted.contains($0.uid) } ?? true
+    }
+  }
+}
+
+/// The other terminals, and what they are told about this one.
+package struct Company: Sendable {
+  /// How often others are told that the user is still typing, in milliseconds.
+  private static let typingPause: Int64 = 10_000
+
   /// The terminals that are online.
   package internal(set) var people: [Presence] = []
-  /// What they read, by the identifier of the terminal; known while it is shown.
-  package internal(set) var places: [String: ReadingPlace] = [:]
-  /// Whether reports of what others read have been requested from the blog.
-  var watchesPlaces = false
+  /// What they read, by the identifier of the terminal; nil while it is not shown.
+  private var places: [String: ReadingPlace]?
   /// Whether the blog has been told to show others what the user reads.
-  var sharesPlace = false
+  private var sharesPlace = false
+  /// The post on which others see the user typing, and since when.
+  private var typing: (post: PostID, since: Int64)?
+
+  /// What the terminals read.
+  func places(of terminals: [Presence]) -> [ReadingPlace] {
+    terminals.compactMap { places?[$0.id] }
+  }
+
+  /// Adopts what the terminals read, if it is shown.
+  mutating func take(_ new: [ReadingPlace]) {
+    if places != nil { places = Dictionary(new.map { ($0.id, $0) }) { $1 } }
+  }
+
+  /// Requests what others read, or requests it no longer.
+  mutating func watchPlaces(_ isOn: Bool) -> [Effect] {
+    guard isOn != (places != nil) else { return [] }
+    places = isOn ? [:] : nil
+    return [.request(.watchReading(isOn))]
+  }
+
+  /// Has the blog show others what the user reads, or hide it.
+  mutating func sharePlace(_ isOn: Bool) -> [Effect] {
+    guard isOn != sharesPlace else { return [] }
+    sharesPlace = isOn
+    return [.request(.shareReading(isOn))]
+  }
+
+  /// Tells others that the user is typing on a post, at a limited rate.
+  mutating func type(on post: PostID, at now: Int64) -> [Effect] {
+    if let typing, typing.post == post, now < typing.since + Self.typingPause { return [] }
+    typing = (post, now)
+    return [.request(.typing(post, true))]
+  }
+
+  /// Tells others that the user is no longer typing.
+  mutating func endTyping() -> [Effect] {
+    guard let ended = typing else { return [] }
+    typing = nil
+    return [.request(.typing(ended.post, false))]
+  }
+}
+
+/// What the user has read, here and on other terminals.
+package struct ReadMarks: Sendable {
   /// What the user has read; nil until it is known.
   package private(set) var state: ReadState?
   /// The state that the blog reported last; older than ``state`` while a mark is unacknowledged.
   private var told: ReadState?
   /// The number of the user's marks that are not acknowledged yet.
-  private var unansweredMarks = 0
-  /// What others did that concerns the user, newest first; nil until it is known.
-  package var notices: [NoticeEntry]? {
-    guard !lists.muted.isEmpty else { return allNotices }
-    return allNotices?.filter { entry in entry.author.map { !lists.muted.contains($0.uid) } ?? true
-    }
-  }
-  /// The same with those of people who are muted.
-  var allNotices: [NoticeEntry]?
-  /// The newest comments on posts in view, oldest first.
-  package internal(set) var latestComments: [PostID: [Comment]] = [:]
-  /// The posts whose newest comments have been requested from the blog.
-  var watched: Set<PostID> = []
-  /// The latency of the server's last response, in milliseconds.
-  package internal(set) var roundTrip: Int?
-  /// When the last event from the server arrived, in milliseconds since 1970.
-  package internal(set) var lastEventAt: Int64?
-  /// The changes that can be undone, oldest first.
-  package internal(set) var changes: [Change] = []
-  /// The deletions that are pending.
-  package internal(set) var deletions: [Deletion] = []
-  /// The author whose posts the additional list shows.
-  package internal(set) var author: Author?
-  /// The tag whose posts the additional list shows.
-  package internal(set) var tag: String?
-  /// What the account keeps for itself.
-  package internal(set) var lists = OwnLists()
-  /// The list that was shown before the additional one.
-  package internal(set) var tabBefore = FeedKind.recent
-  /// Whether texts are shown as written, with their markup uninterpreted.
-  package internal(set) var showsSource = false
-  /// When the last notification rang.
-  var noticeAt: Int64?
-  /// Whether notifications have been requested from the blog.
-  var hearsNotices = false
-  /// The post on which others see the user typing, and since when.
-  var typing: (post: PostID, at: Int64)?
+  private var unanswered = 0
 
   /// Changes what the user has read, before the blog knows about it.
-  mutating func mark(_ change: (inout ReadState) -> Void) {
-    guard var marked = state else { return }
-    change(&marked)
-    state = marked
-    unansweredMarks += 1
+  mutating func change(_ change: (inout ReadState) -> Void) {
+    guard var changed = state else { return }
+    change(&changed)
+    state = changed
+    unanswered += 1
+  }
+
+  /// Marks a post, and has the blog store that.
+  mutating func mark(_ post: PostID, as mark: ReadState.Mark) -> Effect {
+    change { $0.marks[post] = mark }
+    return .mark(.post(post, mark))
+  }
+
+  /// Notes the number of stars that the user knows, where it is another one than before.
+  mutating func note(stars: [(post: PostID, count: Int)]) -> [Effect] {
+    let new = stars.filter { state?.stars?[$0.post] != $0.count }
+    guard state != nil, !new.isEmpty else { return [] }
+    let changes = Dictionary(new.map { ($0.post, $0.count) }) { $1 }
+    change { $0.stars = ($0.stars ?? [:]).merging(changes) { $1 } }
+    return [.mark(.stars(changes))]
   }
 
   /// Adopts the blog's state once it includes all marks made here: an echo of an older mark would
   /// briefly undo a newer one.
   mutating func take(_ state: ReadState) {
     told = state
-    if unansweredMarks == 0 { self.state = state }
+    if unanswered == 0 { self.state = state }
   }
 
   /// Notes that the blog has stored or refused one of the user's marks.
-  mutating func takeAnswerToMark() {
-    unansweredMarks = max(0, unansweredMarks - 1)
-    if unansweredMarks == 0, let told { state = told }
+  mutating func takeAnswer() {
+    unanswered = max(0, unanswered - 1)
+    if unanswered == 0, let told { state = told }
+  }
+}
+
+/// The notices, and when they ring.
+struct NoticeInbox: Sendable {
+  /// The shortest time between two that ring, in milliseconds.
+  private static let pause: Int64 = 5_000
+
+  /// The notices, newest first, with those of people who are muted; nil until they are known.
+  var entries: [NoticeEntry]?
+  private var isRequested = false
+  /// When the last one rang.
+  private var rangAt: Int64?
+
+  /// Requests notices from the blog, once.
+  mutating func request() -> [Effect] {
+    guard !isRequested else { return [] }
+    isRequested = true
+    return [.request(.hearNotices(true))]
   }
 
-  /// Records a change that can be undone.
-  mutating func add(_ change: Change) {
-    changes.append(change)
-    if changes.count > Self.changeLimit { changes.removeFirst() }
+  /// Rings for a notice, unless another one has just done so.
+  mutating func ring(_ text: String, at now: Int64) -> [Effect] {
+    if let rangAt, now < rangAt + Self.pause { return [] }
+    rangAt = now
+    return [.terminal(.notify(text))]
+  }
+}
+
+/// The newest comments on the posts in view, which are requested post by post.
+struct NewestComments: Sendable {
+  private var watched: Set<PostID> = []
+  private var latest: [PostID: [Comment]] = [:]
+
+  /// The newest comments on a post, oldest first; nil until they are known.
+  subscript(post: PostID) -> [Comment]? { latest[post] }
+
+  /// All of them, in no order.
+  var all: some Sequence<Comment> { latest.values.joined() }
+
+  /// Whether the comments on all these posts have been requested.
+  func watches(_ posts: some Sequence<PostID>) -> Bool { posts.allSatisfy(watched.contains) }
+
+  /// Requests the comments on these posts, and forgets those on all others.
+  mutating func watch(_ posts: [PostID]) -> [Effect] {
+    watched = Set(posts)
+    latest = latest.filter { watched.contains($0.key) }
+    return [.request(.watchComments(posts))]
   }
 
-  /// The keys of all items with a pending deletion.
-  var hidden: Set<String> { Set(deletions.map(\.id)) }
-
-  /// Compares only what affects the screen.
-  package static func == (left: Reading, right: Reading) -> Bool {
-    left.deliveries == right.deliveries && left.people == right.people
-      && left.places == right.places && left.state == right.state
-      && left.latestComments == right.latestComments && left.notices == right.notices
-      && left.showsSource == right.showsSource
-      && left.roundTrip == right.roundTrip && left.lastEventAt == right.lastEventAt
-      && left.changes == right.changes && left.deletions == right.deletions
-      && left.tag == right.tag && left.lists == right.lists
-      && left.author == right.author && left.tabBefore == right.tabBefore
+  /// Adopts the comments on a post, and returns the newest one before.
+  mutating func take(_ comments: [Comment], on post: PostID) -> String? {
+    latest.updateValue(comments, forKey: post)?.last?.id
   }
 }
 
@@ -119,24 +195,24 @@ struct CommentCount: Equatable {
 extension Session {
   /// The number of comments that the list can show for a post; nil if it is unknown.
   func commentCount(on id: PostID) -> CommentCount? {
-    guard let comments = reading.latestComments[id] else { return nil }
+    guard let comments = reading.comments[id] else { return nil }
     let isAtLeast = comments.count >= NewComments.limit
-    let hidden = reading.deletions.isEmpty ? [] : reading.hidden
+    let hidden = writing.hidden
     let number = hidden.isEmpty ? comments.count : comments.count { !hidden.contains($0.id) }
     return CommentCount(number: number, isAtLeast: isAtLeast)
   }
 
   /// Whether the user has yet to read the post.
   func isUnread(_ post: Post) -> Bool {
-    post.uid != me.uid && reading.state?.isUnread(post) == true
+    post.uid != me.uid && reading.marks.state?.isUnread(post) == true
   }
 
   mutating func markAllRead() -> [Effect] {
-    guard let before = reading.state else { return [] }
+    guard let before = reading.marks.state else { return [] }
     let now = now
-    reading.add(.readState(before))
+    writing.add(.readState(before))
     let stars = noteStars()
-    reading.mark { $0 = ReadState(before: now, stars: $0.stars) }
+    reading.marks.change { $0 = ReadState(before: now, stars: $0.stars) }
     message = .note("Everything is marked as read; u undoes")
     return [.mark(.allRead)] + stars
   }
@@ -145,7 +221,7 @@ extension Session {
 extension Model {
   /// The number of unread comments on a post whose text the user has read.
   func newComments(on post: Post) -> NewComments {
-    guard let state = session.reading.state, let comments = session.reading.latestComments[post.id],
+    guard let state = session.reading.marks.state, let comments = session.reading.comments[post.id],
       openPost?.id != post.id, tellsWhatIsNew(on: post, state)
     else { return NewComments(count: 0) }
     let muted = session.reading.lists.muted
@@ -175,24 +251,19 @@ extension Model {
     else { return [] }
     let list = session.feed.list
     // This runs after every key, and most keys reveal no row that is not watched yet.
-    guard !list.visibleIDs.allSatisfy(session.reading.watched.contains) else { return [] }
+    guard !session.reading.comments.watches(list.visibleIDs) else { return [] }
     // Half a page above and below, so that scrolling does not send a request for each row.
     let visible = list.visibleRange
     let margin = visible.count / 2
     let range =
       max(0, visible.lowerBound - margin)..<min(list.ids.count, visible.upperBound + margin)
-    let wanted = Array(list.ids[range])
-    session.reading.watched = Set(wanted)
-    session.reading.latestComments = session.reading.latestComments.filter {
-      session.reading.watched.contains($0.key)
-    }
-    return [.request(.watchComments(wanted))]
+    return session.reading.comments.watch(Array(list.ids[range]))
   }
 
   /// Adopts what has been read on all of the user's terminals.
   mutating func take(_ readState: ReadState) -> [Effect] {
-    let isFirst = session.reading.state == nil
-    session.reading.take(readState)
+    let isFirst = session.reading.marks.state == nil
+    session.reading.marks.take(readState)
     noteReadState()
     // After the first report, another terminal may have marked the post as unread on purpose.
     let marks = isFirst && openPost?.hasComments == true ? markOpenPostRead() : []
@@ -201,33 +272,32 @@ extension Model {
 
   mutating func noteReadState() {
     // In a search for unread posts, a post that was just read stays until the next search.
-    guard let state = session.reading.state else { return }
+    guard let state = session.reading.marks.state else { return }
     let me = session.me.uid
     openPost?.noteRead(state, me: me)
   }
 
   /// Marks the open post as read with all its comments.
   mutating func markOpenPostRead() -> [Effect] {
-    guard let state = session.reading.state, let open = openPost, open.post != nil,
+    guard let state = session.reading.marks.state, let open = openPost, open.post != nil,
       !open.staysUnread
     else { return [] }
     let last = open.newestComment ?? state.lastComment(on: open.id) ?? ""
     let mark = ReadState.Mark.read(lastComment: last)
     let effects = session.noteStars(on: open.id)
     guard state.marks[open.id] != mark else { return effects }
-    session.reading.mark { $0.marks[open.id] = mark }
-    return effects + [.mark(.post(open.id, mark))]
+    return effects + [session.reading.marks.mark(open.id, as: mark)]
   }
 
   mutating func toggleRead() -> [Effect] {
-    guard session.reading.state != nil, let post = currentPost else { return [] }
-    let latest = openPost?.id == post.id ? nil : session.reading.latestComments[post.id]?.last?.id
+    guard session.reading.marks.state != nil, let post = currentPost else { return [] }
+    let latest = openPost?.id == post.id ? nil : session.reading.comments[post.id]?.last?.id
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: session.now)
     let mark = hasNews(post) ? read : .unread
-    session.reading.mark { $0.marks[post.id] = mark }
+    let effect = session.reading.marks.mark(post.id, as: mark)
     openPost?.staysUnread = mark == .unread
     session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
-    return [.mark(.post(post.id, mark))]
+    return [effect]
   }
 
   /// Selects the first unread comment of the open post, or the next unread post of the list.
@@ -262,7 +332,7 @@ extension Model {
 extension Session {
   /// A name as displayed, with a mark of the account if it could be mistaken for another account.
   func shownName(of uid: String, named name: String) -> SafeText {
-    let shown = names.shown(Author(uid: uid, name: name))
+    let shown = reading.names.shown(Author(uid: uid, name: name))
     return SafeText(untrusted: shown, limit: SafeText.nameLimit)
   }
 
@@ -276,9 +346,7 @@ extension Session {
     guard settings.isOn(.notifications), !isMuted(notice) else { return [] }
     let text = notice.sentence(name: { name(of: $0.uid, named: $0.name) }, title: Self.title)
     tell(text)
-    if let last = reading.noticeAt, now < last + Reading.noticePause { return [] }
-    reading.noticeAt = now
-    return [.terminal(.notify(text))]
+    return reading.inbox.ring(text, at: now)
   }
 
   private func isMuted(_ notice: Notice) -> Bool {
@@ -291,13 +359,10 @@ extension Session {
 
   /// Requests notices from the blog, once the first list has loaded and they cannot delay it.
   mutating func hearNotices() -> [Effect] {
-    guard !reading.hearsNotices else { return [] }
     switch feed.phase {
-    case .idle, .loading: return []
-    case .loaded, .failed: break
+    case .idle, .loading: []
+    case .loaded, .failed: reading.inbox.request()
     }
-    reading.hearsNotices = true
-    return [.request(.hearNotices(true))]
   }
 
   private static func title(_ title: String) -> String {

@@ -4,21 +4,10 @@ import BlogModel
 extension Model {
   /// Applies a new configuration.
   mutating func apply(_ new: Configuration) -> [Effect] {
-    var next = new
-    // Values that were chosen in this session and not saved remain.
-    for setting in Setting.allCases where session.settings.origin(of: setting) == .session {
-      next.settings.choose(session.settings[setting], for: setting, from: .session)
-    }
-    var problems = next.problems
-    session.keys = next.keyTable(problems: &problems)
-    next.problems = problems
-    let isNews = problems != session.configuration.problems
-    session.configuration = next
-    if isNews, let first = problems.first {
+    let problems = session.display.adopt(new)
+    if let first = problems.first {
       let more = problems.count > 1 ? " And \(problems.count - 1) more: see :messages." : ""
-      for problem in problems.dropFirst().reversed() {
-        session.messageLog.add(.failure(problem.description), at: session.now)
-      }
+      for problem in problems.dropFirst().reversed() { session.log(.failure(problem.description)) }
       session.message = .failure(first.description + "." + more)
     }
     return settingsChanged()
@@ -50,11 +39,11 @@ extension Model {
 
   /// Applies the settings everywhere.
   mutating func settingsChanged() -> [Effect] {
-    let chosen = session.configuration.theme
-    session.theme = session.settings.word(.color) == "never" ? chosen.withoutColors : chosen
+    session.display.updateTheme()
     session.refilter()
     relayout()
-    return [.terminal(.configure(session.settings))] + session.shareReading()
+    return [.terminal(.configure(session.settings))]
+      + session.reading.company.sharePlace(session.settings.isOn(.shareReading))
   }
 
   /// Switches a setting to its next value, for this session only.
@@ -71,14 +60,6 @@ extension Model {
 }
 
 extension Session {
-  /// Has the blog show others what the user reads, as the settings say.
-  fileprivate mutating func shareReading() -> [Effect] {
-    let isOn = settings.isOn(.shareReading)
-    guard isOn != reading.sharesPlace else { return [] }
-    reading.sharesPlace = isOn
-    return [.request(.shareReading(isOn))]
-  }
-
   /// Turns mouse support on or off.
   mutating func toggleMouse() -> [Effect] {
     let isOn = !settings.isOn(.mouse)
@@ -91,29 +72,19 @@ extension Session {
   mutating func network(_ word: String) -> [Effect] {
     switch word {
     case "off":
-      isCutOff = true
+      connection.isCutOff = true
       message = .note("This terminal is cut off: what you write waits. :net on connects again.")
       return [.environment(.network(false))]
     case "on":
-      isCutOff = false
+      connection.isCutOff = false
       message = .note("This terminal connects again")
       return [.environment(.network(true))]
     case "":
-      message = .note(isCutOff ? "This terminal is cut off." : "This terminal is not cut off.")
+      let what = connection.isCutOff ? "cut off" : "not cut off"
+      message = .note("This terminal is \(what).")
     default:
       message = .failure("net is on or off, not \"\(word)\".")
     }
     return []
-  }
-
-  /// Why an attempt to reconnect would be pointless.
-  var connectingReason: DisabledReason? {
-    if isCutOff { return .note("This terminal is cut off. :net on connects again.") }
-    guard silence == nil else { return nil }
-    return switch connection {
-    case .online: .note("Online already")
-    case .connecting where connectionProblem == nil: .note("Connecting already")
-    case .connecting, .offline: nil
-    }
   }
 }

@@ -135,7 +135,7 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     model.takeEdited(text)
     return []
   case .kept(let problem):
-    model.session.keepProblem = problem
+    model.session.writing.keepProblem = problem
     model.session.message =
       problem.map { .failure("What you type is not saved: \($0)") }
       ?? .note("What you type is saved again")
@@ -165,7 +165,7 @@ extension Model {
   /// Handles a key in the current context.
   fileprivate mutating func handle(_ key: KeyEvent) -> [Effect] {
     if case .resize(let size) = key {
-      session.size = size
+      session.display.size = size
       relayout()
       return []
     }

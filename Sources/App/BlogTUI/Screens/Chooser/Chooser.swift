@@ -254,7 +254,7 @@ extension Model {
         Chooser.Item(title: $0.help, detail: ":\($0.name)", choice: .command($0.name))
       }
     var items = actions + commands
-    for name in session.recentCommands.reversed() {
+    for name in session.commands.recent.reversed() {
       guard let index = items.firstIndex(where: { $0.name == name }) else { continue }
       var item = items.remove(at: index)
       item.isRecent = true
@@ -297,7 +297,7 @@ extension Model {
   /// Performs the choice of the selected item.
   mutating func chooseItem() -> [Effect] {
     guard let item = chooser?.selection else { return [] }
-    if chooser?.kind == .palette, let name = item.name { session.noteCommand(name) }
+    if chooser?.kind == .palette, let name = item.name { session.commands.note(name) }
     switch item.choice {
     case .action(let action):
       chooser = nil
@@ -324,17 +324,6 @@ extension Model {
       chooser = nil
       return closePost() + searchPosts(for: text)
     }
-  }
-}
-
-extension Session {
-  private static let recentLimit = 5
-
-  /// Notes that the user has run a command by its name.
-  mutating func noteCommand(_ name: String) {
-    recentCommands.removeAll { $0 == name }
-    recentCommands.insert(name, at: 0)
-    if recentCommands.count > Self.recentLimit { recentCommands.removeLast() }
   }
 }
 

@@ -158,7 +158,7 @@ package struct Command: Sendable {
       "save-messages",
       arguments: "FILE",
       help: "write all messages to a file",
-      run: { model, rest in [.environment(.write(model.session.messageLog.text, file: rest))] }
+      run: { model, rest in [.environment(.write(model.session.messages.text, file: rest))] }
     ),
     Command(
       "report",

@@ -154,8 +154,6 @@ extension CommandLine: AppScreen {
 }
 
 extension Model {
-  private static let historyLimit = 200
-
   /// The open command line, in front of everything except a question.
   package internal(set) var commandLine: CommandLine? {
     get { stack[CommandLine.self] }
@@ -171,7 +169,7 @@ extension Model {
   /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recallCommand(by step: Int) {
     guard commandLine?.question == nil else { return }
-    let history = session.commandHistory
+    let history = session.commands.history
     commandLine?.recall(by: step, from: history)
   }
 
@@ -180,10 +178,7 @@ extension Model {
     if commandLine?.question != nil { return takeName(text) }
     commandLine = nil
     guard !text.isEmpty else { return [] }
-    session.commandHistory.removeAll { $0 == text }
-    session.commandHistory.append(text)
-    if session.commandHistory.count > Self.historyLimit { session.commandHistory.removeFirst() }
-    return [.environment(.keepHistory(session.commandHistory))] + run(text)
+    return session.commands.enter(text) + run(text)
   }
 
   /// Runs a command as typed.
@@ -194,7 +189,7 @@ extension Model {
     let context = commandContext
     guard let name = fullName(of: typed, in: context) else { return [] }
     session.inspector.cause = ":\(name)"
-    session.noteCommand(name)
+    session.commands.note(name)
     if let command = Command.named(name) { return run(command, with: rest) }
     guard let action = session.keys.action(named: name) else { return [] }
     guard rest.isEmpty else { return refuse(rest, after: name) }
@@ -363,4 +358,37 @@ enum CommandLineActions {
       }
     ),
   ]
+}
+
+// MARK: History
+
+/// The commands that were run, and the shell command that is running.
+struct CommandHistory: Sendable {
+  private static let limit = 200
+  private static let recentLimit = 5
+
+  /// The commands typed earlier, oldest first, each once.
+  private(set) var history: [String] = []
+  /// The names of the commands that were run last, the latest first.
+  private(set) var recent: [String] = []
+  /// The shell command that is running.
+  var running: String?
+
+  /// Makes the history with the commands that were typed in earlier runs.
+  init(_ history: [String] = []) { self.history = history }
+
+  /// Adds a typed command, and has the history saved.
+  mutating func enter(_ text: String) -> [Effect] {
+    history.removeAll { $0 == text }
+    history.append(text)
+    if history.count > Self.limit { history.removeFirst() }
+    return [.environment(.keepHistory(history))]
+  }
+
+  /// Notes that the user has run a command by its name.
+  mutating func note(_ name: String) {
+    recent.removeAll { $0 == name }
+    recent.insert(name, at: 0)
+    if recent.count > Self.recentLimit { recent.removeLast() }
+  }
 }

@@ -155,7 +155,7 @@ extension Composer: AppScreen {
 extension Session {
   /// Tells those who read without an account so before they write, since it will be refused.
   mutating func warnWithoutAccount() {
-    guard isWithoutAccount else { return }
+    guard connection.isWithoutAccount else { return }
     message = .failure("You are reading without an account; F6 on the list signs in.")
   }
 
@@ -175,7 +175,7 @@ extension Model {
   /// Opens the form, with the latest draft if there is one.
   mutating func openComposer() -> [Effect] {
     session.warnWithoutAccount()
-    return compose(session.drafts.popLast() ?? Draft(title: "", body: ""))
+    return compose(session.writing.unsent.posts.popLast() ?? Draft(title: "", body: ""))
   }
 
   /// Opens the form with a draft; behind the draft of an edit, its post is opened.
@@ -207,7 +207,7 @@ extension Model {
       composer = nil
     } else if form.isUnchanged {
       // It was a draft before, and still is one.
-      session.drafts.append(form.draft)
+      session.writing.unsent.keep(form.draft)
       composer = nil
     } else {
       question = .keepDraft

@@ -25,7 +25,7 @@ struct DraftsScreen: RowScreen {
   }
 
   fileprivate mutating func update(_ session: Session) {
-    items = session.unsent.items
+    items = session.writing.unsent.items
     list.update(ids: Array(items.indices))
   }
 
@@ -36,26 +36,6 @@ struct DraftsScreen: RowScreen {
 
 extension Context {
   static let drafts = Context("drafts", title: "In the drafts")
-}
-
-extension Session {
-  /// What is not sent, apart from what is being typed.
-  fileprivate var unsent: Unsent { Unsent(posts: drafts, comments: commentDrafts) }
-
-  /// Removes a text from the drafts.
-  fileprivate mutating func remove(_ item: DraftsScreen.Item) {
-    var unsent = unsent
-    unsent.remove(item)
-    (drafts, commentDrafts) = (unsent.posts, unsent.comments)
-  }
-
-  /// Adds a text to the drafts, in the position that is offered first.
-  fileprivate mutating func add(_ item: DraftsScreen.Item) {
-    switch item {
-    case .post(let draft): drafts.append(draft)
-    case .comment(let post, let draft): commentDrafts[post, default: []].append(draft)
-    }
-  }
 }
 
 extension Model {
@@ -79,13 +59,13 @@ extension Model {
     draftsScreen = nil
     switch item {
     case .post(let draft):
-      session.remove(item)
+      session.writing.unsent.remove(item)
       return compose(draft)
     case .comment(let post, _):
       let effects = closePost()
       // The post opens with the draft that is offered first.
-      session.remove(item)
-      session.add(item)
+      session.writing.unsent.remove(item)
+      session.writing.unsent.keep(item)
       let opening = open(post)
       openPost?.isWriting = true
       return effects + opening
@@ -99,7 +79,7 @@ extension Model {
 
   fileprivate mutating func removeDraft() {
     guard let item = selectedDraft else { return }
-    session.remove(item)
+    session.writing.unsent.remove(item)
     draftsScreen?.removed.append(item)
     updateDrafts()
     session.message = .note("Draft discarded; u restores it")
@@ -107,7 +87,7 @@ extension Model {
 
   fileprivate mutating func restoreDraft() {
     guard let item = draftsScreen?.removed.popLast() else { return }
-    session.add(item)
+    session.writing.unsent.keep(item)
     updateDrafts()
     session.message = .note("The draft is back")
   }
@@ -127,8 +107,7 @@ enum DraftsActions {
       in: [.list, .post, .notices],
       help: "posts and comments that were not sent",
       unless: { model in
-        model.session.drafts.isEmpty && model.session.commentDrafts.isEmpty
-          ? .note("There are no drafts") : nil
+        model.session.writing.unsent.isEmpty ? .note("There are no drafts") : nil
       },
       change: { $0.openDrafts() }
     ),

@@ -69,7 +69,7 @@ extension Painter {
     ]
     // Only a local database is opened by the bare command, and is one's own to fill.
     let options: [String: SafeText] = ["local": "", "in memory": " --ephemeral"]
-    guard let option = options[session.databaseName] else { return lines + keys }
+    guard let option = options[session.connection.databaseName] else { return lines + keys }
     let hearth = "hearth" + option
     let sample = "hearth import --sample" + option
     return lines + keys + [
@@ -94,15 +94,17 @@ extension Painter {
     }
     switch session.feed.phase {
     case .idle, .loading:
-      if let seconds = session.silentSeconds, let silence = session.silence {
+      if let seconds = session.connection.silentSeconds(at: session.now),
+        let silence = session.connection.silence
+      {
         let address = SafeText(untrusted: silence.address, limit: 200)
         return [
           "Waiting for an answer from " + address + ": " + SafeText(seconds) + " s so far.",
           "The posts come as soon as it answers. " + key(.quit) + " leaves.",
         ]
       }
-      if case .offline = session.connection {
-        guard let problem = session.connectionProblem else {
+      if case .offline = session.connection.state {
+        guard let problem = session.connection.problem else {
           return ["Not loaded yet: the database cannot be reached.", "Retrying automatically."]
         }
         let reason = SafeText(untrusted: Model.clause(problem.reason), limit: 400)

@@ -292,3 +292,61 @@ extension OrderedPosts: RandomAccessCollection {
   package var endIndex: Int { posts.count }
   package subscript(index: Int) -> Post { posts[index] }
 }
+
+/// The lists of posts, and the search that filters them.
+package struct Feeds: Sendable {
+  /// The list of an author or with a tag, from which the user returns to the list before.
+  private struct Additional {
+    let kind: FeedKind
+    let author: Author?
+    let before: FeedKind
+  }
+
+  /// The list in view, or behind the screens in front.
+  var tab = FeedKind.recent
+  /// The search that filters the lists.
+  var search: Search?
+  /// The searches through the posts that are not loaded.
+  var restSearches = RestSearches()
+  private var additional: Additional?
+  private var feeds: [FeedKind: Feed] = [:]
+
+  /// One of the lists.
+  subscript(kind: FeedKind) -> Feed {
+    get { feeds[kind] ?? Feed() }
+    _modify { yield &feeds[kind, default: Feed()] }
+  }
+
+  /// The author whose posts the additional list shows.
+  var author: Author? { additional?.author }
+
+  /// All lists: the standard ones and, where they exist, those of the followed people, of bookmarks,
+  /// and of an author or a tag.
+  func all(for lists: OwnLists) -> [FeedKind] {
+    var all = FeedKind.tabs
+    if !lists.following.isEmpty || tab == .following { all.append(.following) }
+    if !lists.bookmarks.isEmpty || tab == .bookmarks { all.append(.bookmarks) }
+    if let additional { all.append(additional.kind) }
+    return all
+  }
+
+  /// Opens the list of an author's posts, or of posts with a tag, in place of another such list.
+  mutating func open(_ kind: FeedKind, by author: Author?) -> [Effect] {
+    let before = listBefore ?? tab
+    let effects = closeAdditional()
+    additional = Additional(kind: kind, author: author, before: before)
+    search = nil
+    return effects
+  }
+
+  /// Closes that list.
+  mutating func closeAdditional() -> [Effect] {
+    guard let closed = additional?.kind else { return [] }
+    additional = nil
+    feeds[closed] = nil
+    return [.request(.stopFollowing(closed))]
+  }
+
+  /// The list to which the user returns from that list, while it is in view.
+  var listBefore: FeedKind? { additional?.kind == tab ? additional?.before : nil }
+}

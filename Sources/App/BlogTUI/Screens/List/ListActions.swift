@@ -113,7 +113,7 @@ enum ListActions {
         if model.session.search == nil, let effects = model.session.backFromAuthor() {
           return effects
         }
-        if !model.session.stopSearch() { model.session.endSearch() }
+        if !model.session.feeds.restSearches.stop() { model.session.endSearch() }
         return []
       }
     ),
@@ -208,7 +208,7 @@ enum ReadingActions {
       in: ListActions.reading.union([.notices]),
       help: "undo the last change",
       unless: {
-        $0.session.reading.changes.isEmpty ? .note("Nothing to undo") : nil
+        $0.session.writing.undoable.isEmpty ? .note("Nothing to undo") : nil
       },
       perform: { $0.undo() }
     ),
@@ -296,7 +296,7 @@ enum ReadingActions {
       in: ListActions.reading,
       help: "mark as read or unread",
       unless: { model in
-        guard model.session.reading.state != nil, let post = model.currentPost else {
+        guard model.session.reading.marks.state != nil, let post = model.currentPost else {
           return .nothingThere
         }
         guard post.uid == model.session.me.uid, !model.hasNews(post) else { return nil }
@@ -309,7 +309,7 @@ enum ReadingActions {
       keys: ["M"],
       in: [.list],
       help: "mark everything as read",
-      unless: { $0.session.reading.state == nil ? .nothingThere : nil },
+      unless: { $0.session.reading.marks.state == nil ? .nothingThere : nil },
       perform: { $0.session.markAllRead() }
     ),
     BoundAction(

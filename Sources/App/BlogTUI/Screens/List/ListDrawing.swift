@@ -55,14 +55,14 @@ extension Painter {
   private func row(of post: Post, isSelected: Bool, height: Int, isShort: Bool) -> PostRow {
     let newComments = model.newComments(on: post)
     var glow: PostRow.Glow = []
-    if session.arrivals.contains(.post(post.id)) { glow.insert(.row) }
-    if session.arrivals.contains(.stars(post.id)) { glow.insert(.stars) }
-    if session.arrivals.contains(.newComments(post.id)) { glow.insert(.newComments) }
+    if session.reading.arrivals.contains(.post(post.id)) { glow.insert(.row) }
+    if session.reading.arrivals.contains(.stars(post.id)) { glow.insert(.stars) }
+    if session.reading.arrivals.contains(.newComments(post.id)) { glow.insert(.newComments) }
     return PostRow(
       id: post.id,
       title: post.title,
       body: post.body,
-      author: session.names.shown(Author(uid: post.uid, name: post.author)),
+      author: session.reading.names.shown(Author(uid: post.uid, name: post.author)),
       starCount: post.starCount,
       isStarred: post.stars.contains(session.me.uid),
       isSelected: isSelected,
@@ -197,7 +197,7 @@ struct TabBar {
     case .bookmarks: "Bookmarks"
     case .tag(let tag): SafeText(untrusted: tag, limit: 20)
     case .author:
-      SafeText(untrusted: session.reading.author.map(session.names.shown) ?? "", limit: 20)
+      SafeText(untrusted: session.feeds.author.map(session.reading.names.shown) ?? "", limit: 20)
     }
   }
 

@@ -83,7 +83,8 @@ extension Session {
       self[kind].list.resize(to: listRect.size)
       self[kind].markSeen()
     }
-    search?.field.resize(to: Frame(size).searchField.size)
+    let field = Frame(size).searchField
+    search?.field.resize(to: field.size)
     inspector.resize(to: Frame(size).page.size)
   }
 }
@@ -95,10 +96,10 @@ extension Session {
   func filter(of kind: FeedKind) -> PostFilter {
     PostFilter(
       pattern: search?.pattern,
-      found: restSearch?.request.kind == kind ? restSearch?.foundByComments ?? [] : [],
+      found: feeds.restSearches.foundByComments(in: kind),
       me: me.uid,
-      readState: reading.state,
-      hidden: reading.hidden,
+      readState: reading.marks.state,
+      hidden: writing.hidden,
       muted: kind.leavesOutMuted ? reading.lists.muted : [],
       dividesDays: settings.isOn(.dayRules) && !kind.isByStars,
       textRoom: Density(settings) == .full ? PostRowColumns.textRoom(in: listRect.size) : nil
@@ -132,7 +133,7 @@ extension Session {
   /// Reports the reader's position to the blog if it needs to load or drop posts.
   mutating func tellPosition() -> [Effect] {
     // A search of the whole list needs no more loaded posts.
-    guard shownRestSearch == nil,
+    guard feeds.restSearches.shown == nil,
       let id = feed.positionToTell(isFiltered: search?.pattern != nil)
     else { return [] }
     return [.request(.read(tab, at: id))]
@@ -150,7 +151,7 @@ extension Session {
 
   /// Shows a list; it stays subscribed from then on, so that returning to it is instant.
   mutating func select(tab kind: FeedKind) -> [Effect] {
-    tab = kind
+    feeds.tab = kind
     refilter()
     guard feed.phase == .idle else { return [] }
     feed.phase = .loading
@@ -179,8 +180,8 @@ extension Session {
     case .mine, .myTop: kind = .mine
     case .author, .tag, .following, .bookmarks: kind = .recent
     }
-    var effects = leaveAuthor() + select(tab: kind)
-    note(id)
+    var effects = feeds.closeAdditional() + select(tab: kind)
+    writing.begin(id, isOnline: connection.state == .online)
     feed.awaited = feed.list.select(id) ? nil : id
     if feed.extent.hasNewer { effects.append(.request(.showFirst(kind))) }
     feed.markSeen()
@@ -189,40 +190,15 @@ extension Session {
 
   // MARK: The posts of an author
 
-  /// Closes the list of an author's posts, or of posts with a tag.
-  mutating func leaveAuthor() -> [Effect] {
-    let author = reading.author.map { FeedKind.author(uid: $0.uid) }
-    let open = [author, reading.tag.map { .tag($0) }].compactMap(\.self)
-    reading.author = nil
-    reading.tag = nil
-    for kind in open { self[kind] = Feed() }
-    return open.map { .request(.stopFollowing($0)) }
-  }
-
-  /// Whether the list that is shown is one of those lists, from which the user returns to another.
-  private var isAdditional: Bool {
-    switch tab {
-    case .author, .tag: true
-    case .recent, .top, .mine, .myTop, .following, .bookmarks: false
-    }
-  }
-
   /// Opens the list of an author's posts, or of posts with a tag.
   mutating func showAdditional(_ kind: FeedKind, author: Author? = nil) -> [Effect] {
-    let before = isAdditional ? reading.tabBefore : tab
-    let effects = leaveAuthor()
-    reading.tabBefore = before
-    reading.author = author
-    if case .tag(let tag) = kind { reading.tag = tag }
-    search = nil
-    return effects + select(tab: kind)
+    feeds.open(kind, by: author) + select(tab: kind)
   }
 
   /// Returns from the list of an author or a tag, if one is shown.
   mutating func backFromAuthor() -> [Effect]? {
-    guard isAdditional else { return nil }
-    let before = reading.tabBefore
-    return leaveAuthor() + select(tab: before)
+    guard let before = feeds.listBefore else { return nil }
+    return feeds.closeAdditional() + select(tab: before)
   }
 
   // MARK: Searching

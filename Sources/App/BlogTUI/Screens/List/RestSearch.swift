@@ -35,87 +35,135 @@ package struct SearchRequest: Hashable, Sendable {
 
 /// A search through the part of a list that is not loaded.
 ///
-/// States: running → ended, or running → stopped. What it has found stays until the search ends.
-package struct RestSearch: Equatable, Sendable {
+/// What it has found stays until the search ends.
+struct RestSearch: Sendable {
+  /// Whether it still searches: running → ended, or running → stopped.
+  enum Phase: Equatable {
+    case running
+    /// The user stopped it.
+    case stopped
+    /// It has found what there is, or all that it may find, or it failed.
+    case ended(SearchProgress.End)
+  }
+
   /// The request that started it.
-  package let request: SearchRequest
-  /// The number of posts searched so far.
-  package fileprivate(set) var searched = 0
-  /// When the last searched post was written, in milliseconds since 1970.
-  package fileprivate(set) var reached: Int64?
-  /// How it ended; nil while it runs or was stopped.
-  package fileprivate(set) var end: SearchProgress.End?
-  /// The posts that match only with their comments.
-  package fileprivate(set) var foundByComments: Set<PostID> = []
+  let request: SearchRequest
   /// Whether all posts are loaded, so that only their comments are searched.
   let isOfComments: Bool
-  /// Whether the user stopped it.
-  package fileprivate(set) var isStopped = false
+  /// Whether it still searches.
+  fileprivate(set) var phase = Phase.running
+  /// The number of posts searched so far.
+  fileprivate(set) var searched = 0
+  /// When the last searched post was written, in milliseconds since 1970.
+  fileprivate(set) var reached: Int64?
+  /// The posts that match only with their comments.
+  fileprivate(set) var foundByComments: Set<PostID> = []
+}
 
-  /// Whether it may still find more.
-  package var isRunning: Bool { end == nil && !isStopped }
+/// The search through the posts that are not loaded, and what was learned by those before it.
+struct RestSearches: Sendable {
+  /// The search that belongs to the list and the search line, if it has begun.
+  private var current: RestSearch?
+  /// The number of the last search.
+  private var lastNumber = 0
+  /// The number of the search that the blog is running; nil if it runs none.
+  private var toldNumber: Int?
+  /// The number of posts in each list when all of it was last searched.
+  private(set) var lengths: [FeedKind: Int] = [:]
+
+  /// The search of posts that are not loaded; a search of comments alone goes on unseen.
+  var shown: RestSearch? { current.flatMap { $0.isOfComments ? nil : $0 } }
+
+  /// Whether a search has begun.
+  var isEmpty: Bool { current == nil }
+
+  /// The posts of a list that match only with their comments.
+  func foundByComments(in kind: FeedKind) -> Set<PostID> {
+    current.flatMap { $0.request.kind == kind ? $0.foundByComments : nil } ?? []
+  }
+
+  /// Ends the search if it is for another list or pattern, and returns its list.
+  mutating func end(unlessIn kind: FeedKind, for pattern: SearchPattern?) -> FeedKind? {
+    guard let request = current?.request, request.kind != kind || request.pattern != pattern
+    else { return nil }
+    current = nil
+    return request.kind
+  }
+
+  /// Begins a search, whose request is made with its number.
+  mutating func begin(isOfComments: Bool, _ request: (Int) -> SearchRequest) {
+    lastNumber += 1
+    current = RestSearch(request: request(lastNumber), isOfComments: isOfComments)
+  }
+
+  /// Has the blog run the search, or none, unless it does so already.
+  mutating func tell() -> [Effect] {
+    let running = current.flatMap { $0.phase == .running ? $0.request : nil }
+    guard running?.number != toldNumber else { return [] }
+    toldNumber = running?.number
+    return [.search(running)]
+  }
+
+  /// Adopts the results of the search, and returns its request if it is still running.
+  mutating func take(_ progress: SearchProgress) -> SearchRequest? {
+    guard var search = current, search.phase == .running, search.request.number == progress.number
+    else { return nil }
+    search.searched = progress.searched
+    search.reached = progress.reached
+    if let end = progress.end {
+      search.phase = .ended(end)
+      toldNumber = nil
+    }
+    if progress.end == .complete { lengths[search.request.kind] = progress.searched }
+    let byComments = progress.found.filter { !search.request.matches($0) }
+    search.foundByComments.formUnion(byComments.map(\.id))
+    current = search
+    return search.request
+  }
+
+  /// Stops the search; returns false if none is shown that is running.
+  mutating func stop() -> Bool {
+    guard shown?.phase == .running else { return false }
+    current?.phase = .stopped
+    return true
+  }
 }
 
 extension Session {
-  /// The search of posts that are not loaded; a search of comments alone goes on unseen.
-  var shownRestSearch: RestSearch? {
-    restSearch.flatMap { $0.isOfComments ? nil : $0 }
-  }
-
   /// Starts, ends or continues the search of the rest of the list, to match the search line and
   /// list.
   ///
   /// While a search is typed, only the loaded posts are searched: the rest may have to come from
   /// far away, and is requested once, when Enter is pressed.
   mutating func searchRest() -> [Effect] {
-    if let rest = restSearch, rest.request.kind != tab || rest.request.pattern != search?.pattern {
-      restSearch = nil
-      self[rest.request.kind].forgetFound()
-      self[rest.request.kind].filter(filter(of: rest.request.kind))
+    if let kind = feeds.restSearches.end(unlessIn: tab, for: search?.pattern) {
+      self[kind].forgetFound()
+      self[kind].filter(filter(of: kind))
     }
     let isWhole = !feed.extent.hasOlder && !feed.extent.hasNewer
-    if restSearch == nil, let search, !search.isEditing, let pattern = search.pattern,
+    if feeds.restSearches.isEmpty, let search, !search.isEditing, let pattern = search.pattern,
       feed.phase == .loaded, !isWhole || pattern.looksAtTexts
     {
-      lastSearch += 1
-      let request = SearchRequest(
-        number: lastSearch,
-        kind: tab,
-        pattern: pattern,
-        me: me.uid,
-        readState: reading.state,
-        lists: reading.lists
-      )
-      restSearch = RestSearch(request: request, isOfComments: isWhole)
+      let session = self
+      feeds.restSearches.begin(isOfComments: isWhole) { number in
+        SearchRequest(
+          number: number,
+          kind: session.tab,
+          pattern: pattern,
+          me: session.me.uid,
+          readState: session.reading.marks.state,
+          lists: session.reading.lists
+        )
+      }
     }
-    let running = restSearch.flatMap { $0.isRunning ? $0.request : nil }
-    guard running?.number != toldSearch else { return [] }
-    toldSearch = running?.number
-    return [.search(running)]
+    return feeds.restSearches.tell()
   }
 
   /// Adopts the results of a search.
   mutating func take(_ progress: SearchProgress) {
-    guard let rest = restSearch, rest.isRunning, rest.request.number == progress.number else {
-      return
-    }
-    restSearch?.searched = progress.searched
-    restSearch?.reached = progress.reached
-    restSearch?.end = progress.end
-    if progress.end != nil { toldSearch = nil }
-    if case .complete = progress.end { listLengths[rest.request.kind] = progress.searched }
-    guard !progress.found.isEmpty else { return }
-    let byComments = progress.found.filter { !rest.request.matches($0) }
-    restSearch?.foundByComments.formUnion(byComments.map(\.id))
-    self[rest.request.kind].add(found: progress.found, isByStars: rest.request.kind.isByStars)
-    self[rest.request.kind].filter(filter(of: rest.request.kind))
-  }
-
-  /// Stops the search of the rest of the list; returns false if none is running.
-  mutating func stopSearch() -> Bool {
-    guard shownRestSearch?.isRunning == true else { return false }
-    restSearch?.isStopped = true
-    return true
+    guard let request = feeds.restSearches.take(progress), !progress.found.isEmpty else { return }
+    self[request.kind].add(found: progress.found, isByStars: request.kind.isByStars)
+    self[request.kind].filter(filter(of: request.kind))
   }
 }
 
@@ -125,21 +173,23 @@ extension Painter {
   /// The number of posts that a search has found, and the number it has searched.
   var matchCount: SafeText {
     let found = SafeText(session.feed.list.ids.count)
-    guard let rest = session.shownRestSearch else {
+    guard let rest = session.feeds.restSearches.shown else {
       return found + " of " + SafeText(session.feed.posts.count)
     }
-    switch rest.end {
-    case .complete: return found + " of " + Self.grouped(rest.searched)
-    case .full: return found + " found, enough"
-    case .failed: return found + " found, then it failed"
-    case nil: return found + " found, searched " + searchedCount(rest)
+    switch rest.phase {
+    case .ended(.complete): return found + " of " + Self.grouped(rest.searched)
+    case .ended(.full): return found + " found, enough"
+    case .ended(.failed): return found + " found, then it failed"
+    case .running, .stopped: return found + " found, searched " + searchedCount(rest)
     }
   }
 
   /// `12,000 of 100,000`, without the second number if the length of the list is unknown.
   private func searchedCount(_ rest: RestSearch) -> SafeText {
     let searched = Self.grouped(rest.searched)
-    guard let length = session.listLengths[rest.request.kind], length >= rest.searched else {
+    guard let length = session.feeds.restSearches.lengths[rest.request.kind],
+      length >= rest.searched
+    else {
       return searched
     }
     return searched + " of " + Self.grouped(length)
@@ -150,44 +200,44 @@ extension Painter {
     guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
     let query = SafeText(untrusted: search.field.text, limit: 60)
     let text = "/" + query + ": " + matchCount
-    guard let rest = session.shownRestSearch else { return text + ". Esc shows all." }
-    if rest.isRunning { return text + glyphs.ellipsis + " Esc stops." }
-    if rest.isStopped { return text + ", stopped. Esc shows all." }
-    if case .failed(let reason) = rest.end {
+    guard let rest = session.feeds.restSearches.shown else { return text + ". Esc shows all." }
+    switch rest.phase {
+    case .running: return text + glyphs.ellipsis + " Esc stops."
+    case .stopped: return text + ", stopped. Esc shows all."
+    case .ended(.failed(let reason)):
       let why = SafeText(untrusted: Model.clause(reason), limit: 200)
       return text + " (" + why + "). Esc shows all."
+    case .ended(.complete), .ended(.full): return text + ". Esc shows all."
     }
-    return text + ". Esc shows all."
   }
 
   /// The text of a list in which a search has found nothing.
   func nothingFoundText(_ search: Search) -> [SafeText] {
     let query = "\"" + SafeText(untrusted: search.field.text, limit: 40) + "\""
     let extent = session.feed.extent
-    guard let rest = session.shownRestSearch else {
+    guard let rest = session.feeds.restSearches.shown else {
       return extent.hasOlder || extent.hasNewer
         ? ["None of the loaded posts contains " + query + ".", "Enter searches all."]
         : ["No post contains " + query + ".", "Esc shows all posts."]
     }
     let searched = Self.grouped(rest.searched)
-    if rest.isRunning {
+    switch rest.phase {
+    case .running:
       return [
         "Nothing yet: searched " + searchedCount(rest) + glyphs.ellipsis,
         rest.reached.map { "Back to " + Age.day($0) + ". Esc stops." } ?? "Esc stops.",
       ]
-    }
-    switch rest.end {
-    case .complete:
+    case .ended(.complete):
       return [
         "No post contains " + query + ".", "All " + searched + " were searched. Esc shows them.",
       ]
-    case .failed(let reason):
+    case .ended(.failed(let reason)):
       let why = SafeText(untrusted: Model.clause(reason), limit: 200)
       return [
         "Nothing in the " + searched + " posts that could be read: " + why + ".",
         "Esc shows all posts.",
       ]
-    case .full, nil:
+    case .ended(.full), .stopped:
       return [
         "No post contains " + query + " among the " + searched + " that were searched.",
         "Esc shows all posts.",

@@ -47,7 +47,7 @@ extension Context {
 
 extension Session {
   /// Whether a notice is unread.
-  func isUnread(_ entry: NoticeEntry) -> Bool { reading.state?.isUnread(entry) == true }
+  func isUnread(_ entry: NoticeEntry) -> Bool { reading.marks.state?.isUnread(entry) == true }
 
   /// The number of unread notices.
   package var unreadNotices: Int {
@@ -59,26 +59,17 @@ extension Session {
     let entries = (reading.notices ?? []).filter {
       $0.kind == .stars && (post == nil || $0.post == post)
     }
-    return note(entries.map { ($0.post, $0.stars) })
+    return reading.marks.note(stars: entries.map { ($0.post, $0.stars) })
   }
 
   /// Records the stars of old posts, so that only later ones count as new.
   mutating func noteOldStars() -> [Effect] {
-    guard let state = reading.state else { return [] }
-    return note(
-      (reading.notices ?? []).compactMap { entry in
+    guard let state = reading.marks.state else { return [] }
+    return reading.marks.note(
+      stars: (reading.notices ?? []).compactMap { entry in
         state.starsToNote(of: entry).map { (entry.post, $0) }
       }
     )
-  }
-
-  private mutating func note(_ counts: [(post: PostID, count: Int)]) -> [Effect] {
-    guard let state = reading.state else { return [] }
-    let new = counts.filter { state.stars?[$0.post] != $0.count }
-    guard !new.isEmpty else { return [] }
-    let changes = Dictionary(new.map { ($0.post, $0.count) }) { $1 }
-    reading.mark { $0.stars = ($0.stars ?? [:]).merging(changes) { $1 } }
-    return [.mark(.stars(changes))]
   }
 }
 
@@ -90,7 +81,7 @@ extension Model {
 
   /// Adopts the notices from the blog.
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
-    session.reading.allNotices = entries
+    session.reading.inbox.entries = entries
     let session = session
     noticesScreen?.update(session)
     return self.session.noteOldStars()
@@ -127,7 +118,7 @@ extension Model {
       session.message = .note("No notice is unread.")
       return []
     }
-    if let before = session.reading.state { session.reading.add(.readState(before)) }
+    if let before = session.reading.marks.state { session.writing.add(.readState(before)) }
     session.message = .note("All notices are read; u undoes")
     return markRead(unread)
   }
@@ -137,7 +128,7 @@ extension Model {
     let keys = entries.map(\.key)
     guard let key = keys.max(), let first = keys.min() else { return [] }
     // What was cleared earlier stays so: it is behind the beginning of the first key.
-    session.reading.add(.notices(after: String(first.dropLast()), session.reading.state))
+    session.writing.add(.notices(after: String(first.dropLast()), session.reading.marks.state))
     let effects = markRead(entries.filter(session.isUnread))
     session.message = .note("The notices are cleared; u undoes")
     return effects + session.noteStars() + [.mark(.clearNotices(upTo: key))]
@@ -155,10 +146,9 @@ extension Model {
     }
     for (post, comment) in last.sorted(by: { $0.key < $1.key }) {
       // The mark never moves back.
-      let known = session.reading.state?.lastComment(on: post) ?? ""
+      let known = session.reading.marks.state?.lastComment(on: post) ?? ""
       let mark = ReadState.Mark.read(lastComment: max(known, comment))
-      session.reading.mark { $0.marks[post] = mark }
-      effects.append(.mark(.post(post, mark)))
+      effects.append(session.reading.marks.mark(post, as: mark))
     }
     return effects
   }

@@ -305,7 +305,7 @@ extension Model {
   /// Shows all messages so far, newest first.
   mutating func openMessages() {
     let glyphs = session.glyphs
-    let paragraphs = session.messageLog.entries.reversed().map { entry in
+    let paragraphs = session.messages.entries.reversed().map { entry in
       let sign = entry.message.kind == .failure ? glyphs.cross : glyphs.bullet
       let time = SafeText(untrusted: Clock.text(entry.time))
       return Page.Paragraph(text: time + " " + sign + " " + entry.message.text, isHeading: false)

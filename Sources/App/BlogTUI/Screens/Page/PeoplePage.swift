@@ -15,10 +15,7 @@ extension Model {
       let session = self.session
       help?.show(people: session.peopleParagraphs, in: session)
     }
-    guard isShown != session.reading.watchesPlaces else { return [] }
-    session.reading.watchesPlaces = isShown
-    if !isShown { session.reading.places = [:] }
-    return [.request(.watchReading(isShown))]
+    return session.reading.company.watchPlaces(isShown)
   }
 }
 
@@ -26,7 +23,7 @@ extension Session {
   /// A paragraph for each person, without those who are muted.
   fileprivate var peopleParagraphs: [Page.Paragraph] {
     let muted = reading.lists.muted
-    let people = Person.all(in: reading.people).filter { !muted.contains($0.author.uid) }
+    let people = Person.all(in: reading.company.people).filter { !muted.contains($0.author.uid) }
     guard !people.isEmpty else {
       return [Page.Paragraph(text: "Nobody seems to be online.", isHeading: false)]
     }
@@ -41,7 +38,7 @@ extension Session {
       others == 0 ? "" : others == 1 ? " and another one" : " and " + SafeText(others) + " others"
     let since = Age.text(person.terminals[0].since, now: now)
     let age: SafeText = since == "now" ? "since just now" : "for " + since
-    let places = person.terminals.compactMap { reading.places[$0.id] }
+    let places = reading.company.places(of: person.terminals)
     let what = ReadingPlace.sentence(of: places).map { SafeText(untrusted: $0, limit: 80) }
     return name + "  " + terminal + more + "  " + age + (what.map { "  " + $0 } ?? .empty)
   }

@@ -44,7 +44,7 @@ extension Painter {
       }
       if number == selected?.lowerBound { screen.cursor = border }
       paint(line, of: open, isSelected: isSelected, in: row)
-      if let id = open.comment(of: line), session.arrivals.contains(.comment(id)) {
+      if let id = open.comment(of: line), session.reading.arrivals.contains(.comment(id)) {
         screen.restyle(row, theme.glowing)
       }
     }
@@ -220,9 +220,9 @@ extension Painter {
     guard let post = session.feed.selectedPost else { return }
     var preview = OpenPost(id: post.id, known: post, comment: nil)
     preview.resize(text: room.size, source: session.sourceView)
-    preview.hide(session.reading.hidden)
+    preview.hide(session.writing.hidden)
     preview.mute(session.reading.lists.muted)
-    if let comments = session.reading.latestComments[post.id] { preview.update(comments: comments) }
+    if let comments = session.reading.comments[post.id] { preview.update(comments: comments) }
     hits.add(.post(post.id), at: room)
     let cursor = screen.cursor
     for (offset, line) in preview.layout.lines(in: preview.visibleRange).enumerated() {

@@ -164,11 +164,11 @@ extension Session {
 extension Model {
   /// Opens a post in front of the list, with its unsent comment.
   mutating func open(_ id: PostID) -> [Effect] {
-    let comment = session.takeCommentDraft(id)
+    let comment = session.writing.unsent.takeLast(on: id)
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
-    post.hide(session.reading.hidden)
+    post.hide(session.writing.hidden)
     post.mute(session.reading.lists.muted)
-    if let state = session.reading.state { post.noteRead(state, me: session.me.uid) }
+    if let state = session.reading.marks.state { post.noteRead(state, me: session.me.uid) }
     openPost = post
     relayout()
     return [.request(.open(id))]
@@ -177,10 +177,8 @@ extension Model {
   /// Returns to the list; an unsent comment is kept with the post.
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
-    if open.hasDraft {
-      session.commentDrafts[open.id, default: []].append(open.draft)
-    }
-    let effects = session.endTyping() + markOpenPostRead()
+    if open.hasDraft { session.writing.unsent.keep(open.draft, on: open.id) }
+    let effects = session.reading.company.endTyping() + markOpenPostRead()
     openPost = nil
     relayout()
     return effects + [.request(.close(open.id))]
@@ -191,12 +189,12 @@ extension Model {
   /// Whether there is a post to comment on, or otherwise a draft to continue.
   var isCommentingPossible: Bool {
     guard let open = openPost, open.isGone else { return true }
-    return !open.field.isEmpty || !session.drafts.isEmpty
+    return !open.field.isEmpty || !session.writing.unsent.posts.isEmpty
   }
 
   /// Begins a comment; on a post that was deleted, opens the saved draft of a post instead.
   mutating func beginComment() -> [Effect] {
-    guard let open = openPost, open.isGone, !session.drafts.isEmpty else {
+    guard let open = openPost, open.isGone, !session.writing.unsent.posts.isEmpty else {
       if openPost?.field.isEmpty == true { openPost?.answered = nil }
       session.warnWithoutAccount()
       openPost?.isWriting = true
@@ -218,11 +216,11 @@ extension Model {
   mutating func sendComment() -> [Effect] {
     guard let open = openPost else { return [] }
     let text = open.field.text
-    let next = session.takeCommentDraft(open.id)
+    let next = session.writing.unsent.takeLast(on: open.id)
     openPost?.take(next)
     openPost?.isWriting = false
     relayout()
-    let effects = session.endTyping()
+    let effects = session.reading.company.endTyping()
     if let edited = open.editing {
       return effects + session.sendEdit(of: edited, on: open.id, text: text)
     }
@@ -248,12 +246,12 @@ extension Model {
   mutating func leaveComment() -> [Effect] {
     openPost?.isWriting = false
     if let open = openPost, open.editing?.text == open.field.text {
-      let next = session.takeCommentDraft(open.id)
+      let next = session.writing.unsent.takeLast(on: open.id)
       openPost?.take(next)
     }
     if openPost?.field.isEmpty == true { openPost?.answered = nil }
     relayout()
-    return session.endTyping()
+    return session.reading.company.endTyping()
   }
 
   // MARK: The targets of keys
@@ -310,13 +308,6 @@ extension Model {
 }
 
 extension Session {
-  /// Removes and returns the latest comment on the post that was typed or refused.
-  mutating func takeCommentDraft(_ id: PostID) -> CommentDraft? {
-    let draft = commentDrafts[id]?.popLast()
-    if commentDrafts[id]?.isEmpty == true { commentDrafts[id] = nil }
-    return draft
-  }
-
   /// Reports a paste that did not fit, since silent truncation would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
     guard case .paste(let text) = key, after == limit, after - before < text.count else { return }
@@ -329,22 +320,9 @@ extension Session {
   mutating func tellTyping(on open: OpenPost) -> [Effect] {
     guard settings.isOn(.sendTyping) else { return [] }
     guard open.isWriting, open.editing == nil, !open.field.text.isBlank else {
-      return endTyping()
+      return reading.company.endTyping()
     }
-    if let typing = reading.typing, typing.post == open.id,
-      now < typing.at + Reading.typingPause
-    {
-      return []
-    }
-    reading.typing = (open.id, now)
-    return [.request(.typing(open.id, true))]
-  }
-
-  /// Tells others that the user is no longer typing.
-  mutating func endTyping() -> [Effect] {
-    guard let typing = reading.typing else { return [] }
-    reading.typing = nil
-    return [.request(.typing(typing.post, false))]
+    return reading.company.type(on: open.id, at: now)
   }
 }
 

@@ -96,14 +96,14 @@ extension Model {
     case .cancel: return []
     case .quit: return leaveForGood()
     case .discard:
-      if let draft = composer?.draft { session.reading.add(.discarded(draft)) }
+      if let draft = composer?.draft { session.writing.add(.discarded(draft)) }
       composer = nil
       session.message = .note("The draft is discarded; u brings it back")
     case .keep:
-      if let draft = composer?.draft { session.drafts.append(draft) }
+      if let draft = composer?.draft { session.writing.unsent.keep(draft) }
       composer = nil
       session.message = .note(
-        session.keepProblem == nil
+        session.writing.keepProblem == nil
           ? "The draft is kept; c opens it" : "The draft is only in this terminal; c opens it"
       )
     case .delete:

@@ -103,9 +103,9 @@ extension Painter {
   /// What would be unfinished after leaving.
   private var openEnds: SafeText {
     let typed = model.unsentDrafts.count + model.unsentComments.count
-    let pending = session.pendingWrites
+    let pending = session.writing.pendingWrites
     var parts: [SafeText] = []
-    if typed > 0, session.keepProblem != nil {
+    if typed > 0, session.writing.keepProblem != nil {
       parts.append(
         Self.count(typed, one: "unsent text cannot be saved", many: "unsent texts cannot be saved")
           + " and will be lost."
