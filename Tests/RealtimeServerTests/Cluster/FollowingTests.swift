@@ -88,6 +88,83 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("Clients that were forwarded before are taken over, and hear each change once, in order")
+  func takenOver() async throws {
+    let cluster = try await TestCluster(followClients: 4)
+    let (leader, others) = try await cluster.leader()
+    let follower = try #require(others.first)
+    let writer = try await client(cluster, leader)
+    var listeners: [ClientProbe] = []
+    for number in 0..<3 {
+      let listener = try await client(cluster, follower)
+      listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
+      #expect(try await listener.next().contains(#""r":1"#))
+      let query = #"{"l":2,"vf":"r","i":".key"}"#
+      listener.send(
+        #"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/m","q":\#(query),"t":\#(number),"h":""}}}"#
+      )
+      #expect(try await listener.next().contains(#""r":2"#))
+      listeners.append(listener)
+    }
+    let before = try await leader.serves { $0.listens }
+    // The next client is the one that makes the server follow, while somebody writes.
+    listeners.append(try await client(cluster, follower))
+    let count = 300
+    for number in 1...count {
+      writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
+      if number % 20 == 0 { #expect(try await writer.next().contains(#""s":"ok""#)) }
+    }
+    try await cluster.follow(at: follower)
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await leader.serves({ $0.listens }) > before - 6, NIODeadline.now() < deadline {}
+    #expect(try await leader.serves { $0.listens } == before - 6)
+    #expect(try await follower.serves { $0.listens } == 6)
+    #expect(try await cluster.ask(leader, "PUT", "/m/k.json", "7").status == 200)
+    for (number, listener) in listeners.prefix(3).enumerated() {
+      var values: [Int] = []
+      while values.last != count {
+        let push = try await listener.next()
+        let digits = push.split(separator: ":").last?.prefix { $0.isNumber } ?? ""
+        values.append(try #require(Int(digits), "\(push)"))
+      }
+      #expect(values == Array(1...count))
+      let push = try await listener.next()
+      #expect(push.contains(#""p":"m/k","d":7"#) && push.contains(#""t":\#(number)"#), "\(push)")
+      // What it asks for from now on is in order, too.
+      listener.send(#"{"t":"d","d":{"r":8,"a":"p","b":{"p":"/own\#(number)","d":1}}}"#)
+      listener.send(#"{"t":"d","d":{"r":9,"a":"g","b":{"p":"/own\#(number)","q":{}}}}"#)
+      #expect(try await listener.next().contains(#""r":8,"b":{"s":"ok""#))
+      #expect(try await listener.next().contains(#""r":9,"b":{"s":"ok","d":1}"#))
+      #expect(try await listener.hasNothing())
+    }
+    #expect(cluster.members.allSatisfy { !$0.hasLogged("has ended") }, "a link has broken")
+    await cluster.stop()
+  }
+
+  @Test("What a client has open arrives at another server as it was, and nothing else does")
+  func states() throws {
+    let query = Query(index: .child("a/b"), limit: Query.Limit(7, side: .last))
+    let state = SessionState(
+      identity: .user(.object(("uid", .string("é")))),
+      expires: 7,
+      hasDoneNothing: false,
+      listens: [
+        ListenRequest(path: .root), ListenRequest(path: "a/b", query: query, tag: 3),
+      ]
+    )
+    #expect(SessionState(state.encoded) == state)
+    let blank = SessionState(
+      identity: .administrator,
+      expires: nil,
+      hasDoneNothing: true,
+      listens: []
+    )
+    #expect(SessionState(blank.encoded) == blank)
+    for text in ["", "{}", "7", #"{"i":7,"l":[],"n":true}"#, #"{"i":null,"l":[7],"n":true}"#] {
+      #expect(SessionState(Array(text.utf8)) == nil, "\(text)")
+    }
+  }
+
   @Test("Rules and what they forbid hold at the follower from the moment they are stored")
   func rules() async throws {
     let (cluster, leader, follower) = try await pair()

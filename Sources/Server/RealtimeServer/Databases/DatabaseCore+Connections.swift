@@ -31,8 +31,25 @@ extension DatabaseCore {
     writingTo leader: (any LeaderSession)? = nil,
     readsElsewhere: Bool = false
   ) -> ServerHandlers.Callbacks {
-    let peer = peers.makeID()
     if let last = connection.request?.parameter("ls") { retire(last) }
+    context.connectionOpened()
+    let session = open(connection, leader: leader, readsElsewhere: readsElsewhere)
+    allowMessages(of: session)
+    if leader == nil { greet(session) }
+    if phase != .running {
+      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
+    }
+    expectSignIn(of: session)
+    return callbacks(of: session.peer)
+  }
+
+  /// Adds a session for a connection that is counted already.
+  func open(
+    _ connection: any MessageConnection,
+    leader: (any LeaderSession)?,
+    readsElsewhere: Bool
+  ) -> Session {
+    let peer = peers.makeID()
     let session = Session(
       peer,
       of: self,
@@ -43,19 +60,17 @@ extension DatabaseCore {
     leader?.serve(session, of: self)
     peers.add(session)
     metrics.connections += 1
-    context.connectionOpened()
     hub.open(
       peer,
       as: DatabaseCore.identity(of: connection.peer),
       from: ClientNetwork(of: connection.peer)?.description
     )
-    allowMessages(of: session)
-    if leader == nil { greet(session) }
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
-    if phase != .running {
-      connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
-    }
-    expectSignIn(of: session)
+    return session
+  }
+
+  /// Who hears what a client says.
+  func callbacks(of peer: PeerID) -> ServerHandlers.Callbacks {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
       onMessage: { core.value.receive(.text($0), from: peer) },
@@ -106,6 +121,8 @@ extension DatabaseCore {
     case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
     case .text(let bytes): take(decoded(bytes), bytes, from: session)
     case .decoded(let result, let bytes): take(result, bytes, from: session)
+    case .takeOver(let body, let attemptsLeft):
+      giveUpReads(of: session, attemptsLeft: attemptsLeft, body)
     case .current(let message, let length): session.leader?.answer(message, length: length)
     case .compared(let message, let node, let hash, let length):
       hub.learn(hash, of: node)
@@ -350,4 +367,46 @@ protocol InternalPeer: AnyObject {
 
 extension InternalPeer {
   func serverStops() {}
+}
+
+// MARK: Clients whose reads another server takes over
+
+extension DatabaseCore {
+  /// How often it is tried to give up what a client reads, while answers are on their way to it.
+  private static let mostAttempts = 50
+
+  /// Gives up what a client reads, after all that it has said before.
+  ///
+  /// - Parameters:
+  ///   - connection: The connection of the client.
+  ///   - body: Receives what the client has open; nil if it stays here.
+  func giveUpReads(
+    of connection: any MessageConnection,
+    _ body: @escaping (SessionState?) -> Void
+  ) {
+    guard let session = sessions.values.first(where: { $0.connection === connection }) else {
+      return body(nil)
+    }
+    session.inbox.append(.takeOver(body, attemptsLeft: Self.mostAttempts))
+    context.scheduler.request(by: session)
+  }
+
+  func giveUpReads(
+    of session: Session,
+    attemptsLeft: Int,
+    _ body: @escaping (SessionState?) -> Void
+  ) {
+    let hasOutput = session.output.backlog != nil || session.output.isComposing
+    if !hasOutput, let state = hub.giveUp(session.peer) {
+      session.readsElsewhere = true
+      session.timers.signIn?.cancel()
+      return body(state)
+    }
+    guard attemptsLeft > 0 else { return body(nil) }
+    eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { [weak self] in
+      guard let self, phase == .running, sessions[session.peer] === session else { return }
+      session.inbox.append(.takeOver(body, attemptsLeft: attemptsLeft - 1))
+      context.scheduler.request(by: session)
+    }
+  }
 }

@@ -48,6 +48,8 @@ final class Session: Schedulable {
     indirect case decoded(Result<ClientMessage, MessageError>, [UInt8])
     /// A request that is now answered from the copy of a database that another server leads.
     indirect case current(ClientMessage, length: Int)
+    /// Another server wants to answer what the client reads from now on.
+    indirect case takeOver((SessionState?) -> Void, attemptsLeft: Int)
     /// A message with the data that it compares, and that data's hash.
     indirect case compared(ClientMessage, Node, hash: String, length: Int)
   }
@@ -98,7 +100,7 @@ final class Session: Schedulable {
   /// The client's session at the leader; nil if this server leads the database.
   let leader: (any LeaderSession)?
   /// Whether another server answers what the client reads.
-  let readsElsewhere: Bool
+  var readsElsewhere: Bool
   private weak var core: DatabaseCore?
   var isWaiting = false
   /// When the client last sent a message.

@@ -1,4 +1,5 @@
 internal import RealtimeCore
+internal import RealtimeTransport
 
 /// A database that another server leads: see ``Replica``.
 extension DatabaseCore {
@@ -18,6 +19,18 @@ extension DatabaseCore {
   func follow(rules source: String) {
     perform(hub.follow(rules: source, at: context.clock()))
     rulesChanged()
+  }
+
+  /// Takes over a client that has been served by the leader.
+  func takeOver(
+    _ connection: any MessageConnection,
+    _ state: SessionState,
+    writingTo leader: any LeaderSession
+  ) -> ServerHandlers.Callbacks {
+    let session = open(connection, leader: leader, readsElsewhere: false)
+    perform(hub.takeOver(state, as: session.peer, at: context.clock()))
+    identityChanged(session.peer)
+    return callbacks(of: session.peer)
   }
 
   /// Puts a request back that the leader has confirmed to be answered from here.

@@ -117,6 +117,9 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     case .push(.authenticationRevoked) where isSignedIn:
       // The copy ends the credential, too, and the listens with it.
       return
+    case .push(.data), .push(.merge), .push(.rangeMerge):
+      // It was under way when the client was taken over, and the copy has told it.
+      return
     case .hello, .reset, .shutdown, .error, .pong, .push, nil: break
     }
     core.deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)

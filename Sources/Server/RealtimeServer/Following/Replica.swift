@@ -182,7 +182,21 @@ final class Replica: LinkReceiver {
     phase = .following(core)
     for message in told { apply(message, to: core) }
     guard self.core != nil else { return }
+    takeOver(core)
     logger.notice("following a database", metadata: ["revision": "\(core.hub.revision)"])
+  }
+
+  /// Answers what clients read that have been forwarded so far, where that is possible.
+  ///
+  /// What a client has been told is what the copy has when the leader gives it up: the leader has
+  /// told the batches first, over the same link.
+  private func takeOver(_ core: DatabaseCore) {
+    link.takeOver(name) { [weak self] connection, number, state in
+      guard let self, self.core === core else { return nil }
+      let writer = ForwardedWriter(of: self)
+      writer.begin { _ in number }
+      return (writer, core.takeOver(connection, state, writingTo: writer))
+    }
   }
 
   private func apply(_ message: FollowerMessage, to core: DatabaseCore) {

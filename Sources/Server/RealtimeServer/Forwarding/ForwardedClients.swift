@@ -112,6 +112,10 @@ final class ForwardedClients {
     switch frame.kind {
     case .beat: send(.beat, 0)
     case .session, .submission: open(frame)
+    case .takeOver:
+      sessions[number]?.takeOver { [weak self] state in
+        self?.send(.takeOver, number, state?.encoded ?? [])
+      }
     case .follow: follow(String(decoding: frame.payload, as: UTF8.self), number)
     case .request: requests[number] = (Array(frame.payload), LinkAssembler())
     case .piece, .message:
@@ -152,7 +156,7 @@ final class ForwardedClients {
       guard let self, sessions[number] === session else { return }
       switch result {
       case .success(let database):
-        session.begin { database.accept($0, readsElsewhere: frame.kind == .submission) }
+        session.begin(at: database, readsElsewhere: frame.kind == .submission)
       case .failure:
         // The other server finds out who leads the database when the client connects again.
         session.close(code: CloseCode.goingAway, reason: "this server does not lead the database")
@@ -285,7 +289,10 @@ final class ForwardedSession: MessageConnection {
   private enum Arrival {
     case message([UInt8])
     case excess(Int64)
+    case takeOver((SessionState?) -> Void)
   }
+
+  private weak var database: DatabaseCore?
 
   init(
     _ request: HTTPRequest,
@@ -301,8 +308,9 @@ final class ForwardedSession: MessageConnection {
   }
 
   /// Has the session accepted, and delivers what has arrived meanwhile.
-  func begin(_ accept: (any MessageConnection) -> ServerHandlers.Callbacks) {
-    let callbacks = accept(self)
+  func begin(at database: DatabaseCore, readsElsewhere: Bool) {
+    let callbacks = database.accept(self, readsElsewhere: readsElsewhere)
+    self.database = database
     request = nil
     guard !hasEnded else {
       return callbacks.onClose(ConnectionEnd(.closed, description: "closed while accepted"))
@@ -321,6 +329,14 @@ final class ForwardedSession: MessageConnection {
     deliver()
   }
 
+  /// Gives up what the client reads, after everything that it has said before.
+  ///
+  /// - Parameter body: Receives what the client has open; nil if it stays here.
+  func takeOver(_ body: @escaping (SessionState?) -> Void) {
+    inbox.append(.takeOver(body))
+    deliver()
+  }
+
   func skipped(_ id: Int64) {
     inbox.append(.excess(id))
     deliver()
@@ -331,6 +347,8 @@ final class ForwardedSession: MessageConnection {
       switch next {
       case .message(let message): callbacks.onMessage(message)
       case .excess(let id): callbacks.onExcess(id)
+      case .takeOver(let body):
+        if let database { database.giveUpReads(of: self, body) } else { body(nil) }
       }
     }
   }

@@ -39,6 +39,12 @@ final class ForwardingLink {
     let database: String
     /// When it began.
     let begin = NIODeadline.now()
+    /// What happens to what the client of a session says.
+    var callbacks = ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
+    /// What it has said while it is being taken over; nil at other times.
+    var held: [[UInt8]]?
+    /// Receives what the client has open once it is taken over.
+    var onTakeOver: ((SessionState?) -> Void)?
 
     init(_ client: Client, about database: String) {
       self.client = client
@@ -131,12 +137,58 @@ final class ForwardingLink {
     context.connectionOpened()
     let number = begin(.session(client), about: database)
     send(.session, number, request.linkHead)
+    guard let exchange = exchanges[number] else {
+      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
+    }
     let link = NIOLoopBound(self, eventLoop: context.eventLoop)
-    return ServerHandlers.Callbacks(
+    exchange.callbacks = ServerHandlers.Callbacks(
       onMessage: { link.value.sendMessage($0, number) },
       onExcess: { link.value.send(.excess, number, "\($0)".utf8) },
       onClose: { link.value.closed(number, because: $0) }
     )
+    let bound = NIOLoopBound(exchange, eventLoop: context.eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { message in
+        if bound.value.held?.append(message) == nil { bound.value.callbacks.onMessage(message) }
+      },
+      onExcess: { bound.value.callbacks.onExcess($0) },
+      onClose: { bound.value.callbacks.onClose($0) }
+    )
+  }
+
+  /// Takes over what the forwarded WebSockets of a database read.
+  ///
+  /// What the client says meanwhile is kept, and passed on to whoever is in charge of it then.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - body: Receives a connection, the number of its exchange, and what the client has open; it
+  ///     returns who receives what the other server still says, and who hears the client.
+  func takeOver(
+    _ database: String,
+    _ body:
+      @escaping (any MessageConnection, Int, SessionState) -> (
+        receiver: any LinkReceiver, callbacks: ServerHandlers.Callbacks
+      )?
+  ) {
+    for (number, exchange) in exchanges where exchange.database == database {
+      guard case .session(let client) = exchange.client, exchange.held == nil else { continue }
+      exchange.held = []
+      client.setReading(false)
+      exchange.onTakeOver = { [weak self, weak exchange] state in
+        guard let self, let exchange else { return }
+        if let state, let taken = body(client, number, state) {
+          exchange.client = .receiver(taken.receiver)
+          exchange.callbacks = taken.callbacks
+        }
+        let held = exchange.held ?? []
+        exchange.held = nil
+        client.setReading(true)
+        setReading(exchange)
+        for message in held { exchange.callbacks.onMessage(message) }
+      }
+      send(.takeOver, number)
+    }
   }
 
   /// Has a request about a database answered by the other server.
@@ -296,6 +348,8 @@ final class ForwardingLink {
       else { return }
       exchange.isStranger = isStranger == 1
       client.allow(isStranger: isStranger == 1, messageBytes: bytes)
+    case .takeOver:
+      exchange.onTakeOver.take()?(SessionState(frame.payload))
     case .end: ended(frame, exchange)
     case .elsewhere:
       guard case .request(let promise, nil) = exchange.client else { return }

@@ -17,6 +17,9 @@ struct LinkFrame {
     case submission = 0x75  // u
     /// The first server wants to follow a database: its name.
     case follow = 0x66  // f
+    /// The first server wants to answer what a connected client reads from now on; in return, what
+    /// the client has open, or nothing if that cannot be.
+    case takeOver = 0x6F  // o
     /// The head of the answer to a request, which is followed by its body as a message.
     case answer = 0x61  // a
     /// The head of an answer whose body is streamed, as any number of messages.

@@ -217,7 +217,7 @@ extension TreeHub {
   }
 
   /// Ends a listen and notifies its peer.
-  private mutating func revoke(_ key: ListenKey, of peer: PeerID) {
+  mutating func revoke(_ key: ListenKey, of peer: PeerID) {
     listens.end(key, of: peer)
     // Only some clients read the query, so it is sent only when there is one.
     let queries = key.query.loadsAllData ? nil : [key.query]

@@ -38,6 +38,48 @@ extension TreeHub {
     takeBatch() == nil ? flush() : batchCommitted()
   }
 
+  // MARK: Clients that change their server
+
+  /// What a peer has open, which another server will answer from now on; nil if it must stay here.
+  ///
+  /// Its listens end without a word. It must not wait for any answer.
+  mutating func giveUp(_ peer: PeerID) -> SessionState? {
+    guard durability.hasNoOutputs(for: peer), let state = access.state(of: peer),
+      !state.isExplained, !state.isLocal
+    else { return nil }
+    let keys = listens.keys(of: peer)
+    guard keys.count <= SessionState.mostListens else { return nil }
+    let open = keys.sorted().map { key in
+      ListenRequest(path: key.path, query: key.query, tag: listens.tag(of: key, peer: peer))
+    }
+    listens.endAll(of: peer)
+    return SessionState(
+      identity: state.identity,
+      expires: state.expires,
+      hasDoneNothing: hasDoneNothing(peer),
+      listens: open
+    )
+  }
+
+  /// Goes on with what a peer had open at another server, whose data it has.
+  ///
+  /// - Returns: What it may no longer listen to.
+  mutating func takeOver(
+    _ state: SessionState,
+    as peer: PeerID,
+    at timestamp: Int64
+  ) -> [HubOutput] {
+    now = timestamp
+    if state.identity != access.base(of: peer) {
+      access.become(AuthState(identity: state.identity, expires: state.expires), peer: peer)
+      writes.setOwner(state.identity, of: peer)
+    }
+    if !state.hasDoneNothing { access.markAuthorized(peer) }
+    for listen in state.listens { resume(listen, of: peer) }
+    endCredentials(at: timestamp)
+    return flush()
+  }
+
   /// Notes that the rules have allowed a peer something elsewhere.
   mutating func noteAllowed(_ peer: PeerID) { access.markAuthorized(peer) }
 }

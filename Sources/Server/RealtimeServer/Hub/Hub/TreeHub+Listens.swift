@@ -41,6 +41,18 @@ extension TreeHub {
     answer(origin, with: granted, isPrompt: isPrompt, orElse: .disconnect)
   }
 
+  /// Goes on with a listen of a peer that has the data, or ends it if it is not granted here.
+  mutating func resume(_ listen: ListenRequest, of peer: PeerID) {
+    let key = ListenKey(listen.path, query: listen.query)
+    let isIndexed = isIndexed(key.query, at: key.path)
+    let registered = RegisteredListen(key: key, tag: listen.tag, isIndexed: isIndexed)
+    _ = listens.add(registered, of: peer, payer: payer(for: peer), in: durability.root)
+    guard let state = access.state(of: peer), !grantsListen(key, to: peer, as: state) else {
+      return
+    }
+    revoke(key, of: peer)
+  }
+
   /// Whether a permitted read need not wait for the disk, although something is being stored.
   ///
   /// Its answer must show nothing that could still be lost: neither in the data nor by the decision
