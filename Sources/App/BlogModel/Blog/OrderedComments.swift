@@ -49,13 +49,6 @@ struct OrderedComments {
   /// The index of the first comment whose key is not before this one.
   private func index(of key: Comment.Key) -> Int {
     guard let last = elements.last, key <= last.key else { return elements.count }
-    var range = 0..<elements.count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        elements[middle].key < key
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    return elements.partitioningIndex { $0.key >= key }
   }
 }

@@ -161,23 +161,11 @@ struct FeedPage {
   /// How many posts are above a position, and how many are at or below it.
   func counts(around position: IndexEntry) -> (above: Int, below: Int) {
     let entries = entries
-    let index = Self.index(of: position, in: entries)
+    let index = entries.partitioningIndex { position < $0.position }
     guard !part.isIndex else { return (entries.count - index, index) }
     return (
       entries[index...].count { $0.post != nil }, entries[..<index].count { $0.post != nil }
     )
-  }
-
-  /// How many of some ascending entries are at or below a position.
-  private static func index(of position: IndexEntry, in entries: [FeedEntry]) -> Int {
-    var range = 0..<entries.count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        position < entries[middle].position
-        ? range.lowerBound..<middle : middle + 1..<range.upperBound
-    }
-    return range.lowerBound
   }
 
   // MARK: Reading on

@@ -40,14 +40,7 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   ///
   /// - Complexity: O(log n)
   func count(before isBefore: (IndexEntry) -> Bool) -> Int {
-    var range = 0..<positions.count
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range =
-        isBefore(positions[middle])
-        ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    positions.partitioningIndex { !isBefore($0) }
   }
 
   /// Takes an event.
@@ -87,5 +80,26 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     known[element.id] = position
     positions.insert(position, at: place)
     elements.insert(element, at: place)
+  }
+}
+
+extension RandomAccessCollection {
+  /// The first index whose element satisfies the condition, which must hold for all later ones too.
+  ///
+  /// - Complexity: O(log n)
+  package func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
+    var low = startIndex
+    var length = count
+    while length > 0 {
+      let half = length / 2
+      let middle = index(low, offsetBy: half)
+      if isBehind(self[middle]) {
+        length = half
+      } else {
+        low = index(after: middle)
+        length -= half + 1
+      }
+    }
+    return low
   }
 }

@@ -1,3 +1,5 @@
+import BlogModel
+
 /// One line of a recording: the passing of time, an entry, or both.
 package struct RecordedStep: Equatable, Sendable {
   /// The time by the server's clock, in milliseconds since 1970; nil if it has not changed.
@@ -134,27 +136,6 @@ package struct Replay: Sendable {
     position += 1
     carriedOut += 1
     if position % interval == 0, snapshots.count == position / interval { snapshots.append(model) }
-  }
-}
-
-extension RandomAccessCollection {
-  /// The first index whose element satisfies the condition, which must hold for all later ones too.
-  ///
-  /// - Complexity: O(log n)
-  fileprivate func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
-    var low = startIndex
-    var length = count
-    while length > 0 {
-      let half = length / 2
-      let middle = index(low, offsetBy: half)
-      if isBehind(self[middle]) {
-        length = half
-      } else {
-        low = index(after: middle)
-        length -= half + 1
-      }
-    }
-    return low
   }
 }
 
