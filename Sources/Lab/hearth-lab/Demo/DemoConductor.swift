@@ -34,13 +34,7 @@ struct DemoConductor {
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
     start(with: board, meter: meter, cable: cable)
-    let nemesis = DemoNemesis(
-      folder,
-      url: url,
-      board: board,
-      cable: cable,
-      isCableUsed: plan.hasSomebodyAtCable
-    )
+    let nemesis = DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
     let terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
     show(board, nemesis, on: terminal)
     board.with { $0.hasEnded = true }

@@ -74,12 +74,12 @@ final class DemoNemesis: Sendable {
 
   /// Makes a nemesis; without a cable, the server is not this program's to harm, and a cable at which
   /// nobody is need not be cut.
-  init(_ folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?, isCableUsed: Bool) {
+  init(_ plan: DemoPlan, folder: DemoFolder, url: String, board: DemoBoard, cable: Cable?) {
     self.folder = folder
     self.url = url
     self.board = board
     self.cable = cable
-    self.isCableUsed = isCableUsed
+    isCableUsed = plan.hasSomebodyAtCable
   }
 
   /// What can be done.

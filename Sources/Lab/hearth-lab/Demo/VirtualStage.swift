@@ -61,13 +61,7 @@ final class VirtualStage {
     }
     let crowd = DemoCrowd(url: url, board: board)
     let cable = try layCable()
-    let nemesis = DemoNemesis(
-      folder,
-      url: url,
-      board: board,
-      cable: cable,
-      isCableUsed: plan.hasSomebodyAtCable
-    )
+    let nemesis = DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
     // This thread belongs to the terminal.
     Task.detached { await meter.run() }
     Task.detached { await crowd.run() }
