@@ -150,62 +150,87 @@ final class Dialing {
   }
 }
 
-/// Keeps a number of requests under way on each connection: each response makes room for the next.
+/// What a run measures: warming up → counting → draining (nothing new is sent) → done.
 ///
-/// State: warming up → counting → draining (nothing new is sent) → done, once every request is
-/// answered. Confined to its event loop.
-final class ClosedLoop {
+/// Confined to its event loop.
+private final class MeasuredRun {
   private enum Phase {
     case warmingUp
-    case counting
-    case draining
+    case counting(since: NIODeadline)
+    case draining(counted: Duration)
   }
 
   private static let warmUp = TimeAmount.milliseconds(200)
 
-  private let lanes: RequestLanes
-  private let connections: [LoadConnection]
-  private let depth: Int
   private let eventLoop: any EventLoop
   private let finished: EventLoopPromise<Figure>
   private var phase = Phase.warmingUp
+  private var samples: [UInt32] = []
+
+  init(expecting count: Int, on eventLoop: any EventLoop) {
+    self.eventLoop = eventLoop
+    finished = eventLoop.makePromise()
+    samples.reserveCapacity(count)
+  }
+
+  /// Whether nothing new is to be sent.
+  var isDraining: Bool { if case .draining = phase { true } else { false } }
+
+  /// Starts to warm up and to count; fails if the run is not finished half a minute after that.
+  func begin(for duration: TimeAmount, orFail error: LoadError) -> EventLoopFuture<Figure> {
+    let isolated = eventLoop.assumeIsolated()
+    isolated.scheduleTask(in: Self.warmUp) { [self] in phase = .counting(since: .now()) }
+    isolated.scheduleTask(in: Self.warmUp + duration) { [self] in
+      guard case .counting(let begin) = phase else { return }
+      phase = .draining(counted: .nanoseconds((NIODeadline.now() - begin).nanoseconds))
+    }
+    isolated.scheduleTask(in: Self.warmUp + duration + .seconds(30)) { [self] in fail(error) }
+    return finished.futureResult
+  }
+
+  /// Takes a latency in nanoseconds, if this is the time to count.
+  func add(_ latency: UInt64) {
+    if case .counting = phase { samples.append(UInt32(clamping: latency)) }
+  }
+
+  /// Ends the run with its rate and latencies.
+  func finish() {
+    guard case .draining(let time) = phase else { return }
+    finished.succeed(.rate(samples.count, in: time, samples: samples))
+  }
+
+  func fail(_ error: any Error) { finished.fail(error) }
+}
+
+/// Keeps a number of requests under way on each connection: each response makes room for the next.
+///
+/// Confined to its event loop.
+final class ClosedLoop {
+  private let lanes: RequestLanes
+  private let connections: [LoadConnection]
+  private let depth: Int
+  private let measurement: MeasuredRun
   private var sentAt: [CircularBuffer<UInt64>]
   private var underWay = 0
-  private var samples: [UInt32] = []
-  private var begin = NIODeadline.now()
-  private var end = NIODeadline.now()
 
   init(_ lanes: RequestLanes, depth: Int, on eventLoop: any EventLoop) {
     self.lanes = lanes
     connections = lanes.connections.value
     self.depth = depth
-    self.eventLoop = eventLoop
-    finished = eventLoop.makePromise()
+    measurement = MeasuredRun(expecting: 1 << 20, on: eventLoop)
     sentAt = lanes.requests.map { _ in CircularBuffer(initialCapacity: depth) }
-    samples.reserveCapacity(1 << 20)
   }
 
   func run(for duration: TimeAmount) -> EventLoopFuture<Figure> {
     for (lane, connection) in connections.enumerated() {
-      connection.onFailure = { [finished] in finished.fail($0) }
+      connection.onFailure = { [measurement] in measurement.fail($0) }
       connection.onAnswer = { [self] text, now in try answered(text, on: lane, at: now) }
     }
     for lane in connections.indices {
       for _ in 0..<depth { send(lane) }
     }
-    let isolated = eventLoop.assumeIsolated()
-    isolated.scheduleTask(in: Self.warmUp) { [self] in
-      phase = .counting
-      begin = .now()
-    }
-    isolated.scheduleTask(in: Self.warmUp + duration) { [self] in
-      phase = .draining
-      end = .now()
-    }
-    isolated.scheduleTask(in: Self.warmUp + duration + .seconds(30)) { [finished] in
-      finished.fail(LoadError("requests were not answered within half a minute"))
-    }
-    return finished.futureResult
+    let error = LoadError("requests were not answered within half a minute")
+    return measurement.begin(for: duration, orFail: error)
   }
 
   private func send(_ lane: Int) {
@@ -225,51 +250,29 @@ final class ClosedLoop {
       throw LoadError("an answer to nothing: \(String(decoding: text, as: UTF8.self))")
     }
     underWay -= 1
-    switch phase {
-    case .warmingUp: send(lane)
-    case .counting:
-      samples.append(UInt32(clamping: now - then))
-      send(lane)
-    case .draining: if underWay == 0 { finish() }
-    }
-  }
-
-  private func finish() {
+    measurement.add(now - then)
+    guard measurement.isDraining else { return send(lane) }
+    guard underWay == 0 else { return }
     for connection in connections { connection.onAnswer = { _, _ in } }
-    let time = Duration.nanoseconds((end - begin).nanoseconds)
-    finished.succeed(.rate(samples.count, in: time, samples: samples))
+    measurement.finish()
   }
 }
 
 /// Lets one connection publish and many listen: the next publication is sent when all listeners
 /// have received an earlier one.
 ///
-/// State: warming up → counting → draining → done, as for ``ClosedLoop``. Confined to its event
-/// loop.
+/// Confined to its event loop.
 final class FanOut {
-  private enum Phase {
-    case warmingUp
-    case counting
-    case draining
-  }
-
-  private static let warmUp = TimeAmount.milliseconds(200)
-
   private let publisher: RequestLanes
   private let listeners: [LoadConnection]
   private let depth: Int
-  private let eventLoop: any EventLoop
-  private let finished: EventLoopPromise<Figure>
-  private var phase = Phase.warmingUp
+  private let measurement: MeasuredRun
   /// When the latest publications were sent, by number.
   private var sentAt: [UInt64]
   private var published = 0
   /// The number of publications that each listener has received.
   private var received: [Int]
   private var delivered = 0
-  private var samples: [UInt32] = []
-  private var begin = NIODeadline.now()
-  private var end = NIODeadline.now()
 
   /// Creates a run.
   ///
@@ -287,39 +290,26 @@ final class FanOut {
     self.publisher = publisher
     self.listeners = listeners.value
     self.depth = depth
-    self.eventLoop = eventLoop
-    finished = eventLoop.makePromise()
+    measurement = MeasuredRun(expecting: 1 << 22, on: eventLoop)
     sentAt = [UInt64](repeating: 0, count: 1_024)
     received = [Int](repeating: 0, count: listeners.value.count)
-    samples.reserveCapacity(1 << 22)
   }
 
   func run(for duration: TimeAmount) -> EventLoopFuture<Figure> {
     for (number, listener) in listeners.enumerated() {
-      listener.onFailure = { [finished] in finished.fail($0) }
+      listener.onFailure = { [measurement] in measurement.fail($0) }
       listener.onAnswer = { [self] _, now in receive(number, at: now) }
     }
     for connection in publisher.connections.value {
-      connection.onFailure = { [finished] in finished.fail($0) }
+      connection.onFailure = { [measurement] in measurement.fail($0) }
       connection.onAnswer = { text, _ in
         guard connection.dialect.isRefusal(text) else { return }
         throw LoadError("refused: \(String(decoding: text, as: UTF8.self))")
       }
     }
     for _ in 0..<depth { publish() }
-    let isolated = eventLoop.assumeIsolated()
-    isolated.scheduleTask(in: Self.warmUp) { [self] in
-      phase = .counting
-      begin = .now()
-    }
-    isolated.scheduleTask(in: Self.warmUp + duration) { [self] in
-      phase = .draining
-      end = .now()
-    }
-    isolated.scheduleTask(in: Self.warmUp + duration + .seconds(30)) { [finished] in
-      finished.fail(LoadError("publications were not delivered within half a minute"))
-    }
-    return finished.futureResult
+    let error = LoadError("publications were not delivered within half a minute")
+    return measurement.begin(for: duration, orFail: error)
   }
 
   private func publish() {
@@ -335,20 +325,11 @@ final class FanOut {
     let number = received[listener]
     received[listener] += 1
     delivered += 1
-    if phase == .counting {
-      samples.append(UInt32(clamping: now - sentAt[number % sentAt.count]))
-    }
+    measurement.add(now - sentAt[number % sentAt.count])
     guard delivered.isMultiple(of: listeners.count) else { return }
-    if phase != .draining {
-      publish()
-    } else if delivered == published * listeners.count {
-      finish()
-    }
-  }
-
-  private func finish() {
+    guard measurement.isDraining else { return publish() }
+    guard delivered == published * listeners.count else { return }
     for listener in listeners { listener.onAnswer = { _, _ in } }
-    let time = Duration.nanoseconds((end - begin).nanoseconds)
-    finished.succeed(.rate(samples.count, in: time, samples: samples))
+    measurement.finish()
   }
 }
