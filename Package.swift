@@ -451,7 +451,7 @@ let package = Package(
     // What concerns several libraries at once.
     suite(
       "SimulationTests",
-      ["RealtimeCore", "RealtimeDatabase", "RealtimeServer"]
+      ["OfflineTestSupport", "RealtimeCore", "RealtimeDatabase", "RealtimeServer"]
     ),
     suite(
       "NetworkTests",

@@ -1,3 +1,4 @@
+import OfflineTestSupport
 import RealtimeCore
 import TestSupport
 import Testing
@@ -79,7 +80,7 @@ struct Simulation {
         let expected = listener.query.evaluate(server.tree[listener.path])
         let shown = client.core.cachedValue(at: listener.path, query: listener.query)
         if shown != expected { return "client \(index) shows other data at \(listener.path)" }
-        if listener.value != expected { return "client \(index) was told otherwise" }
+        if listener.children.value != expected { return "client \(index) was told otherwise" }
       }
     }
     let completed = clients.reduce(0) { $0 + $1.completions.count }
@@ -210,12 +211,16 @@ struct Simulation {
       var operation: [DataEvent] = []
       for event in events {
         if let last = operation.last, event.kind < last.kind || last.kind == .value {
-          if let problem = clients[index].listeners[listener]?.replay(operation) { return problem }
+          if let problem = clients[index].listeners[listener]?.children.replay(operation) {
+            return problem
+          }
           operation = []
         }
         operation.append(event)
       }
-      if let problem = clients[index].listeners[listener]?.replay(operation) { return problem }
+      if let problem = clients[index].listeners[listener]?.children.replay(operation) {
+        return problem
+      }
     }
     return nil
   }

@@ -1,4 +1,5 @@
 import Foundation
+import OfflineTestSupport
 import RealtimeCore
 import TestSupport
 import Testing
@@ -207,7 +208,7 @@ struct SyncTreeModel {
       batches[id.number, default: []].append(event.event)
     }
     for (id, batch) in batches {
-      if let problem = listeners[id]?.replay(batch) {
+      if let problem = listeners[id]?.children.replay(batch) {
         return
           "listener at \(listeners[id]?.path ?? .root) \(listeners[id]?.query.id ?? ""): \(problem)"
       }
@@ -221,13 +222,15 @@ struct SyncTreeModel {
     for (_, listener) in listeners.sorted(by: { $0.key < $1.key }) {
       guard let shown = tree.cachedValue(at: listener.path, query: listener.query) else { continue }
       let name = "\(listener.path) \(listener.query.id)"
-      if listener.value != shown {
-        return "\(name): shows \(text(shown)), last told \(text(listener.value))"
+      if listener.children.value != shown {
+        return "\(name): shows \(text(shown)), last told \(text(listener.children.value))"
       }
       let order = IndexedNode(shown, by: listener.query.index).ascending.map(\.key)
-      if listener.keys != order { return "\(name): replayed \(listener.keys), is \(order)" }
-      for key in order where listener.nodes[key] != shown[key] {
-        return "\(name): child \(key) was told as \(text(listener.nodes[key]))"
+      if listener.children.keys != order {
+        return "\(name): replayed \(listener.children.keys), is \(order)"
+      }
+      for key in order where listener.children.nodes[key] != shown[key] {
+        return "\(name): child \(key) was told as \(text(listener.children.nodes[key]))"
       }
       if openListens > 0 { continue }
       guard let expected = expected(listener) else { continue }

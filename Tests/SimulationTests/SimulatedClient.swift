@@ -1,3 +1,4 @@
+import OfflineTestSupport
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
@@ -69,9 +70,7 @@ struct TrackedRequest {
 struct ListenerLog {
   let path: Path
   let query: Query
-  private(set) var keys: [ChildKey] = []
-  private(set) var nodes: [ChildKey: Node] = [:]
-  private(set) var value: Node?
+  private var children = ReplayedChildren()
   /// The durable revision that matched the last value.
   var revision: Int64 = 0
   private var operation: [DataEvent] = []
@@ -94,66 +93,23 @@ struct ListenerLog {
     return replayOperation()
   }
 
+  /// The last value that was reported; nil before the first.
+  var value: Node? { children.value }
+
   /// How the reported children differ from the reported value, or nil.
   var contradiction: String? {
     guard let value else { return nil }
-    let entries = nodes.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+    let entries = children.nodes.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
     if Node(sortedChildren: entries) != (value.children == nil ? .empty : value.withPriority(nil)) {
       return "the children told of are not those of the value"
     }
     let ordered = IndexedNode(value, by: query.index).ascending.map(\.key)
-    return ordered == keys ? nil : "children in the order \(keys), should be \(ordered)"
+    return ordered == children.keys
+      ? nil : "children in the order \(children.keys), should be \(ordered)"
   }
 
   private mutating func replayOperation() -> String? {
-    let events = operation
-    operation = []
-    var placing: [DataEvent] = []
-    for event in events {
-      guard let key = event.key else {
-        value = event.node
-        continue
-      }
-      switch event.kind {
-      case .childRemoved:
-        if nodes.removeValue(forKey: key) != event.node { return "removed \(key), not as it was" }
-        keys.removeAll { $0 == key }
-      case .childAdded:
-        if nodes.updateValue(event.node, forKey: key) != nil { return "added \(key) twice" }
-        placing.append(event)
-      case .childMoved:
-        if nodes[key] == nil { return "moved \(key), which is not there" }
-        keys.removeAll { $0 == key }
-        placing.append(event)
-      case .childChanged:
-        if nodes.updateValue(event.node, forKey: key) == nil { return "changed \(key) of nothing" }
-      case .value: return "a value with a key"
-      }
-    }
-    return place(placing) ?? misplaced(events)
-  }
-
-  private mutating func place(_ events: [DataEvent]) -> String? {
-    var placing = events
-    while !placing.isEmpty {
-      let next = placing.firstIndex { $0.previousKey.map { keys.contains($0) } ?? true }
-      guard let next else { return "no place for \(placing.map { $0.key?.text ?? "" })" }
-      let event = placing.remove(at: next)
-      guard let key = event.key else { continue }
-      let index = event.previousKey.flatMap { keys.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-      keys.insert(key, at: index)
-    }
-    return nil
-  }
-
-  private func misplaced(_ events: [DataEvent]) -> String? {
-    for event in events where event.kind != .childRemoved {
-      guard let key = event.key, let index = keys.firstIndex(of: key) else { continue }
-      let previous = index == 0 ? nil : keys[index - 1]
-      if previous != event.previousKey {
-        return "\(event.kind) \(key) after \(event.previousKey?.text ?? "-"), is in \(keys)"
-      }
-    }
-    return nil
+    defer { operation = [] }
+    return children.replay(operation)
   }
 }
