@@ -108,21 +108,21 @@ struct AnswersTests {
     model.type("G", "k", "k")
     #expect(model.openPost?.selection == "c4")
     model.type("z")
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c3", "c2", "c5"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c3", "c2", "c5"])
     #expect(model.openPost?.selection == "c3")
     #expect(model.rows.contains { $0.contains("▶ 1 answer") })
     #expect(model.rows.contains { $0.contains("5 comments") })
     model.type("Z")
-    #expect(model.openPost?.comments?.count == 5)
+    #expect(model.openPost?.comments.visible?.count == 5)
     model.type("Z")
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2"])
     #expect(model.openPost?.selection == "c1")
     // A new answer is counted, and what is being read keeps its position.
     let more = Self.comments + [Self.comment("c6", to: "c4")]
     model.send(.blog(.comments("p11", more)))
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2"])
     #expect(model.rows.contains { $0.contains("▶ 3 answers") })
-    #expect(model.openPost?.newestComment == "c6")
+    #expect(model.openPost?.comments.newest == "c6")
     var flat = Self.model([Self.comment("c1")])
     flat.type("G", "z")
     #expect(flat.message?.text.string == "No answers here: select a comment that has some")
@@ -137,7 +137,7 @@ struct AnswersTests {
     model.send(.commented("p11", commentID: "c7"))
     let more = Self.comments + [Self.comment("c7", to: "c3", by: "alice")]
     model.send(.blog(.comments("p11", more)))
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c3", "c4", "c7", "c2"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c3", "c4", "c7", "c2"])
   }
 
   @Test("A reply inserted above keeps the selected comment on its row")
@@ -158,16 +158,16 @@ struct AnswersTests {
   func lines() {
     var model = Self.model()
     model.type("c", "One", .key(.alt(.enter)), "Two", .control("j"), "Three")
-    #expect(model.openPost?.field.text == "One\nTwo\nThree")
-    #expect(model.openPost?.fieldHeight == 3)
+    #expect(model.openPost?.line.field.text == "One\nTwo\nThree")
+    #expect(model.openPost?.line.height == 3)
     let rows = model.rows
     #expect(rows[25].hasPrefix("› One"))
     #expect(rows[27].hasPrefix("  Three"))
     #expect(model.type(.enter).last == .write(.comment("p11", text: "One\nTwo\nThree")))
-    #expect(model.openPost?.fieldHeight == 1)
+    #expect(model.openPost?.line.height == 1)
     // However much is typed, there is room for the comment that is answered.
     model.type("c", .paste(String(repeating: "line\n", count: 100)))
-    #expect(model.openPost?.fieldHeight == model.session.fieldLimit)
+    #expect(model.openPost?.line.height == model.session.fieldLimit)
     #expect(model.rows.contains { $0.contains("Notes from a slow train") })
   }
 
@@ -180,12 +180,12 @@ struct AnswersTests {
   func refused() {
     var model = Self.model()
     model.type("G", "r", "Yes")
-    let answered = model.openPost?.answered
+    let answered = model.openPost?.line.answered
     #expect(answered != nil)
     #expect(model.type(.enter).last == .write(.comment("p11", text: "Yes", answering: answered)))
     refuse("Yes", answered, in: &model)
-    #expect(model.openPost?.field.text == "Yes")
-    #expect(model.openPost?.answered == answered)
+    #expect(model.openPost?.line.field.text == "Yes")
+    #expect(model.openPost?.line.answered == answered)
     #expect(model.message?.text.string.hasPrefix("Your answer was not saved") == true)
     #expect(
       model.type("c", .enter).last == .write(.comment("p11", text: "Yes", answering: answered))
@@ -201,7 +201,7 @@ struct AnswersTests {
     #expect(model.session.writing.unsent.comments == ["p11": [draft]])
     #expect(model.unsent.comments == ["p11": [draft, "Two"]])
     #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
-    #expect(model.openPost?.answered == Self.comments[1])
+    #expect(model.openPost?.line.answered == Self.comments[1])
     #expect(
       model.type("c", .enter).last
         == .write(.comment("p11", text: "One", answering: Self.comments[1]))
@@ -214,8 +214,8 @@ struct AnswersTests {
       model.rows.contains { $0.contains("Answer to Mei on ") || $0.contains("Answer to mei on ") }
     )
     model.type(.enter)
-    #expect(model.openPost?.answered == Self.comments[1])
-    #expect(model.openPost?.field.text == "One")
+    #expect(model.openPost?.line.answered == Self.comments[1])
+    #expect(model.openPost?.line.field.text == "One")
   }
 
   @Test("A refused comment edit returns as an edit of the same comment")
@@ -223,7 +223,7 @@ struct AnswersTests {
     var model = Self.model()
     let action = BlogAction.editComment("p11", commentID: "c3", text: "better")
     model.send(.blog(.failed(action, reason: "no")))
-    #expect(model.openPost?.editing?.id == "c3")
+    #expect(model.openPost?.line.editing?.id == "c3")
     #expect(
       model.type("c", .enter).last == .write(.editComment("p11", commentID: "c3", text: "better"))
     )
@@ -244,7 +244,7 @@ struct AnswersTests {
     model.type("c", "begun")
     #expect(model.type(.control("e")) == [.environment(.editText("begun", on: "p11"))])
     model.send(.editedText("begun\nand ended"))
-    #expect(model.openPost?.field.text == "begun\nand ended")
-    #expect(model.openPost?.fieldHeight == 2)
+    #expect(model.openPost?.line.field.text == "begun\nand ended")
+    #expect(model.openPost?.line.height == 2)
   }
 }

@@ -54,11 +54,11 @@ struct CompleterTests {
     model.type("c", "@z")
     #expect(model.offers("Zora"))
     model.type(.tab)
-    #expect(model.openPost?.field.text == "@Zora")
+    #expect(model.openPost?.line.field.text == "@Zora")
     model.type(" @美")
     #expect(model.offers("美玲"))
     model.type(.tab)
-    #expect(model.openPost?.field.text == "@Zora @美玲")
+    #expect(model.openPost?.line.field.text == "@Zora @美玲")
     model.send(.blog(.ownLists(OwnLists(blocked: ["u7"]))))
     model.type(" @z")
     #expect(!model.offers("Zora"))
@@ -140,7 +140,9 @@ struct CompleterTests {
     let effects = model.type(.enter)
     #expect(effects.contains(sent))
     model.type("c", "Thanks @b", .down, .up, .enter)
-    #expect(model.openPost?.field.text == "Thanks @bob" && model.openPost?.isWriting == true)
+    #expect(
+      model.openPost?.line.field.text == "Thanks @bob" && model.openPost?.line.isWriting == true
+    )
   }
 
   @Test("Esc closes the list and nothing else, until another word begins")

@@ -160,7 +160,7 @@ struct MouseTests {
     model.type("Good")
     try click("The train left", in: &model)
     #expect(model.context == .post)
-    #expect(model.openPost?.field.text == "Good")
+    #expect(model.openPost?.line.field.text == "Good")
   }
 
   @Test("A click selects an inspector event, and a second one shows its details")

@@ -259,7 +259,7 @@ struct DraftsTests {
     var other = Self.model()
     other.type("C", "G")
     #expect(other.type(.enter) == [.request(.open("p11"))])
-    #expect(other.openPost?.field.text == "Half a sentence")
+    #expect(other.openPost?.line.field.text == "Half a sentence")
     #expect(other.context == .comment)
     #expect(other.session.writing.unsent.comments["p11"] == ["Another\nline"])
   }

@@ -56,14 +56,14 @@ struct OpenPostTests {
   @Test("A comment that is edited or wanted may be among those that are not there")
   func earlierEdit() {
     var post = OpenPost(id: "p1", known: nil, comment: nil)
-    post.hasEarlier = true
-    post.take(CommentDraft("Changed", editing: comments(1...1)[0]))
+    post.note(hasEarlier: true)
+    post.line.take(CommentDraft("Changed", editing: comments(1...1)[0]))
     post.wanted = "k2"
     post.update(comments: comments(5...9))
     let isGone = post.endEditOfGoneComment()
     #expect(!isGone)
     #expect(post.takeWishForEarlier() == .request(.showEarlierComments("p1")))
-    post.hasEarlier = false
+    post.note(hasEarlier: false)
     post.update(comments: comments(2...9))
     #expect(post.takeWishForEarlier() == nil)
     #expect(post.selection == "k2")
@@ -180,7 +180,7 @@ struct OpenPostTests {
     #expect(model.openPost?.selection == "c3")
     for _ in 0..<60 { model.type("k") }
     #expect(model.openPost?.selection == nil)
-    #expect(model.openPost?.top == 0)
+    #expect(model.openPost?.view.top == 0)
   }
 
   @Test("The user's new comment is scrolled into view")

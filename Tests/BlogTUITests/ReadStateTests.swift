@@ -140,9 +140,9 @@ struct ReadStateTests {
   func noLine() {
     var read = opened(ReadState(before: 0, marks: ["p11": .read(lastComment: "c2")]))
     read.send(.blog(.comments("p11", Fixture.comments)))
-    #expect(read.openPost?.firstUnread == nil)
+    #expect(read.openPost?.unread.first == nil)
     var old = opened(ReadState(before: Fixture.now))
     old.send(.blog(.comments("p11", Fixture.comments)))
-    #expect(old.openPost?.firstUnread == nil)
+    #expect(old.openPost?.unread.first == nil)
   }
 }

@@ -189,9 +189,9 @@ struct ReadingTests {
   func deletingComment() {
     var model = Fixture.opened()
     model.type("G", "dy")
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2"])
     model.type("u")
-    #expect(model.openPost?.comments?.map(\.id) == ["c1", "c2", "c3"])
+    #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2", "c3"])
     model.type("G", "dy")
     let deleted = Effect.write(.deleteComment("p11", commentID: "c3"))
     #expect(model.send(.tick(now: Self.now + 5_000)) == [deleted])
@@ -227,11 +227,11 @@ struct ReadingTests {
   func editComment() {
     var model = Fixture.opened()
     model.type("c", "begun", .escape, "G", "e")
-    #expect(model.openPost?.field.text == "Thank you both.")
+    #expect(model.openPost?.line.field.text == "Thank you both.")
     let effects = model.type("!", .enter)
     let changed = Effect.write(.editComment("p11", commentID: "c3", text: "Thank you both.!"))
     #expect(effects.contains(changed))
-    #expect(model.openPost?.field.text == "begun")
+    #expect(model.openPost?.line.field.text == "begun")
     #expect(
       model.type("u") == [.write(.editComment("p11", commentID: "c3", text: "Thank you both."))]
     )

@@ -86,7 +86,7 @@ struct RecentRecordingTests {
     #expect(session.recent.text.utf8.count < 200_000)
     let (_, last, _) = try session.replayed()
     #expect(last.text().contains("Comment 19999"))
-    #expect(session.model.openPost?.comments?.count == 20_000)
+    #expect(session.model.openPost?.comments.visible?.count == 20_000)
   }
 
   @Test("The memory is bounded, whatever is open")

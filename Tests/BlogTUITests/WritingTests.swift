@@ -133,9 +133,9 @@ struct WritingTests {
     #expect(model.rows.contains { $0.contains("Edit of a comment on") })
     model.type(.enter)
     model.send(.blog(.comments("p11", [mine])))
-    #expect(model.openPost?.editing == mine)
+    #expect(model.openPost?.line.editing == mine)
     model.send(.blog(.comments("p11", [])))
-    #expect(model.openPost?.editing == nil && model.openPost?.field.text == "mine!")
+    #expect(model.openPost?.line.editing == nil && model.openPost?.line.field.text == "mine!")
     #expect(model.message?.text.string.contains("The comment was deleted") == true)
   }
 
@@ -204,9 +204,9 @@ struct WritingTests {
     var model = Fixture.opened()
     model.type("c", "Hm", .escape, "q")
     model.type("k", .enter)
-    #expect(model.openPost?.field.text == "")
+    #expect(model.openPost?.line.field.text == "")
     model.type("q", "j", .enter)
-    #expect(model.openPost?.field.text == "Hm")
+    #expect(model.openPost?.line.field.text == "Hm")
     #expect(model.unsentComments == ["Hm"])
   }
 
@@ -214,9 +214,9 @@ struct WritingTests {
   func refusedComment() {
     var model = Fixture.opened()
     #expect(model.type("c", "Hm", .enter).last == .write(.comment("p11", text: "Hm")))
-    #expect(model.openPost?.field.isEmpty == true)
+    #expect(model.openPost?.line.field.isEmpty == true)
     model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "Hm"), reason: "too long")))
-    #expect(model.openPost?.field.text == "Hm")
+    #expect(model.openPost?.line.field.text == "Hm")
     #expect(model.message?.text.string.contains("too long") == true)
   }
 
@@ -225,16 +225,16 @@ struct WritingTests {
     var model = Fixture.opened()
     model.type("c", "One", .enter, "c", "Two")
     model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "One"), reason: "no")))
-    #expect(model.openPost?.field.text == "Two")
+    #expect(model.openPost?.line.field.text == "Two")
     #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
-    #expect(model.openPost?.field.text == "One")
+    #expect(model.openPost?.line.field.text == "One")
   }
 
   @Test("A blank comment is not sent")
   func emptyComment() {
     var model = Fixture.opened()
     #expect(model.type("c", "  ", .enter) == [])
-    #expect(model.openPost?.field.text == "  ")
+    #expect(model.openPost?.line.field.text == "  ")
     #expect(model.message != nil)
   }
 
@@ -245,7 +245,7 @@ struct WritingTests {
     model.send(.blog(.post("p11", nil)))
     #expect(model.rows[1].contains("This post was deleted."))
     #expect(model.type(.enter) == [])
-    #expect(model.openPost?.field.text == "Hm")
+    #expect(model.openPost?.line.field.text == "Hm")
     model.send(.blog(.post("p11", Fixture.posts[1])))
     #expect(!model.rows[1].contains("deleted"))
     #expect(model.type(.enter).contains(.write(.comment("p11", text: "Hm"))))

@@ -167,7 +167,9 @@ extension ReplayFact {
     on id: PostID,
     in model: Model
   ) -> [ReplayFact] {
-    guard let open = model.openPost, open.id == id, let known = open.comments else { return [] }
+    guard let open = model.openPost, open.id == id, let known = open.comments.visible else {
+      return []
+    }
     let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     let left = Set(comments.map(\.id))
     let new = comments.compactMap { comment -> ReplayFact? in

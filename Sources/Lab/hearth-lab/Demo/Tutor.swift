@@ -165,7 +165,7 @@ struct Tutor {
   }
 
   private func hasCommented(in model: Model) -> Bool {
-    model.openPost?.comments?.contains { $0.uid == model.me.uid } ?? false
+    model.openPost?.comments.visible?.contains { $0.uid == model.me.uid } ?? false
   }
 
   private func isStarred(in model: Model) -> Bool {

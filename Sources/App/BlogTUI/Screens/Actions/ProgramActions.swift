@@ -84,7 +84,7 @@ enum ProgramActions {
       help: "continue in your editor",
       perform: { model in
         if let composer = model.composer { return [.environment(.edit(composer.draft))] }
-        return model.openPost.map { [.environment(.editText($0.draft, on: $0.id))] } ?? []
+        return model.openPost.map { [.environment(.editText($0.line.draft, on: $0.id))] } ?? []
       }
     ),
   ]

@@ -57,7 +57,7 @@ extension Model {
     case .comments(let id, let comments):
       session.connection.lastEventAt = session.now
       guard openPost?.id == id else { return [] }
-      let newest = openPost?.newestComment
+      let newest = openPost?.comments.newest
       openPost?.update(comments: comments)
       session.noteComments(comments, since: newest) { .comment($0.id) }
       if openPost?.endEditOfGoneComment() == true {
@@ -66,7 +66,7 @@ extension Model {
       if let earlier = openPost?.takeWishForEarlier() { return markOpenPostRead() + [earlier] }
       return markOpenPostRead()
     case .hasEarlierComments(let id, let hasEarlier):
-      if openPost?.id == id { openPost?.hasEarlier = hasEarlier }
+      if openPost?.id == id { openPost?.note(hasEarlier: hasEarlier) }
     case .connection(let state):
       session.connection.become(state, at: session.now)
       session.writing.connectionBecame(online: state == .online)
@@ -144,7 +144,7 @@ extension Model {
 
   /// The comment as it was before the edit that was refused.
   private func original(of id: String, on post: PostID) -> Comment {
-    let known = openPost?.id == post ? openPost?.comment(id) : nil
+    let known = openPost?.id == post ? openPost?.comments.comment(id) : nil
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
     for case .written(.editComment(post, id, let text), _) in session.writing.undoable {
@@ -156,8 +156,8 @@ extension Model {
   /// Restores a refused comment as what it was: a comment, an answer, or an edit of a comment.
   private mutating func restore(_ draft: CommentDraft, on id: PostID, why: String) {
     let what = draft.answered == nil ? "comment" : "answer"
-    if let open = openPost, open.id == id, open.field.isEmpty {
-      openPost?.take(draft)
+    if let open = openPost, open.id == id, open.line.field.isEmpty {
+      openPost?.line.take(draft)
       relayout()
       session.message = .failure("Your \(what) was not saved: \(why). It is back in its line.")
       return

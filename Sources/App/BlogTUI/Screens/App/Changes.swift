@@ -203,13 +203,11 @@ extension Model {
 
   private mutating func edit(_ comment: Comment) {
     guard let open = openPost else { return }
-    if open.hasDraft {
-      session.writing.unsent.keep(open.draft, on: open.id)
+    if open.line.hasDraft {
+      session.writing.unsent.keep(open.line.draft, on: open.id)
     }
-    openPost?.editing = comment
-    openPost?.answered = nil
-    openPost?.field.setText(comment.text)
-    openPost?.isWriting = true
+    openPost?.line.take(CommentDraft(comment.text, editing: comment))
+    openPost?.line.isWriting = true
     relayout()
   }
 

@@ -94,13 +94,13 @@ extension Model {
   package var unsent: Unsent {
     var unsent = session.writing.unsent
     unsent.posts = unsentDrafts
-    if let openPost, openPost.hasDraft { unsent.keep(openPost.draft, on: openPost.id) }
+    if let openPost, openPost.line.hasDraft { unsent.keep(openPost.line.draft, on: openPost.id) }
     return unsent
   }
 
   /// Comments that were typed and not sent.
   package var unsentComments: [String] {
-    let typed = openPost.map { $0.hasDraft ? [$0.field.text] : [] } ?? []
+    let typed = openPost.map { $0.line.hasDraft ? [$0.line.field.text] : [] } ?? []
     return session.writing.unsent.comments.values.flatMap { $0.map(\.text) } + typed
   }
 
@@ -117,7 +117,7 @@ extension Model {
     else { return false }
     guard session.feed.phase != .loading, session.feed.phase != .idle else { return false }
     guard let openPost else { return true }
-    return openPost.hasComments && (openPost.post != nil || openPost.isGone)
+    return openPost.isLoaded
   }
 
   /// How long the screen stays accurate if nothing happens; nil means forever.

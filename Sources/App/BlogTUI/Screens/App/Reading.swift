@@ -266,7 +266,7 @@ extension Model {
     session.reading.marks.take(readState)
     noteReadState()
     // After the first report, another terminal may have marked the post as unread on purpose.
-    let marks = isFirst && openPost?.hasComments == true ? markOpenPostRead() : []
+    let marks = isFirst && openPost?.comments.areLoaded == true ? markOpenPostRead() : []
     return isFirst ? marks + session.noteOldStars() : marks
   }
 
@@ -280,9 +280,9 @@ extension Model {
   /// Marks the open post as read with all its comments.
   mutating func markOpenPostRead() -> [Effect] {
     guard let state = session.reading.marks.state, let open = openPost, open.post != nil,
-      !open.staysUnread
+      !open.unread.stays
     else { return [] }
-    let last = open.newestComment ?? state.lastComment(on: open.id) ?? ""
+    let last = open.comments.newest ?? state.lastComment(on: open.id) ?? ""
     let mark = ReadState.Mark.read(lastComment: last)
     let effects = session.noteStars(on: open.id)
     guard state.marks[open.id] != mark else { return effects }
@@ -295,7 +295,7 @@ extension Model {
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: session.now)
     let mark = hasNews(post) ? read : .unread
     let effect = session.reading.marks.mark(post.id, as: mark)
-    openPost?.staysUnread = mark == .unread
+    openPost?.note(staysUnread: mark == .unread)
     session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
     return [effect]
   }

@@ -266,7 +266,7 @@ extension Model {
   /// Shows the links of the selected comment or, without one, of the post and its comments.
   mutating func openLinks() {
     guard let post = postInView else { return }
-    let comments = openPost?.comments?.map(\.text) ?? []
+    let comments = openPost?.comments.visible?.map(\.text) ?? []
     let texts = openPost?.selectedComment.map { [$0.text] } ?? [post.body, post.title] + comments
     var seen: Set<String> = []
     let links = texts.flatMap { Link.all(in: $0) }.filter { seen.insert($0.text).inserted }

@@ -187,7 +187,7 @@ extension Session {
 
   /// The people of the open post, those online, those who are followed, and the authors in view.
   private func knownPeople(on open: OpenPost?) -> [Completer.Item] {
-    let commenters = (open?.comments ?? []) + reading.comments.all
+    let commenters = (open?.comments.visible ?? []) + reading.comments.all
     var people = (open?.post).map { [Author(uid: $0.uid, name: $0.author)] } ?? []
     people += commenters.map { Author(uid: $0.uid, name: $0.author) }
     people += reading.company.people.map(\.person)

@@ -67,7 +67,7 @@ extension Model {
       session.writing.unsent.remove(item)
       session.writing.unsent.keep(item)
       let opening = open(post)
-      openPost?.isWriting = true
+      openPost?.line.isWriting = true
       return effects + opening
     }
   }

@@ -1,179 +1,116 @@
 package import BlogModel
 
-/// An open post: its text, its comments and the comment line.
-///
-/// States: loading → present ⇄ gone. The typed comment is kept in every state.
+/// An open post: its text, its comments and the line in which a comment is written.
 package struct OpenPost: Equatable, Sendable {
+  /// Whether the post is there: loading → present ⇄ gone.
+  ///
+  /// The typed comment is kept in every state.
+  private enum State: Equatable {
+    case loading
+    case present(Post)
+    /// It was deleted; this is its last known version.
+    case gone(Post?)
+  }
+
   /// The key of the post.
   package let id: PostID
-  /// The last known version of the post.
-  package private(set) var post: Post?
-  /// Whether the post was deleted.
-  package private(set) var isGone = false
-  /// Whether the comments have arrived.
-  private(set) var hasComments = false
-  /// The visible comments, each followed by its answers.
-  private(set) var rows = CommentThreads()
-  /// The comments whose answers are hidden.
-  private(set) var folded: Set<String> = []
+  private var state = State.loading
+  /// The comments, as far as they have arrived.
+  package private(set) var comments = OpenComments()
   /// The selected comment; nil if the post itself is selected.
   package internal(set) var selection: String?
-  /// The comment that is being written.
-  package internal(set) var field: TextArea
-  /// What completes the word at its cursor.
-  var completer = Completer()
-  /// The number of lines that it takes on the screen.
-  package private(set) var fieldHeight = 1
-  /// The comment that it answers; nil if it is about the post itself.
-  package internal(set) var answered: Comment?
   /// The comment to select as soon as it arrives, after the user has chosen a notice.
   var wanted: String?
-  /// Whether there are comments before those that are here.
-  package internal(set) var hasEarlier = false
-  /// Whether keys are typed into the comment.
-  package internal(set) var isWriting = false
-  /// How the texts are shown.
-  private var source = PostLayout.SourceView.raw
-  /// All lines of the screen.
-  package private(set) var layout = PostLayout()
-  /// The number of lines above the first visible one.
-  package internal(set) var top = 0
-  /// The number of lines in view.
-  package private(set) var capacity = 1
   /// The user's new comment, to be scrolled into view as soon as it arrives.
-  package internal(set) var awaited: String?
-
-  /// The comment that is being edited; nil for a new one.
-  package internal(set) var editing: Comment?
-  /// Whether the post was marked as unread while open; viewing it then does not mark it as read.
-  package internal(set) var staysUnread = false
+  private var awaited: String?
+  /// The lines of the screen, and which are in view.
+  private(set) var view = PostView()
+  /// The line in which a comment is written.
+  package internal(set) var line: CommentLine
+  /// What was unread when the post was opened.
+  private(set) var unread = UnreadComments()
   /// Who else is writing a comment.
-  package internal(set) var typists: [Typist] = []
-  /// The first comment that was unread when the post was opened; the line above it does not move.
-  package private(set) var firstUnread: String?
-  /// The read state when the post was opened; nil until it is known.
-  private var readBefore: ReadState?
-  /// All comments in the database, including those about to be deleted.
-  private var allComments: [Comment]?
-  private var hidden: Set<String> = []
-  /// The people of whose comments only the headings are shown.
-  private(set) var muted: Set<String> = []
-  private var me = ""
+  var typists: [Typist] = []
 
   /// Opens a post, with what the list already knows about it.
   init(id: PostID, known: Post?, comment: CommentDraft?) {
     self.id = id
-    post = known
-    field = TextArea(text: comment?.text ?? "", limit: EditorLimit.characters)
-    answered = comment?.answered
-    editing = comment?.editing
+    if let known { state = .present(known) }
+    line = CommentLine(comment)
   }
 
-  /// The content of the comment line as a draft.
-  var draft: CommentDraft {
-    CommentDraft(field.text, answering: editing == nil ? answered : nil, editing: editing)
+  /// The last known version of the post.
+  package var post: Post? {
+    switch state {
+    case .loading: nil
+    case .present(let post): post
+    case .gone(let last): last
+    }
   }
 
-  /// Whether the comment line has something that was typed and not sent.
-  var hasDraft: Bool { !field.isEmpty && editing?.text != field.text }
+  /// Whether the post was deleted.
+  var isGone: Bool { if case .gone = state { true } else { false } }
 
-  /// Puts a draft into the comment line, or empties it.
-  mutating func take(_ draft: CommentDraft?) {
-    field.setText(draft?.text ?? "")
-    answered = draft?.answered
-    editing = draft?.editing
+  /// Whether the post and its comments have arrived, or it is known to be gone.
+  var isLoaded: Bool { comments.areLoaded && (state != .loading) }
+
+  /// What brings the comment of a notice that is not here yet.
+  func takeWishForEarlier() -> Effect? {
+    guard let wanted, comments.isEarlier(wanted) else { return nil }
+    return .request(.showEarlierComments(id))
   }
 
   /// Makes a new comment of an edit whose comment was deleted; returns whether there was one.
   mutating func endEditOfGoneComment() -> Bool {
-    guard let id = editing?.id, let allComments, !allComments.contains(where: { $0.id == id }),
-      !isEarlier(id)
-    else { return false }
-    editing = nil
-    return !field.isEmpty
+    guard let id = line.editing?.id, comments.isGone(id) else { return false }
+    line.endEdit()
+    return !line.field.isEmpty
   }
 
-  /// Whether a comment may be among those that are not here.
-  private func isEarlier(_ id: String) -> Bool {
-    guard hasEarlier, let first = allComments?.first?.id else { return false }
-    return id.utf16.lexicographicallyPrecedes(first.utf16)
-  }
-
-  /// What brings the comment of a notice that is not here yet.
-  func takeWishForEarlier() -> Effect? {
-    guard let wanted, isEarlier(wanted) else { return nil }
-    return .request(.showEarlierComments(id))
-  }
-
-  /// The visible comments, each followed by its answers; nil until they arrive.
-  package var comments: [Comment]? { hasComments ? rows.comments : nil }
   /// The index of the selected comment.
-  package var selectedIndex: Int? { selection.flatMap { rows.index(of: $0) } }
-  package var selectedComment: Comment? { selectedIndex.map { rows.comment(at: $0) } }
-  /// The visible comment with a key.
-  func comment(_ id: String) -> Comment? { rows.index(of: id).map { rows.comment(at: $0) } }
-  /// The indices of the lines in view.
-  package var visibleRange: Range<Int> { top..<min(layout.lineCount, top + capacity) }
+  package var selectedIndex: Int? { selection.flatMap { comments.rows.index(of: $0) } }
+  package var selectedComment: Comment? { selectedIndex.map { comments.rows.comment(at: $0) } }
   /// The number of comments that begin below the last visible line.
-  package var commentsBelow: Int { rows.count - layout.firstComment(from: top + capacity) }
-  /// Whether the end of the text is in view.
-  var isAtEnd: Bool { top + capacity >= layout.contentCount }
-  var lastTop: Int { max(0, layout.contentCount - capacity) }
+  package var commentsBelow: Int { comments.rows.count - view.firstCommentBelow }
 
   /// Updates the post; nil means that it was deleted.
   mutating func update(post new: Post?) {
-    isGone = new == nil
-    guard let new, new != post else { return }
-    post = new
-    rebuild(width: layout.width)
+    let before = post
+    state = new.map { .present($0) } ?? .gone(before)
+    if let new, new != before { rebuild() }
   }
+
+  /// Notes whether there are comments before those that are here.
+  mutating func note(hasEarlier: Bool) { comments.hasEarlier = hasEarlier }
 
   /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
-    allComments = new
-    let present = present(of: new)
-    for id in [wanted, awaited] { if let id { unfold(to: id, in: present) } }
-    let shown = CommentThreads.rows(of: present, folded: folded)
-    guard shown != rows || !hasComments else { return }
-    let isFirst = !hasComments
-    let follows = isAtEnd && hasComments && (top > 0 || isWriting || isLastSelected)
+    let isFirst = !comments.areLoaded
+    let follows =
+      view.isAtEnd && !isFirst && (view.top > 0 || line.isWriting || isLastSelected)
     let neighbour = selectedIndex
-    rows = shown
-    hasComments = true
-    if let selection, shown.index(of: selection) == nil {
+    guard comments.update(new, unfoldingTo: [wanted, awaited]) else { return }
+    let rows = comments.rows
+    if let selection, rows.index(of: selection) == nil {
       // If the selected comment is folded away, its nearest visible ancestor is selected. If it is
       // gone, the next comment is selected, or otherwise the previous one.
-      let index = min(neighbour ?? 0, shown.count - 1)
-      let above = CommentThreads.ancestors(of: selection, in: present)
+      let index = min(neighbour ?? 0, rows.count - 1)
+      let above = CommentThreads.ancestors(of: selection, in: rows.all)
       self.selection =
-        above.first { shown.index(of: $0) != nil }
-        ?? (index >= 0 ? shown.comment(at: index).id : nil)
+        above.first { rows.index(of: $0) != nil } ?? (index >= 0 ? rows.comment(at: index).id : nil)
     }
-    if isFirst { findFirstUnread() }
-    rebuild(width: layout.width)
-    if follows { followEnd() }
-    if let id = awaited, let index = shown.index(of: id) {
+    if isFirst { unread.find(in: comments, on: id) }
+    rebuild()
+    if follows { view.followEnd(keeping: selectedIndex) }
+    if let id = awaited, let index = rows.index(of: id) {
       awaited = nil
-      reveal(layout.range(of: index))
+      view.reveal(comment: index)
     }
-    if let id = wanted, let index = shown.index(of: id) {
+    if let id = wanted, let index = rows.index(of: id) {
       wanted = nil
       select(index)
     }
   }
-
-  /// The comments that are not about to be deleted, each once; without a copy if that is all.
-  private func present(of comments: [Comment]) -> [Comment] {
-    let isAscending = zip(comments, comments.dropFirst()).allSatisfy { $0.key < $1.key }
-    if hidden.isEmpty, isAscending { return comments }
-    var keys = Set(hidden.map(Comment.Key.init))
-    return comments.filter { keys.insert($0.key).inserted }
-  }
-
-  /// The number of comments, including folded ones; nil until they arrive.
-  package var commentCount: Int? { hasComments ? rows.all.count : nil }
-  /// The key of the newest comment, including folded ones.
-  var newestComment: String? { rows.all.last?.id }
 
   // MARK: Folding
 
@@ -182,137 +119,83 @@ package struct OpenPost: Equatable, Sendable {
   /// If it has none, this applies to the comment that it answers. Returns false if there is nothing
   /// to hide.
   mutating func toggleFold() -> Bool {
-    guard let index = selectedIndex else { return false }
-    let row = rows[index]
-    let above = CommentThreads.ancestors(of: row.comment.id, in: rows.all)
-    guard let id = row.answers > 0 ? row.comment.id : above.first else { return false }
-    if folded.remove(id) == nil { folded.insert(id) }
+    guard let index = selectedIndex, let id = comments.toggleFold(at: index) else { return false }
     selection = id
     refold()
-    if let index = selectedIndex { reveal(layout.range(of: index)) }
+    if let index = selectedIndex { view.reveal(comment: index) }
     return true
   }
 
   /// Hides all answers, or shows all if any are hidden; returns false if there are none.
   mutating func toggleFolds() -> Bool {
-    guard !folded.isEmpty || rows.contains(where: { $0.answers > 0 }) else { return false }
-    folded =
-      folded.isEmpty ? Set(rows.filter { $0.answers > 0 && $0.depth == 0 }.map(\.comment.id)) : []
+    guard comments.toggleFolds() else { return false }
     refold()
-    if let index = selectedIndex { reveal(layout.range(of: index)) }
+    if let index = selectedIndex { view.reveal(comment: index) }
     return true
   }
 
-  /// Unfolds whatever hides a comment.
-  private mutating func unfold(to id: String, in comments: [Comment]) {
-    folded.subtract(CommentThreads.ancestors(of: id, in: comments))
-  }
-
   private mutating func refold() {
-    if let allComments { update(comments: allComments) }
+    if let all = comments.all { update(comments: all) }
   }
 
   /// Hides the comments with a pending deletion.
   mutating func hide(_ ids: Set<String>) {
-    guard ids != hidden else { return }
-    hidden = ids
-    if let allComments { update(comments: allComments) }
+    guard ids != comments.hidden else { return }
+    comments.hidden = ids
+    refold()
   }
 
   /// Folds the comments of these people.
   mutating func mute(_ people: Set<String>) {
-    guard people != muted else { return }
-    muted = people
-    rebuild(width: layout.width)
+    guard people != comments.muted else { return }
+    comments.muted = people
+    rebuild()
   }
 
   /// Sets the read state; only the first call counts, so that the line of unread comments stays.
   mutating func noteRead(_ state: ReadState, me: String) {
-    guard readBefore == nil else { return }
-    readBefore = state
-    self.me = me
-    guard hasComments else { return }
-    findFirstUnread()
-    rebuild(width: layout.width)
+    guard unread.begin(with: state, of: me), comments.areLoaded else { return }
+    unread.find(in: comments, on: id)
+    rebuild()
   }
 
-  /// Comments are ordered by key, so the first unread one is the first after the last read one.
-  private mutating func findFirstUnread() {
-    guard let readBefore else { return }
-    let last = readBefore.lastComment(on: id)
-    firstUnread =
-      rows.lazy.map(\.comment).first { comment in
-        guard comment.uid != me, !muted.contains(comment.uid) else { return false }
-        if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
-        return (comment.createdAt ?? 0) > readBefore.before
-      }?.id
-  }
+  /// Notes that the post was marked as unread while it is open, or as read.
+  mutating func note(staysUnread: Bool) { unread.stays = staysUnread }
 
   /// Selects the first unread comment; returns false if there is none.
   mutating func selectFirstUnread() -> Bool {
-    if let firstUnread {
-      unfold(to: firstUnread, in: rows.all)
-      refold()
-    }
-    guard let firstUnread, let index = rows.index(of: firstUnread) else { return false }
-    selection = firstUnread
+    guard let first = unread.first else { return false }
+    comments.unfold(to: first, in: comments.rows.all)
+    refold()
+    guard let index = comments.rows.index(of: first) else { return false }
+    selection = first
     // The line above the comment is shown as well.
-    reveal(layout.range(of: index).lowerBound - 1..<layout.range(of: index).upperBound)
+    view.reveal(comment: index, above: 1)
     return true
   }
 
   /// Scrolls the user's new comment into view, immediately or as soon as it arrives.
   mutating func await(comment id: String) {
-    guard let index = rows.index(of: id) else {
+    guard let index = comments.rows.index(of: id) else {
       awaited = id
       return
     }
-    reveal(layout.range(of: index))
+    view.reveal(comment: index)
   }
 
-  /// Scrolls to the end, but never so far that the selected comment leaves the view.
-  private mutating func followEnd() {
-    top = min(lastTop, selectedIndex.map { layout.range(of: $0).lowerBound } ?? lastTop)
-  }
-
-  private var isLastSelected: Bool { selection != nil && selection == rows.last?.comment.id }
-
-  /// Gives the comment as many lines as it needs at a width, up to a limit.
-  mutating func resizeField(width: Int, limit: Int) {
-    field.resize(to: Size(width: width, height: fieldHeight))
-    fieldHeight = max(1, field.height(upTo: limit))
-    field.resize(to: Size(width: width, height: fieldHeight))
+  private var isLastSelected: Bool {
+    selection != nil && selection == comments.rows.last?.comment.id
   }
 
   /// Sets the space for the text, and how the text is shown.
   mutating func resize(text: Size, source: PostLayout.SourceView) {
-    capacity = max(1, text.height)
-    if text.width != layout.width || source != self.source || layout.lineCount == 0 {
-      self.source = source
-      rebuild(width: text.width)
-    }
-    top = min(top, lastTop)
-    if let index = selectedIndex { reveal(layout.range(of: index)) }
+    if view.resize(to: text, source: source) { rebuild() }
+    view.scroll(by: 0)
+    if let index = selectedIndex { view.reveal(comment: index) }
   }
 
-  /// Rebuilds the lines and keeps the same comment, or the same line of the post, at the top.
-  private mutating func rebuild(width: Int) {
-    let anchor = layout.firstComment(from: top + 1) - 1
-    let offset = anchor < 0 ? 0 : top - layout.range(of: anchor).lowerBound
-    let anchorID = anchor < 0 ? nil : layout.rows.comment(at: anchor).id
-    layout.update(
-      post: post,
-      comments: rows,
-      firstUnread: firstUnread,
-      muted: muted,
-      source: source,
-      width: width
-    )
-    if let index = anchorID.flatMap({ rows.index(of: $0) }) {
-      // The topmost line may be the blank one after a comment.
-      top = layout.range(of: index).lowerBound + min(offset, layout.range(of: index).count)
-    }
-    top = max(0, min(top, lastTop))
+  private mutating func rebuild() {
+    view.rebuild(post: post, comments: comments, firstUnread: unread.first)
   }
 }
 
@@ -327,65 +210,57 @@ extension OpenPost {
     case .top: moveToTop()
     case .bottom: moveToBottom()
     case .halfPageDown, .halfPageUp, .pageDown, .pageUp:
-      page(by: motion.target(from: 0, page: capacity, count: 0))
+      page(by: motion.target(from: 0, page: view.capacity, count: 0))
     }
   }
 
   /// Moves to the next comment, or scrolls by a line if none is in view.
   private mutating func moveDown() {
     guard let index = selectedIndex else {
-      let first = layout.firstComment(from: top)
-      if first < layout.firstComment(from: top + capacity) {
-        select(first)
-      } else {
-        scroll(by: 1)
-      }
+      if let first = view.commentsInView.first { select(first) } else { view.scroll(by: 1) }
       return
     }
-    let range = layout.range(of: index)
-    if range.upperBound > top + capacity {
-      scroll(by: 1)
-    } else if index + 1 < rows.count {
-      select(index + 1)
+    if view.layout.range(of: index).upperBound > view.bottom || index + 1 >= comments.rows.count {
+      view.scroll(by: 1)
     } else {
-      scroll(by: 1)
+      select(index + 1)
     }
   }
 
   /// Moves to the previous comment, or scrolls back by a line if there is none.
   private mutating func moveUp() {
-    guard let index = selectedIndex else { return scroll(by: -1) }
-    if layout.range(of: index).lowerBound < top {
-      scroll(by: -1)
+    guard let index = selectedIndex else { return view.scroll(by: -1) }
+    if view.layout.range(of: index).lowerBound < view.top {
+      view.scroll(by: -1)
     } else if index > 0 {
       select(index - 1)
     } else {
       selection = nil
-      if top > 0 { scroll(by: -1) }
+      view.scroll(by: -1)
     }
   }
 
   /// Scrolls by the given number of lines; the selection follows into view.
   mutating func page(by count: Int) {
-    scroll(by: count)
+    view.scroll(by: count)
     keepSelectionInView(goingDown: count > 0)
   }
 
   /// Moves to the first line.
   private mutating func moveToTop() {
     selection = nil
-    top = 0
+    view.scroll(to: 0)
   }
 
   /// Moves to the last line and the last comment.
   private mutating func moveToBottom() {
-    selection = rows.last?.comment.id
-    top = lastTop
+    selection = comments.rows.last?.comment.id
+    view.scroll(to: .max)
   }
 
   /// Selects the comment under a line of the view, or the post itself.
   mutating func select(lineInView line: Int) {
-    guard let index = layout.comment(at: top + line) else {
+    guard let index = view.layout.comment(at: view.top + line) else {
       selection = nil
       return
     }
@@ -393,26 +268,284 @@ extension OpenPost {
   }
 
   private mutating func select(_ index: Int) {
-    selection = rows.comment(at: index).id
-    reveal(layout.range(of: index))
-  }
-
-  private mutating func scroll(by count: Int) {
-    top = max(0, min(top + count, lastTop))
-  }
-
-  mutating func reveal(_ range: Range<Int>) {
-    if range.upperBound > top + capacity { top = range.upperBound - capacity }
-    if range.lowerBound < top { top = range.lowerBound }
-    top = max(0, min(top, lastTop))
+    selection = comments.rows.comment(at: index).id
+    view.reveal(comment: index)
   }
 
   private mutating func keepSelectionInView(goingDown: Bool) {
-    let visible = top..<(top + capacity)
-    if let index = selectedIndex, layout.range(of: index).overlaps(visible) { return }
-    let inView =
-      layout.firstComment(from: top)..<layout.firstComment(from: visible.upperBound)
-    let index = goingDown || selection != nil ? (goingDown ? inView.first : inView.last) : nil
-    selection = index.map { rows.comment(at: $0).id }
+    if let index = selectedIndex, view.layout.range(of: index).overlaps(view.top..<view.bottom) {
+      return
+    }
+    let inView = view.commentsInView
+    let index = goingDown ? inView.first : selection == nil ? nil : inView.last
+    selection = index.map { comments.rows.comment(at: $0).id }
+  }
+}
+
+// MARK: Parts
+
+/// The comments of an open post, as far as they have arrived, and which of them are shown.
+package struct OpenComments: Equatable, Sendable {
+  /// All comments in the database, including those about to be deleted; nil until they arrive.
+  private(set) var all: [Comment]?
+  /// The visible comments, each followed by its answers.
+  private(set) var rows = CommentThreads()
+  /// The comments whose answers are hidden.
+  private var folded: Set<String> = []
+  /// The comments with a pending deletion.
+  var hidden: Set<String> = []
+  /// The people of whose comments only the headings are shown.
+  var muted: Set<String> = []
+  /// Whether there are comments before those that are here.
+  var hasEarlier = false
+
+  /// Whether they have arrived.
+  var areLoaded: Bool { all != nil }
+  /// The number of comments, including folded ones; nil until they arrive.
+  var count: Int? { areLoaded ? rows.all.count : nil }
+  /// The key of the newest comment, including folded ones.
+  var newest: String? { rows.all.last?.id }
+  /// The visible comments, each followed by its answers; nil until they arrive.
+  package var visible: [Comment]? { areLoaded ? rows.comments : nil }
+
+  /// The visible comment with a key.
+  func comment(_ id: String) -> Comment? { rows.index(of: id).map { rows.comment(at: $0) } }
+
+  /// Whether a comment may be among those that are not here.
+  func isEarlier(_ id: String) -> Bool {
+    guard hasEarlier, let first = all?.first?.id else { return false }
+    return id.utf16.lexicographicallyPrecedes(first.utf16)
+  }
+
+  /// Whether a comment was deleted.
+  func isGone(_ id: String) -> Bool {
+    guard let all, !all.contains(where: { $0.id == id }) else { return false }
+    return !isEarlier(id)
+  }
+
+  /// Adopts the comments, unfolds what hides some of them, and returns whether others are visible
+  /// now, or any for the first time.
+  mutating func update(_ new: [Comment], unfoldingTo ids: [String?]) -> Bool {
+    let isFirst = all == nil
+    all = new
+    let present = present(of: new)
+    for case let id? in ids { unfold(to: id, in: present) }
+    let shown = CommentThreads.rows(of: present, folded: folded)
+    guard isFirst || shown != rows else { return false }
+    rows = shown
+    return true
+  }
+
+  /// The comments that are not about to be deleted, each once; without a copy if that is all.
+  private func present(of comments: [Comment]) -> [Comment] {
+    let isAscending = zip(comments, comments.dropFirst()).allSatisfy { $0.key < $1.key }
+    if hidden.isEmpty, isAscending { return comments }
+    var keys = Set(hidden.map(Comment.Key.init))
+    return comments.filter { keys.insert($0.key).inserted }
+  }
+
+  /// Unfolds whatever hides a comment.
+  mutating func unfold(to id: String, in comments: [Comment]) {
+    folded.subtract(CommentThreads.ancestors(of: id, in: comments))
+  }
+
+  /// Folds or unfolds a comment or the one that it answers, and returns its key.
+  mutating func toggleFold(at index: Int) -> String? {
+    let row = rows[index]
+    let above = CommentThreads.ancestors(of: row.comment.id, in: rows.all)
+    guard let id = row.answers > 0 ? row.comment.id : above.first else { return nil }
+    if folded.remove(id) == nil { folded.insert(id) }
+    return id
+  }
+
+  /// Folds all comments with answers, or unfolds all; returns false if there are none.
+  mutating func toggleFolds() -> Bool {
+    guard !folded.isEmpty || rows.contains(where: { $0.answers > 0 }) else { return false }
+    folded =
+      folded.isEmpty ? Set(rows.filter { $0.answers > 0 && $0.depth == 0 }.map(\.comment.id)) : []
+    return true
+  }
+}
+
+/// The lines of an open post, and which of them are in view.
+struct PostView: Equatable, Sendable {
+  /// All lines of the screen.
+  private(set) var layout = PostLayout()
+  /// The number of lines above the first visible one.
+  private(set) var top = 0
+  /// The number of lines in view.
+  private(set) var capacity = 1
+  /// How the texts are shown, and how wide.
+  private var source = PostLayout.SourceView.raw
+  private var width = 0
+
+  /// The number of lines up to the last one for which there is room.
+  var bottom: Int { top + capacity }
+  /// The indices of the lines in view.
+  var visibleRange: Range<Int> { top..<min(layout.lineCount, bottom) }
+  /// The comments that begin in view.
+  var commentsInView: Range<Int> { layout.firstComment(from: top)..<firstCommentBelow }
+  /// The first comment that begins below the view.
+  var firstCommentBelow: Int { layout.firstComment(from: bottom) }
+  /// Whether the end of the text is in view.
+  var isAtEnd: Bool { bottom >= layout.contentCount }
+  private var lastTop: Int { max(0, layout.contentCount - capacity) }
+
+  /// Scrolls by the given number of lines, as far as there are any.
+  mutating func scroll(by count: Int) { scroll(to: top + count) }
+
+  /// Scrolls to a line, as far as there are any.
+  mutating func scroll(to line: Int) { top = max(0, min(line, lastTop)) }
+
+  /// Scrolls to the end, but never so far that the selected comment leaves the view.
+  mutating func followEnd(keeping index: Int?) {
+    top = min(lastTop, index.map { layout.range(of: $0).lowerBound } ?? lastTop)
+  }
+
+  /// Scrolls as little as shows a comment, and some lines above it.
+  mutating func reveal(comment index: Int, above: Int = 0) {
+    let range = layout.range(of: index)
+    if range.upperBound > bottom { top = range.upperBound - capacity }
+    scroll(to: min(top, range.lowerBound - above))
+  }
+
+  /// Sets the space and how texts are shown, and returns whether the lines have to be made anew.
+  mutating func resize(to size: Size, source: PostLayout.SourceView) -> Bool {
+    capacity = max(1, size.height)
+    let isCurrent = size.width == width && source == self.source && layout.lineCount > 0
+    (width, self.source) = (size.width, source)
+    return !isCurrent
+  }
+
+  /// Rebuilds the lines and keeps the same comment, or the same line of the post, at the top.
+  mutating func rebuild(post: Post?, comments: OpenComments, firstUnread: String?) {
+    let anchor = layout.firstComment(from: top + 1) - 1
+    let offset = anchor < 0 ? 0 : top - layout.range(of: anchor).lowerBound
+    let anchorID = anchor < 0 ? nil : layout.rows.comment(at: anchor).id
+    layout.update(
+      post: post,
+      comments: comments.rows,
+      firstUnread: firstUnread,
+      muted: comments.muted,
+      source: source,
+      width: width
+    )
+    if let index = anchorID.flatMap({ comments.rows.index(of: $0) }) {
+      // The topmost line may be the blank one after a comment.
+      top = layout.range(of: index).lowerBound + min(offset, layout.range(of: index).count)
+    }
+    scroll(by: 0)
+  }
+}
+
+/// The line in which a comment is written.
+package struct CommentLine: Equatable, Sendable {
+  /// What becomes of the text.
+  private enum Target: Equatable {
+    case comment
+    case answer(to: Comment)
+    case edit(of: Comment)
+  }
+
+  /// The comment that is being written.
+  package internal(set) var field: TextArea
+  /// What completes the word at its cursor.
+  var completer = Completer()
+  /// Whether keys are typed into it.
+  package internal(set) var isWriting = false
+  /// The number of lines that it takes on the screen.
+  private(set) var height = 1
+  private var target = Target.comment
+
+  /// Makes a line with a draft, or an empty one.
+  init(_ draft: CommentDraft?) {
+    field = TextArea(text: draft?.text ?? "", limit: EditorLimit.characters)
+    aim(at: draft)
+  }
+
+  /// The comment that it answers; nil if it is about the post itself.
+  var answered: Comment? { if case .answer(let comment) = target { comment } else { nil } }
+  /// The comment that is being edited; nil for a new one.
+  var editing: Comment? { if case .edit(let comment) = target { comment } else { nil } }
+  /// Its content as a draft.
+  var draft: CommentDraft { CommentDraft(field.text, answering: answered, editing: editing) }
+  /// Whether it has something that was typed and not sent.
+  var hasDraft: Bool { !field.isEmpty && editing?.text != field.text }
+
+  /// Adopts a draft, or becomes empty.
+  mutating func take(_ draft: CommentDraft?) {
+    field.setText(draft?.text ?? "")
+    aim(at: draft)
+  }
+
+  private mutating func aim(at draft: CommentDraft?) {
+    let answer = draft?.answered.map { Target.answer(to: $0) }
+    target = draft?.editing.map { .edit(of: $0) } ?? answer ?? .comment
+  }
+
+  /// Begins to answer a comment, or to comment on the post; an edit stays one.
+  mutating func begin(answering comment: Comment?) {
+    if editing == nil { target = comment.map { .answer(to: $0) } ?? .comment }
+    isWriting = true
+  }
+
+  /// Begins to write; what is empty is a comment on the post.
+  mutating func begin() {
+    forgetAnswerIfEmpty()
+    isWriting = true
+  }
+
+  /// Returns to reading.
+  mutating func leave() {
+    isWriting = false
+    forgetAnswerIfEmpty()
+  }
+
+  private mutating func forgetAnswerIfEmpty() {
+    if field.isEmpty, editing == nil { target = .comment }
+  }
+
+  /// Makes a new comment of the edit.
+  mutating func endEdit() { target = .comment }
+
+  /// Takes as many lines as it needs at a width, up to a limit.
+  mutating func resize(width: Int, limit: Int) {
+    field.resize(to: Size(width: width, height: height))
+    height = max(1, field.height(upTo: limit))
+    field.resize(to: Size(width: width, height: height))
+  }
+}
+
+/// What was unread when a post was opened.
+struct UnreadComments: Equatable, Sendable {
+  private struct Reader: Equatable {
+    let uid: String
+    let state: ReadState
+  }
+
+  /// The read state when the post was opened; nil until it is known.
+  private var reader: Reader?
+  /// The first comment that was unread; the line above it does not move.
+  private(set) var first: String?
+  /// Whether the post was marked as unread while open; viewing it then does not mark it as read.
+  var stays = false
+
+  /// Sets the read state; returns false if it is set already.
+  mutating func begin(with state: ReadState, of uid: String) -> Bool {
+    guard reader == nil else { return false }
+    reader = Reader(uid: uid, state: state)
+    return true
+  }
+
+  /// Comments are ordered by key, so the first unread one is the first after the last read one.
+  mutating func find(in comments: OpenComments, on post: PostID) {
+    guard let reader else { return }
+    let last = reader.state.lastComment(on: post)
+    first =
+      comments.rows.lazy.map(\.comment).first { comment in
+        guard comment.uid != reader.uid, !comments.muted.contains(comment.uid) else { return false }
+        if let last { return last.utf16.lexicographicallyPrecedes(comment.id.utf16) }
+        return (comment.createdAt ?? 0) > reader.state.before
+      }?.id
   }
 }

@@ -4,7 +4,7 @@ extension OpenPost {
   /// The comment to which a line belongs.
   fileprivate func comment(of line: PostLayout.Line) -> String? {
     switch line {
-    case .commentHeading(let index), .comment(let index, _): rows[index].comment.id
+    case .commentHeading(let index), .comment(let index, _): comments.rows[index].comment.id
     case .title, .byline, .body, .blank, .commentsHeading, .unread: nil
     }
   }
@@ -12,7 +12,7 @@ extension OpenPost {
 
 extension Painter {
   mutating func paint(_ open: OpenPost) {
-    let areas = session.postFrame(fieldHeight: open.fieldHeight)
+    let areas = session.postFrame(fieldHeight: open.line.height)
     if open.post == nil {
       paintMissing(open, in: areas.text)
     } else {
@@ -27,10 +27,10 @@ extension Painter {
   }
 
   private mutating func paintLines(of open: OpenPost, in areas: PostFrame) {
-    let selected = open.selectedIndex.map { open.layout.range(of: $0) }
+    let selected = open.selectedIndex.map { open.view.layout.range(of: $0) }
     if selected == nil { screen.cursor = areas.border.origin }
-    let range = open.visibleRange
-    for (offset, line) in open.layout.lines(in: range).enumerated() {
+    let range = open.view.visibleRange
+    for (offset, line) in open.view.layout.lines(in: range).enumerated() {
       let row = areas.text.line(offset)
       guard !row.isEmpty else { break }
       hits.add(.row(offset, of: OpenPost.self), at: row)
@@ -70,9 +70,9 @@ extension Painter {
     case .unread:
       paintRule("new since you were here", style: theme.notice, in: row)
     case .commentHeading(let index):
-      paintHeading(open.rows[index], of: open, isSelected: isSelected, in: row)
+      paintHeading(open.comments.rows[index], of: open, isSelected: isSelected, in: row)
     case .comment(let index, let text):
-      let indent = open.layout.indent(of: open.rows[index].depth)
+      let indent = open.view.layout.indent(of: open.comments.rows[index].depth)
       let position = Position(row: row.row, column: row.column + 2 + indent)
       paint(text, at: position, in: row)
     }
@@ -127,7 +127,7 @@ extension Painter {
     in row: Rect
   ) {
     let comment = shown.comment
-    var indent = open.layout.indent(of: shown.depth)
+    var indent = open.view.layout.indent(of: shown.depth)
     if indent > 0 {
       let mark: SafeText = isASCII ? "`" : "└"
       let position = Position(row: row.row, column: row.column + indent - 2)
@@ -153,7 +153,7 @@ extension Painter {
       screen.put(sign, at: position, style: delivery.style(theme), clip: row)
       indent += sign.width + 1
     }
-    if open.muted.contains(comment.uid) {
+    if open.comments.muted.contains(comment.uid) {
       let position = Position(row: row.row, column: row.column + indent)
       indent += screen.put("muted ", at: position, style: theme.dim, clip: row)
     }
@@ -225,19 +225,19 @@ extension Painter {
     if let comments = session.reading.comments[post.id] { preview.update(comments: comments) }
     hits.add(.post(post.id), at: room)
     let cursor = screen.cursor
-    for (offset, line) in preview.layout.lines(in: preview.visibleRange).enumerated() {
+    for (offset, line) in preview.view.layout.lines(in: preview.view.visibleRange).enumerated() {
       paint(line, of: preview, isSelected: false, in: room.line(offset))
     }
     screen.cursor = cursor
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
-    guard let count = open.commentCount else { return "Loading comments" + glyphs.ellipsis }
+    guard let count = open.comments.count else { return "Loading comments" + glyphs.ellipsis }
     let isPreview = model.openPost == nil
     if isPreview, session.commentCount(on: open.id)?.isAtLeast == true {
       return "The newest " + SafeText(count) + " comments"
     }
-    if open.hasEarlier {
+    if open.comments.hasEarlier {
       let key = session.keys.keyText(for: "earlier", in: .post)
       let way: SafeText = key.map { "; " + $0 + " shows earlier ones" } ?? .empty
       return "The newest " + SafeText(count) + " comments" + way
@@ -280,22 +280,22 @@ extension Painter {
       screen.put(text, at: position, style: theme.notice, clip: areas.rule)
     }
     let mark: SafeText = isASCII ? ">" : "›"
-    let style = open.isWriting ? theme.selectedBorder : theme.dim
+    let style = open.line.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)
     let key = session.keys.key(for: .comment, in: .post).map(\.description) ?? ""
     let prompt = prompt(of: open)
-    let hint = SafeText(untrusted: open.isWriting ? prompt : "\(key) writes a comment")
-    let isFocused = open.isWriting && model.context == .comment
+    let hint = SafeText(untrusted: open.line.isWriting ? prompt : "\(key) writes a comment")
+    let isFocused = open.line.isWriting && model.context == .comment
     hits.add(.field(of: OpenPost.self), at: areas.prompt)
     hits.add(.field(of: OpenPost.self), at: areas.field)
-    open.field.draw(
+    open.line.field.draw(
       on: &screen,
       in: areas.field,
-      style: open.isWriting ? theme.text : theme.dim,
+      style: open.line.isWriting ? theme.text : theme.dim,
       placeholder: hint,
       isFocused: isFocused
     )
-    if let answered = open.answered, !areas.rule.isEmpty {
+    if let answered = open.line.answered, !areas.rule.isEmpty {
       let name = session.shownName(of: answered.uid, named: answered.author)
       let room = areas.rule.inset(rows: 0, columns: 2)
       screen.put(" To " + name + " ", at: room.origin, style: theme.notice, clip: room)
@@ -304,8 +304,8 @@ extension Painter {
 
   /// The placeholder of the comment line.
   private func prompt(of open: OpenPost) -> String {
-    if open.editing != nil { return "Your changed comment" }
-    guard let answered = open.answered else { return "Your comment" }
+    if open.line.editing != nil { return "Your changed comment" }
+    guard let answered = open.line.answered else { return "Your comment" }
     return "Your answer to \(session.name(of: answered.uid, named: answered.author))"
   }
 }

@@ -6,34 +6,36 @@ extension OpenPost: AppScreen {
 
   /// Selects the comment on the line that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
-    model.openPost?.isWriting = false
+    model.openPost?.line.isWriting = false
     model.openPost?.select(lineInView: row)
     return []
   }
 
-  func context(in session: Session) -> Context { isWriting ? .comment : .post }
+  func context(in session: Session) -> Context { line.isWriting ? .comment : .post }
 
   mutating func complete(_ input: Completer.Input, session: inout Session) -> [Effect]? {
-    guard isWriting, let outcome = completer.handle(input, in: &field) else { return nil }
+    guard line.isWriting,
+      let outcome = line.completer.handle(input, in: &line.field)
+    else { return nil }
     guard outcome == .changed else { return [] }
     resize(in: session)
     return session.tellTyping(on: self)
   }
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
-    guard isWriting else { return .ignored }
-    let before = field
-    let outcome = field.handle(key)
-    if let kind = completer.follow(key, in: field) {
-      completer.offer(session.completions(of: kind, on: self))
+    guard line.isWriting else { return .ignored }
+    let before = line.field
+    let outcome = line.field.handle(key)
+    if let kind = line.completer.follow(key, in: line.field) {
+      line.completer.offer(session.completions(of: kind, on: self))
     }
     switch outcome {
     case .changed:
-      session.noteCut(key, from: before.count, to: field.count, limit: field.limit)
+      session.noteCut(key, from: before.count, to: line.field.count, limit: before.limit)
       resize(in: session)
       return .taken(session.tellTyping(on: self))
     case .ignored: scrollWhileWriting(key)
-    case .moved: if field == before { scrollWhileWriting(key) }
+    case .moved: if line.field == before { scrollWhileWriting(key) }
     case .submitted: break
     }
     return .taken([])
@@ -48,8 +50,8 @@ extension OpenPost: AppScreen {
   }
 
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {
-    isWriting = true
-    self.field.moveCursor(to: offset)
+    line.isWriting = true
+    line.field.moveCursor(to: offset)
   }
 
   /// In the split view, the list scrolls when the pointer is over it.
@@ -70,8 +72,8 @@ extension OpenPost: AppScreen {
 
   mutating func resize(in session: Session) {
     let limit = session.fieldLimit
-    resizeField(width: session.postFrame.field.width, limit: limit)
-    let room = session.postFrame(fieldHeight: fieldHeight).text.size
+    line.resize(width: session.postFrame.field.width, limit: limit)
+    let room = session.postFrame(fieldHeight: line.height).text.size
     resize(text: room, source: session.sourceView)
   }
 
@@ -90,7 +92,7 @@ extension OpenPost: AppScreen {
   }
 
   func drawOverlay(on painter: inout Painter) {
-    if isWriting { painter.paint(completer) }
+    if line.isWriting { painter.paint(line.completer) }
   }
 }
 
@@ -177,7 +179,7 @@ extension Model {
   /// Returns to the list; an unsent comment is kept with the post.
   mutating func closePost() -> [Effect] {
     guard let open = openPost else { return [] }
-    if open.hasDraft { session.writing.unsent.keep(open.draft, on: open.id) }
+    if open.line.hasDraft { session.writing.unsent.keep(open.line.draft, on: open.id) }
     let effects = session.reading.company.endTyping() + markOpenPostRead()
     openPost = nil
     relayout()
@@ -189,15 +191,14 @@ extension Model {
   /// Whether there is a post to comment on, or otherwise a draft to continue.
   var isCommentingPossible: Bool {
     guard let open = openPost, open.isGone else { return true }
-    return !open.field.isEmpty || !session.writing.unsent.posts.isEmpty
+    return !open.line.field.isEmpty || !session.writing.unsent.posts.isEmpty
   }
 
   /// Begins a comment; on a post that was deleted, opens the saved draft of a post instead.
   mutating func beginComment() -> [Effect] {
     guard let open = openPost, open.isGone, !session.writing.unsent.posts.isEmpty else {
-      if openPost?.field.isEmpty == true { openPost?.answered = nil }
       session.warnWithoutAccount()
-      openPost?.isWriting = true
+      openPost?.line.begin()
       return []
     }
     return openComposer()
@@ -207,49 +208,47 @@ extension Model {
   var reasonAgainstComment: DisabledReason? {
     guard let open = openPost else { return .nothingThere }
     if open.isGone { return Self.goneReason }
-    guard !open.field.text.isBlank else {
+    guard !open.line.field.text.isBlank else {
       return .failure("A comment cannot be empty; Esc goes back")
     }
-    return BlogBounds.problem(comment: open.field.text).map { .failure($0.description) }
+    return BlogBounds.problem(comment: open.line.field.text).map { .failure($0.description) }
   }
 
   mutating func sendComment() -> [Effect] {
     guard let open = openPost else { return [] }
-    let text = open.field.text
+    let text = open.line.field.text
     let next = session.writing.unsent.takeLast(on: open.id)
-    openPost?.take(next)
-    openPost?.isWriting = false
+    openPost?.line.take(next)
+    openPost?.line.isWriting = false
     relayout()
     let effects = session.reading.company.endTyping()
-    if let edited = open.editing {
+    if let edited = open.line.editing {
       return effects + session.sendEdit(of: edited, on: open.id, text: text)
     }
-    return effects + [.write(.comment(open.id, text: text, answering: open.answered))]
+    return effects + [.write(.comment(open.id, text: text, answering: open.line.answered))]
   }
 
   /// Begins to answer the selected comment, or to comment on the post.
   mutating func beginAnswer() {
     let selected = openPost?.selectedComment
-    if openPost?.editing == nil { openPost?.answered = selected }
     session.warnWithoutAccount()
-    openPost?.isWriting = true
+    openPost?.line.begin(answering: selected)
   }
 
   /// Replaces the comment by the text from the external editor.
   mutating func takeEdited(_ text: String) {
-    guard openPost?.isWriting == true else { return }
-    openPost?.field.setText(text)
+    guard openPost?.line.isWriting == true else { return }
+    openPost?.line.field.setText(text)
     relayout()
   }
 
   /// Returns to reading; a half-edited comment stays in the line.
   mutating func leaveComment() -> [Effect] {
-    openPost?.isWriting = false
-    if let open = openPost, open.editing?.text == open.field.text {
+    if let open = openPost, open.line.editing?.text == open.line.field.text {
       let next = session.writing.unsent.takeLast(on: open.id)
-      openPost?.take(next)
+      openPost?.line.take(next)
     }
-    if openPost?.field.isEmpty == true { openPost?.answered = nil }
+    openPost?.line.leave()
     relayout()
     return session.reading.company.endTyping()
   }
@@ -319,7 +318,7 @@ extension Session {
   /// Tells others that the user is typing, at a limited rate.
   mutating func tellTyping(on open: OpenPost) -> [Effect] {
     guard settings.isOn(.sendTyping) else { return [] }
-    guard open.isWriting, open.editing == nil, !open.field.text.isBlank else {
+    guard open.line.isWriting, open.line.editing == nil, !open.line.field.text.isBlank else {
       return reading.company.endTyping()
     }
     return reading.company.type(on: open.id, at: now)
@@ -384,7 +383,7 @@ enum PostActions {
       keys: ["<"],
       in: [.post],
       help: "show more of many comments: those before the first",
-      unless: { $0.openPost?.hasEarlier == true ? nil : .note("All comments are here") },
+      unless: { $0.openPost?.comments.hasEarlier == true ? nil : .note("All comments are here") },
       perform: { model in
         model.session.message = .note("Loading earlier comments")
         return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
@@ -425,7 +424,7 @@ enum CommentActions {
       help: "a new line",
       hint: .init("new line", rank: 4),
       change: { model in
-        _ = model.openPost?.field.handle(.enter)
+        _ = model.openPost?.line.field.handle(.enter)
         model.relayout()
       }
     ),
