@@ -17,6 +17,7 @@ final class BenchmarkCluster {
     _ count: Int,
     leading databases: [String],
     redirects: Bool = false,
+    followClients: Int = 0,
     at shared: SharedPostgres,
     in environment: BenchmarkEnvironment
   ) throws {
@@ -25,7 +26,12 @@ final class BenchmarkCluster {
     let stores = PostgresTreeStores(at: PostgresAddress(store))
     for name in databases { _ = try stores.create(name) }
     servers = try (0..<count).map { _ in
-      try OpenServer(in: environment, store: store, redirects: redirects)
+      try OpenServer(
+        in: environment,
+        store: store,
+        redirects: redirects,
+        followClients: followClients
+      )
     }
     for (number, name) in databases.enumerated() {
       // A server opens a database when a request arrives and no other server leads it; then the

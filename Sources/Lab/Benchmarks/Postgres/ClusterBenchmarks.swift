@@ -13,6 +13,93 @@ struct ClusterBenchmarks {
 
   var all: [Benchmark] {
     [true, false].flatMap { [put(redirects: $0), firstValue(redirects: $0)] } + [spread]
+      + [2, 3].flatMap { servers in
+        [true, false].flatMap { follows in
+          LeaderFigure.allCases.map { fanOut(over: servers, follows: follows, $0) }
+        }
+      }
+  }
+
+  // MARK: Listeners of several servers
+
+  /// What is measured of writes that many listeners hear of.
+  private enum LeaderFigure: String, CaseIterable {
+    /// What all of them are told in a second, and how long after the write was sent.
+    case rate = "listeners"
+    /// The processor time of the leader for each message that a listener receives.
+    case leader = "listeners-leader"
+  }
+
+  private static let listeners = 240
+
+  /// One write after the other at the leader, to listeners of all servers.
+  ///
+  /// - Parameters:
+  ///   - servers: How many there are.
+  ///   - follows: Whether the others answer from copies, rather than forward.
+  ///   - figure: What is measured.
+  /// - Returns: The benchmark, beside one server that all listeners have reached.
+  private func fanOut(over servers: Int, follows: Bool, _ figure: LeaderFigure) -> Benchmark {
+    let postgres = SharedPostgres(in: environment)
+    return Benchmark(
+      "postgres/\(figure.rawValue)/\(follows ? "followed" : "forwarded")/\(servers)",
+      against: Yardstick(
+        "one server",
+        prepare: { try fanOut(over: 1, follows: false, figure, at: postgres) }
+      ),
+      prepare: { try fanOut(over: servers, follows: follows, figure, at: postgres) }
+    )
+  }
+
+  private func fanOut(
+    over servers: Int,
+    follows: Bool,
+    _ figure: LeaderFigure,
+    at postgres: SharedPostgres
+  ) throws -> Benchmark.Pass {
+    let cluster = try BenchmarkCluster(
+      servers,
+      leading: ["hearth"],
+      followClients: follows ? 1 : 0,
+      at: postgres,
+      in: environment
+    )
+    let leader = cluster.servers[0]
+    let writer = try WaitingConnection(port: leader.port)
+    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: false)
+    var json = JSONWriter()
+    post.write(to: &json)
+    let target = "/posts/\(SamplePosts.key(0).text).json?ns=hearth"
+    guard try writer.request("PUT", at: target, body: json.text).status == 200 else {
+      throw LoadError("the post could not be written")
+    }
+    let generator = LoadGenerator()
+    let opening = [Exchange(BlogWire.upgrade(to: "hearth"))]
+    let author = try generator.connect(to: try leader.target(), [opening])
+    let puts = try [true, false].map {
+      try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
+    }
+    let publisher = RequestLanes(author, sending: [puts])
+    let all = try generator.join(
+      try cluster.servers.map { server in
+        let one = opening + [Exchange(BlogWire.listen(to: 0), answers: 2)]
+        let count = Self.listeners / servers
+        let connections = try generator.connect(
+          to: try server.target(),
+          [[Exchange]](repeating: one, count: count)
+        )
+        if follows, server.port != leader.port { try server.waitForCopy(listenedToBy: count) }
+        return connections
+      }
+    )
+    return {
+      let before = leader.processorTime
+      let told = try generator.fanOut(publisher, to: all, depth: 1, for: .seconds(2))
+      defer { withExtendedLifetime(cluster) {} }
+      guard figure == .leader else { return told }
+      // With what is told before the figure is counted.
+      return .time(leader.processorTime - before, operations: Int(told.value * 2.2))
+    }
   }
 
   // MARK: Clients of another server

@@ -18,11 +18,13 @@ final class OpenServer {
   ///   - environment: Provides the program, and a directory for its files.
   ///   - store: The address of a PostgreSQL for its databases; nil for SQLite in the directory.
   ///   - redirects: Whether it sends clients to the server that leads their database.
+  ///   - followClients: The number of clients from which it follows a database; 0 means never.
   /// - Throws: ``LoadError`` when it does not start.
   init(
     in environment: BenchmarkEnvironment,
     store: String? = nil,
-    redirects: Bool = false
+    redirects: Bool = false,
+    followClients: Int = 0
   ) throws {
     folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
@@ -35,7 +37,7 @@ final class OpenServer {
       arguments: [
         "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--rules", rules, "--limit",
         "writes-per-second=1000000", "--limit",
-        "write-burst=1000000",
+        "write-burst=1000000", "--limit", "follow-clients=\(followClients)",
       ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder.path)/data"])
         + (redirects ? ["--redirect"] : []),
       in: folder
@@ -53,6 +55,30 @@ final class OpenServer {
   func open(_ database: String) throws -> Bool {
     try WaitingConnection(to: SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket"))
       .request("PUT", at: "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
+  }
+
+  /// Waits until the server answers so many listeners from its copy of the default database.
+  ///
+  /// - Throws: ``LoadError`` when it does not.
+  func waitForCopy(listenedToBy count: Int) throws {
+    let socket = try SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket")
+    for _ in 0..<200 {
+      let body = try WaitingConnection(to: socket).request("GET", at: "/.info/metrics.json").body
+      let copy = try JSONParser.parse(body)["copies"]?["hearth"]
+      if copy?["listens"]?.integer == Int64(count) { return }
+      usleep(50_000)
+    }
+    throw LoadError("port \(port) does not follow the database")
+  }
+
+  /// The processor time of the server so far, to a system tick.
+  var processorTime: Duration {
+    let text = (try? String(contentsOfFile: "/proc/\(program.id)/stat", encoding: .utf8)) ?? ""
+    let fields = text.split(separator: " ")
+    guard fields.count > 14, let user = Int(fields[13]), let system = Int(fields[14]) else {
+      return .zero
+    }
+    return .seconds(user + system) / sysconf(Int32(_SC_CLK_TCK))
   }
 
   /// The address for connections.

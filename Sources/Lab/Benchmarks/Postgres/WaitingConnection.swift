@@ -10,6 +10,7 @@ final class WaitingConnection {
     let status: Int
     /// The address that the request is redirected to.
     let location: String?
+    let body: [UInt8]
   }
 
   private let descriptor: Int32
@@ -77,8 +78,9 @@ final class WaitingConnection {
       let length = field("content-length").flatMap({ Int($0) })
     else { throw LoadError("not an answer with a length: \(head)") }
     while received.count < length { try receive() }
+    let bytes = Array(received.prefix(length))
     received.removeFirst(length)
-    return Response(status: status, location: field("location"))
+    return Response(status: status, location: field("location"), body: bytes)
   }
 
   /// Waits for the head of a response.

@@ -215,22 +215,25 @@ enum Dialect {
     _ bytes: UnsafeRawBufferPointer,
     at offset: Int
   ) throws(LoadError) -> Answer? {
-    let rest = bytes.count - offset
+    var begin = offset
+    // A server pings connections that have been idle while others were measured.
+    while bytes.count - begin >= 2, bytes[begin] == 0x89 { begin += 2 + Int(bytes[begin + 1]) }
+    let rest = bytes.count - begin
     guard rest >= 2 else { return nil }
-    guard bytes[offset] == 0x81 else {
-      throw LoadError("a frame that begins with \(bytes[offset]) instead of a text")
+    guard bytes[begin] == 0x81 else {
+      throw LoadError("a frame that begins with \(bytes[begin]) instead of a text")
     }
     var header = 2
-    var length = Int(bytes[offset + 1])
+    var length = Int(bytes[begin + 1])
     if length >= 126 {
       let count = length == 126 ? 2 : 8
       guard rest >= 2 + count else { return nil }
       length = 0
-      for index in 0..<count { length = length << 8 | Int(bytes[offset + 2 + index]) }
+      for index in 0..<count { length = length << 8 | Int(bytes[begin + 2 + index]) }
       header += count
     }
     guard rest >= header + length else { return nil }
-    return Answer(length: header + length, start: offset + header)
+    return Answer(length: begin - offset + header + length, start: begin + header)
   }
 
   // MARK: Redis
