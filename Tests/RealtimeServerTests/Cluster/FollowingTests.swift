@@ -198,6 +198,24 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("A database that cannot be read is forwarded as before, and not read for every client")
+  func unreadable() async throws {
+    let cluster = try await TestCluster(followClients: 1)
+    let follower = try #require(try await cluster.leader().others.first)
+    follower.store.damage()
+    for number in 0..<8 {
+      let client = try await client(cluster, follower)
+      client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
+      #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+      client.send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/n","q":{}}}}"#)
+      #expect(try await client.next().contains(#""d":\#(number)}"#))
+    }
+    #expect(follower.hasLogged("the storage cannot be read"))
+    // Once, or a few times more on a machine that takes a minute for this.
+    #expect(follower.store.readings < 4)
+    await cluster.stop()
+  }
+
   @Test("A commit that is left out, or does not fit, ends the copy instead of spoiling it")
   func gaps() throws {
     var hub = TreeHub(stored: StoredTree(root: .empty, revision: 4))

@@ -166,7 +166,7 @@ private struct FencedStore: TreeStore {
 }
 
 /// An in-memory database, for which tools can only check existence and load the data.
-private struct MemoryDatabase: StoredDatabase {
+struct MemoryDatabase: StoredDatabase {
   let store: (any TreeStore)?
 
   private static let reason = "a database in memory has no files"

@@ -208,6 +208,7 @@ final class CuttableStore: ClusterStore {
   private let isStuck = NIOLockedValueBox(false)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
+  private let read = NIOLockedValueBox(0)
   private let answered = NIOLockedValueBox(0)
 
   /// The number of announcements that were answered.
@@ -227,6 +228,9 @@ final class CuttableStore: ClusterStore {
   /// The data of all databases can no longer be read, or can be again.
   func damage(_ isSo: Bool = true) { isDamaged.withLockedValue { $0 = isSo } }
 
+  /// How often a database was read without a lease.
+  var readings: Int { read.withLockedValue { $0 } }
+
   /// How often a database was opened.
   var openings: Int { opened.withLockedValue { $0 } }
 
@@ -237,7 +241,11 @@ final class CuttableStore: ClusterStore {
 
   func names() throws -> [String] { try reach().names() }
   func create(_ name: String) throws -> Bool { try reach().create(name) }
-  func database(_ name: String) -> any StoredDatabase { storage.database(name) }
+  func database(_ name: String) -> any StoredDatabase {
+    read.withLockedValue { $0 += 1 }
+    return isDamaged.withLockedValue { $0 } ? MemoryDatabase(store: nil) : storage.database(name)
+  }
+
   func view() throws -> ClusterView { try reach().view() }
 
   func open(_ name: String) throws -> (any TreeStore)? {

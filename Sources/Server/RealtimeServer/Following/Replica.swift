@@ -26,6 +26,8 @@ final class Replica: LinkReceiver {
 
   /// The most that the leader may tell while the storage is being read, in bytes.
   private static let mostKept = 64 * 1_024 * 1_024
+  /// How long a database is not followed again that could not be.
+  static let rest = TimeAmount.seconds(15)
   /// How often it is checked whether any client still needs the copy.
   private static let interval = TimeAmount.seconds(30)
 
@@ -35,7 +37,7 @@ final class Replica: LinkReceiver {
   private let storage: any StoredDatabases
   private let context: ServerContext
   private let logger: Logger
-  private let onEnd: () -> Void
+  private let onEnd: (_ isFault: Bool) -> Void
   private var phase = Phase.asking
   private var exchange = 0
   /// Who waits for the leader to confirm a mark, in the order of the marks.
@@ -53,13 +55,14 @@ final class Replica: LinkReceiver {
   ///   - link: The link to the server that leads it.
   ///   - storage: The storage that both servers share.
   ///   - context: The context of this server.
-  ///   - onEnd: Called once, when the copy is no longer kept up to date.
+  ///   - onEnd: Called once, when the copy is no longer kept up to date: whether because it could
+  ///     not be, rather than because another server leads or no client needs it.
   init(
     of name: String,
     over link: ForwardingLink,
     storage: any StoredDatabases,
     context: ServerContext,
-    onEnd: @escaping () -> Void
+    onEnd: @escaping (_ isFault: Bool) -> Void
   ) {
     self.name = name
     self.link = link
@@ -124,7 +127,7 @@ final class Replica: LinkReceiver {
 
   func receive(_ bytes: [UInt8]) {
     guard let message = FollowerMessage(bytes) else {
-      return end(because: "the leader spoke otherwise")
+      return end(because: "the leader spoke otherwise", isFault: true)
     }
     switch (message, phase) {
     case (.mark(let number), _): reached(number)
@@ -134,7 +137,10 @@ final class Replica: LinkReceiver {
     case (.commits, .reading(let start, var told, let length)),
       (.rules, .reading(let start, var told, let length)):
       guard length + bytes.count <= Self.mostKept else {
-        return end(because: "more was written than can be kept while the data is read")
+        return end(
+          because: "more was written than can be kept while the data is read",
+          isFault: true
+        )
       }
       phase = .asking
       told.append(message)
@@ -170,8 +176,9 @@ final class Replica: LinkReceiver {
         begin(opened.stored, thread: opened.thread, told)
       case .success(let opened):
         _ = opened?.thread.close()
-        end(because: "the storage lacks what the leader has stored")
-      case .failure(let error): end(because: "the storage cannot be read: \(error)")
+        end(because: "the storage lacks what the leader has stored", isFault: true)
+      case .failure(let error):
+        end(because: "the storage cannot be read: \(error)", isFault: true)
       }
     }
   }
@@ -203,7 +210,7 @@ final class Replica: LinkReceiver {
     switch message {
     case .commits(let commits):
       guard core.follow(commits) else {
-        return end(because: "the leader has left out a commit")
+        return end(because: "the leader has left out a commit", isFault: true)
       }
     case .rules(let source): core.follow(rules: source)
     case .beginning, .mark: break
@@ -213,14 +220,18 @@ final class Replica: LinkReceiver {
   // MARK: Ending
 
   /// Ends the copy; its clients connect again.
-  func end(because reason: String) {
+  ///
+  /// - Parameters:
+  ///   - reason: Why, for the log and for clients.
+  ///   - isFault: Whether it could not be kept up to date.
+  func end(because reason: String, isFault: Bool = false) {
     if case .ended = phase { return }
     let core = core
     phase = .ended
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
-    onEnd()
+    onEnd(isFault)
     let unconfirmed = waiting
     waiting.removeAll()
     for (_, body) in unconfirmed { body(false) }

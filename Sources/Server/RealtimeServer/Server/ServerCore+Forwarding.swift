@@ -36,11 +36,14 @@ extension ServerCore {
   /// Follows a database as soon as enough clients of it are forwarded; the next ones read here.
   private func considerFollowing(_ name: String, over link: ForwardingLink) {
     let least = options.limits.followClients
-    guard let storage, replicas[name] == nil, least > 0, link.clientCount(of: name) >= least else {
-      return
-    }
+    guard let storage, replicas[name] == nil, least > 0, link.clientCount(of: name) >= least,
+      unfollowed[name].map({ $0 < .now() }) ?? true
+    else { return }
     replicas[name] = Replica(of: name, over: link, storage: storage, context: context) {
-      [weak self] in self?.replicas[name] = nil
+      [weak self] isFault in
+      self?.replicas[name] = nil
+      // What could not be read once takes as long to fail again.
+      self?.unfollowed[name] = isFault ? .now() + Replica.rest : nil
     }
   }
 

@@ -39,6 +39,8 @@ final class ServerCore {
   var forwarded: [ForwardedClients] = []
   /// The copies of databases that other servers lead.
   var replicas: [String: Replica] = [:]
+  /// Until when databases are not followed again that could not be.
+  var unfollowed: [String: NIODeadline] = [:]
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]
   /// The same by network; nil stands for this machine.
