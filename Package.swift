@@ -275,12 +275,13 @@ let package = Package(
         product("NIOPosix", "swift-nio"),
       ]
     ),
+    .systemLibrary(name: "CEpoll", path: "Sources/Lab/CEpoll"),
     program(
       "Benchmarks",
       in: "Lab",
       [
-        "BlogModel", "BlogTUI", "HearthLab", "PostgresStorage", "RealtimeCore", "RealtimeDatabase",
-        "RealtimeServer", "RealtimeTransport",
+        "BlogModel", "BlogTUI", "CEpoll", "HearthLab", "PostgresStorage", "RealtimeCore",
+        "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),

@@ -15,6 +15,7 @@ struct PurityTests {
 
   /// The only folders that may import a module.
   private static let owners: [String: [String]] = [
+    "CEpoll": ["Lab/Benchmarks/"],
     "CNcurses": ["App/BlogTUI/Ncurses/"],
     "CPostgres": ["Server/PostgresStorage/Connection/"],
     "TOMLKit": ["App/BlogTUI/Configuration/"],

@@ -73,28 +73,22 @@ struct ClusterBenchmarks {
     guard try writer.request("PUT", at: target, body: json.text).status == 200 else {
       throw LoadError("the post could not be written")
     }
-    let generator = LoadGenerator()
     let opening = [Exchange(BlogWire.upgrade(to: "hearth"))]
-    let author = try generator.connect(to: try leader.target(), [opening])
+    let author = try leader.target().connect([opening])
     let puts = try [true, false].map {
       try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
     }
     let publisher = RequestLanes(author, sending: [puts])
-    let all = try generator.join(
-      try cluster.servers.map { server in
-        let one = opening + [Exchange(BlogWire.listen(to: 0), answers: 2)]
-        let count = Self.listeners / servers
-        let connections = try generator.connect(
-          to: try server.target(),
-          [[Exchange]](repeating: one, count: count)
-        )
-        if follows, server.port != leader.port { try server.waitForCopy(listenedToBy: count) }
-        return connections
-      }
-    )
+    let all = try cluster.servers.flatMap { server in
+      let one = opening + [Exchange(BlogWire.listen(to: 0), answers: 2)]
+      let count = Self.listeners / servers
+      let connections = try server.target().connect([[Exchange]](repeating: one, count: count))
+      if follows, server.port != leader.port { try server.waitForCopy(listenedToBy: count) }
+      return connections
+    }
     return {
       let before = leader.processorTime
-      let told = try generator.fanOut(publisher, to: all, depth: 1, for: .seconds(2))
+      let told = try FanOut(from: publisher, to: all, depth: 1).run(for: .seconds(2))
       defer { withExtendedLifetime(cluster) {} }
       guard figure == .leader else { return told }
       // With what is told before the figure is counted.
@@ -235,19 +229,16 @@ struct ClusterBenchmarks {
   private func spread(over servers: Int, at postgres: SharedPostgres) throws -> Benchmark.Pass {
     let names = (0..<Self.databases).map { "base-\($0)" }
     let cluster = try BenchmarkCluster(servers, leading: names, at: postgres, in: environment)
-    let generator = LoadGenerator()
     let users = 0..<Self.connections
-    let connections = try names.enumerated().map { number, name in
-      try generator.connect(
-        to: try cluster.servers[number % servers].target(),
-        users.map { _ in [Exchange(BlogWire.upgrade(to: name))] }
-      )
+    let connections = try names.enumerated().flatMap { number, name in
+      try cluster.servers[number % servers].target()
+        .connect(users.map { _ in [Exchange(BlogWire.upgrade(to: name))] })
     }
     let puts = try names.flatMap { _ in try users.map(PutBenchmarks.puts(of:)) }
-    let lanes = RequestLanes(try generator.join(connections), sending: puts)
+    let lanes = RequestLanes(connections, sending: puts)
     return {
       defer { withExtendedLifetime(cluster) {} }
-      return try generator.run(lanes, depth: 1, for: .seconds(1))
+      return try ClosedLoop(lanes, depth: 1).run(for: .seconds(1))
     }
   }
 }

@@ -1,11 +1,10 @@
 import HearthLab
-import NIOCore
 import PostgresStorage
 import RealtimeServer
 
 /// The cost of storing in PostgreSQL instead of SQLite, on the same disk.
 struct PostgresBenchmarks {
-  private static let duration = TimeAmount.seconds(1)
+  private static let duration = Duration.seconds(1)
 
   let environment: BenchmarkEnvironment
 
@@ -26,16 +25,12 @@ struct PostgresBenchmarks {
 
   private func puts(_ count: Int, to postgres: PostgresServer?) throws -> Benchmark.Pass {
     let server = try OpenServer(in: environment, store: try postgres?.makeDatabase())
-    let generator = LoadGenerator()
     let users = 0..<count
-    let connections = try generator.connect(
-      to: try server.target(),
-      users.map { _ in [Exchange(BlogWire.upgrade)] }
-    )
+    let connections = try server.target().connect(users.map { _ in [Exchange(BlogWire.upgrade)] })
     let lanes = RequestLanes(connections, sending: try users.map(PutBenchmarks.puts(of:)))
     return {
       defer { withExtendedLifetime((server, postgres)) {} }
-      return try generator.run(lanes, depth: 1, for: Self.duration)
+      return try ClosedLoop(lanes, depth: 1).run(for: Self.duration)
     }
   }
 
@@ -53,16 +48,12 @@ struct PostgresBenchmarks {
 
   private func fanOut(to count: Int, by postgres: PostgresServer?) throws -> Benchmark.Pass {
     let server = try OpenServer(in: environment, store: try postgres?.makeDatabase())
-    let generator = LoadGenerator()
     let puts = try [true, false].map {
       try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
     }
-    let author = try generator.connect(
-      to: try server.target(),
-      [[Exchange(BlogWire.upgrade), Exchange(puts[1])]]
-    )
-    let listeners = try generator.connect(
-      to: try server.target(),
+    let target = try server.target()
+    let author = try target.connect([[Exchange(BlogWire.upgrade), Exchange(puts[1])]])
+    let listeners = try target.connect(
       // The data comes first, then the response.
       (0..<count).map { _ in
         [Exchange(BlogWire.upgrade), Exchange(BlogWire.listen(to: 0), answers: 2)]
@@ -71,7 +62,7 @@ struct PostgresBenchmarks {
     let publisher = RequestLanes(author, sending: [puts])
     return {
       defer { withExtendedLifetime((server, postgres)) {} }
-      return try generator.fanOut(publisher, to: listeners, depth: 1, for: Self.duration)
+      return try FanOut(from: publisher, to: listeners, depth: 1).run(for: Self.duration)
     }
   }
 

@@ -24,21 +24,7 @@ final class WaitingConnection {
 
   /// Connects to an address.
   init(to address: SocketAddress) throws {
-    descriptor = socket(
-      address.protocol.rawValue,
-      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-      0
-    )
-    let isConnected = address.withSockAddr { pointer, size in
-      Glibc.connect(descriptor, pointer, socklen_t(size)) == 0
-    }
-    guard isConnected else { throw LoadError("nobody listens at \(address)") }
-    var isOn: Int32 = 1
-    let size = socklen_t(MemoryLayout<Int32>.size)
-    // A Unix socket does not have this option, and does not need it.
-    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    descriptor = try LoadTarget(address: address, dialect: .webSocket).connectedSocket()
   }
 
   deinit {

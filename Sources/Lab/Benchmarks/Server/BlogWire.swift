@@ -111,9 +111,18 @@ enum RedisWire {
     padded { ["SET", "posts/\(SamplePosts.key(number))", $0] }
   }
 
-  /// Sends a value to all subscribers; as long as a write of the blog.
-  static func publish(_ number: Int) -> ByteBuffer {
-    padded { ["PUBLISH", "posts/\(SamplePosts.key(number))", $0] }
+  /// Stores a value and sends it to all subscribers, in one transaction; each of the two is as long
+  /// as a write of the blog.
+  ///
+  /// Like its answer, the messages leave once the disk has the value.
+  static func setAndPublish(_ number: Int) -> ByteBuffer {
+    var transaction = command(["MULTI"])
+    transaction.writeImmutableBuffer(set(number))
+    transaction.writeImmutableBuffer(
+      padded { ["PUBLISH", "posts/\(SamplePosts.key(number))", $0] }
+    )
+    transaction.writeImmutableBuffer(command(["EXEC"]))
+    return transaction
   }
 
   /// Subscribes to what is published.

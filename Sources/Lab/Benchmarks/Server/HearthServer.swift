@@ -23,11 +23,9 @@ final class HearthServer {
 
   /// Starts a server, fills it, and verifies that its rules are in force.
   ///
-  /// - Parameters:
-  ///   - environment: The programs, and where the server keeps its data.
-  ///   - generator: Fills the server.
+  /// - Parameter environment: The programs, and where the server keeps its data.
   /// - Throws: ``LoadError`` when the server does not do what it should.
-  init(in environment: BenchmarkEnvironment, _ generator: LoadGenerator) throws {
+  init(in environment: BenchmarkEnvironment) throws {
     folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
@@ -49,7 +47,7 @@ final class HearthServer {
     }
     guard let announced else { throw LoadError("hearth serve has announced no port") }
     port = announced
-    try fill(generator)
+    try fill()
   }
 
   /// The memory of the process in bytes.
@@ -76,22 +74,25 @@ final class HearthServer {
     [Exchange(BlogWire.upgrade), Exchange(BlogWire.signIn(as: name(user)))]
   }
 
-  private func fill(_ generator: LoadGenerator) throws {
-    var puts = ByteBuffer()
-    for number in 0..<Self.posts {
-      let user = Self.name(number / Self.postsPerUser)
-      var put = try BlogWire.put(number, by: user, isStarred: false)
-      puts.writeBuffer(&put)
+  private func fill() throws {
+    let users = 0...(Self.posts / Self.postsPerUser)
+    let puts = try users.map { user in
+      let first = Self.firstPost(of: user)
+      let posts = first..<min(first + Self.postsPerUser, Self.posts)
+      var puts = ByteBuffer()
+      for post in posts {
+        puts.writeImmutableBuffer(
+          try BlogWire.put(post, by: Self.name(user), isStarred: false)
+        )
+      }
+      return Exchange(puts, answers: posts.count)
     }
-    let owner = [
-      Exchange(BlogWire.upgrade), Exchange(BlogWire.signInAsOwner),
-      Exchange(puts, answers: Self.posts), Exchange(BlogWire.query),
-    ]
+    let owner =
+      [Exchange(BlogWire.upgrade), Exchange(BlogWire.signInAsOwner)] + puts
+      + [Exchange(BlogWire.query)]
     let others = try BlogWire.put(0, by: Self.name(0), isStarred: true)
     let stranger = Self.opening(as: 1) + [Exchange(others, isForbidden: true)]
-    for opening in [owner, stranger] {
-      try generator.close(try generator.connect(to: try target(.tcp), [opening]))
-    }
+    _ = try target(.tcp).connect([owner, stranger])
   }
 }
 

@@ -18,7 +18,7 @@ struct PutBenchmarks {
     Load(connections: 50, depth: 16),
   ]
 
-  private static let duration = TimeAmount.seconds(1)
+  private static let duration = Duration.seconds(1)
 
   let environment: BenchmarkEnvironment
 
@@ -35,17 +35,14 @@ struct PutBenchmarks {
       .disk(in: environment),
       aims: load.aims,
       prepare: {
-        let generator = LoadGenerator()
-        let server = try HearthServer(in: environment, generator)
+        let server = try HearthServer(in: environment)
         let users = 0..<load.connections
-        let connections = try generator.connect(
-          to: try server.target(transport),
-          users.map(HearthServer.opening(as:))
-        )
+        let connections = try server.target(transport)
+          .connect(users.map(HearthServer.opening(as:)))
         let lanes = RequestLanes(connections, sending: try users.map(Self.puts(of:)))
         return {
           defer { withExtendedLifetime(server) {} }
-          return try generator.run(lanes, depth: load.depth, for: Self.duration)
+          return try ClosedLoop(lanes, depth: load.depth).run(for: Self.duration)
         }
       }
     )
@@ -65,12 +62,8 @@ struct PutBenchmarks {
       "Redis SET",
       prepare: {
         let server = try RedisServer(in: environment)
-        let generator = LoadGenerator()
         let users = 0..<load.connections
-        let connections = try generator.connect(
-          to: try server.target(transport),
-          users.map { _ in [] }
-        )
+        let connections = try server.target(transport).connect(users.map { _ in [] })
         let lanes = RequestLanes(
           connections,
           sending: users.map { user in
@@ -80,17 +73,17 @@ struct PutBenchmarks {
         )
         return {
           defer { withExtendedLifetime(server) {} }
-          return try generator.run(lanes, depth: load.depth, for: Self.duration)
+          return try ClosedLoop(lanes, depth: load.depth).run(for: Self.duration)
         }
       }
     )
   }
 }
 
-/// One client writes a post and many listen to it, compared with Redis `PUBLISH`, which stores
-/// nothing.
+/// One client writes a post and many listen to it, compared with a transaction of Redis that stores
+/// a value and publishes it, and whose messages leave once the disk has it.
 struct FanOutBenchmarks {
-  private static let duration = TimeAmount.seconds(1)
+  private static let duration = Duration.seconds(1)
 
   let environment: BenchmarkEnvironment
 
@@ -112,16 +105,14 @@ struct FanOutBenchmarks {
       against: redis(listeners: listeners, depth: depth, over: transport),
       aims: [.ratio(0.75)],
       prepare: {
-        let generator = LoadGenerator()
-        let server = try HearthServer(in: environment, generator)
+        let server = try HearthServer(in: environment)
         let target = try server.target(transport)
-        let author = try generator.connect(to: target, [HearthServer.opening(as: 0)])
+        let author = try target.connect([HearthServer.opening(as: 0)])
         let puts = try [true, false].map {
           try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
         }
         let publisher = RequestLanes(author, sending: [puts])
-        let all = try generator.connect(
-          to: target,
+        let all = try target.connect(
           (1...listeners).map { user in
             // The data comes first, then the response.
             HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: 0), answers: 2)]
@@ -129,7 +120,7 @@ struct FanOutBenchmarks {
         )
         return {
           defer { withExtendedLifetime(server) {} }
-          return try generator.fanOut(publisher, to: all, depth: depth, for: Self.duration)
+          return try FanOut(from: publisher, to: all, depth: depth).run(for: Self.duration)
         }
       }
     )
@@ -141,22 +132,20 @@ struct FanOutBenchmarks {
     over transport: HearthServer.Transport
   ) -> Yardstick {
     Yardstick(
-      "Redis PUBLISH",
+      "Redis MULTI SET PUBLISH EXEC",
       prepare: {
         let server = try RedisServer(in: environment)
         let target = try server.target(transport)
-        let generator = LoadGenerator()
         let publisher = RequestLanes(
-          try generator.connect(to: target, [[]]),
-          sending: [[RedisWire.publish(0)]]
+          try target.connect([[]]),
+          sending: [[RedisWire.setAndPublish(0)]]
         )
-        let all = try generator.connect(
-          to: target,
+        let all = try target.connect(
           (1...listeners).map { _ in [Exchange(RedisWire.subscribe(to: 0))] }
         )
         return {
           defer { withExtendedLifetime(server) {} }
-          return try generator.fanOut(publisher, to: all, depth: depth, for: Self.duration)
+          return try FanOut(from: publisher, to: all, depth: depth).run(for: Self.duration)
         }
       }
     )
@@ -176,18 +165,16 @@ struct ConnectionBenchmarks {
         against: redis,
         aims: [.atMost(.memory(8 * 1_024))]
       ) {
-        let generator = LoadGenerator()
-        let server = try HearthServer(in: environment, generator)
+        let server = try HearthServer(in: environment)
         let before = server.memory
-        let connections = try generator.connect(
-          to: try server.target(.tcp),
+        let connections = try server.target(.tcp).connect(
           (0..<Self.count).map { user in
             HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: user), answers: 2)]
           }
         )
-        let after = server.memory
-        try generator.close(connections)
-        return .memory(after - before, items: Self.count)
+        return withExtendedLifetime(connections) {
+          .memory(server.memory - before, items: Self.count)
+        }
       }
     ]
   }
@@ -195,15 +182,13 @@ struct ConnectionBenchmarks {
   private var redis: Yardstick {
     Yardstick("Redis with SUBSCRIBE") {
       let server = try RedisServer(in: environment)
-      let generator = LoadGenerator()
       let before = server.memory
-      let connections = try generator.connect(
-        to: try server.target(.tcp),
+      let connections = try server.target(.tcp).connect(
         (0..<Self.count).map { [Exchange(RedisWire.subscribe(to: $0))] }
       )
-      let after = server.memory
-      try generator.close(connections)
-      return .memory(after - before, items: Self.count)
+      return withExtendedLifetime(connections) {
+        .memory(server.memory - before, items: Self.count)
+      }
     }
   }
 }

@@ -1,142 +1,95 @@
+import Glibc
 import NIOCore
 
-/// One connection of a load: sends pre-encoded requests, and counts the responses.
+/// One connection of a load: sends prepared requests, and finds the responses in what arrives.
 ///
-/// State: opening (one exchange after the other) → open. Confined to its event loop.
-final class LoadConnection: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-
-  /// Receives a response: its content, and when the bytes arrived, in nanoseconds.
-  typealias OnAnswer = (UnsafeRawBufferPointer, UInt64) throws -> Void
-
+/// It shares the cores of the server that it measures, so it is as light as a client can be: one
+/// system call sends, one receives, and nothing is decoded.
+final class LoadConnection {
   let dialect: Dialect
-  private var opening: ArraySlice<Exchange>
-  /// The exchange under way, and the number of its responses that are still to come.
-  private var exchange: Exchange?
-  private var awaited = 0
-  private var isUpgraded: Bool
-  private var pending: ByteBuffer?
-  private var context: ChannelHandlerContext?
-  private var isReading = false
-  /// Called once, when the connection is open.
-  var onOpen: () -> Void = {}
-  /// Called for each response after that.
-  var onAnswer: OnAnswer = { _, _ in }
-  /// Called when the connection has become unusable.
-  var onFailure: (any Error) -> Void = { _ in }
+  let descriptor: Int32
+  /// The front of a response whose end is still to come.
+  private var pending: [UInt8] = []
 
-  /// Creates a connection that is open once all exchanges have taken place.
-  init(_ dialect: Dialect, opening: [Exchange]) {
-    self.dialect = dialect
-    self.opening = opening[...]
-    isUpgraded = dialect == .redis
-  }
-
-  /// Sends a request, together with the others of the current read.
-  func send(_ request: ByteBuffer) {
-    guard let context else { return }
-    context.write(NIOAny(request), promise: nil)
-    if !isReading { context.flush() }
-  }
-
-  /// Closes the connection.
-  func close() {
-    onFailure = { _ in }
-    context?.close(promise: nil)
-  }
-
-  // MARK: Channel
-
-  func channelActive(context: ChannelHandlerContext) {
-    self.context = context
-    continueOpening()
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    self.context = nil
-    onFailure(LoadError("the server closed a connection"))
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    onFailure(error)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    isReading = true
-    var bytes = Self.unwrapInboundIn(data)
-    if var earlier = pending {
-      pending = nil
-      earlier.writeBuffer(&bytes)
-      bytes = earlier
-    }
-    do {
-      if !isUpgraded { isUpgraded = try upgrade(&bytes) }
-      guard isUpgraded else {
-        pending = bytes
-        return
+  /// Opens a connection.
+  ///
+  /// - Parameters:
+  ///   - target: The server to connect to.
+  ///   - opening: The exchanges before it counts as open.
+  /// - Throws: ``LoadError`` when the server does not answer as it must.
+  init(to target: LoadTarget, opening: [Exchange]) throws {
+    dialect = target.dialect
+    descriptor = try target.connectedSocket()
+    var room = LoadRoom()
+    for exchange in opening {
+      try send(exchange.request)
+      var awaited = exchange.answers
+      while awaited > 0 {
+        try receive(into: &room, waits: true) { answer in
+          awaited -= 1
+          if dialect.isStatus(answer), dialect.isRefusal(answer) != exchange.isForbidden {
+            throw LoadError("unexpected: \(String(decoding: answer, as: UTF8.self))")
+          }
+        }
       }
-      let now = NIODeadline.now().uptimeNanoseconds
-      let taken = try bytes.withUnsafeReadableBytes { try take($0, at: now) }
-      bytes.moveReaderIndex(forwardBy: taken)
-      if bytes.readableBytes > 0 { pending = bytes }
-    } catch {
-      onFailure(error)
     }
   }
 
-  func channelReadComplete(context: ChannelHandlerContext) {
-    isReading = false
-    context.flush()
+  deinit {
+    close(descriptor)
   }
 
-  // MARK: Reading
-
-  /// Handles the responses that have arrived, and returns how many bytes they took.
-  private func take(_ bytes: UnsafeRawBufferPointer, at now: UInt64) throws -> Int {
-    var offset = 0
-    while let answer = try dialect.answer(in: bytes, at: offset) {
-      let end = offset + answer.length
-      let text = UnsafeRawBufferPointer(rebasing: bytes[answer.start..<end])
-      if awaited > 0 { received(text) } else { try onAnswer(text, now) }
-      offset = end
+  /// Sends requests; all that are under way must fit into the buffers of the system.
+  ///
+  /// - Throws: ``LoadError`` when the server has closed the connection.
+  func send(_ requests: ByteBuffer) throws {
+    let sent = requests.withUnsafeReadableBytes { bytes in
+      Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     }
-    return offset
-  }
-
-  /// Removes the handshake response from the front, once all of it has arrived.
-  private func upgrade(_ bytes: inout ByteBuffer) throws -> Bool {
-    let view = bytes.readableBytesView
-    guard let end = view.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
-    guard view.starts(with: "HTTP/1.1 101".utf8) else {
-      throw LoadError("no WebSocket: \(String(decoding: view.prefix(200), as: UTF8.self))")
+    guard sent == requests.readableBytes else {
+      throw LoadError("the server closed a connection")
     }
-    bytes.moveReaderIndex(to: end.upperBound)
-    return true
   }
 
-  // MARK: Opening
-
-  private func continueOpening() {
-    guard let exchange = opening.popFirst() else {
-      onOpen()
-      onOpen = {}
-      return
+  /// Receives what has arrived, and passes on each complete response.
+  ///
+  /// - Parameters:
+  ///   - room: Takes the bytes; it is shared by all connections.
+  ///   - waits: Whether to wait for the first byte.
+  ///   - body: Receives the content of a response.
+  /// - Throws: The closure's error, or ``LoadError`` when the connection has become unusable.
+  func receive(
+    into room: inout LoadRoom,
+    waits: Bool = false,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let earlier = pending.count
+    try room.bytes.withUnsafeMutableBytes { room in
+      if earlier > 0 { room.copyBytes(from: pending) }
+      let free = UnsafeMutableRawBufferPointer(rebasing: room[earlier...])
+      let count = recv(
+        descriptor,
+        free.baseAddress,
+        free.count,
+        waits ? 0 : Int32(MSG_DONTWAIT)
+      )
+      if count < 0, errno == EAGAIN, !waits { return }
+      guard count > 0 else { throw LoadError("the server closed a connection, or is silent") }
+      let bytes = UnsafeRawBufferPointer(rebasing: room[..<(earlier + count)])
+      var offset = 0
+      while let answer = try dialect.answer(in: bytes, at: offset) {
+        try body(UnsafeRawBufferPointer(rebasing: bytes[answer.start..<offset + answer.length]))
+        offset += answer.length
+      }
+      pending.removeAll(keepingCapacity: true)
+      if offset < bytes.count { pending.append(contentsOf: bytes[offset...]) }
     }
-    self.exchange = exchange
-    awaited = exchange.answers
-    send(exchange.request)
   }
+}
 
-  private func received(_ answer: UnsafeRawBufferPointer) {
-    let text = String(decoding: answer, as: UTF8.self)
-    let isStatus = dialect == .redis || text.contains("\"s\":\"") && text.contains("\"r\":")
-    if isStatus, dialect.isRefusal(answer) != (exchange?.isForbidden == true) {
-      return onFailure(LoadError("unexpected: \(text)"))
-    }
-    awaited -= 1
-    if awaited == 0 { continueOpening() }
-  }
+/// Memory for what a read takes; larger than any response.
+struct LoadRoom {
+  fileprivate var bytes = [UInt8](repeating: 0, count: 1 << 18)
 }
 
 /// A request, and the number of responses that follow it.
@@ -157,6 +110,38 @@ struct Exchange: Sendable {
 struct LoadTarget: Sendable {
   let address: SocketAddress
   let dialect: Dialect
+
+  /// Opens a connection for each list of exchanges, in the same order.
+  ///
+  /// - Throws: The error of the first connection that cannot be opened.
+  func connect(_ openings: [[Exchange]]) throws -> [LoadConnection] {
+    try openings.map { try LoadConnection(to: self, opening: $0) }
+  }
+
+  /// A socket that is connected to the server, and gives up waiting after half a minute.
+  ///
+  /// - Throws: ``LoadError`` when nobody listens.
+  func connectedSocket() throws -> Int32 {
+    let descriptor = socket(
+      address.protocol.rawValue,
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
+      0
+    )
+    let isConnected = address.withSockAddr { pointer, size in
+      Glibc.connect(descriptor, pointer, socklen_t(size)) == 0
+    }
+    guard isConnected else {
+      close(descriptor)
+      throw LoadError("nobody listens at \(address)")
+    }
+    var isOn: Int32 = 1
+    let size = socklen_t(MemoryLayout<Int32>.size)
+    // A Unix socket does not have this option, and does not need it.
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    return descriptor
+  }
 }
 
 /// The protocol of a connection, which determines where a response ends and whether it is a
@@ -194,6 +179,13 @@ enum Dialect {
     }
   }
 
+  /// Whether a response tells the outcome of a request, and is not data that somebody listens to.
+  func isStatus(_ answer: UnsafeRawBufferPointer) -> Bool {
+    guard self == .webSocket else { return true }
+    let text = String(decoding: answer, as: UTF8.self)
+    return text.contains("\"s\":\"") && text.contains("\"r\":")
+  }
+
   // MARK: WebSocket
 
   /// Whether a response has the status `ok`.
@@ -220,6 +212,7 @@ enum Dialect {
     while bytes.count - begin >= 2, bytes[begin] == 0x89 { begin += 2 + Int(bytes[begin + 1]) }
     let rest = bytes.count - begin
     guard rest >= 2 else { return nil }
+    if bytes[begin] == UInt8(ascii: "H") { return try upgrade(bytes, at: offset) }
     guard bytes[begin] == 0x81 else {
       throw LoadError("a frame that begins with \(bytes[begin]) instead of a text")
     }
@@ -234,6 +227,21 @@ enum Dialect {
     }
     guard rest >= header + length else { return nil }
     return Answer(length: begin - offset + header + length, start: begin + header)
+  }
+
+  /// The response to the handshake together with the greeting, once all of both has arrived.
+  private static func upgrade(
+    _ bytes: UnsafeRawBufferPointer,
+    at offset: Int
+  ) throws(LoadError) -> Answer? {
+    let rest = bytes[offset...]
+    guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    guard rest.starts(with: "HTTP/1.1 101".utf8) else {
+      throw LoadError("no WebSocket: \(String(decoding: rest.prefix(200), as: UTF8.self))")
+    }
+    return try frame(bytes, at: end.upperBound).map { greeting in
+      Answer(length: end.upperBound + greeting.length - offset, start: greeting.start)
+    }
   }
 
   // MARK: Redis
