@@ -1,6 +1,7 @@
-import RealtimeCore
 import TestSupport
 import Testing
+
+@testable import RealtimeCore
 
 @Suite("SortedMap")
 struct SortedMapTests {
@@ -142,6 +143,70 @@ struct SortedMapTests {
     #expect(copy.modify(5_000) { $0 } == nil)
     #expect(original.allSatisfy { $0.key == $0.value })
     #expect(copy.allSatisfy { $0.key + 1 == $0.value })
+  }
+
+  @Test("fills its nodes when keys arrive in ascending order")
+  func ascending() {
+    var map = Map()
+    for key in 0..<10_000 { map[key] = key }
+    #expect(Shape(of: map).nodes < 10_000 / 12)
+    #expect(map.map(\.key) == Array(0..<10_000))
+  }
+
+  @Test(
+    "is a valid tree while keys arrive at the end and leave anywhere",
+    arguments: 1...8 as ClosedRange<UInt64>
+  )
+  func ascendingAndRemoved(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var map = Map()
+    var model: [Int: Int] = [:]
+    var next = 0
+    for step in 0..<8_000 {
+      if Int.random(in: 0..<10, using: &random) < ((step / 1_000) % 2 == 0 ? 8 : 2) {
+        next += 1
+        map[next] = step
+        model[next] = step
+      } else {
+        // Mostly at the end, where nodes have fewest entries.
+        let isNearEnd = Bool.random(using: &random)
+        let low = isNearEnd ? max(0, next - 40) : 0
+        let key = Int.random(in: low...next, using: &random)
+        #expect(map.removeValue(forKey: key) == model.removeValue(forKey: key))
+      }
+      if step % 100 == 0 { #expect(Shape(of: map).isValid) }
+    }
+    #expect(Self.isEqual(map, model))
+  }
+
+  /// What the nodes of a map look like.
+  private struct Shape {
+    private(set) var nodes = 0
+    /// Whether all leaves are equally deep, and every node has as many entries and children as it
+    /// may have.
+    private(set) var isValid = true
+    private var depths: Set<Int> = []
+
+    init(of map: Map) {
+      if let root = map.root { visit(root, at: 0) }
+      if depths.count > 1 { isValid = false }
+    }
+
+    private mutating func visit(_ node: SortedMapNode<Int, Int>, at depth: Int) {
+      nodes += 1
+      let below = node.children.reduce(0) { $0 + $1.count }
+      if node.keys.isEmpty || node.keys.count > 15 || node.values.count != node.keys.count
+        || node.count != node.keys.count + below
+      {
+        isValid = false
+      }
+      if node.isLeaf {
+        depths.insert(depth)
+      } else if node.children.count != node.keys.count + 1 {
+        isValid = false
+      }
+      for child in node.children { visit(child, at: depth + 1) }
+    }
   }
 
   @Test("removes entries through the subscript")

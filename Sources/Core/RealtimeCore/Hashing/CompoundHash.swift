@@ -164,18 +164,14 @@ package struct RangeMerge: Sendable, Equatable {
   }
 
   private func applyingChildren(to old: Node, from new: Node, at path: Path) -> Node {
-    var changes: [(key: ChildKey, node: Node)] = []
-    for (key, child) in old.children?.map.map({ ($0.key, $0.value) }) ?? [] {
-      changes.append((key, applied(to: child, from: new[key], at: path.appending(key))))
+    var children: [(key: ChildKey, value: Node)] = []
+    var isChanged = false
+    old.forEachChild(beside: new) { key, child, other in
+      let child = (old: child, new: applied(to: child, from: other, at: path.appending(key)))
+      if child.new != child.old { isChanged = true }
+      children.append((key, child.new))
     }
-    for (key, child) in new.children?.map.map({ ($0.key, $0.value) }) ?? []
-    where !old.hasChild(key) {
-      changes.append((key, applied(to: .empty, from: child, at: path.appending(key))))
-    }
-    var result = old
-    // Removals come last. Otherwise the node could become empty in between and lose its priority.
-    for (key, node) in changes where !node.isEmpty { result.update(at: Path([key]), to: node) }
-    for (key, node) in changes where node.isEmpty { result.update(at: Path([key]), to: node) }
+    var result = isChanged ? Node(sortedChildren: children, priority: old.priority) : old
     // The priority of a leaf belongs to the leaf, which is outside the range.
     if new.priority != nil || (old.children != nil && old.priority != nil) {
       let priority = applied(

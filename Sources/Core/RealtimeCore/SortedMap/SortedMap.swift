@@ -177,7 +177,7 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     makeRootUnique()
     if let node = root, node.isFull {
       let top = SortedMapNode<Key, Value>(keys: [], values: [], children: [node])
-      top.splitChild(0)
+      top.splitChild(0, for: key)
       root = top
     }
     root?.insert(value, for: key)

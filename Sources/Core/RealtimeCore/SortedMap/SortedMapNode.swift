@@ -1,5 +1,8 @@
 /// A node of a ``SortedMap``: up to 15 entries, and in an inner node one more child than entries.
 ///
+/// A node below the root has at least 7 entries, except where ascending keys were inserted at the
+/// end: there it has at least one, and is filled up like any other before an entry is removed.
+///
 /// Changing a shared map copies one node at each level and retains everything in it. Nodes with 31
 /// entries would mean fewer levels, but half as many values again to copy.
 ///
@@ -205,16 +208,21 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
       return
     }
     if children[index].isFull {
-      splitChild(index)
+      splitChild(index, for: key)
       if keys[index] < key { index += 1 }
     }
     uniqueChild(index).insert(value, for: key)
   }
 
-  /// Splits a full child in two and moves its middle entry up.
-  @inlinable func splitChild(_ index: Int) {
+  /// Splits a full child in two, to make room for a key, and moves an entry between them up.
+  ///
+  /// That is the middle one, unless the key comes last of all: keys that arrive in ascending order
+  /// would leave every node half empty. The right child then has fewer entries than others, but at
+  /// least one.
+  @inlinable func splitChild(_ index: Int, for key: Key) {
     let left = uniqueChild(index)
-    let middle = Self.maximumCount / 2
+    let isLast = index == keys.count && left.keys[Self.maximumCount - 1] < key
+    let middle = isLast ? Self.maximumCount - 2 : Self.maximumCount / 2
     let right = SortedMapNode(
       keys: Array(left.keys[(middle + 1)...]),
       values: Array(left.values[(middle + 1)...]),

@@ -114,6 +114,32 @@ package enum Node: Sendable {
     }
   }
 
+  /// Visits the children of this node and of another one together, in key order; a child that one
+  /// of the two lacks is empty there.
+  ///
+  /// - Complexity: O(children of both)
+  package func forEachChild(beside other: Node, _ body: (ChildKey, Node, Node) -> Void) {
+    var own = children?.map.makeIterator()
+    var others = other.children?.map.makeIterator()
+    var next = others?.next()
+    while let (key, child) = own?.next() {
+      while let lacking = next, lacking.key < key {
+        body(lacking.key, .empty, lacking.value)
+        next = others?.next()
+      }
+      if let same = next, same.key == key {
+        body(key, child, same.value)
+        next = others?.next()
+      } else {
+        body(key, child, .empty)
+      }
+    }
+    while let lacking = next {
+      body(lacking.key, .empty, lacking.value)
+      next = others?.next()
+    }
+  }
+
   /// Whether a child is present.
   package func hasChild(_ key: ChildKey) -> Bool { !self[key].isEmpty }
 }

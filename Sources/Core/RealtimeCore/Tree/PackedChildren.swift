@@ -15,6 +15,9 @@ struct PackedChildren: Sendable, Equatable {
   /// The most children; they are searched linearly.
   static let mostCount = 31
 
+  /// The bytes of unused room for which a copy does not pay.
+  private static let mostRoom = 24
+
   let bytes: [UInt8]
 
   /// Wraps bytes in the format above.
@@ -33,7 +36,9 @@ struct PackedChildren: Sendable, Equatable {
         return nil
       }
     }
-    self.bytes = bytes
+    // An array that has grown has room for as many bytes again.
+    let isRoomy = bytes.capacity - bytes.count >= Self.mostRoom
+    self.bytes = isRoomy ? bytes.withUnsafeBufferPointer { Array($0) } : bytes
   }
 
   /// The number of children.

@@ -109,8 +109,12 @@ struct OfflineCache: Sendable {
       }
       if let key = entry.path.relative(to: path)?.first {
         result.update(at: Path([key]), to: node)
-      } else if let children = node.children {
-        for (key, child) in children.map { result.update(at: Path([key]), to: child) }
+      } else {
+        var children: [(key: ChildKey, value: Node)] = []
+        result.forEachChild(beside: node) { key, older, newer in
+          children.append((key, newer.isEmpty ? older : newer))
+        }
+        result = Node(sortedChildren: children)
       }
     }
     return result

@@ -36,23 +36,13 @@ struct ChangeSet: Sendable {
   ///
   /// - Complexity: O(children of both)
   mutating func trackDifferences(from old: Node, to new: Node) {
-    var olds = old.children?.map.makeIterator()
-    var news = new.children?.map.makeIterator()
-    var left = olds?.next()
-    var right = news?.next()
-    while left != nil || right != nil {
-      if let before = left, right.map({ before.key < $0.key }) ?? true {
-        track(.removed(before.value), of: before.key)
-        left = olds?.next()
-      } else if let after = right, left.map({ after.key < $0.key }) ?? true {
-        track(.added(after.value), of: after.key)
-        right = news?.next()
-      } else if let before = left, let after = right {
-        if before.value != after.value {
-          track(.changed(from: before.value, to: after.value), of: after.key)
-        }
-        left = olds?.next()
-        right = news?.next()
+    old.forEachChild(beside: new) { key, before, after in
+      if before.isEmpty {
+        track(.added(after), of: key)
+      } else if after.isEmpty {
+        track(.removed(before), of: key)
+      } else if before != after {
+        track(.changed(from: before, to: after), of: key)
       }
     }
   }
