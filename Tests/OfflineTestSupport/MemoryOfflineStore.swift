@@ -12,6 +12,8 @@ package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {
   private var batches: [[OfflineChange]] = []
   /// All changes that it has received.
   package private(set) var changes: [OfflineChange] = []
+  /// How often data has been read.
+  package private(set) var reads = 0
 
   /// Creates a store that contains the content of another one.
   package init(_ model: OfflineModel = OfflineModel()) {
@@ -19,7 +21,10 @@ package final class MemoryOfflineStore: OfflineStore, @unchecked Sendable {
     durable = model
   }
 
-  package func data(of query: Int64) -> Node? { model.data[query] }
+  package func data(of query: Int64) -> Node? {
+    reads += 1
+    return model.data[query]
+  }
 
   package func perform(_ changes: [OfflineChange]) {
     self.changes += changes

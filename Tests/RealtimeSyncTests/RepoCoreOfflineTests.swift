@@ -143,6 +143,40 @@ struct RepoCoreOfflineTests {
     #expect(driver.engine.listens == ["q /list \(id) 1 \(node.hash)"])
   }
 
+  @Test("A page in key order neither reads nor hashes what other pages of its list have")
+  func otherPages() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"c":3,"d":4}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    var page = lastTwo
+    page.end = QueryBound(.string("c"), isInclusive: false)
+    driver.persist()
+    let reads = driver.store.reads
+    _ = driver.engine.observe("list", page)
+    #expect(driver.store.reads == reads)
+    #expect(driver.engine.listens.last == "q /list \(page.id) 2 \(Node.empty.hash)")
+  }
+
+  @Test("A page shows what other pages have of it")
+  func overlappingPages() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"c":3,"d":4}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart()
+    driver.engine.connect()
+    var page = lastTwo
+    page.end = QueryBound(.string("c"))
+    _ = driver.engine.observe("list", page, [.childAdded])
+    #expect(driver.engine.events.count == 1)
+  }
+
   @Test("A pending write deep in a child outside a stored window does not show that child")
   func windowUnderWrites() throws {
     var driver = OfflineDriver()

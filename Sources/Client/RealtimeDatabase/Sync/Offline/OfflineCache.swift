@@ -22,6 +22,8 @@ struct OfflineCache: Sendable {
   private var followed = PathIndex()
   /// Entries that the previous process kept synced; not pruned until this one could do the same.
   private var pinned: Set<Int64> = []
+  /// The lowest and the highest key of what an entry with a selection has; nil if not known.
+  private var extents: [Int64: ClosedRange<ChildKey>] = [:]
   private var lastID: Int64 = 0
   private var changes: [OfflineChange] = []
   private let read: @Sendable (Int64) -> Node?
@@ -91,15 +93,18 @@ struct OfflineCache: Sendable {
   /// The children of a location that are stored completely, even if not all children are.
   ///
   /// They come from queries at the location, and from listens and writes of single children.
+  /// Entries that are known to have nothing that the query can select are not read.
   ///
-  /// - Parameter path: The location.
+  /// - Parameter spec: The location, and the query that they are for.
   /// - Returns: The children; if there are several versions of a child, the most recently used one.
-  /// - Complexity: O(entries at and below the location + their size), depending on the store
-  mutating func children(of path: Path) -> Node {
+  /// - Complexity: O(entries at and below the location + size of those read), depending on the store
+  mutating func children(for spec: QuerySpec) -> Node {
+    let path = spec.path
     let here = entryPaths.overlapping(path).compactMap { entries[$0] }.filter { entry in
       guard entry.isComplete else { return false }
       return entry.query.loadsAllData
-        ? entry.path.parent == path && !entry.path.isPriority : entry.path == path
+        ? entry.path.parent == path && !entry.path.isPriority
+        : entry.path == path && mayReach(entry.id, by: spec.query)
     }
     var result = Node.empty
     for entry in here.sorted(by: { ($0.lastUse, $0.id) < ($1.lastUse, $1.id) }) {
@@ -107,6 +112,7 @@ struct OfflineCache: Sendable {
         forget(entry.id)
         continue
       }
+      if entry.path == path { extents[entry.id] = Self.extent(of: node) }
       if let key = entry.path.relative(to: path)?.first {
         result.update(at: Path([key]), to: node)
       } else {
@@ -118,6 +124,20 @@ struct OfflineCache: Sendable {
       }
     }
     return result
+  }
+
+  /// Whether a query may select children that an entry of the same location has.
+  private func mayReach(_ id: Int64, by query: Query) -> Bool {
+    guard query.index == .key, let extent = extents[id] else { return true }
+    let (first, last) = (extent.lowerBound, extent.upperBound)
+    return !query.isAfterEnd(query.index.entry(for: first, node: .empty))
+      && !query.isBeforeStart(query.index.entry(for: last, node: .empty))
+  }
+
+  private static func extent(of node: Node) -> ClosedRange<ChildKey>? {
+    guard let map = node.children?.map, let first = map.first?.key, let last = map.last?.key
+    else { return nil }
+    return first...last
   }
 
   private mutating func readEntry(_ spec: QuerySpec, now: Int64) -> Node? {
@@ -142,7 +162,10 @@ struct OfflineCache: Sendable {
   mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
     let id = entry(of: target.spec, now: now)
     var follower = Follower(target: target, isLevel: loaded != nil)
-    if let loaded, !target.query.loadsAllData { follower.window = loaded }
+    if let loaded, !target.query.loadsAllData {
+      follower.window = loaded
+      extents[id] = Self.extent(of: loaded)
+    }
     if followers.updateValue(follower, forKey: id) == nil { followed.insert(id, at: target.path) }
     note(id)
   }
@@ -229,6 +252,7 @@ struct OfflineCache: Sendable {
     if below.count < reached.count { return replace(id, with: node) }
     if target.query.loadsAllData { return update(id, by: below.map { Change($0, to: node[$0]) }) }
     followers[id]?.window = node
+    extents[id] = Self.extent(of: node)
     let keys = Set(below.compactMap(\.first)).subtracting([.priority])
     let children = differing(keys, from: follower.window, to: node)
     update(id, by: children.map { Change(Path([$0]), to: node[$0]) })
@@ -276,6 +300,7 @@ struct OfflineCache: Sendable {
         } else if entry.query.loadsAllData {
           changes.append(.update(query: id, Change(location, to: part.node)))
         } else {
+          extents[id] = nil
           changes.append(.amend(query: id, Change(location, to: part.node)))
         }
       }
@@ -332,7 +357,10 @@ struct OfflineCache: Sendable {
       note(id)
     }
     followers[id]?.isLevel = true
-    if entries[id]?.query.loadsAllData == false { followers[id]?.window = node }
+    if entries[id]?.query.loadsAllData == false {
+      followers[id]?.window = node
+      extents[id] = Self.extent(of: node)
+    }
     changes.append(.replace(query: id, node))
     forgetParts(of: id)
   }
@@ -355,6 +383,7 @@ struct OfflineCache: Sendable {
     ids[QuerySpec(path: entry.path, query: entry.query)] = nil
     entryPaths.remove(id, at: entry.path)
     pinned.remove(id)
+    extents[id] = nil
     changes.append(.forget(query: id))
   }
 }

@@ -96,7 +96,7 @@ struct ObservedData: Sendable {
     var data = StoredData.nothing
     if sync.isUnknown(at: spec.path, query: spec.query) {
       stored = offline?.load(spec, now: time.wall)
-      data = stored.map { .all($0.node) } ?? .some(offline?.children(of: spec.path) ?? .empty)
+      data = stored.map { .all($0.node) } ?? .some(offline?.children(for: spec) ?? .empty)
     }
     let result = sync.add(registration, at: spec.path, query: spec.query, stored: data)
     let loaded = stored.map { (spec: spec.normalized, node: $0.node, isExact: $0.isExact) }
