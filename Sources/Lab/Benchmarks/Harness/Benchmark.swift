@@ -17,7 +17,7 @@ struct Benchmark {
   /// Creates a benchmark whose passes share their preparation.
   init(
     _ name: String,
-    against yardsticks: Yardstick...,
+    against yardsticks: [Yardstick],
     aims: [Aim] = [],
     prepare: @escaping () throws -> Pass
   ) {
@@ -25,6 +25,16 @@ struct Benchmark {
     self.yardsticks = yardsticks
     self.aims = aims
     self.prepare = prepare
+  }
+
+  /// Creates a benchmark whose passes share their preparation.
+  init(
+    _ name: String,
+    against yardsticks: Yardstick...,
+    aims: [Aim] = [],
+    prepare: @escaping () throws -> Pass
+  ) {
+    self.init(name, against: yardsticks, aims: aims, prepare: prepare)
   }
 
   /// Creates a benchmark whose passes share nothing.

@@ -104,6 +104,39 @@ enum BlogWire {
   }
 }
 
+/// Requests to the JSON gateway of etcd, encoded for the wire.
+enum EtcdWire {
+  /// Stores a value under a key; as long as a write of the blog, before it is encoded for JSON.
+  static func put(_ number: Int) -> ByteBuffer {
+    let value = [UInt8](repeating: UInt8(ascii: "a"), count: BlogWire.writeBytes)
+    return post(
+      "kv/put",
+      "{\"key\":\"\(key(number))\",\"value\":\"\(Base64.encode(value))\"}"
+    )
+  }
+
+  /// Watches a key.
+  static func watch(_ number: Int) -> ByteBuffer {
+    post("watch", "{\"create_request\":{\"key\":\"\(key(number))\"}}")
+  }
+
+  private static func key(_ number: Int) -> String {
+    Base64.encode(Array("posts/\(SamplePosts.key(number))".utf8))
+  }
+
+  private static func post(_ method: String, _ body: String) -> ByteBuffer {
+    ByteBuffer(
+      string: """
+        POST /v3/\(method) HTTP/1.1\r
+        Host: 127.0.0.1\r
+        Content-Length: \(body.utf8.count)\r
+        \r
+        \(body)
+        """
+    )
+  }
+}
+
 /// Requests to Redis, encoded for the wire.
 enum RedisWire {
   /// Stores a value under a key; as long as a write of the blog.

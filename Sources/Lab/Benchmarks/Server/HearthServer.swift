@@ -135,13 +135,45 @@ final class RedisServer {
     return LoadTarget(address: address, dialect: .redis)
   }
 
-  /// A port that nothing listens on; Redis cannot choose one itself.
-  private static func freePort() throws -> Int {
+  /// A port that nothing listens on; Redis and etcd cannot choose one themselves.
+  fileprivate static func freePort() throws -> Int {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     defer { group.shutdownGracefully { _ in } }
     let probe = try ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).wait()
     defer { probe.close(promise: nil) }
     guard let port = probe.localAddress?.port else { throw LoadError("there is no free port") }
     return port
+  }
+}
+
+/// etcd in its own process, which also answers a write when it is durable.
+final class EtcdServer {
+  private let folder: TemporaryFolder
+  private let program: RunningProgram
+  /// The address for connections.
+  let target: LoadTarget
+
+  /// Starts etcd.
+  ///
+  /// - Throws: ``MissingTool`` when it is not installed.
+  init(in environment: BenchmarkEnvironment) throws {
+    let path = try BenchmarkEnvironment.program("etcd")
+    folder = try TemporaryFolder(in: environment.folder)
+    let port = try RedisServer.freePort()
+    let url = "http://127.0.0.1:\(port)"
+    let peers = "http://127.0.0.1:\(try RedisServer.freePort())"
+    target = LoadTarget(
+      address: try SocketAddress(ipAddress: "127.0.0.1", port: port),
+      dialect: .etcd
+    )
+    program = try RunningProgram(
+      "/bin/sh",
+      // It writes to stderr that it is ready.
+      arguments: [
+        "-c", "exec \"$@\" 2>&1", "sh", path, "--data-dir", "\(folder.path)/data",
+        "--listen-client-urls", url, "--advertise-client-urls", url, "--listen-peer-urls", peers,
+      ],
+      in: folder
+    ) { $0.contains("ready to serve client requests") }
   }
 }

@@ -31,8 +31,8 @@ struct PutBenchmarks {
   private func benchmark(_ load: Load, over transport: HearthServer.Transport) -> Benchmark {
     Benchmark(
       "server/put/\(transport.rawValue)/\(load.name)",
-      against: redis(load, over: transport),
-      .disk(in: environment),
+      against: [redis(load, over: transport), .disk(in: environment)]
+        + (transport == .tcp && load.depth == 1 ? [etcd(load)] : []),
       aims: load.aims,
       prepare: {
         let server = try HearthServer(in: environment)
@@ -55,6 +55,24 @@ struct PutBenchmarks {
     return try [true, false].flatMap { isStarred in
       try posts.map { try BlogWire.put($0, by: HearthServer.name(user), isStarred: isStarred) }
     }
+  }
+
+  private func etcd(_ load: Load) -> Yardstick {
+    Yardstick(
+      "etcd put by its gateway",
+      prepare: {
+        let server = try EtcdServer(in: environment)
+        let users = 0..<load.connections
+        let lanes = RequestLanes(
+          try server.target.connect(users.map { _ in [] }),
+          sending: users.map { [EtcdWire.put(HearthServer.firstPost(of: $0))] }
+        )
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try ClosedLoop(lanes, depth: 1).run(for: Self.duration)
+        }
+      }
+    )
   }
 
   private func redis(_ load: Load, over transport: HearthServer.Transport) -> Yardstick {
@@ -102,7 +120,9 @@ struct FanOutBenchmarks {
   ) -> Benchmark {
     Benchmark(
       "server/fan-out/\(transport.rawValue)/\(listeners)x\(depth)",
-      against: redis(listeners: listeners, depth: depth, over: transport),
+      // A watcher of etcd may get several changes in one message, which nobody could count.
+      against: [redis(listeners: listeners, depth: depth, over: transport)]
+        + (transport == .tcp && depth == 1 ? [etcd(listeners: listeners)] : []),
       aims: [.ratio(0.75)],
       prepare: {
         let server = try HearthServer(in: environment)
@@ -121,6 +141,27 @@ struct FanOutBenchmarks {
         return {
           defer { withExtendedLifetime(server) {} }
           return try FanOut(from: publisher, to: all, depth: depth).run(for: Self.duration)
+        }
+      }
+    )
+  }
+
+  private func etcd(listeners: Int) -> Yardstick {
+    Yardstick(
+      "etcd watch by its gateway",
+      prepare: {
+        let server = try EtcdServer(in: environment)
+        let publisher = RequestLanes(
+          try server.target.connect([[]]),
+          sending: [[EtcdWire.put(0)]]
+        )
+        let all = try server.target.connect(
+          // The head of the response comes first, then the news that the watcher is there.
+          (1...listeners).map { _ in [Exchange(EtcdWire.watch(0), answers: 2)] }
+        )
+        return {
+          defer { withExtendedLifetime(server) {} }
+          return try FanOut(from: publisher, to: all, depth: 1).run(for: Self.duration)
         }
       }
     )

@@ -151,6 +151,8 @@ enum Dialect {
   case webSocket
   /// The protocol of Redis.
   case redis
+  /// The JSON gateway of etcd: responses of HTTP, and the chunks of one that goes on.
+  case etcd
 
   /// One complete response at the front of some bytes.
   struct Answer {
@@ -168,6 +170,7 @@ enum Dialect {
     case .webSocket: try Self.frame(bytes, at: offset)
     case .redis:
       try Self.reply(bytes, at: offset).map { Answer(length: $0 - offset, start: offset) }
+    case .etcd: try Self.response(bytes, at: offset)
     }
   }
 
@@ -176,6 +179,7 @@ enum Dialect {
     switch self {
     case .webSocket: !Self.isOK(answer)
     case .redis: answer.first == UInt8(ascii: "-")
+    case .etcd: answer.starts(with: "HTTP/".utf8) && !answer.starts(with: "HTTP/1.1 200".utf8)
     }
   }
 
@@ -242,6 +246,31 @@ enum Dialect {
     return try frame(bytes, at: end.upperBound).map { greeting in
       Answer(length: end.upperBound + greeting.length - offset, start: greeting.start)
     }
+  }
+
+  // MARK: etcd
+
+  /// A response with its body, the head of one that goes on, or a chunk of such a one.
+  private static func response(
+    _ bytes: UnsafeRawBufferPointer,
+    at offset: Int
+  ) throws(LoadError) -> Answer? {
+    let rest = bytes[offset...]
+    guard rest.starts(with: "HTTP/".utf8) else {
+      guard let line = rest.firstIndex(of: UInt8(ascii: "\r")) else { return nil }
+      let digits = String(decoding: rest[..<line], as: UTF8.self)
+      guard let size = Int(digits, radix: 16) else {
+        throw LoadError("a chunk that begins with \(digits)")
+      }
+      let length = line + 2 + size + 2 - offset
+      return length <= rest.count ? Answer(length: length, start: line + 2) : nil
+    }
+    guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+    var length = end.upperBound - offset
+    if let name = rest[..<end.upperBound].firstRange(of: Array("Content-Length: ".utf8)) {
+      length += try number(bytes, from: name.upperBound)
+    }
+    return length <= rest.count ? Answer(length: length, start: offset) : nil
   }
 
   // MARK: Redis
