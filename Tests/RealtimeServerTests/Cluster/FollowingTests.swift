@@ -184,6 +184,24 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("Only what the rules have allowed somewhere makes a client more than a stranger")
+  func strangers() async throws {
+    let (cluster, _, follower) = try await pair()
+    // The client that made the server follow goes in its own time.
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await follower.serves({ $0.sessions }) > 0, NIODeadline.now() < deadline {}
+    let client = try await client(cluster, follower)
+    client.send(#"{"t":"d","d":{"r":1,"a":"s","b":{"c":{"sdk.js.1":1}}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    client.send(#"{"t":"d","d":{"r":2,"a":"unauth","b":{}}}"#)
+    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    #expect(try await follower.serves { $0.strangers } == 1)
+    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
+    #expect(try await client.next().contains(#""r":3,"b":{"s":"ok""#))
+    #expect(try await follower.serves { $0.strangers } == 0)
+    await cluster.stop()
+  }
+
   @Test("A leader that may no longer lead confirms nothing, so that nothing old is read")
   func deposed() async throws {
     let (cluster, leader, follower) = try await pair()

@@ -30,6 +30,8 @@ final class TestCluster: Sendable {
       /// The sessions, with those of other servers' clients.
       var sessions = 0
       var listens = 0
+      /// The sessions that the rules have allowed nothing.
+      var strangers = 0
     }
 
     /// A part of what the server serves of a database.
@@ -43,6 +45,7 @@ final class TestCluster: Sendable {
         for database in core.value.served where database.name == name {
           serving.sessions += database.sessions.count
           serving.listens += database.hub.listenCount
+          serving.strangers += database.sessions.keys.count { database.hub.hasDoneNothing($0) }
         }
         return part(serving)
       }.get()

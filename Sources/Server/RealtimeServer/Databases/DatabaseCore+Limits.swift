@@ -109,8 +109,11 @@ extension DatabaseCore {
   ///
   /// - Complexity: O(connections)
   var idlestGuest: Session? {
-    sessions.values.filter { hub.identity(of: $0.peer)?.isGuest == true && $0.inbox.isEmpty }
-      .min { $0.lastMessage < $1.lastMessage }
+    // Where it reads, it is known how long it has been silent.
+    sessions.values.filter { session in
+      !session.readsElsewhere && session.inbox.isEmpty
+        && hub.identity(of: session.peer)?.isGuest == true
+    }.min { $0.lastMessage < $1.lastMessage }
   }
 
   // MARK: Users

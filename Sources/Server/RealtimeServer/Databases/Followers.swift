@@ -14,7 +14,7 @@ protocol Follower: AnyObject {
 struct Followers {
   private var all: [any Follower] = []
   /// The batches that are being stored, the oldest first.
-  private var underWay: ArraySlice<CommitBatch> = []
+  private var underWay: [CommitBatch] = []
 
   /// Adds a server, which is told every batch whose storing has not been reported yet.
   mutating func add(_ follower: any Follower) { all.append(follower) }

@@ -21,8 +21,9 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   private weak var session: Session?
   private weak var core: DatabaseCore?
   private var exchange = 0
-  /// The requests that the leader has not answered, and how many went there before them.
-  private var unanswered: [Int64: Int] = [:]
+  /// The requests that the leader has not answered: how many went there before each, and whether
+  /// it is one that the rules decide about.
+  private var unanswered: [Int64: (position: Int, isDecided: Bool)] = [:]
   /// How many requests have gone to the leader.
   private var sent = 0
   private var reads = CircularBuffer<Read>()
@@ -56,13 +57,14 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     case .authenticate, .unauthenticate:
       send(id, bytes)
       read(message, length: bytes.count)
-    case .stats, .appCheck, .write, .onDisconnect, .cancelOnDisconnect, .unknown: send(id, bytes)
+    case .write, .onDisconnect: send(id, bytes, isDecided: true)
+    case .stats, .appCheck, .cancelOnDisconnect, .unknown: send(id, bytes)
     }
     return true
   }
 
-  private func send(_ id: Int64, _ bytes: [UInt8]) {
-    unanswered[id] = sent
+  private func send(_ id: Int64, _ bytes: [UInt8], isDecided: Bool = false) {
+    unanswered[id] = (sent, isDecided)
     sent += 1
     replica.link.sendMessage(bytes, exchange)
   }
@@ -79,7 +81,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   /// Puts the reads back that need not wait any longer.
   private func releaseReads() {
     while confirmed > 0, let first = reads.first,
-      !unanswered.values.contains(where: { $0 < first.position })
+      !unanswered.values.contains(where: { $0.position < first.position })
     {
       reads.removeFirst()
       confirmed -= 1
@@ -111,7 +113,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     guard let session, let core else { return }
     switch try? ServerMessage(decoding: message) {
     case .response(let id, let response):
-      if unanswered.removeValue(forKey: id) != nil, response.status == .ok {
+      if unanswered.removeValue(forKey: id)?.isDecided == true, response.status == .ok {
         core.noteAllowed(session.peer)
       }
     case .push(.authenticationRevoked) where isSignedIn:
