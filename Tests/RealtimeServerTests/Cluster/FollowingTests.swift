@@ -220,7 +220,7 @@ struct FollowingTests {
   func unreadable() async throws {
     let cluster = try await TestCluster(followClients: 1)
     let follower = try #require(try await cluster.leader().others.first)
-    follower.store.damage()
+    follower.store.hide()
     for number in 0..<8 {
       let client = try await client(cluster, follower)
       client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":\#(number)}}}"#)

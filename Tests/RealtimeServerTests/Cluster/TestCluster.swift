@@ -211,6 +211,7 @@ final class CuttableStore: ClusterStore {
   private let isStuck = NIOLockedValueBox(false)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
+  private let isHidden = NIOLockedValueBox(false)
   private let read = NIOLockedValueBox(0)
   private let answered = NIOLockedValueBox(0)
 
@@ -231,6 +232,9 @@ final class CuttableStore: ClusterStore {
   /// The data of all databases can no longer be read, or can be again.
   func damage(_ isSo: Bool = true) { isDamaged.withLockedValue { $0 = isSo } }
 
+  /// Databases can no longer be read without a lease.
+  func hide() { isHidden.withLockedValue { $0 = true } }
+
   /// How often a database was read without a lease.
   var readings: Int { read.withLockedValue { $0 } }
 
@@ -246,7 +250,7 @@ final class CuttableStore: ClusterStore {
   func create(_ name: String) throws -> Bool { try reach().create(name) }
   func database(_ name: String) -> any StoredDatabase {
     read.withLockedValue { $0 += 1 }
-    return isDamaged.withLockedValue { $0 } ? MemoryDatabase(store: nil) : storage.database(name)
+    return isHidden.withLockedValue { $0 } ? MemoryDatabase(store: nil) : storage.database(name)
   }
 
   func view() throws -> ClusterView { try reach().view() }
