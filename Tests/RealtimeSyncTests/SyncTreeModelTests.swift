@@ -31,7 +31,7 @@ struct SyncTreeModelTests {
       }
       comparisons += model.comparisons
     }
-    // With the few seeds of a commit, the number varies between four and more than ten for each.
+    // A part may have six seeds only; 25 comparisons by six were seen.
     #expect(comparisons >= seeds.count, "the oracle knew too seldom what to expect")
   }
 
