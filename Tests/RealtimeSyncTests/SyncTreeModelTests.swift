@@ -22,17 +22,24 @@ struct SyncTreeModelTests {
 
   @Test("Views match the oracle, and replayed events lead to the same state", arguments: parts)
   func model(part: UInt64) {
-    var comparisons = 0
-    let seeds = Self.seeds.filter { $0 % 4 == part }
-    for seed in seeds {
+    for seed in Self.seeds where seed % 4 == part {
       var model = SyncTreeModel(seed: seed, usesPriorities: seed.isMultiple(of: 2))
       if let problem = model.run(steps: 120) {
         Issue.record("\(problem)\nreplay: SYNC_MODEL_SEED=\(seed) \(Self.command)")
       }
-      comparisons += model.comparisons
     }
-    // A part may have six seeds only; 25 comparisons by six were seen.
-    #expect(comparisons >= seeds.count, "the oracle knew too seldom what to expect")
+  }
+
+  /// Judged by fixed seeds: how often the oracle knows something varies between them.
+  @Test("The oracle knows often enough what to expect")
+  func knowledge() {
+    let seeds: ClosedRange<UInt64> = 1...24
+    let comparisons = seeds.reduce(0) { sum, seed in
+      var model = SyncTreeModel(seed: seed, usesPriorities: seed.isMultiple(of: 2))
+      _ = model.run(steps: 120)
+      return sum + model.comparisons
+    }
+    #expect(comparisons >= seeds.count * 5)
   }
 
   @Test(
