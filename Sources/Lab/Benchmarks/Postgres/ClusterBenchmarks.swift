@@ -65,14 +65,7 @@ struct ClusterBenchmarks {
       in: environment
     )
     let leader = cluster.servers[0]
-    let writer = try WaitingConnection(port: leader.port)
-    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: false)
-    var json = JSONWriter()
-    post.write(to: &json)
-    let target = "/posts/\(SamplePosts.key(0).text).json?ns=hearth"
-    guard try writer.request("PUT", at: target, body: json.text).status == 200 else {
-      throw LoadError("the post could not be written")
-    }
+    _ = try writePost(isStarred: false, port: leader.port)
     let opening = [Exchange(BlogWire.upgrade(to: "hearth"))]
     let author = try leader.target().connect([opening])
     let puts = try [true, false].map {
@@ -167,14 +160,7 @@ struct ClusterBenchmarks {
     from server: KeyPath<Pair, Int>,
     of pair: Pair
   ) throws -> Benchmark.Pass {
-    let writer = try WaitingConnection(port: pair.leader)
-    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: true)
-    var json = JSONWriter()
-    post.write(to: &json)
-    let target = "/posts/\(SamplePosts.key(0).text).json?ns=hearth"
-    guard try writer.request("PUT", at: target, body: json.text).status == 200 else {
-      throw LoadError("the post could not be written")
-    }
+    let post = try writePost(isStarred: true, port: pair.leader)
     return {
       try Self.repeating {
         var port = pair[keyPath: server]
@@ -212,6 +198,17 @@ struct ClusterBenchmarks {
       last = now
     }
     return .rate(samples.count, in: last - begin, samples: samples)
+  }
+
+  /// Writes the post that clients listen to, and returns it.
+  private func writePost(isStarred: Bool, port: Int) throws -> Node {
+    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
+    var json = JSONWriter()
+    post.write(to: &json)
+    let answer = try WaitingConnection(port: port)
+      .request("PUT", at: "/posts/\(SamplePosts.key(0).text).json?ns=hearth", body: json.text)
+    guard answer.status == 200 else { throw LoadError("the post could not be written") }
+    return post
   }
 
   // MARK: Several databases
