@@ -72,9 +72,7 @@ final class DatabaseCore {
     self.context = context
     self.thread = thread
     self.term = term
-    var logger = context.logger
-    logger[metadataKey: "database"] = "\(name)"
-    self.logger = logger
+    logger = context.logger(of: name)
     hub = TreeHub(
       stored: stored,
       limits: context.options.limits.hub,

@@ -84,6 +84,13 @@ final class ServerContext {
 
   // MARK: Log
 
+  /// A logger that names a database with each line.
+  func logger(of database: String) -> Logger {
+    var logger = logger
+    logger[metadataKey: "database"] = "\(database)"
+    return logger
+  }
+
   /// Logs why a connection ended whose client could not be told.
   ///
   /// Each reason is logged once an hour, because such clients reconnect at once and do the same

@@ -36,11 +36,9 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     self.replica = replica
   }
 
-  /// Opens the session at the leader.
-  ///
-  /// - Parameter open: Opens it, for this receiver, and returns its number.
-  func begin(_ open: (any LinkReceiver) -> Int) {
-    exchange = open(self)
+  /// Begins to speak to the leader, over an exchange that has been opened for this receiver.
+  func begin(over exchange: Int) {
+    self.exchange = exchange
   }
 
   func serve(_ session: Session, of core: DatabaseCore) {

@@ -69,9 +69,7 @@ final class Replica: LinkReceiver {
     self.storage = storage
     self.context = context
     self.onEnd = onEnd
-    var logger = context.logger
-    logger[metadataKey: "database"] = "\(name)"
-    self.logger = logger
+    logger = context.logger(of: name)
     exchange = link.follow(name, self)
     checkIdleness()
   }
@@ -87,7 +85,7 @@ final class Replica: LinkReceiver {
   func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks? {
     guard let core, let request = connection.request else { return nil }
     let leader = ForwardedWriter(of: self)
-    leader.begin { link.submit(request, to: name, $0) }
+    leader.begin(over: link.submit(request, to: name, leader))
     return core.accept(connection, writingTo: leader)
   }
 
@@ -201,7 +199,7 @@ final class Replica: LinkReceiver {
     link.takeOver(name) { [weak self] connection, number, state in
       guard let self, self.core === core else { return nil }
       let writer = ForwardedWriter(of: self)
-      writer.begin { _ in number }
+      writer.begin(over: number)
       return (writer, core.takeOver(connection, state, writingTo: writer))
     }
   }

@@ -189,7 +189,7 @@ extension ServerCore {
       )
     }
     page.family("cluster_lease_seconds", .gauge, "The rest of the lease of a database led here.")
-    for database in served {
+    for database in databases.open {
       guard let term = database.term else { continue }
       page.sample(
         "cluster_lease_seconds",

@@ -343,7 +343,7 @@ extension ServerCore {
       JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
       JSONMember("connections", .integer(Int64(context.connectionCount))),
       JSONMember("databases", .object(databases.open.map(Self.metrics(of:)))),
-      JSONMember("copies", .object(replicas.values.compactMap(\.core).map(Self.metrics(of:)))),
+      JSONMember("copies", .object(copies.map(Self.metrics(of:)))),
     ]
   }
 

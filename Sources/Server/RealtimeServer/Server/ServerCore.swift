@@ -71,7 +71,10 @@ final class ServerCore {
   var identities: ServerIdentities { context.identities }
 
   /// The databases that clients are served from: those that are led here, and copies.
-  var served: [DatabaseCore] { databases.open + replicas.values.compactMap(\.core) }
+  var served: [DatabaseCore] { replicas.isEmpty ? databases.open : databases.open + copies }
+
+  /// The copies that are complete, ordered by name.
+  var copies: [DatabaseCore] { replicas.values.compactMap(\.core).sorted { $0.name < $1.name } }
 
   // MARK: Connections
 
