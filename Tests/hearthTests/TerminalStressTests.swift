@@ -136,7 +136,11 @@ extension EndToEnd {
         }
         try pane.press("s")
       }
-      for pane in panes { try pane.press(".") }
+      // A terminal that has not yet heard of a post would keep it above the top it is sent to.
+      for pane in panes {
+        try pane.waitFor("Recent 8")
+        try pane.press(".")
+      }
       func content(_ pane: Tmux.Pane) throws -> [Substring] {
         let lines = try pane.screen().split(separator: "\n", omittingEmptySubsequences: false)
         return Array(lines.prefix(22))
