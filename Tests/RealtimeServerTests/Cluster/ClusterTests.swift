@@ -107,7 +107,7 @@ struct ClusterTests {
     _ = try await client.next()
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
     leader.store.cut()
-    #expect(try await client.closed().kind == .closedByPeer(code: 1_013))
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
     // The other server holds the request until the lease has expired.
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(next, "PUT", "/x.json", "2").status == 200)
@@ -168,7 +168,7 @@ struct ClusterTests {
     let epoch = cluster.storage.view().leases.first?.epoch ?? 0
     leader.store.cut()
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
-    #expect(try await client.closed().kind == .closedByPeer(code: 1_013))
+    #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
     #expect(try await client.hasNothing(), "the write must not be answered")
     leader.store.mend()
     #expect(try await cluster.leader().leader.host == leader.host)
@@ -191,7 +191,7 @@ struct ClusterTests {
     #expect(refused.body.contains("the storage does not answer"), "\(refused.body)")
     #expect(!refused.body.contains("another server"), "\(refused.body)")
     // Readers must find the next leader, too.
-    #expect(try await reader.closed().kind == .closedByPeer(code: 1_013))
+    #expect(try await reader.closed().kind == .closedByPeer(code: 1_001))
     let (next, _) = try await cluster.leader()
     #expect(next.host == others[0].host)
     try await cluster.until("the log says so") { leader.hasLogged(isTold) }

@@ -273,44 +273,6 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test(
-    "When the leader is lost, clients connect again to the same server and go on",
-    arguments: [false, true]
-  )
-  func lost(withCopies: Bool) async throws {
-    let cluster = try await cluster(withCopies: withCopies)
-    let (client, leader, other) = try await stray(cluster)
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
-    leader.store.cut()
-    _ = try await client.closed()
-    let again = try await cluster.connect(other)
-    #expect(try await again.next().contains(#""t":"h""#))
-    again.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
-    #expect(try await again.next().contains(#""d":1"#))
-    await cluster.stop()
-  }
-
-  @Test(
-    "When the database moves, clients connect again to the same server and go on",
-    arguments: [false, true]
-  )
-  func moved(withCopies: Bool) async throws {
-    let cluster = try await cluster(3, withCopies: withCopies)
-    let (client, leader, other) = try await stray(cluster)
-    let view = cluster.storage.view()
-    let hosts = [leader.host, other.host]
-    let third = try #require(cluster.members.first { !hosts.contains($0.host) })
-    let next = try #require(view.servers.first { $0.host == third.host })
-    cluster.storage.move("hearth", to: next.id)
-    // No host is named: the client is to come back to the name that it knows.
-    #expect(try await client.messagesUntilClosed() == [])
-    let again = try await cluster.connect(other)
-    #expect(try await again.next().contains(#""h":"\#(other.host)""#))
-    #expect(try await cluster.leader().leader.host == third.host)
-    await cluster.stop()
-  }
-
   @Test("Without a server's ticket, or with a used one, nobody gets a link")
   func strangers() async throws {
     let cluster = try await TestCluster()

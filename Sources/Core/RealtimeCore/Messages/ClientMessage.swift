@@ -6,6 +6,13 @@ package enum ClientMessage: Sendable, Equatable {
   case control(String)
   /// A numbered request, which the server answers.
   case request(id: Int64, ClientRequest)
+
+  /// The number and the action of a request, such as "p"; nil if a message is none.
+  ///
+  /// - Complexity: O(bytes), without a look at what the request carries
+  package static func outline(of bytes: [UInt8]) -> (id: Int64, action: String)? {
+    MessageEnvelope.outline(of: bytes)
+  }
 }
 
 /// A request from a client.

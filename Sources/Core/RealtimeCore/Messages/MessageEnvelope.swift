@@ -98,29 +98,55 @@ struct MessageEnvelope {
   ///
   /// - Complexity: O(bytes), however deep they are nested
   private static func requestID(in source: UnsafeBufferPointer<UInt8>) -> Int64? {
-    guard let inner = span(of: "\"d\"", in: source, range: source.indices),
-      let number = span(of: "\"r\"", in: source, range: inner)
+    guard let inner = spans(of: ["\"d\""], in: source, range: source.indices)[0],
+      let number = spans(of: ["\"r\""], in: source, range: inner)[0]
     else { return nil }
-    return (try? JSONSpan(of: source, range: number, depthLimit: 0).json())?.integer
+    return json(at: number, in: source)?.integer
   }
 
-  /// The span of the last value with a name, in quotes, in an object that may be broken elsewhere.
-  private static func span(
-    of name: StaticString,
+  /// The number and the action of a request; nil if the text has none.
+  ///
+  /// - Complexity: O(bytes), without a look at what the request carries
+  static func outline(of bytes: [UInt8]) -> (id: Int64, action: String)? {
+    bytes.withUnsafeBufferPointer { source in
+      let outer = spans(of: ["\"t\"", "\"d\""], in: source, range: source.indices)
+      guard let type = outer[0], let inner = outer[1], json(at: type, in: source)?.string == "d"
+      else { return nil }
+      let members = spans(of: ["\"r\"", "\"a\""], in: source, range: inner)
+      guard let number = members[0], let id = json(at: number, in: source)?.integer else {
+        return nil
+      }
+      return (id, members[1].flatMap { json(at: $0, in: source)?.string } ?? "")
+    }
+  }
+
+  private static func json(
+    at range: Range<Int>,
+    in source: UnsafeBufferPointer<UInt8>
+  ) -> JSONValue? {
+    try? JSONSpan(of: source, range: range, depthLimit: 0).json()
+  }
+
+  /// For each of the names, in quotes, the span of the last value that it has in an object that may
+  /// be broken elsewhere.
+  private static func spans(
+    of names: [StaticString],
     in source: UnsafeBufferPointer<UInt8>,
     range: Range<Int>
-  ) -> Range<Int>? {
+  ) -> [Range<Int>?] {
+    var found = [Range<Int>?](repeating: nil, count: names.count)
     var scanner = JSONScanner(source, range: range, depthLimit: 0)
-    guard scanner.endsAtOnce(UInt8(ascii: "{")) else { return nil }
-    var found: Range<Int>?
+    guard scanner.endsAtOnce(UInt8(ascii: "{")) else { return found }
     repeat {
       // A member is skipped like a value, because only brackets, strings and commas count.
       let start = scanner.position
       let member = (try? scanner.skipValue()) ?? start..<scanner.end
-      var inside = JSONScanner(source, range: member, depthLimit: 0)
-      inside.skipWhitespace()
-      guard inside.skips(name), inside.endsAtOnce(UInt8(ascii: ":")) else { continue }
-      found = inside.position..<member.upperBound
+      for (index, name) in names.enumerated() {
+        var inside = JSONScanner(source, range: member, depthLimit: 0)
+        inside.skipWhitespace()
+        guard inside.skips(name), inside.endsAtOnce(UInt8(ascii: ":")) else { continue }
+        found[index] = inside.position..<member.upperBound
+      }
     } while scanner.endsAtOnce(UInt8(ascii: ","))
     return found
   }

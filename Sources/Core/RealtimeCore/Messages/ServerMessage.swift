@@ -234,7 +234,7 @@ extension ServerMessage {
     case .error(let text): writer.writeControl("e", payload: .string(text))
     case .pong: writer.writeControl("o", payload: .object([]))
     case .response(let id, let response):
-      writer.raw("{\"t\":\"d\",\"d\":{\"r\":")
+      writer.raw(Self.responseHead)
       writer.write(id)
       if response.isPlain {
         writer.raw(",\"b\":{\"s\":\"ok\",\"d\":\"\"}}}")
@@ -249,13 +249,58 @@ extension ServerMessage {
       }
       writer.raw("}}}")
     case .push(let push):
-      writer.raw("{\"t\":\"d\",\"d\":{\"a\":")
+      writer.raw(Self.pushHead)
       writer.write(push.action)
       writer.raw(",\"b\":")
       push.write(to: &writer)
       writer.raw("}}")
     }
     return writer.bytes
+  }
+}
+
+extension ServerMessage {
+  private static let responseHead: StaticString = "{\"t\":\"d\",\"d\":{\"r\":"
+  private static let pushHead: StaticString = "{\"t\":\"d\",\"d\":{\"a\":"
+  private static let revocationHead: StaticString = "{\"t\":\"d\",\"d\":{\"a\":\"c\""
+  private static let helloHead: StaticString = "{\"t\":\"c\",\"d\":{\"t\":\"h\""
+
+  /// What a message is, as far as its first bytes show.
+  package enum Glance: Equatable {
+    /// The greeting.
+    case hello
+    /// The response to a request.
+    case response(id: Int64)
+    /// The end of listens.
+    case listenRevoked
+    /// Any other message.
+    case other
+  }
+
+  /// How many bytes ``glance(at:)`` needs.
+  package static let glanceBytes = 48
+
+  /// Tells what a message of this program is, from its first ``glanceBytes`` bytes.
+  ///
+  /// It knows the form in which ``encoded()`` writes messages, and no other.
+  package static func glance(at text: UnsafeRawBufferPointer) -> Glance {
+    if text.begins(with: responseHead) {
+      let isNegative = text.dropFirst(responseHead.utf8CodeUnitCount).first == UInt8(ascii: "-")
+      var id: Int64 = 0
+      for byte in text.dropFirst(responseHead.utf8CodeUnitCount + (isNegative ? 1 : 0)) {
+        guard (0x30...0x39).contains(byte) else { break }
+        id = id &* 10 &+ Int64(byte - 0x30)
+      }
+      return .response(id: isNegative ? 0 &- id : id)
+    }
+    if text.begins(with: revocationHead) { return .listenRevoked }
+    return text.begins(with: helloHead) ? .hello : .other
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  fileprivate func begins(with text: StaticString) -> Bool {
+    starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 

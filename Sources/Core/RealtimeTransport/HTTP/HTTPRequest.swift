@@ -23,6 +23,10 @@ package struct HTTPRequest: Sendable {
   /// Whether the client still waits for the answer; nil if that is unknown.
   package let reader: Reader?
 
+  /// The session that the client goes on with, which another server has opened; only a server says
+  /// so, and then the client is not greeted again.
+  package var resumedSession: String?
+
   /// Identifies a connection among those that are open.
   package typealias Connection = ObjectIdentifier
 

@@ -230,10 +230,38 @@ package struct EncodedMessage: Sendable {
     rest = []
   }
 
+  /// Calls a closure with the first bytes of the first message, at most so many.
+  ///
+  /// - Complexity: O(1)
+  package func withBeginning<Result>(
+    upTo count: Int,
+    _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    frames.withUnsafeReadableBytes { bytes in
+      var start = Self.payload(of: bytes[...])
+      // A long message comes in segments, the number of which stands before them.
+      if start.allSatisfy({ (0x30...0x39).contains($0) }), start.endIndex < bytes.endIndex {
+        start = Self.payload(of: bytes[start.endIndex...])
+      }
+      return body(UnsafeRawBufferPointer(rebasing: start.prefix(count)))
+    }
+  }
+
+  /// The payload of the first of some frames, as far as it is there.
+  private static func payload(
+    of frames: Slice<UnsafeRawBufferPointer>
+  ) -> Slice<UnsafeRawBufferPointer> {
+    guard frames.count >= 2 else { return frames.suffix(0) }
+    let short = Int(frames[frames.startIndex + 1])
+    let extra = short == 126 ? 2 : short == 127 ? 8 : 0
+    let length = frames.dropFirst(2).prefix(extra).reduce(0) { $0 << 8 | Int($1) }
+    return frames.dropFirst(2 + extra).prefix(extra == 0 ? short : length)
+  }
+
   /// The messages that the frames carry.
   ///
   /// - Complexity: O(bytes)
-  var texts: [[UInt8]] {
+  package var texts: [[UInt8]] {
     var decoder = FrameDecoder(byteLimit: .max, isMasked: false)
     for piece in [frames] + rest { decoder.append(piece) }
     var assembler = FrameAssembler(segmentLimit: .max, byteLimit: .max)

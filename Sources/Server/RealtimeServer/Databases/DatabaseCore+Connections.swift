@@ -19,7 +19,7 @@ extension DatabaseCore {
 
   // MARK: Connections
 
-  /// Accepts a new connection and sends it the server's greeting.
+  /// Accepts a new connection and sends it the server's greeting, unless it goes on with a session.
   ///
   /// - Parameters:
   ///   - connection: The connection.
@@ -31,11 +31,12 @@ extension DatabaseCore {
     writingTo leader: (any LeaderSession)? = nil,
     readsElsewhere: Bool = false
   ) -> ServerHandlers.Callbacks {
-    if let last = connection.request?.parameter("ls") { retire(last) }
+    let resumed = connection.request?.resumedSession
+    if let last = resumed ?? connection.request?.parameter("ls") { retire(last) }
     context.connectionOpened()
     let session = open(connection, leader: leader, readsElsewhere: readsElsewhere)
     allowMessages(of: session)
-    if leader == nil { greet(session) }
+    if leader == nil, resumed == nil { greet(session) }
     if phase != .running {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
@@ -54,6 +55,7 @@ extension DatabaseCore {
       peer,
       of: self,
       connection: connection,
+      named: connection.request?.resumedSession ?? Session.makeName(),
       leader: leader,
       readsElsewhere: readsElsewhere
     )

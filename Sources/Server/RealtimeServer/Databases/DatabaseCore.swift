@@ -339,15 +339,19 @@ extension DatabaseCore {
 
   /// Closes all connections without an answer, and stores nothing more.
   ///
+  /// - Parameters:
+  ///   - reason: Why.
+  ///   - code: What clients are told: ``CloseCode/goingAway`` if another server goes on.
   /// - Returns: A future that completes when the store is closed; it never fails.
   func abandon(
-    because reason: String = "the server ends because its data could not be written"
+    because reason: String = "the server ends because its data could not be written",
+    code: UInt16 = CloseCode.tryAgainLater
   ) -> EventLoopFuture<Void> {
     guard phase != .closed else { return closed.futureResult }
     phase = .closed
     stop()
     for session in Array(sessions.values) {
-      session.connection.close(code: CloseCode.tryAgainLater, reason: reason)
+      session.connection.close(code: code, reason: reason)
       forget(session.peer)
     }
     // If the server is ending, their connections are already closed and this answer goes nowhere.
@@ -471,7 +475,7 @@ struct WriteProgress {
 enum CloseCode {
   /// A newer connection of the same client has taken its place.
   static let normal: UInt16 = 1_000
-  /// The server is stopping.
+  /// The server is stopping, or another one leads the database: the same client may go on there.
   static let goingAway: UInt16 = 1_001
   /// A message or frame cannot be understood.
   static let protocolError: UInt16 = 1_002

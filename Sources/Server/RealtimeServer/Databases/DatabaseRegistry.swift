@@ -284,13 +284,13 @@ extension DatabaseRegistry: LedDatabases {
     guard DatabaseName.isValid(name), !isClosing else {
       return eventLoop.makeFailedFuture(isClosing ? Self.stopping : Self.absence)
     }
-    if departures[name] == nil, let led = led(name) { return led }
+    if departures[name] == nil, let led = ledIfAny(name) { return led }
     let promise = eventLoop.makePromise(of: DatabaseCore.self)
     leaders.find(name).assumeIsolated().whenComplete { result in
       switch result {
       case .success(.here):
         self.elsewhere[name] = nil
-        if let led = self.led(name) {
+        if let led = self.ledIfAny(name) {
           led.assumeIsolated().whenComplete { promise.assumeIsolated().completeWith($0) }
         } else {
           promise.fail(RESTError(503, reason: "the database cannot be opened"))
@@ -308,8 +308,14 @@ extension DatabaseRegistry: LedDatabases {
     return promise.futureResult
   }
 
+  /// A database that is led here, or is about to be; the future fails if none is.
+  func led(_ name: String) -> EventLoopFuture<DatabaseCore> {
+    (departures[name] == nil ? ledIfAny(name) : nil)
+      ?? context.eventLoop.makeFailedFuture(Self.absence)
+  }
+
   /// A database that is open or opening under a valid lease.
-  private func led(_ name: String) -> EventLoopFuture<DatabaseCore>? {
+  private func ledIfAny(_ name: String) -> EventLoopFuture<DatabaseCore>? {
     guard terms[name]?.counts == true else { return nil }
     switch entries[name] {
     case .open(let core):
@@ -395,7 +401,7 @@ extension DatabaseRegistry: LedDatabases {
   private func abandon(_ core: DatabaseCore, because reason: String) {
     let name = core.name
     let isParting = parting.removeValue(forKey: name) != nil
-    let closed = core.abandon(because: reason)
+    let closed = core.abandon(because: reason, code: CloseCode.goingAway)
     entries[name] = .closing(closed)
     // The completion of the orderly close reports the end of this one.
     guard !isParting else { return core.redirectClients(to: nil) }

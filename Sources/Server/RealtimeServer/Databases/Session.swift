@@ -93,7 +93,7 @@ final class Session: Schedulable {
   let peer: PeerID
   let connection: any MessageConnection
   /// The session name that was sent to the client.
-  let name = Session.makeName()
+  let name: String
   /// When the connection was opened.
   let begin = NIODeadline.now()
   let account = SchedulerAccount()
@@ -121,9 +121,11 @@ final class Session: Schedulable {
     _ peer: PeerID,
     of core: DatabaseCore,
     connection: any MessageConnection,
+    named name: String,
     leader: (any LeaderSession)?,
     readsElsewhere: Bool
   ) {
+    self.name = name
     self.leader = leader
     self.readsElsewhere = readsElsewhere
     self.peer = peer

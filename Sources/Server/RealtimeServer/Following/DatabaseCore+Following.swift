@@ -68,6 +68,15 @@ extension DatabaseCore {
     return isSignedIn
   }
 
+  /// Leaves the data with the clients that have been told all of it, before the copy ends.
+  func leaveCopies() {
+    let root = hub.snapshot
+    for session in sessions.values
+    where session.output.backlog == nil && !session.output.isComposing {
+      (session.connection as? ResumableClient)?.copy = root
+    }
+  }
+
   /// Notes that the rules have allowed a client something at the leader.
   func noteAllowed(_ peer: PeerID) { hub.noteAllowed(peer) }
 }

@@ -217,7 +217,7 @@ final class Replica: LinkReceiver {
 
   // MARK: Ending
 
-  /// Ends the copy; its clients connect again.
+  /// Ends the copy; its clients go on with whoever leads the database next.
   ///
   /// - Parameters:
   ///   - reason: Why, for the log and for clients.
@@ -233,7 +233,9 @@ final class Replica: LinkReceiver {
     let unconfirmed = waiting
     waiting.removeAll()
     for (_, body) in unconfirmed { body(false) }
-    _ = core?.abandon(because: reason)
+    guard let core else { return }
+    core.leaveCopies()
+    _ = core.abandon(because: reason, code: CloseCode.goingAway)
   }
 
   /// Ends the copy once no client has needed it for a while.

@@ -8,11 +8,11 @@ protocol ForwardingHost: AnyObject {
   var eventLoop: any EventLoop { get }
   var logger: Logger { get }
 
-  /// The database that a request is for; the future fails unless this server leads it.
-  func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore>
+  /// The name of the database that a request is for.
+  func name(in request: HTTPRequest) -> String
 
-  /// A database by its name; the future fails unless this server leads it.
-  func database(named name: String) -> EventLoopFuture<DatabaseCore>
+  /// A database by its name; the future fails at once unless this server leads it.
+  func ledDatabase(_ name: String) -> EventLoopFuture<DatabaseCore>
 
   /// Answers a request; the future fails if this server does not lead its database.
   func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply>
@@ -152,13 +152,13 @@ final class ForwardedClients {
     }
     let session = ForwardedSession(request, number, of: self, on: host.eventLoop)
     sessions[number] = session
-    host.database(for: request).assumeIsolated().whenComplete { [weak self] result in
+    host.ledDatabase(host.name(in: request)).assumeIsolated().whenComplete { [weak self] result in
       guard let self, sessions[number] === session else { return }
       switch result {
       case .success(let database):
         session.begin(at: database, readsElsewhere: frame.kind == .submission)
       case .failure:
-        // The other server finds out who leads the database when the client connects again.
+        // The other server finds out who leads the database.
         session.close(code: CloseCode.goingAway, reason: "this server does not lead the database")
       }
     }
@@ -194,7 +194,7 @@ final class ForwardedClients {
 
   /// Lets the other server follow a database.
   private func follow(_ name: String, _ number: Int) {
-    host.database(named: name).assumeIsolated().whenComplete { [weak self] result in
+    host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
       guard let self, !hasEnded else { return }
       guard case .success(let database) = result else {
         return ended(number, code: CloseCode.goingAway, reason: "this server does not lead it")

@@ -6,8 +6,8 @@ internal import RealtimeTransport
 /// A connection to the server that leads databases whose clients have reached this one.
 ///
 /// It carries what all of them say, side by side. State: connecting (what is sent waits) → open →
-/// ended. When it ends, all exchanges over it end too: their clients connect again, and this server
-/// finds out who leads the database by then. Confined to the event loop.
+/// ended. When it ends, all exchanges over it end too: see ``ResumableClient``. Confined to the event
+/// loop.
 final class ForwardingLink {
   private enum Phase {
     case connecting(waiting: [[UInt8]])
@@ -107,6 +107,9 @@ final class ForwardingLink {
     )
     scheduleBeat()
   }
+
+  /// Whether the other server has answered, and nothing has ended the link since.
+  var isOpen: Bool { if case .open = phase { true } else { false } }
 
   /// The WebSockets that are forwarded.
   var sessions: [any MessageConnection] {
@@ -239,7 +242,7 @@ final class ForwardingLink {
       if case .session = exchange.client { exchange.isStranger } else { false }
     }.min { $0.begin < $1.begin }
     guard case .session(let client)? = oldest?.client else { return false }
-    client.close(code: CloseCode.goingAway, reason: "the server needs its place for another client")
+    client.close(code: CloseCode.tryAgainLater, reason: "the server needs its place for others")
     return true
   }
 

@@ -144,7 +144,8 @@ extension HTTPRequest {
       ("t", .string(target)),
       ("h", HTTPAnswer.HeaderLine.json(headerLines)),
       // A process that may use the private socket may do everything; see `DatabaseCore.identity`.
-      ("p", peer.isLocal ? .null : .string(peer.description))
+      ("p", peer.isLocal ? .null : .string(peer.description)),
+      ("n", resumedSession.map { .string($0) } ?? .null)
     )
     return Array(json.text.utf8)
   }
@@ -167,6 +168,7 @@ extension HTTPRequest {
       body: body,
       peer: peer.string.map { .network(address: $0) } ?? ownPeer
     )
+    resumedSession = json["n"]?.string
   }
 }
 

@@ -19,16 +19,61 @@ extension ServerCore {
       && (request.peer.isLocal || request.body.count <= Self.mostForwarded)
   }
 
-  /// Forwards what a client says to the server that leads its database.
-  func forward(
+  /// Serves a client of a database that another server leads, whoever leads it next.
+  func serveResumably(
     _ connection: any MessageConnection,
-    to name: String,
-    by redirection: Redirection
+    _ handshake: HTTPRequest
   ) -> ServerHandlers.Callbacks {
-    guard let link = link(to: redirection) else {
-      return turnAway(connection, because: "the server that leads the database cannot be reached")
+    let name = name(in: handshake)
+    let client = ResumableClient(connection, handshake: handshake, on: eventLoop) { [weak self] in
+      self?.search(for: name, on: $0) ?? false
     }
-    let callbacks = link.forward(connection, to: name)
+    let isServed = client.resume { [self] client in
+      replicas[name]?.accept(client) ?? forward(client, to: name)
+    }
+    if !isServed, !search(for: name, on: client) {
+      client.giveUp(because: "the server is stopping")
+    }
+    return client.callbacks
+  }
+
+  /// Has a client served by the next leader of its database.
+  ///
+  /// - Returns: Whether it will be; false if this server is stopping.
+  private func search(for name: String, on client: ResumableClient) -> Bool {
+    guard phase == .running else { return false }
+    let search =
+      searches[name]
+      ?? LeaderSearch(context) { [self] in
+        next(name)
+      } onEnd: { [weak self] in
+        self?.searches[name] = nil
+      }
+    searches[name] = search
+    search.add(client)
+    return true
+  }
+
+  /// Who serves the clients of a database at this moment.
+  private func next(_ name: String) -> EventLoopFuture<LeaderSearch.Server?> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return databases.database(name, isMade: false).map { database in
+      { client in database.accept(client) }
+    }.flatMapErrorThrowing { error in
+      guard let redirection = error as? Redirection else { throw error }
+      guard core.value.link(to: redirection)?.isOpen == true else { return nil }
+      return { client in
+        core.value.replicas[name]?.accept(client) ?? core.value.forward(client, to: name)
+      }
+    }
+  }
+
+  /// Forwards what a client says to the server that leads its database; nil if it is unknown.
+  private func forward(_ client: ResumableClient, to name: String) -> ServerHandlers.Callbacks? {
+    guard let redirection = databases.redirection(of: name), let link = link(to: redirection) else {
+      return nil
+    }
+    let callbacks = link.forward(client, to: name)
     considerFollowing(name, over: link)
     return callbacks
   }
@@ -153,17 +198,16 @@ extension ServerCore {
     )
   }
 
-  /// Ends all links.
+  /// Ends all links, and lets those go who wait for one.
   func closeLinks() {
+    for search in Array(searches.values) { search.end(because: "the server is stopping") }
     for link in Array(links.values) { link.close() }
     for clients in forwarded { clients.close() }
   }
 }
 
 extension ServerCore: ForwardingHost {
-  func database(named name: String) -> EventLoopFuture<DatabaseCore> {
-    databases.database(name, isMade: false)
-  }
+  func ledDatabase(_ name: String) -> EventLoopFuture<DatabaseCore> { databases.led(name) }
 
   func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
     answer(request, isForwarded: true)

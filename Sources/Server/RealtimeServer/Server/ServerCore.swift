@@ -39,6 +39,8 @@ final class ServerCore {
   var forwarded: [ForwardedClients] = []
   /// The copies of databases that other servers lead.
   var replicas: [String: Replica] = [:]
+  /// The searches for the leaders of databases, on behalf of clients that have lost theirs.
+  var searches: [String: LeaderSearch] = [:]
   /// Until when databases are not followed again that could not be.
   var unfollowed: [String: NIODeadline] = [:]
   /// The sessions of clients that poll.
@@ -168,9 +170,8 @@ final class ServerCore {
     }
     let name = name(in: request)
     if let database = databases.opened(name) { return database.accept(connection) }
-    if let callbacks = replicas[name]?.accept(connection) { return callbacks }
     if let redirection = databases.redirection(of: name) {
-      guard options.redirectsClients else { return forward(connection, to: name, by: redirection) }
+      guard options.redirectsClients else { return serveResumably(connection, request) }
       let reset = ServerMessage.reset(host: redirection.host)
       connection.send(EncodedMessage(reset.encoded()))
       return turnAway(connection, because: "another server leads the database")

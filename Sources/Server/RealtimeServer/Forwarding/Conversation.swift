@@ -1,0 +1,198 @@
+internal import RealtimeCore
+
+/// What a client has said to the server that leads its database, as far as the next leader must know
+/// it to go on with the client.
+///
+/// That is the credential, the listens, and whatever has not been answered. The next leader is told
+/// them in this order: everything that was answered as a renewal, whose answer the client never
+/// sees, and the rest as the client has sent it, under the client's own numbers and keys.
+struct Conversation {
+  /// What a request changes for those after it.
+  private enum Effect {
+    case listens(ListenRequest)
+    case endsListen(ListenKey)
+    case signsIn(ClientRequest.Authentication)
+    case signsOut
+    case none
+  }
+
+  /// A request without an answer.
+  private struct Request {
+    /// How many requests came before it.
+    let position: Int
+    /// As it has arrived; nil if it was too long to be kept.
+    let bytes: [UInt8]?
+    let effect: Effect
+  }
+
+  private enum Renewal {
+    case listen(ListenKey)
+    case credential
+  }
+
+  /// What becomes of an answer.
+  enum Answer: Equatable {
+    case passes
+    case isDropped
+    case isReplaced(by: ServerMessage)
+  }
+
+  private var credential: ClientRequest.Authentication?
+  private var listens: [ListenKey: (position: Int, request: ListenRequest)] = [:]
+  private var unanswered: [Int64: Request] = [:]
+  private var renewals: [Int64: Renewal] = [:]
+  private var count = 0
+  /// The bytes of the requests without an answer.
+  private(set) var waitingBytes = 0
+  /// Whether the client has scheduled writes for its disconnection, which end with the leader.
+  private(set) var hasScheduled = false
+
+  /// Whether any answer is expected.
+  var awaitsAnswer: Bool { !unanswered.isEmpty || !renewals.isEmpty }
+
+  /// The listens that have been granted.
+  var openListens: [ListenKey] { Array(listens.keys) }
+
+  // MARK: The client
+
+  /// Notes what the client has said.
+  ///
+  /// - Returns: Whether it is a request, which has to be answered.
+  mutating func said(_ bytes: [UInt8]) -> Bool {
+    guard let (id, action) = ClientMessage.outline(of: bytes) else { return false }
+    if action == "o" || action == "om" { hasScheduled = true }
+    add(Request(position: count, bytes: bytes, effect: effect(of: bytes, action)), as: id)
+    return true
+  }
+
+  /// Notes that a request was too long, and was skipped.
+  mutating func saidTooMuch(as id: Int64) {
+    add(Request(position: count, bytes: nil, effect: .none), as: id)
+  }
+
+  private mutating func add(_ request: Request, as id: Int64) {
+    count += 1
+    waitingBytes += request.bytes?.count ?? 0
+    let previous = unanswered.updateValue(request, forKey: id)
+    waitingBytes -= previous?.bytes?.count ?? 0
+  }
+
+  /// The actions whose requests are decoded here; none of them carries data.
+  private static let decoded: Set<String> = ["q", "n", "auth", "gauth", "unauth"]
+
+  private func effect(of bytes: [UInt8], _ action: String) -> Effect {
+    guard Self.decoded.contains(action),
+      case .request(_, let request)? = try? ClientMessage(decoding: bytes)
+    else { return .none }
+    switch request {
+    case .listen(let listen): return .listens(listen)
+    case .unlisten(let path, let query, _): return .endsListen(ListenKey(path, query: query))
+    case .authenticate(let authentication): return .signsIn(authentication)
+    case .unauthenticate: return .signsOut
+    case .stats, .appCheck, .get, .write, .onDisconnect, .cancelOnDisconnect, .unknown:
+      return .none
+    }
+  }
+
+  // MARK: The leader
+
+  /// Notes an answer.
+  ///
+  /// - Parameters:
+  ///   - id: The number of the request.
+  ///   - message: Returns the whole message; it is called if that matters.
+  /// - Returns: What becomes of the answer.
+  mutating func answered(_ id: Int64, _ message: () -> ServerMessage?) -> Answer {
+    if let renewal = renewals.removeValue(forKey: id) { return renewed(renewal, message()) }
+    guard let request = unanswered.removeValue(forKey: id) else { return .passes }
+    waitingBytes -= request.bytes?.count ?? 0
+    switch request.effect {
+    case .none: return .passes
+    case .endsListen(let key): listens[key] = nil
+    case .signsOut: credential = nil
+    case .listens(let listen):
+      let key = ListenKey(listen.path, query: listen.query)
+      listens[key] = Self.isRefusal(message()) ? nil : (request.position, listen)
+    case .signsIn(let authentication):
+      credential = Self.isRefusal(message()) ? nil : authentication
+    }
+    return .passes
+  }
+
+  /// Notes that the leader has ended listens.
+  mutating func revoked(_ message: ServerMessage?) {
+    guard case .push(.listenRevoked(let path, let queries))? = message else { return }
+    for query in queries ?? [.all] { listens[ListenKey(path, query: query)] = nil }
+  }
+
+  /// What the client learns of the answer to a renewal: only that something has been refused.
+  private mutating func renewed(_ renewal: Renewal, _ message: ServerMessage?) -> Answer {
+    guard Self.isRefusal(message), case .response(_, let response)? = message else {
+      return .isDropped
+    }
+    switch renewal {
+    case .listen(let key):
+      listens[key] = nil
+      let queries = key.query.loadsAllData ? nil : [key.query]
+      return .isReplaced(by: .push(.listenRevoked(path: key.path, queries: queries)))
+    case .credential:
+      credential = nil
+      let reason = if case .json(.string(let text)) = response.payload { text } else { "" }
+      return .isReplaced(by: .push(.authenticationRevoked(response.status, reason: reason)))
+    }
+  }
+
+  private static func isRefusal(_ message: ServerMessage?) -> Bool {
+    guard case .response(_, let response)? = message else { return false }
+    return response.status != .ok
+  }
+
+  // MARK: The next leader
+
+  /// What the next leader has to be told, in order.
+  enum Step: Equatable {
+    case message([UInt8])
+    /// A request with this number was too long.
+    case excess(Int64)
+  }
+
+  /// Begins the conversation with the next leader.
+  ///
+  /// - Parameter hash: Returns the hash of the data that the client has for a listen; nil if that is
+  ///   unknown, and then it is sent all of it.
+  /// - Returns: What the next leader has to be told first.
+  mutating func resume(hash: (ListenKey) -> String?) -> [Step] {
+    renewals = [:]
+    var steps: [Step] = []
+    func renew(_ request: ClientRequest) -> Int64 {
+      let id = -1 - Int64(steps.count)
+      steps.append(.message(ClientMessage.request(id: id, request).encoded()))
+      return id
+    }
+    if let credential { renewals[renew(.authenticate(credential))] = .credential }
+    for (key, listen) in listens.sorted(by: { $0.value.position < $1.value.position }) {
+      var request = Self.withoutData(listen.request)
+      request.hash = hash(key) ?? ""
+      renewals[renew(.listen(request))] = .listen(key)
+    }
+    for (id, request) in unanswered.sorted(by: { $0.value.position < $1.value.position }) {
+      guard let bytes = request.bytes else {
+        steps.append(.excess(id))
+        continue
+      }
+      if case .listens(let listen) = request.effect {
+        // It may have been sent data since, although not the answer.
+        let message = ClientMessage.request(id: id, .listen(Self.withoutData(listen)))
+        steps.append(.message(message.encoded()))
+      } else {
+        steps.append(.message(bytes))
+      }
+    }
+    return steps
+  }
+
+  /// A listen of a client that has no data.
+  private static func withoutData(_ listen: ListenRequest) -> ListenRequest {
+    ListenRequest(path: listen.path, query: listen.query, tag: listen.tag)
+  }
+}

@@ -1,0 +1,89 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// Finds the next leader of a database for the clients that have lost theirs.
+///
+/// Confined to the event loop.
+final class LeaderSearch {
+  /// Whom the clients can be passed to.
+  typealias Server = (ResumableClient) -> ServerHandlers.Callbacks?
+
+  /// How long clients are kept waiting: several times as long as a lease lasts.
+  private static let patience = TimeAmount.seconds(30)
+  private static let pause = TimeAmount.milliseconds(50)
+
+  private let context: ServerContext
+  private let find: () -> EventLoopFuture<Server?>
+  private let onEnd: () -> Void
+  private let deadline = NIODeadline.now() + patience
+  private var clients: [ResumableClient] = []
+  /// The hashes of what the clients have, from the copy that has served them.
+  private var hashes: [ListenKey: String] = [:]
+  private var isHashing = false
+
+  /// Begins to look.
+  ///
+  /// - Parameters:
+  ///   - context: The context of this server.
+  ///   - find: Looks once; the future has nil, or fails, if there is no leader at the moment.
+  ///   - onEnd: Called when no client waits any more.
+  init(
+    _ context: ServerContext,
+    find: @escaping () -> EventLoopFuture<Server?>,
+    onEnd: @escaping () -> Void
+  ) {
+    self.context = context
+    self.find = find
+    self.onEnd = onEnd
+    look()
+  }
+
+  func add(_ client: ResumableClient) { clients.append(client) }
+
+  private func look() {
+    context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+      clients.removeAll { !$0.isWaiting }
+      hashWhatClientsHave()
+      guard !clients.isEmpty else { return onEnd() }
+      guard NIODeadline.now() < deadline else {
+        return end(because: "no server leads the database")
+      }
+      guard !isHashing else { return look() }
+      find().assumeIsolated().whenComplete { [self] result in
+        if case .success(let server?) = result { pass(to: server) }
+        look()
+      }
+    }
+  }
+
+  private func pass(to server: Server) {
+    for client in clients {
+      let hasHashes = client.copy != nil
+      _ = client.resume(by: server) { [hashes] in hasHashes ? hashes[$0] : nil }
+    }
+  }
+
+  /// Computes, on another thread, what the next leader compares its data with.
+  private func hashWhatClientsHave() {
+    guard !isHashing, let root = clients.lazy.compactMap(\.copy).first else { return }
+    let keys = Set(clients.lazy.filter { $0.copy != nil }.flatMap(\.openListens))
+      .subtracting(hashes.keys)
+    guard !keys.isEmpty else { return }
+    isHashing = true
+    context.workers.perform(for: SchedulerAccount(), isLong: true) {
+      keys.map { ($0, $0.query.evaluate(root[$0.path]).hash) }
+    } then: { [self] hashed in
+      isHashing = false
+      hashes.merge(hashed) { _, new in new }
+    }
+  }
+
+  /// Lets all clients go that wait.
+  func end(because reason: String) {
+    let waiting = clients
+    clients = []
+    for client in waiting { client.giveUp(because: reason) }
+    onEnd()
+  }
+}

@@ -1,0 +1,231 @@
+internal import NIOCore
+internal import RealtimeCore
+internal import RealtimeTransport
+
+/// A client of a database that another server leads; it outlives the leader.
+///
+/// It stands between the client's connection and whoever serves it: the link to the leader, a copy
+/// of the database, or the database itself once this server leads it. When they let it go because
+/// of a change of the leader, the client notices nothing but a pause.
+///
+/// Clients that have scheduled writes for their disconnection are let go, too: the leader carries
+/// these out when it loses the client, and only the client knows what to schedule next.
+///
+/// State: waiting (for a server) ⇄ served → ended. Confined to the event loop.
+final class ResumableClient: MessageConnection {
+  private enum Phase {
+    case waiting
+    case served(ServerHandlers.Callbacks)
+    case ended
+  }
+
+  /// The bytes of requests that a client may send while nobody serves it.
+  private static let mostWaitingBytes = 256 * 1_024
+  /// How long it may go without a word while one server after the other lets it go.
+  private static let patience = TimeAmount.seconds(30)
+
+  private let client: any MessageConnection
+  private let handshake: HTTPRequest
+  private let eventLoop: any EventLoop
+  private let onLoss: (ResumableClient) -> Bool
+  private var conversation = Conversation()
+  private var phase = Phase.waiting
+  /// The name of its session.
+  private var session: String?
+  /// When it was first let go since somebody last said something to it.
+  private var firstLoss: NIODeadline?
+  /// Whether it has been turned away by the server that is about to serve it.
+  private var isTurnedAway = false
+  /// The data of which it has all that it listens to, if a copy of the database has served it.
+  var copy: Node?
+
+  /// Makes a client that nobody serves yet.
+  ///
+  /// - Parameters:
+  ///   - client: The connection.
+  ///   - handshake: The request that has opened it.
+  ///   - eventLoop: The event loop.
+  ///   - onLoss: Called when its leader is lost. It returns whether it will be served again.
+  init(
+    _ client: any MessageConnection,
+    handshake: HTTPRequest,
+    on eventLoop: any EventLoop,
+    onLoss: @escaping (ResumableClient) -> Bool
+  ) {
+    self.client = client
+    self.handshake = handshake
+    self.eventLoop = eventLoop
+    self.onLoss = onLoss
+  }
+
+  /// Who hears what the client says.
+  var callbacks: ServerHandlers.Callbacks {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    return ServerHandlers.Callbacks(
+      onMessage: { bound.value.receive($0) },
+      onExcess: { bound.value.skipped($0) },
+      onClose: { bound.value.closed($0) }
+    )
+  }
+
+  /// Whether it waits for a server.
+  var isWaiting: Bool { if case .waiting = phase { true } else { false } }
+
+  /// The listens that it has been granted.
+  var openListens: [ListenKey] { conversation.openListens }
+
+  // MARK: The client
+
+  private func receive(_ bytes: [UInt8]) {
+    let isRequest = conversation.said(bytes)
+    switch phase {
+    case .served(let callbacks): callbacks.onMessage(bytes)
+    case .waiting:
+      if !isRequest, case .ping? = try? ClientMessage(decoding: bytes) {
+        client.send(EncodedMessage(ServerMessage.pong.encoded()))
+      }
+      if conversation.waitingBytes > Self.mostWaitingBytes { client.setReading(false) }
+    case .ended: break
+    }
+  }
+
+  private func skipped(_ id: Int64) {
+    conversation.saidTooMuch(as: id)
+    if case .served(let callbacks) = phase { callbacks.onExcess(id) }
+  }
+
+  private func closed(_ end: ConnectionEnd) {
+    let last = phase
+    phase = .ended
+    if case .served(let callbacks) = last { callbacks.onClose(end) }
+  }
+
+  // MARK: Servers
+
+  /// Begins to be served.
+  ///
+  /// - Parameters:
+  ///   - serve: Accepts it as a connection; nil if that is not possible.
+  ///   - hash: Returns the hash of the data that it has for a listen; nil if that is unknown.
+  /// - Returns: Whether it is served, or has gone.
+  func resume(
+    by serve: (ResumableClient) -> ServerHandlers.Callbacks?,
+    hash: (ListenKey) -> String? = { _ in nil }
+  ) -> Bool {
+    guard isWaiting else { return true }
+    isTurnedAway = false
+    guard let callbacks = serve(self) else { return false }
+    guard !isTurnedAway else {
+      part(from: callbacks, because: "turned away")
+      return false
+    }
+    phase = .served(callbacks)
+    copy = nil
+    client.setReading(true)
+    for step in conversation.resume(hash: hash) {
+      guard case .served = phase else { break }
+      switch step {
+      case .message(let bytes): callbacks.onMessage(bytes)
+      case .excess(let id): callbacks.onExcess(id)
+      }
+    }
+    return true
+  }
+
+  /// Closes the connection of a client that nobody serves.
+  func giveUp(because reason: String) {
+    guard isWaiting else { return }
+    phase = .ended
+    client.close(code: CloseCode.goingAway, reason: reason)
+  }
+
+  // MARK: MessageConnection
+
+  var peer: Peer { client.peer }
+
+  /// The request that has opened the connection, and the session that it goes on with.
+  var request: HTTPRequest? {
+    var request = handshake
+    request.resumedSession = session
+    return request
+  }
+
+  var hasNotableOutput: Bool { client.hasNotableOutput }
+  var isCongested: Bool { client.isCongested }
+
+  func send(_ message: EncodedMessage) {
+    if let message = passed(message) { client.send(message) }
+  }
+
+  func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
+    guard !client.isCongested else { return false }
+    send(message)
+    return true
+  }
+
+  /// Notes what a server says.
+  ///
+  /// - Returns: What the client is told instead.
+  private func passed(_ message: EncodedMessage) -> EncodedMessage? {
+    firstLoss = nil
+    // Several messages in one are changes of data.
+    guard message.count == 1 else { return message }
+    func decoded() -> ServerMessage? {
+      message.texts.first.flatMap { try? ServerMessage(decoding: $0) }
+    }
+    switch message.withBeginning(upTo: ServerMessage.glanceBytes, ServerMessage.glance(at:)) {
+    case .other: return message
+    case .hello:
+      if case .hello(let hello)? = decoded() { session = hello.session }
+      return message
+    case .listenRevoked:
+      conversation.revoked(decoded())
+      return message
+    case .response(let id):
+      guard conversation.awaitsAnswer else { return message }
+      switch conversation.answered(id, decoded) {
+      case .passes: return message
+      case .isDropped: return nil
+      case .isReplaced(let other): return EncodedMessage(other.encoded())
+      }
+    }
+  }
+
+  func allow(isStranger: Bool, messageBytes: Int) {
+    client.allow(isStranger: isStranger, messageBytes: messageBytes)
+  }
+
+  func whenRelieved(_ body: @escaping () -> Void) { client.whenRelieved(body) }
+
+  func keepAlive() { client.keepAlive() }
+
+  func setReading(_ isReading: Bool) {
+    if case .served = phase { client.setReading(isReading) }
+  }
+
+  /// Closes the connection, or waits for the next server if the leader has changed.
+  func close(code: UInt16, reason: String) {
+    let mayWait = code == CloseCode.goingAway && !conversation.hasScheduled
+    switch phase {
+    case .waiting where mayWait: isTurnedAway = true
+    case .served(let callbacks) where mayWait && isPatient:
+      phase = .waiting
+      firstLoss = firstLoss ?? .now()
+      guard onLoss(self) else {
+        phase = .served(callbacks)
+        return client.close(code: code, reason: reason)
+      }
+      client.setReading(true)
+      part(from: callbacks, because: reason)
+    case .waiting, .served, .ended: client.close(code: code, reason: reason)
+    }
+  }
+
+  private var isPatient: Bool { firstLoss.map { .now() - $0 < Self.patience } ?? true }
+
+  /// Tells a server that it no longer serves the client.
+  private func part(from callbacks: ServerHandlers.Callbacks, because reason: String) {
+    let end = ConnectionEnd(.closed, description: reason)
+    eventLoop.assumeIsolated().execute { callbacks.onClose(end) }
+  }
+}

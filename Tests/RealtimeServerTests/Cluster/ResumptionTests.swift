@@ -1,0 +1,308 @@
+import NIOCore
+import RealtimeCore
+import RealtimeTransport
+import Testing
+import TransportTestSupport
+
+@testable import RealtimeServer
+
+/// What clients of a server notice when the leader of their database changes.
+@Suite("Resuming sessions", .timeLimit(.minutes(2)))
+struct ResumptionTests {
+  /// How the leader is lost.
+  enum Loss: CaseIterable {
+    /// The leader cannot reach the storage.
+    case cut
+    /// An administrator moves the database.
+    case move
+    /// The leader is stopped.
+    case stop
+  }
+
+  /// A cluster of three, and a client of a server that does not lead.
+  private struct Scene {
+    let cluster: TestCluster
+    let leader: TestCluster.Member
+    let other: TestCluster.Member
+    let client: ClientProbe
+
+    init(withCopies: Bool) async throws {
+      cluster = try await TestCluster(3, followClients: withCopies ? 1 : 0)
+      if withCopies { try await cluster.followEverywhere() }
+      let (leader, others) = try await cluster.leader()
+      self.leader = leader
+      other = try #require(others.first)
+      client = try await cluster.connect(other)
+      #expect(try await client.next().contains(#""t":"h""#))
+    }
+
+    /// Has the leader lost, and returns the next one.
+    func lose(by loss: Loss) async throws -> TestCluster.Member {
+      switch loss {
+      case .cut: leader.store.cut()
+      case .move:
+        let view = cluster.storage.view()
+        let hosts = [leader.host, other.host]
+        let next = try #require(view.servers.first { !hosts.contains($0.host) })
+        cluster.storage.move("hearth", to: next.id)
+      case .stop: await leader.server.stop()
+      }
+      let deadline = NIODeadline.now() + .seconds(20)
+      while NIODeadline.now() < deadline {
+        let view = cluster.storage.view()
+        let holder = view.leases.first { $0.database == "hearth" }?.holder
+        let host = view.servers.first { $0.id == holder }?.host
+        if let host, host != leader.host,
+          let next = cluster.members.first(where: { $0.host == host })
+        {
+          return next
+        }
+        if loss != .move { _ = try? await cluster.ask(other, "GET", "/.json") }
+      }
+      throw StoreError(.failed, description: "nobody has followed the leader")
+    }
+  }
+
+  @Test(
+    "A client stays connected when the leader is lost, and hears each change once",
+    arguments: Loss.allCases,
+    [false, true]
+  )
+  func stays(loss: Loss, withCopies: Bool) async throws {
+    let scene = try await Scene(withCopies: withCopies)
+    let (cluster, client) = (scene.cluster, scene.client)
+    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
+    #expect(try await client.next().contains(#""r":1"#))
+    let query = #"{"l":2,"vf":"r","i":".key"}"#
+    client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/m","q":\#(query),"t":7,"h":""}}}"#)
+    #expect(try await client.next().contains(#""r":2"#))
+    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
+    #expect(try await client.next().contains(#""d":1"#))
+    #expect(try await client.next().contains(#""r":3,"b":{"s":"ok""#))
+    let next = try await scene.lose(by: loss)
+    // What it says meanwhile is answered by the next leader.
+    client.send(#"{"t":"d","d":{"r":4,"a":"p","b":{"p":"/n","d":2}}}"#)
+    var heard: [String] = []
+    repeat { heard.append(try await client.next()) } while !heard.joined().contains(#""r":4"#)
+    #expect(heard.last?.contains(#""r":4,"b":{"s":"ok""#) == true, "\(heard)")
+    // Without a copy it is not known what the client has.
+    let again = heard.filter { $0.contains(#""d":1}"#) }
+    #expect(again.count <= (withCopies ? 0 : 1), "\(heard)")
+    #expect(heard.filter { $0.contains(#""d":2}"#) }.count == 1, "\(heard)")
+    #expect(!heard.joined().contains(#""r":-"#), "\(heard)")
+    // Its listens go on, also the one of a query.
+    #expect(try await cluster.ask(next, "PUT", "/n.json", "3").status == 200)
+    #expect(try await client.next().contains(#""p":"n","d":3"#))
+    #expect(try await cluster.ask(next, "PUT", "/m/k.json", "4").status == 200)
+    let push = try await client.next()
+    #expect(push.contains(#""p":"m/k","d":4"#) && push.contains(#""t":7"#), "\(push)")
+    #expect(try await client.hasNothing())
+    await cluster.stop()
+  }
+
+  @Test(
+    "Requests under way are carried out by the next leader, in order",
+    arguments: [false, true]
+  )
+  func underWay(withCopies: Bool) async throws {
+    let scene = try await Scene(withCopies: withCopies)
+    let client = scene.client
+    // Nothing is stored from now on, so nothing can be answered.
+    scene.leader.store.cut()
+    for number in 1...20 {
+      client.send(#"{"t":"d","d":{"r":\#(2 * number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
+      client.send(#"{"t":"d","d":{"r":\#(2 * number + 1),"a":"g","b":{"p":"/n","q":{}}}}"#)
+    }
+    _ = try await scene.lose(by: .cut)
+    for number in 1...20 {
+      #expect(try await client.next().contains(#""r":\#(2 * number),"b":{"s":"ok""#))
+      let answer = try await client.next()
+      #expect(answer.contains(#""r":\#(2 * number + 1),"b":{"s":"ok","d":\#(number)"#), "\(answer)")
+    }
+    #expect(try await client.hasNothing())
+    await scene.cluster.stop()
+  }
+
+  @Test("A client that has scheduled writes is let go, and they are written once")
+  func scheduled() async throws {
+    let scene = try await Scene(withCopies: false)
+    let client = scene.client
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    let next = try await scene.lose(by: .cut)
+    _ = try await client.closed()
+    #expect(try await scene.cluster.ask(next, "GET", "/gone.json").body == "true")
+    await scene.cluster.stop()
+  }
+
+  @Test("A client that leaves while it waits is forgotten, and its requests with it")
+  func leaves() async throws {
+    let scene = try await Scene(withCopies: false)
+    scene.leader.store.cut()
+    scene.client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":1}}}"#)
+    try await scene.cluster.until("the leader has let the client go") {
+      scene.leader.hasLogged("a write failed")
+    }
+    scene.client.close()
+    let next = try await scene.lose(by: .cut)
+    #expect(try await next.serves { $0.sessions } == 0)
+    let stranger = try await scene.cluster.connect(scene.other)
+    #expect(try await stranger.next().contains(#""t":"h""#))
+    await scene.cluster.stop()
+  }
+
+  @Test("A server that stops lets its clients go, whether they are served or wait")
+  func stops() async throws {
+    let scene = try await Scene(withCopies: false)
+    scene.leader.store.cut()
+    await scene.other.server.stop()
+    _ = try await scene.client.closed()
+    await scene.cluster.stop()
+  }
+}
+
+/// What the next leader is told, request by request.
+@Suite("Conversations of clients")
+struct ConversationTests {
+  private func say(_ text: String, in conversation: inout Conversation) {
+    let isRequest = conversation.said(Array(text.utf8))
+    #expect(isRequest, "\(text)")
+  }
+
+  /// Answers a request.
+  private func answer(
+    _ id: Int64,
+    _ status: StatusCode = .ok,
+    in conversation: inout Conversation
+  ) -> Conversation.Answer {
+    conversation.answered(id) { .response(id: id, ServerMessage.Response(status)) }
+  }
+
+  private func texts(_ steps: [Conversation.Step]) -> [String] {
+    steps.map { step in
+      switch step {
+      case .message(let bytes): String(decoding: bytes, as: UTF8.self)
+      case .excess(let id): "excess \(id)"
+      }
+    }
+  }
+
+  @Test("The credential comes first, then the listens, then what has no answer, as it was said")
+  func order() {
+    var talk = Conversation()
+    let write = #"{"d":{"b":{"d":{"r":9,"a":"q"},"p":"/x"},"a":"p","r":4},"t":"d"}"#
+    say(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/b","h":"old"}}}"#, in: &talk)
+    say(#"{"t":"d","d":{"r":2,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
+    say(#"{"t":"d","d":{"r":3,"a":"q","b":{"p":"/a","h":""}}}"#, in: &talk)
+    say(write, in: &talk)
+    say(#"{"t":"d","d":{"r":5,"a":"q","b":{"p":"/c","h":"old"}}}"#, in: &talk)
+    talk.saidTooMuch(as: 6)
+    for id: Int64 in [1, 2, 3] { #expect(answer(id, in: &talk) == .passes) }
+    let said = texts(talk.resume { $0.path == Path(wire: "/a") ? "known" : nil })
+    #expect(said.count == 6)
+    #expect(said[0].contains("token") && said[0].contains(#""r":-1"#), "\(said)")
+    #expect(said[1].contains(#""p":"/b""#) && said[1].contains(#""h":"""#), "\(said)")
+    #expect(said[2].contains(#""p":"/a""#) && said[2].contains(#""h":"known""#), "\(said)")
+    #expect(said[3] == write)
+    #expect(said[4].contains(#""r":5"#) && said[4].contains(#""h":"""#), "\(said)")
+    #expect(said[5] == "excess 6")
+  }
+
+  @Test("The client hears of a renewal only if it is refused, and of every answer of its own")
+  func answers() {
+    var talk = Conversation()
+    say(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
+    say(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/a","h":""}}}"#, in: &talk)
+    say(
+      #"{"t":"d","d":{"r":3,"a":"q","b":{"p":"/b","q":{"l":1,"vf":"l","i":".key"},"t":1}}}"#,
+      in: &talk
+    )
+    say(#"{"t":"d","d":{"r":4,"a":"p","b":{"p":"/x","d":1}}}"#, in: &talk)
+    for id: Int64 in [1, 2, 3] { _ = answer(id, in: &talk) }
+    let steps = talk.resume { _ in nil }
+    #expect(steps.count == 4)
+    #expect(
+      answer(-1, .expiredToken, in: &talk)
+        == .isReplaced(by: .push(.authenticationRevoked(.expiredToken, reason: "")))
+    )
+    #expect(answer(-2, in: &talk) == .isDropped)
+    let query = Query(index: .key, limit: Query.Limit(1, side: .first))
+    #expect(
+      answer(-3, .permissionDenied, in: &talk)
+        == .isReplaced(by: .push(.listenRevoked(path: Path(wire: "/b"), queries: [query])))
+    )
+    #expect(answer(4, in: &talk) == .passes)
+    // What was refused is not asked for again.
+    let rest = talk.resume { _ in nil }
+    #expect(rest.count == 1)
+    #expect(answer(-1, in: &talk) == .isDropped)
+    #expect(!talk.awaitsAnswer)
+  }
+
+  @Test("What a client has ended, was refused or has lost is not renewed")
+  func ends() {
+    var talk = Conversation()
+    for (id, path) in ["/ended", "/refused", "/revoked", "/ending"].enumerated() {
+      say(#"{"t":"d","d":{"r":\#(id),"a":"q","b":{"p":"\#(path)","h":""}}}"#, in: &talk)
+      _ = answer(Int64(id), path == "/refused" ? .permissionDenied : .ok, in: &talk)
+    }
+    say(#"{"t":"d","d":{"r":10,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
+    _ = answer(10, in: &talk)
+    say(#"{"t":"d","d":{"r":11,"a":"unauth","b":{}}}"#, in: &talk)
+    _ = answer(11, in: &talk)
+    say(#"{"t":"d","d":{"r":12,"a":"n","b":{"p":"/ended"}}}"#, in: &talk)
+    _ = answer(12, in: &talk)
+    talk.revoked(.push(.listenRevoked(path: Path(wire: "/revoked"), queries: nil)))
+    say(#"{"t":"d","d":{"r":13,"a":"n","b":{"p":"/ending"}}}"#, in: &talk)
+    let said = texts(talk.resume { _ in nil })
+    #expect(said.count == 2, "\(said)")
+    #expect(said[0].contains(#""a":"q""#) && said[0].contains("/ending"), "\(said)")
+    #expect(said[1].contains(#""r":13"#), "\(said)")
+  }
+
+  @Test(
+    "What is no request is not remembered",
+    arguments: [
+      "", "0", "{", "[]", #"{"t":"c","d":{"t":"p","d":{}}}"#, #"{"t":"d","d":{"a":"p"}}"#,
+      #"{"t":"d","d":{"r":"1","a":"p"}}"#, #"{"t":"d","d":[]}"#, #"{"d":{"r":1,"a":"p"}}"#,
+    ]
+  )
+  func noise(text: String) {
+    var talk = Conversation()
+    let isRequest = talk.said(Array(text.utf8))
+    #expect(!isRequest)
+    let steps = talk.resume { _ in nil }
+    #expect(steps == [])
+  }
+
+  @Test("Any form of scheduling is noticed, and a write is not taken for one")
+  func scheduling() {
+    for (action, isSo) in [("o", true), ("om", true), ("oc", false), ("p", false), ("m", false)] {
+      var talk = Conversation()
+      say(#"{"t":"d","d":{"r":1,"a":"\#(action)","b":{"p":"/x","d":{"a":"o"}}}}"#, in: &talk)
+      #expect(talk.hasScheduled == isSo, "\(action)")
+    }
+  }
+
+  @Test("A glance at any message of a server tells what it is")
+  func glances() {
+    func glance(_ message: ServerMessage) -> ServerMessage.Glance {
+      EncodedMessage(message.encoded())
+        .withBeginning(upTo: ServerMessage.glanceBytes, ServerMessage.glance(at:))
+    }
+    let long = Node.leaf(.string(String(repeating: "1", count: 100_000)))
+    let hello = ServerHello(timestamp: 1, host: "h", session: "s")
+    #expect(glance(.hello(hello)) == .hello)
+    for id: Int64 in [0, 7, -1, -9_000_000_000, .max] {
+      #expect(glance(.response(id: id, ServerMessage.Response(.ok))) == .response(id: id))
+      let answer = ServerMessage.Response(.ok, payload: .node(long))
+      #expect(glance(.response(id: id, answer)) == .response(id: id))
+    }
+    #expect(glance(.push(.listenRevoked(path: .root, queries: nil))) == .listenRevoked)
+    #expect(glance(.push(.data(path: .root, long, tag: nil))) == .other)
+    #expect(glance(.push(.authenticationRevoked(.expiredToken, reason: ""))) == .other)
+    for message in [ServerMessage.pong, .reset(host: "h"), .shutdown(reason: "r"), .error("e")] {
+      #expect(glance(message) == .other)
+    }
+  }
+}
