@@ -50,6 +50,75 @@ struct FenceTests {
     )
   }
 
+  // MARK: What is known
+
+  /// A store with so many commits, and what it held after the first two.
+  private func store(commits: Int64) throws -> (store: any TreeStore, known: StoredTree) {
+    let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
+    let store = try stores.open(lease)
+    try store.commit(batch(1))
+    try store.commit(batch(2))
+    let known = try store.load()
+    for revision in 3...commits { try store.commit(batch(revision)) }
+    return (store, known)
+  }
+
+  @Test("Who knows an earlier commit reads only the commits since, and all that is beside the data")
+  func known() throws {
+    let (store, earlier) = try store(commits: 5)
+    var known = earlier
+    // What was read at that time is used, whatever the nodes say.
+    known.root = known.root.setting(Path(wire: "known"), to: .bool(true))
+    let read = try store.load(since: known)
+    #expect(read.root[Path(wire: "known")] == .bool(true))
+    #expect(read.root[Path(wire: "at5")] == .integer(0))
+    #expect(read.revision == 5)
+    #expect(read.ledger.map(\.upTo) == [5])
+    #expect(read.lineage == known.lineage && known.lineage != nil)
+    // The same for tools, and for servers that follow.
+    #expect(try stores.database("test").load(since: known) == read)
+    known.revision = 5
+    known.root = read.root
+    #expect(try store.load(since: known) == read)
+    try store.close()
+  }
+
+  @Test("What is no earlier commit of the same history is not used")
+  func unknown() throws {
+    let (store, earlier) = try store(commits: 4)
+    let mark = Path(wire: "known")
+    var known = earlier
+    known.root = known.root.setting(mark, to: .bool(true))
+    for (lineage, revision) in [
+      (nil, Int64(2)), ("\(earlier.lineage ?? "")1", 2), (earlier.lineage, 9),
+    ] {
+      (known.lineage, known.revision) = (lineage, revision)
+      let read = try store.load(since: known)
+      #expect(read == (try store.load()), "\(lineage ?? "none") \(revision)")
+      #expect(read.root[mark].isEmpty)
+    }
+    // Once the log has been folded, what came after is no longer there one by one.
+    (known.lineage, known.revision) = (earlier.lineage, 2)
+    try store.close()
+    let next = try stores.open(try takeOver(by: ServerID("b")))
+    #expect(try next.load(since: known).root[mark].isEmpty)
+    #expect(try next.load(since: known) == (try next.load()))
+    try next.close()
+  }
+
+  @Test("A database that was made anew under the same name shares nothing with the one before")
+  func renewed() throws {
+    let (store, known) = try store(commits: 4)
+    try store.close()
+    _ = try stores.create("other")
+    let lease = try stores.acquire("other", by: ServerID("a"), for: .seconds(60))
+    let other = try stores.open(lease)
+    for revision: Int64 in 1...4 { try other.commit(batch(revision, 7)) }
+    #expect(try other.load().lineage != known.lineage)
+    #expect(try other.load(since: known).root[Path(wire: "at1")] == .integer(7))
+    try other.close()
+  }
+
   // MARK: Leases
 
   @Test("A lease has one holder, and each new lease gets a new ID and a higher epoch")

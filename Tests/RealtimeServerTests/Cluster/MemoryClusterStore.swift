@@ -35,6 +35,10 @@ final class MemoryClusterStore: ClusterStore {
   private let state = NIOLockedValueBox(State())
   private let stores: MemoryTreeStores
   private let clock: @Sendable () -> Duration
+  private let knowledge = Knowledge()
+
+  /// The revisions of what servers knew when they read a database.
+  var known: [Int64] { knowledge.revisions.withLockedValue { $0 } }
 
   /// Makes a storage without databases.
   ///
@@ -51,7 +55,7 @@ final class MemoryClusterStore: ClusterStore {
   func create(_ name: String) -> Bool { stores.create(name) }
 
   func database(_ name: String) -> any StoredDatabase {
-    MemoryDatabase(store: stores.open(name))
+    MemoryDatabase(store: stores.open(name), knowledge: knowledge)
   }
 
   func announce(_ server: ClusterServer, for duration: Duration) -> ClusterView {
@@ -107,7 +111,7 @@ final class MemoryClusterStore: ClusterStore {
       throw StoreError(.failed, description: "there is no database \"\(lease.database)\"")
     }
     try check(lease)
-    return FencedStore(store: store) { [weak self] in try self?.check(lease) }
+    return FencedStore(store: store, knowledge: knowledge) { [weak self] in try self?.check(lease) }
   }
 
   func view() -> ClusterView {
@@ -149,11 +153,17 @@ final class MemoryClusterStore: ClusterStore {
 /// A store that refuses commits once its lease is not the latest.
 private struct FencedStore: TreeStore {
   let store: any TreeStore
+  let knowledge: Knowledge
   let check: @Sendable () throws -> Void
 
   func load() throws -> StoredTree {
     try check()
-    return try store.load()
+    return try knowledge.named(store.load())
+  }
+
+  func load(since known: StoredTree) throws -> StoredTree {
+    try check()
+    return try knowledge.used(known, for: store.load())
   }
 
   func commit(_ batch: CommitBatch) throws {
@@ -168,6 +178,7 @@ private struct FencedStore: TreeStore {
 /// An in-memory database, for which tools can only check existence and load the data.
 struct MemoryDatabase: StoredDatabase {
   let store: (any TreeStore)?
+  var knowledge = Knowledge()
 
   private static let reason = "a database in memory has no files"
 
@@ -175,7 +186,11 @@ struct MemoryDatabase: StoredDatabase {
 
   func load() throws -> StoredTree {
     guard let store else { throw StoreError(.failed, description: "there is no such database") }
-    return try store.load()
+    return try knowledge.named(store.load())
+  }
+
+  func load(since known: StoredTree) throws -> StoredTree {
+    knowledge.used(known, for: try load())
   }
 
   func commits(after revision: Int64) throws -> [Commit]? { nil }
@@ -199,4 +214,25 @@ struct MemoryDatabase: StoredDatabase {
   }
 
   func acceptLoss() throws -> AcceptedLoss? { nil }
+}
+
+/// Notes what is known to servers that read a database.
+final class Knowledge: Sendable {
+  let revisions = NIOLockedValueBox<[Int64]>([])
+
+  /// Names the history of what was read.
+  func named(_ stored: StoredTree) -> StoredTree {
+    var stored = stored
+    stored.lineage = "memory"
+    return stored
+  }
+
+  /// Notes that a server knew data of the same history.
+  func used(_ known: StoredTree, for stored: StoredTree) -> StoredTree {
+    let stored = named(stored)
+    if known.lineage == stored.lineage, known.revision <= stored.revision {
+      revisions.withLockedValue { $0.append(known.revision) }
+    }
+    return stored
+  }
 }

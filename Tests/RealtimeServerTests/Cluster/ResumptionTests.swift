@@ -123,6 +123,28 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
+  @Test("Who leads or follows next reads only what its copy lacked", arguments: Loss.allCases)
+  func knows(loss: Loss) async throws {
+    let scene = try await Scene(withCopies: true)
+    let cluster = scene.cluster
+    for number in 1...5 {
+      #expect(try await cluster.ask(scene.leader, "PUT", "/n.json", "\(number)").status == 200)
+    }
+    #expect(cluster.storage.known == [])
+    let next = try await scene.lose(by: loss)
+    let remaining = cluster.members.filter { $0.host != scene.leader.host }
+    for member in remaining {
+      #expect(try await cluster.ask(member, "GET", "/n.json").body == "5")
+    }
+    if next.host != scene.other.host { try await cluster.follow(at: scene.other) }
+    #expect(cluster.storage.known.first == 5)
+    #expect(try await cluster.ask(next, "PUT", "/n.json", "6").status == 200)
+    for member in remaining {
+      #expect(try await cluster.ask(member, "GET", "/n.json").body == "6")
+    }
+    await cluster.stop()
+  }
+
   @Test("A client that has scheduled writes is let go, and they are written once")
   func scheduled() async throws {
     let scene = try await Scene(withCopies: false)

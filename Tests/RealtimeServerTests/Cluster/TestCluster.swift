@@ -303,6 +303,11 @@ final class CuttableStore: ClusterStore {
       return try store.load()
     }
 
+    func load(since known: StoredTree) throws -> StoredTree {
+      try check()
+      return try store.load(since: known)
+    }
+
     func commit(_ batch: CommitBatch) throws {
       try check()
       try store.commit(batch)

@@ -49,6 +49,10 @@ package struct PostgresDatabase: StoredDatabase {
 
   package func load() throws(StoreError) -> StoredTree { try read { try $0.load() } }
 
+  package func load(since known: StoredTree) throws(StoreError) -> StoredTree {
+    try read { try $0.load(since: known) }
+  }
+
   package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
     try read { reader -> [Commit]? in
       guard try reader.position().revision > revision else { return [] }

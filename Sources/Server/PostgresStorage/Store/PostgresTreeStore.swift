@@ -50,7 +50,14 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// - Throws: `StoreError` when something is damaged or cannot be read.
   /// - Complexity: O(size)
-  package func load() throws(StoreError) -> StoredTree {
+  package func load() throws(StoreError) -> StoredTree { try read(since: nil) }
+
+  /// Reads the commits since a known one, if the log still has them; otherwise everything.
+  package func load(since known: StoredTree) throws(StoreError) -> StoredTree {
+    try read(since: known)
+  }
+
+  private func read(since known: StoredTree?) throws(StoreError) -> StoredTree {
     try StoreError.translating(at: origin) {
       let connection = try pools.maintenance.take(
         until: .now + options.silenceLimit,
@@ -63,7 +70,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
         origin: origin,
         silence: options.silenceLimit
       ) { reader in
-        try reader.load { options.report(.loading(database: database.name, rows: $0)) }
+        try reader.load(since: known) { options.report(.loading(database: database.name, rows: $0)) }
       }
       options.report(.loaded(database: database.name, revision: tree.revision))
       return tree

@@ -237,11 +237,35 @@ struct SnapshotReader {
 
   /// Reads everything.
   ///
-  /// - Parameter report: Called with the number of rows before they are read.
+  /// - Parameters:
+  ///   - known: What the database held at an earlier commit, of which only the commits since then
+  ///     are read if the log still has them.
+  ///   - report: Called with the number of rows before they are read.
   /// - Returns: The content of the database.
   /// - Throws: `StoreError` when something is damaged or missing, or ``PostgresFailure``.
-  func load(_ report: (Int) -> Void = { _ in }) throws -> StoredTree {
+  /// - Complexity: O(size); with what is known, O(changes since then) unless the log is too short
+  func load(since known: StoredTree? = nil, _ report: (Int) -> Void = { _ in }) throws -> StoredTree
+  {
     let position = try position()
+    let lineage = try lineage()
+    let advanced = try known.flatMap { known in
+      known.lineage == lineage ? try advance(known, to: position.revision) : nil
+    }
+    return StoredTree(
+      root: try advanced ?? root(at: position, report),
+      revision: position.revision,
+      ledger: try ledger(),
+      sessions: try sessions(),
+      rules: try rules(),
+      lineage: lineage
+    )
+  }
+
+  /// The data as the nodes and the log have it.
+  private func root(
+    at position: (revision: Int64, fold: FoldProgress, rows: Int64),
+    _ report: (Int) -> Void
+  ) throws -> Node {
     report(Int(position.rows))
     let decoder = RowDecoder()
     let count: Int64
@@ -256,13 +280,31 @@ struct SnapshotReader {
     try forEachUnfolded(after: position.fold, through: position.revision) { change in
       root.update(at: change.path, to: change.node)
     }
-    return StoredTree(
-      root: root,
-      revision: position.revision,
-      ledger: try ledger(),
-      sessions: try sessions(),
-      rules: try rules()
+    return root
+  }
+
+  /// The data after the commits since a known one; nil if the log lacks any of them.
+  private func advance(_ known: StoredTree, to revision: Int64) throws -> Node? {
+    var (root, last) = (known.root, known.revision)
+    guard last < revision else { return last == revision ? root : nil }
+    try forEachStoredBatch(after: last, through: revision) { commits in
+      for commit in commits where commit.revision == last + 1 {
+        for change in commit.changes { root.update(at: change.path, to: change.node) }
+        last += 1
+      }
+    }
+    return last == revision ? root : nil
+  }
+
+  /// Names the database and the history that PostgreSQL is writing.
+  ///
+  /// A promoted standby may lack what was stored, and goes on with other commits.
+  private func lineage() throws -> String {
+    let rows = try connection.query(
+      "SELECT timeline || ' ' || start FROM hearth.history()",
+      within: silence
     )
+    return "\(database) \(rows.text(0, column: 0))"
   }
 
   // MARK: Beside the tree

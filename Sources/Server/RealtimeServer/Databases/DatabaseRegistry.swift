@@ -43,6 +43,8 @@ final class DatabaseRegistry {
   private var unopened: Set<String> = []
   /// Called with a database and the server that leads it, or nil for this one, when that is found.
   var onLeader: (String, String?) -> Void = { _, _ in }
+  /// Returns, once, what was known of a database a moment ago; nil if nothing was.
+  var takeKnown: (String) -> StoredTree? = { _ in nil }
   /// The servers that lead other databases, as far as is known.
   private var elsewhere: [String: Redirection] = [:]
 
@@ -330,7 +332,9 @@ extension DatabaseRegistry: LedDatabases {
   func lead(_ term: LeaseTerm) {
     let name = term.database
     onLeader(name, nil)
-    let opened = StoreThread.open(on: context.eventLoop) { [open = term.open] in try open() }
+    let opened = StoreThread.open(on: context.eventLoop, knowing: takeKnown(name)) {
+      [open = term.open] in try open()
+    }
     let future = core(name, of: opened, for: term)
     entries[name] = .opening(future)
     terms[name] = term

@@ -71,9 +71,10 @@ final class StoreThread: Sendable {
     }
   }
 
-  /// Opens a store with a closure, which may block, and reads everything.
+  /// Opens a store with a closure, which may block, and reads everything that is not known.
   static func open(
     on eventLoop: any EventLoop,
+    knowing known: StoredTree? = nil,
     by openStore: @escaping @Sendable () throws -> (any TreeStore)?
   ) -> EventLoopFuture<(thread: StoreThread, stored: StoredTree)?> {
     let pool = NIOThreadPool(numberOfThreads: 1)
@@ -83,7 +84,7 @@ final class StoreThread: Sendable {
     ) {
       guard let store = try openStore() else { return nil }
       do {
-        let stored = try store.load()
+        let stored = try known.map { try store.load(since: $0) } ?? store.load()
         return (StoreThread(store: store, pool: pool, eventLoop: eventLoop), stored)
       } catch {
         try? store.close()

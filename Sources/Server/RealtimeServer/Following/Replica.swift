@@ -9,6 +9,8 @@ internal import RealtimeTransport
 /// link that carries the clients' writes. Since the leader tells a batch before it acknowledges what
 /// is in it, a client that is told that its write was stored reads it here.
 ///
+/// What is known when the copy ends helps the next one, or this server if it leads next.
+///
 /// Nothing is read from the copy until the leader has confirmed that it has all that was
 /// acknowledged when the request arrived: see ``whenCurrent(_:)``. So an answer is as fresh as the
 /// leader's, a leader that has lost its lease confirms nothing, and no client sees anything go back,
@@ -24,10 +26,28 @@ final class Replica: LinkReceiver {
     case ended
   }
 
+  /// Why a copy is no longer kept up to date.
+  enum Ending {
+    /// The leader was lost, or is another one; what the copy held, if the storage knows it again.
+    case leaderChanged(holding: StoredTree?)
+    /// It could not be kept up to date.
+    case fault
+    /// No client needs it.
+    case unneeded
+  }
+
+  private enum Cause {
+    case leader
+    case fault
+    case disuse
+  }
+
   /// The most that the leader may tell while the storage is being read, in bytes.
   private static let mostKept = 64 * 1_024 * 1_024
   /// How long a database is not followed again that could not be.
   static let rest = TimeAmount.seconds(15)
+  /// How long what a copy held is kept for whoever leads or follows next.
+  static let keeping = TimeAmount.seconds(60)
   /// How often it is checked whether any client still needs the copy.
   private static let interval = TimeAmount.seconds(30)
 
@@ -37,7 +57,10 @@ final class Replica: LinkReceiver {
   private let storage: any StoredDatabases
   private let context: ServerContext
   private let logger: Logger
-  private let onEnd: (_ isFault: Bool) -> Void
+  private let onEnd: (Ending) -> Void
+  /// What an earlier copy held.
+  private let known: StoredTree?
+  private var lineage: String?
   private var phase = Phase.asking
   private var exchange = 0
   /// Who waits for the leader to confirm a mark, in the order of the marks.
@@ -54,24 +77,32 @@ final class Replica: LinkReceiver {
   ///   - name: The database.
   ///   - link: The link to the server that leads it.
   ///   - storage: The storage that both servers share.
+  ///   - known: What an earlier copy held; nil if there was none.
   ///   - context: The context of this server.
-  ///   - onEnd: Called once, when the copy is no longer kept up to date: whether because it could
-  ///     not be, rather than because another server leads or no client needs it.
+  ///   - onEnd: Called once, when the copy is no longer kept up to date.
   init(
     of name: String,
     over link: ForwardingLink,
     storage: any StoredDatabases,
+    knowing known: StoredTree?,
     context: ServerContext,
-    onEnd: @escaping (_ isFault: Bool) -> Void
+    onEnd: @escaping (Ending) -> Void
   ) {
     self.name = name
     self.link = link
     self.storage = storage
+    self.known = known
     self.context = context
     self.onEnd = onEnd
     logger = context.logger(of: name)
     exchange = link.follow(name, self)
     checkIdleness()
+  }
+
+  /// What the copy holds; nil while it is not complete, or if the storage would not know it again.
+  var holding: StoredTree? {
+    guard let core, let lineage else { return nil }
+    return StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: lineage)
   }
 
   /// The copy, once it is complete; nil before and after.
@@ -125,7 +156,7 @@ final class Replica: LinkReceiver {
 
   func receive(_ bytes: [UInt8]) {
     guard let message = FollowerMessage(bytes) else {
-      return end(because: "the leader spoke otherwise", isFault: true)
+      return end(.fault, because: "the leader spoke otherwise")
     }
     switch (message, phase) {
     case (.mark(let number), _): reached(number)
@@ -135,10 +166,7 @@ final class Replica: LinkReceiver {
     case (.commits, .reading(let start, var told, let length)),
       (.rules, .reading(let start, var told, let length)):
       guard length + bytes.count <= Self.mostKept else {
-        return end(
-          because: "more was written than can be kept while the data is read",
-          isFault: true
-        )
+        return end(.fault, because: "more was written than can be kept while the data is read")
       }
       phase = .asking
       told.append(message)
@@ -149,7 +177,7 @@ final class Replica: LinkReceiver {
   }
 
   func ended(code: UInt16, reason: String) {
-    end(because: reason)
+    leaderChanged(reason)
   }
 
   private func reached(_ mark: Int) {
@@ -163,7 +191,9 @@ final class Replica: LinkReceiver {
 
   private func read(since start: Int64) {
     let database = storage.database(name)
-    let opened = StoreThread.open(on: context.eventLoop) { ReplicaStore(of: database) }
+    let opened = StoreThread.open(on: context.eventLoop, knowing: known) {
+      ReplicaStore(of: database)
+    }
     opened.assumeIsolated().whenComplete { [weak self] result in
       guard let self, case .reading(_, let told, _) = phase else {
         if case .success(let opened?) = result { _ = opened.thread.close() }
@@ -174,14 +204,15 @@ final class Replica: LinkReceiver {
         begin(opened.stored, thread: opened.thread, told)
       case .success(let opened):
         _ = opened?.thread.close()
-        end(because: "the storage lacks what the leader has stored", isFault: true)
+        end(.fault, because: "the storage lacks what the leader has stored")
       case .failure(let error):
-        end(because: "the storage cannot be read: \(error)", isFault: true)
+        end(.fault, because: "the storage cannot be read: \(error)")
       }
     }
   }
 
   private func begin(_ stored: StoredTree, thread: StoreThread, _ told: [FollowerMessage]) {
+    lineage = stored.lineage
     let core = DatabaseCore(name: name, stored: stored, thread: thread, term: nil, context: context)
     core.begin()
     phase = .following(core)
@@ -208,7 +239,7 @@ final class Replica: LinkReceiver {
     switch message {
     case .commits(let commits):
       guard core.follow(commits) else {
-        return end(because: "the leader has left out a commit", isFault: true)
+        return end(.fault, because: "the leader has left out a commit")
       }
     case .rules(let source): core.follow(rules: source)
     case .beginning, .mark: break
@@ -219,17 +250,21 @@ final class Replica: LinkReceiver {
 
   /// Ends the copy; its clients go on with whoever leads the database next.
   ///
-  /// - Parameters:
-  ///   - reason: Why, for the log and for clients.
-  ///   - isFault: Whether it could not be kept up to date.
-  func end(because reason: String, isFault: Bool = false) {
+  /// - Parameter reason: Why, for the log and for clients.
+  func leaderChanged(_ reason: String) { end(.leader, because: reason) }
+
+  private func end(_ cause: Cause, because reason: String) {
     if case .ended = phase { return }
-    let core = core
+    let (core, holding) = (core, holding)
     phase = .ended
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
-    onEnd(isFault)
+    switch cause {
+    case .leader: onEnd(.leaderChanged(holding: holding))
+    case .fault: onEnd(.fault)
+    case .disuse: onEnd(.unneeded)
+    }
     let unconfirmed = waiting
     waiting.removeAll()
     for (_, body) in unconfirmed { body(false) }
@@ -243,7 +278,7 @@ final class Replica: LinkReceiver {
     idleCheck = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
       guard let self else { return }
       let isIdle = core.map { $0.sessions.isEmpty && $0.peers.inside.isEmpty } ?? false
-      if isIdle, wasIdle { return end(because: "no client needs it") }
+      if isIdle, wasIdle { return end(.disuse, because: "no client needs it") }
       wasIdle = isIdle
       checkIdleness()
     }
@@ -259,9 +294,16 @@ private struct ReplicaStore: TreeStore {
   }
 
   /// Reads the data and the rules; who wrote and what is scheduled are the leader's concern.
-  func load() throws -> StoredTree {
-    let stored = try database.load()
-    return StoredTree(root: stored.root, revision: stored.revision, rules: stored.rules)
+  func load() throws -> StoredTree { Self.data(of: try database.load()) }
+
+  func load(since known: StoredTree) throws -> StoredTree {
+    Self.data(of: try database.load(since: known))
+  }
+
+  private static func data(of stored: StoredTree) -> StoredTree {
+    var stored = stored
+    (stored.ledger, stored.sessions) = ([], [])
+    return stored
   }
 
   func commit(_ batch: CommitBatch) {}

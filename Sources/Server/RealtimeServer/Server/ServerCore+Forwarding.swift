@@ -84,11 +84,29 @@ extension ServerCore {
     guard let storage, replicas[name] == nil, least > 0, link.clientCount(of: name) >= least,
       unfollowed[name].map({ $0 < .now() }) ?? true
     else { return }
-    replicas[name] = Replica(of: name, over: link, storage: storage, context: context) {
-      [weak self] isFault in
+    replicas[name] = Replica(
+      of: name,
+      over: link,
+      storage: storage,
+      knowing: known[name],
+      context: context
+    ) { [weak self] ending in
       self?.replicas[name] = nil
+      switch ending {
+      case .leaderChanged(let holding): self?.keep(holding, of: name)
       // What could not be read once takes as long to fail again.
-      self?.unfollowed[name] = isFault ? .now() + Replica.rest : nil
+      case .fault: self?.unfollowed[name] = .now() + Replica.rest
+      case .unneeded: break
+      }
+    }
+  }
+
+  /// Keeps what a copy held for a while.
+  private func keep(_ holding: StoredTree?, of name: String) {
+    guard let holding else { return }
+    known[name] = holding
+    eventLoop.assumeIsolated().scheduleTask(in: Replica.keeping) { [weak self] in
+      if self?.known[name]?.revision == holding.revision { self?.known[name] = nil }
     }
   }
 
@@ -126,7 +144,7 @@ extension ServerCore {
     for link in Array(links.values) where link.server != leader { link.leave(name) }
     // Its link may have ended without a word about this database.
     if let replica = replicas[name], replica.link.server != leader {
-      replica.end(because: "another server leads it")
+      replica.leaderChanged("another server leads it")
     }
   }
 

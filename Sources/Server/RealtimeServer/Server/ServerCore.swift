@@ -39,6 +39,8 @@ final class ServerCore {
   var forwarded: [ForwardedClients] = []
   /// The copies of databases that other servers lead.
   var replicas: [String: Replica] = [:]
+  /// What copies held whose leader was lost a moment ago.
+  var known: [String: StoredTree] = [:]
   /// The searches for the leaders of databases, on behalf of clients that have lost theirs.
   var searches: [String: LeaderSearch] = [:]
   /// Until when databases are not followed again that could not be.
@@ -59,6 +61,7 @@ final class ServerCore {
     storage = leaders == nil ? nil : stores as? any StoredDatabases
     databases = DatabaseRegistry(stores: stores, leaders: leaders, context: context)
     databases.onLeader = { [weak self] in self?.leaveLinks(of: $0, to: $1) }
+    databases.takeKnown = { [weak self] in self?.known.removeValue(forKey: $0) }
     context.onConnectionsChanged = { [weak self] in self?.connectionsChanged() }
     context.onLoss = { [weak self] in self?.fail($0) }
     context.metrics = { [weak self] in self?.metrics ?? .null }

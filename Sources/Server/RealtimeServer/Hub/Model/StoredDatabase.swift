@@ -16,6 +16,12 @@ package protocol StoredDatabase: Sendable {
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load() throws -> StoredTree
 
+  /// Reads everything, if possible without the data that is known already.
+  ///
+  /// - Parameter known: What the database held at an earlier commit of its ``StoredTree/lineage``.
+  /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
+  func load(since known: StoredTree) throws -> StoredTree
+
   /// Reads the commits after a known one.
   ///
   /// The history of a database is short. A reader that needs every commit polls, and has the server
@@ -80,6 +86,9 @@ package protocol StoredDatabase: Sendable {
 }
 
 extension StoredDatabase {
+  /// Reads the known data again.
+  package func load(since known: StoredTree) throws -> StoredTree { try load() }
+
   /// Refuses: most storages are only read and written by servers.
   package func restore(_ tree: StoredTree) throws {
     throw StoreError(.failed, description: "this storage cannot import whole databases")

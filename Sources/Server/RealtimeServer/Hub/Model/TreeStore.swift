@@ -15,6 +15,12 @@ package protocol TreeStore: Sendable {
   /// - Throws: A ``StoreError`` when the data cannot be read.
   func load() throws -> StoredTree
 
+  /// Reads everything, if possible without the data that is known already.
+  ///
+  /// - Parameter known: What the store held at an earlier commit of its ``StoredTree/lineage``.
+  /// - Throws: A ``StoreError`` when the data cannot be read.
+  func load(since known: StoredTree) throws -> StoredTree
+
   /// Makes a batch of commits durable, all or nothing.
   ///
   /// - Throws: A ``StoreError``. Unless its ``StoreError/hasStoredNothing`` is true, it is unknown
@@ -46,6 +52,9 @@ package protocol TreeStore: Sendable {
 }
 
 extension TreeStore {
+  /// Reads the known data again.
+  package func load(since known: StoredTree) throws -> StoredTree { try load() }
+
   /// Always returns false.
   package func commitIfQuick(_ batch: CommitBatch) -> Bool { false }
 
@@ -77,6 +86,9 @@ package struct StoredTree: Sendable, Equatable {
   package var sessions: [StoredSession]
   /// The source of the security rules as last set; nil when they were never set.
   package var rules: String?
+  /// Names the history that the commits belong to, in which none has ever been lost or replaced; nil
+  /// if the storage names none.
+  package var lineage: String?
 
   /// Makes a stored tree; without arguments an empty one.
   package init(
@@ -84,13 +96,23 @@ package struct StoredTree: Sendable, Equatable {
     revision: Int64 = 0,
     ledger: [LedgerEntry] = [],
     sessions: [StoredSession] = [],
-    rules: String? = nil
+    rules: String? = nil,
+    lineage: String? = nil
   ) {
     self.root = root
     self.revision = revision
     self.ledger = ledger
     self.sessions = sessions
     self.rules = rules
+    self.lineage = lineage
+  }
+}
+
+extension StoredTree {
+  /// Whether two hold the same, whatever history they belong to.
+  package static func == (a: StoredTree, b: StoredTree) -> Bool {
+    a.root == b.root && a.revision == b.revision && a.ledger == b.ledger
+      && a.sessions == b.sessions && a.rules == b.rules
   }
 }
 
