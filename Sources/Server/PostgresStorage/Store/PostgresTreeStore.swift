@@ -70,7 +70,9 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
         origin: origin,
         silence: options.silenceLimit
       ) { reader in
-        try reader.load(since: known) { options.report(.loading(database: database.name, rows: $0)) }
+        try reader.load(since: known) {
+          options.report(.loading(database: database.name, rows: $0))
+        }
       }
       options.report(.loaded(database: database.name, revision: tree.revision))
       return tree

@@ -19,6 +19,7 @@ package protocol StoredDatabase: Sendable {
   /// Reads everything, if possible without the data that is known already.
   ///
   /// - Parameter known: What the database held at an earlier commit of its ``StoredTree/lineage``.
+  /// - Returns: The same as ``load()``.
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load(since known: StoredTree) throws -> StoredTree
 

@@ -18,6 +18,7 @@ package protocol TreeStore: Sendable {
   /// Reads everything, if possible without the data that is known already.
   ///
   /// - Parameter known: What the store held at an earlier commit of its ``StoredTree/lineage``.
+  /// - Returns: The same as ``load()``.
   /// - Throws: A ``StoreError`` when the data cannot be read.
   func load(since known: StoredTree) throws -> StoredTree
 
