@@ -6,7 +6,9 @@ HEARTH_SERVERS has the servers, each as PROCESS@URL; HEARTH_KEY has the secret o
 import os
 import queue
 import signal
+import socket
 import sys
+import threading
 import time
 import unittest
 import uuid
@@ -59,6 +61,72 @@ class Listener:
         raise AssertionError(f"not told in time; told was {seen}")
 
 
+class Balancer:
+    """One name for all servers: takes connections in turn to those that say that they are ready.
+
+    It looks every half second, as balancers do, and ends the connections to a server that is not.
+    """
+
+    def __init__(self):
+        self.ready = {url: True for _, url in SERVERS}
+        self.connections = {url: set() for _, url in SERVERS}
+        self.turn = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "https://127.0.0.1:%d" % self.listener.getsockname()[1]
+        for work in [self.accept] + [lambda url=url: self.look(url) for _, url in SERVERS]:
+            threading.Thread(target=work, daemon=True).start()
+
+    def look(self, url):
+        while True:
+            try:
+                self.ready[url] = requests.get(f"{url}/readyz", timeout=2).status_code == 200
+            except requests.RequestException:
+                self.ready[url] = False
+            if not self.ready[url]:
+                for connection in list(self.connections[url]):
+                    self.end(url, connection)
+            time.sleep(0.5)
+
+    def end(self, url, connection):
+        self.connections[url].discard(connection)
+        for end in connection:
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def accept(self):
+        while True:
+            client, _ = self.listener.accept()
+            self.turn += 1
+            for step in range(len(SERVERS)):
+                _, url = SERVERS[(self.turn + step) % len(SERVERS)]
+                if not self.ready[url]:
+                    continue
+                try:
+                    server = socket.create_connection(("127.0.0.1", int(url.rsplit(":", 1)[1])), 2)
+                except OSError:
+                    continue
+                server.settimeout(None)
+                connection = (client, server)
+                self.connections[url].add(connection)
+                for source, sink in [(client, server), (server, client)]:
+                    threading.Thread(
+                        target=self.pass_on, args=(url, connection, source, sink), daemon=True
+                    ).start()
+                break
+            else:
+                client.close()
+
+    def pass_on(self, url, connection, source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        self.end(url, connection)
+
+
 class ClusterTests(unittest.TestCase):
     def setUp(self):
         self.path = "/" + uuid.uuid4().hex
@@ -76,22 +144,23 @@ class ClusterTests(unittest.TestCase):
         self.apps.append(app)
         return db.reference(self.path + path, app=app)
 
-    def leader(self):
-        """The process and the URL of the server that answers by itself."""
+    def leader(self, left=SERVERS):
+        """The process and the URL of the server that leads, as those that are left say."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            for process, url in SERVERS:
+            for process, url in left:
                 try:
-                    answer = requests.get(
-                        f"{url}/.json?shallow=true&ns=hearth",
+                    cluster = requests.get(
+                        f"{url}/.info/metrics.json",
                         headers={"Authorization": f"Bearer {KEY}"},
-                        allow_redirects=False,
                         timeout=PATIENCE,
-                    )
+                    ).json()["cluster"]
                 except requests.RequestException:
                     continue
-                if answer.status_code == 200:
+                here = [server["host"] for server in cluster["servers"] if server["here"]]
+                if cluster["leases"].get("hearth", {}).get("leader") in here:
                     return process, url
+            time.sleep(0.1)
         raise AssertionError("nobody leads")
 
     def test_1_every_server_takes_everything(self):
@@ -116,7 +185,7 @@ class ClusterTests(unittest.TestCase):
             reference.child("n").set(4)
             listener.wait_for(lambda event: event == ("put", "/", 4))
 
-    def test_2_a_leader_is_killed(self):
+    def test_3_a_leader_is_killed(self):
         process, url = self.leader()
         others = [other for _, other in SERVERS if other != url]
         at_leader = Listener(self.reference(url, "/n"))
@@ -169,6 +238,54 @@ class ClusterTests(unittest.TestCase):
         for listener in listeners:
             listener.wait_for(lambda event: event == ("put", "/", written))
         print(f"writes went on after {missed:.1f} s ({len(failed)} failed), listeners after {told:.1f} s")
+
+    def test_2_one_name_outlives_its_servers(self):
+        balancer = Balancer()
+        writer = self.reference(balancer.url, "/n")
+        writer.set(0)
+        listeners = [Listener(self.reference(balancer.url, "/n")) for _ in range(3)]
+        told = [[] for _ in listeners]
+        written = 0
+
+        def write(times):
+            """Writes the next numbers, each again while nobody takes it, and has all hear of the last."""
+            nonlocal written
+            for _ in range(times):
+                end = time.monotonic() + PATIENCE
+                while True:
+                    try:
+                        writer.set(written + 1)
+                        break
+                    except exceptions.FirebaseError as error:
+                        self.assertLess(time.monotonic(), end, f"writes do not go on: {error}")
+                        time.sleep(0.2)
+                written += 1
+                self.assertEqual(writer.get(), written)
+            for listener, numbers in zip(listeners, told):
+                for event in listener.wait_for(lambda event: event[2] == written):
+                    numbers.append(event[2])
+                self.assertTrue(listener.is_alive)
+
+        write(10)
+        left = list(SERVERS)
+        # A leader is frozen, and what it has to say when it wakes comes too late.
+        frozen, url = self.leader()
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            write(10)
+            self.assertNotEqual(self.leader([other for other in left if other[1] != url])[0], frozen)
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+        write(10)
+        # A server is killed that only follows, and then the leader.
+        for leads in [False, True]:
+            leader = self.leader(left)
+            victim = leader if leads else next(other for other in left if other != leader)
+            os.kill(victim[0], signal.SIGKILL)
+            left.remove(victim)
+            write(10)
+        for numbers in told:
+            self.assertEqual(numbers, sorted(numbers), "something that was seen went back")
 
 
 if __name__ == "__main__":
