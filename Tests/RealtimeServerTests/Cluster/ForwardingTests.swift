@@ -239,7 +239,7 @@ struct ForwardingTests {
     await gone.close()
     #expect(try await cluster.ask(leader, "PUT", "/s.json", "3").status == 200)
     #expect(try await http.chunk().contains("\"data\":3}"))
-    await leader.server.stop()
+    await other.server.stop()
     _ = try await http.rest()
     await cluster.stop()
   }

@@ -123,6 +123,42 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
+  @Test(
+    "An event stream goes on when the leader is lost, with the data that is current then",
+    arguments: Loss.allCases,
+    [false, true]
+  )
+  func streams(loss: Loss, withCopies: Bool) async throws {
+    let scene = try await Scene(withCopies: withCopies)
+    let cluster = scene.cluster
+    let http = try await HTTPProbe(try scene.other.server.address)
+    let answer = try await http.request("GET", "/n.json", lines: ["Accept: text/event-stream"])
+    #expect(answer.status == 200)
+    #expect(try await http.chunk().contains("\"data\":null}"))
+    #expect(try await cluster.ask(scene.leader, "PUT", "/n.json", "1").status == 200)
+    #expect(try await http.chunk().contains("\"data\":1}"))
+    let next = try await scene.lose(by: loss)
+    #expect(try await cluster.ask(next, "PUT", "/n.json", "2").status == 200)
+    var event = try await http.chunk()
+    if event.contains("\"data\":1}") { event = try await http.chunk() }
+    #expect(event == "event: put\ndata: {\"path\":\"/\",\"data\":2}\n\n")
+    // Its own server ends it.
+    await scene.other.server.stop()
+    #expect(try await !http.rest().contains("event: put"))
+    await cluster.stop()
+  }
+
+  @Test("A read whose answer was lost is answered by the next leader", arguments: ["GET", "HEAD"])
+  func reads(method: String) async throws {
+    let scene = try await Scene(withCopies: false)
+    #expect(try await scene.cluster.ask(scene.leader, "PUT", "/n.json", "1").status == 200)
+    scene.leader.store.cut()
+    async let answer = scene.cluster.ask(scene.other, method, "/n.json")
+    await scene.leader.server.stop()
+    #expect(try await answer.status == 200)
+    await scene.cluster.stop()
+  }
+
   @Test("Who leads or follows next reads only what its copy lacked", arguments: Loss.allCases)
   func knows(loss: Loss) async throws {
     let scene = try await Scene(withCopies: true)

@@ -10,8 +10,8 @@ extension ServerCore {
   /// The longest body that is forwarded, in bytes; a longer request is redirected.
   private static let mostForwarded = 4 * 1_024 * 1_024
 
-  /// How often a leader is looked for that has just changed.
-  private static let mostAttempts = 50
+  /// How often a leader is looked for that has just changed: for longer than a lease lasts.
+  private static let mostAttempts = 100
 
   /// Whether a request goes to another server by a link, rather than by a redirect.
   func isForwarded(_ request: HTTPRequest) -> Bool {
@@ -113,7 +113,7 @@ extension ServerCore {
   /// Has a request answered by the server that leads its database.
   ///
   /// If that one says that it does not lead it, nothing was carried out, and the leader is looked
-  /// for once more.
+  /// for once more. So it is if that one is lost and the request only reads.
   func forward(
     _ request: HTTPRequest,
     by redirection: Redirection,
@@ -126,12 +126,30 @@ extension ServerCore {
     }
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return link.forward(request, about: name(in: request)).flatMapError { error in
-      guard error is ForwardingLink.NotLedThere, attempt < Self.mostAttempts else {
+      guard error is ForwardingLink.NotLedThere || request.onlyReads, attempt < Self.mostAttempts
+      else {
         return core.eventLoop.makeFailedFuture(error)
       }
       return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
         core.value.answer(request, attempt: attempt + 1)
       }.futureResult
+    }
+  }
+
+  /// Has a stream go on when the leader changes, if another server leads the database.
+  func resumable(
+    _ open: @escaping @Sendable (HTTPStream) -> @Sendable () -> Void,
+    _ request: HTTPRequest
+  ) -> @Sendable (HTTPStream) -> @Sendable () -> Void {
+    guard leaders != nil, databases.opened(name(in: request)) == nil else { return open }
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return { client in
+      let stream = ResumableStream(to: client) {
+        core.value.phase == .running ? core.value.answer(request, isResumed: true) : nil
+      }
+      let bound = NIOLoopBound(stream, eventLoop: core.eventLoop)
+      stream.feed(open)
+      return { bound.value.leave() }
     }
   }
 

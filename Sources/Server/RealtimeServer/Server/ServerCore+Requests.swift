@@ -11,11 +11,13 @@ extension ServerCore {
   /// - Parameters:
   ///   - request: The request.
   ///   - isForwarded: Whether another server forwards it, to which it must not go back.
+  ///   - isResumed: Whether the reply goes on with that of a leader that was lost.
   ///   - attempt: How often another server was asked that turned out not to lead the database.
   /// - Returns: The reply; the future fails only with a ``Redirection`` for a forwarded request.
   func answer(
     _ request: HTTPRequest,
     isForwarded: Bool = false,
+    isResumed: Bool = false,
     attempt: Int = 0
   ) -> EventLoopFuture<HTTPReply> {
     if request.path == PollRequest.path {
@@ -29,7 +31,15 @@ extension ServerCore {
       }
       return self.forward(request, by: redirection, attempt: attempt)
     }
-    let reply = forwarded.flatMapErrorThrowing { error in
+    let resumable = forwarded.map { reply -> HTTPReply in
+      guard !isForwarded, !isResumed, case .stream(let answer, let open) = reply else {
+        return reply
+      }
+      return .stream(answer, open: self.resumable(open, request))
+    }
+    let reply = resumable.flatMapErrorThrowing { error in
+      // The next leader can read for it as well.
+      if isForwarded, request.onlyReads, self.phase != .running { throw error }
       if let redirection = error as? Redirection {
         if isForwarded { throw redirection }
         return .answer(self.redirect(request, by: redirection, from: sender))
@@ -142,7 +152,7 @@ extension ServerCore {
 
   /// The database that answers a request: a copy, if there is one and the request only reads.
   private func reader(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
-    guard ["GET", "HEAD"].contains(request.method), let replica = replicas[name(in: request)],
+    guard request.onlyReads, let replica = replicas[name(in: request)],
       replica.core != nil
     else { return database(for: request) }
     return replica.current()
@@ -196,6 +206,9 @@ extension ServerCore {
 }
 
 extension HTTPRequest {
+  /// Whether it changes nothing, so that it may be answered again.
+  var onlyReads: Bool { ["GET", "HEAD"].contains(method) }
+
   /// Whether a request only reads, for a client that has closed its connection.
   var hasLostReader: Bool {
     // A client that polls sends by the same method.
