@@ -94,6 +94,15 @@ struct OptionUseTests {
     "sign-in": ["data-dir"], "sign-up": ["data-dir"], "reset-password": ["data-dir"],
   ]
 
+  @Test("Every command says its name, which would take a while to derive at each start")
+  func names() {
+    func check(_ type: any ParsableCommand.Type) {
+      #expect(type.configuration.commandName != nil, "\(type)")
+      for inner in type.configuration.subcommands { check(inner) }
+    }
+    check(Hearth.self)
+  }
+
   /// The commands with common options; reading them takes a while.
   private static let declared = Result { try readCommands() }
 

@@ -14,6 +14,7 @@ struct Manual: ParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
+    commandName: "manual",
     abstract: "Print a page of the manual, in the form that man reads."
   )
 

@@ -6,6 +6,7 @@ import RealtimeServer
 /// Works on rules documents, and puts them in force.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "rules",
     abstract: "Check security rules, ask which rule decides a request, or put them in force.",
     subcommands: [Check.self, Explain.self, Replace.self]
   )
@@ -51,6 +52,7 @@ extension Rules {
   /// Compiles a rules document.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "check",
       abstract: "Check a rules document; mistakes are printed as FILE:LINE:COLUMN: MESSAGE."
     )
 
@@ -110,6 +112,7 @@ extension Rules {
   /// Evaluates rules for one request.
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "explain",
       abstract: "Say whether rules allow a request, and which rule decides.",
       discussion: """
         Without --rules, it asks those in force in the local database, about the data there. Exit \

@@ -9,6 +9,7 @@ import RealtimeDatabase
 /// Checks everything that can prevent the program from working, and suggests what to do about it.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Check the terminal, files, disk, server and port, and say what to do.",
     discussion: """
       Changes nothing and starts nothing. Exit status: 0 when hearth can run, 1 when something \
@@ -376,6 +377,7 @@ struct Doctor: AsyncParsableCommand {
 /// Prints the version, the user and the paths in use.
 struct Info: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "info",
     abstract: "Print the version, who you are, and where the database, socket and log are."
   )
 

@@ -11,6 +11,7 @@ import RealtimeServer
 /// Opens the blog on the screen.
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "open",
     abstract: "Open the blog on the screen; what hearth does without a command."
   )
 

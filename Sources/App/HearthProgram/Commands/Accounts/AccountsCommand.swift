@@ -97,7 +97,7 @@ struct ProfileCommand: ParsableCommand {
 extension ProfileCommand {
   /// Adds a profile.
   struct Add: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Add a profile.")
+    static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a profile.")
 
     @Argument(help: "Its name: \(Profile.rule).", transform: DashedWord.restore)
     var name: String
@@ -184,6 +184,7 @@ extension ProfileCommand {
   /// Removes a profile.
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "remove",
       abstract: "Remove a profile; accounts stay signed in."
     )
 

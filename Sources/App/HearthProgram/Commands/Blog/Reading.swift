@@ -18,6 +18,7 @@ extension FeedKind: ExpressibleByArgument {
 /// Prints a list of posts.
 struct List: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "Print a list of posts: recent, top, mine, mytop, following, bookmarks or #TAG."
   )
 
@@ -91,6 +92,7 @@ struct SearchPosts: BlogCommand {
 /// Lists what others did that concerns the user.
 struct Notices: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "notices",
     abstract: "Print comments and stars on your posts, answers to you, and where you are named.",
     discussion: "What is new has a * in front; \"hearth read\" takes it away, as on the screen."
   )
@@ -128,6 +130,7 @@ struct Notices: BlogCommand {
 /// Lists the people who are online.
 struct People: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "people",
     abstract: "Print who is online, one person a line, with what they read."
   )
 
@@ -185,7 +188,10 @@ extension ReadingPlace {
 
 /// Prints a post with its comments.
 struct Show: BlogCommand {
-  static let configuration = CommandConfiguration(abstract: "Print a post and its comments.")
+  static let configuration = CommandConfiguration(
+    commandName: "show",
+    abstract: "Print a post and its comments."
+  )
 
   @Argument(
     help: "The id of the post.",
@@ -245,6 +251,7 @@ struct Show: BlogCommand {
 /// Prints events as they happen, one per line.
 struct Watch: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Print a line for each change below a path, until it is stopped."
   )
 

@@ -65,6 +65,7 @@ struct WriteComment: BlogCommand {
 /// Stars a post.
 struct Star: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "star",
     abstract: "Star a post; starring it twice is harmless."
   )
 
@@ -90,7 +91,10 @@ struct Star: BlogCommand {
 
 /// Removes a star.
 struct Unstar: BlogCommand {
-  static let configuration = CommandConfiguration(abstract: "Take your star off a post.")
+  static let configuration = CommandConfiguration(
+    commandName: "unstar",
+    abstract: "Take your star off a post."
+  )
 
   @Argument(
     help: "The id of the post.",
@@ -111,6 +115,7 @@ struct Unstar: BlogCommand {
 /// Deletes one of the user's posts or comments.
 struct Delete: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "delete",
     abstract: "Delete a post of yours with its comments, or one comment of yours."
   )
 
@@ -140,6 +145,7 @@ struct Delete: BlogCommand {
 /// Changes one of the user's posts or comments.
 struct Edit: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "edit",
     abstract: "Change a post of yours, or the text of one comment of yours."
   )
 
@@ -189,6 +195,7 @@ struct Edit: BlogCommand {
 /// Marks posts as read.
 struct Read: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "read",
     abstract: "Mark a post as read, with its comments, on all your terminals; or all posts."
   )
 
@@ -218,6 +225,7 @@ struct Read: BlogCommand {
 /// Marks a post as unread.
 struct Unread: BlogCommand {
   static let configuration = CommandConfiguration(
+    commandName: "unread",
     abstract: "Mark a post as unread, on all your terminals."
   )
 
@@ -250,6 +258,7 @@ extension ActionCommand {
 /// Follows a person.
 struct Follow: ActionCommand {
   static let configuration = CommandConfiguration(
+    commandName: "follow",
     abstract: "Follow a person: their posts are in the list following."
   )
 
@@ -263,7 +272,10 @@ struct Follow: ActionCommand {
 
 /// Stops following a person.
 struct Unfollow: ActionCommand {
-  static let configuration = CommandConfiguration(abstract: "Stop following a person.")
+  static let configuration = CommandConfiguration(
+    commandName: "unfollow",
+    abstract: "Stop following a person."
+  )
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
   var uid: String
@@ -276,6 +288,7 @@ struct Unfollow: ActionCommand {
 /// Mutes a person.
 struct Mute: ActionCommand {
   static let configuration = CommandConfiguration(
+    commandName: "mute",
     abstract: "Mute a person: nothing of theirs is listed or told any more."
   )
 
@@ -289,7 +302,10 @@ struct Mute: ActionCommand {
 
 /// Lists and tells again what a person does.
 struct Unmute: ActionCommand {
-  static let configuration = CommandConfiguration(abstract: "Stop muting a person.")
+  static let configuration = CommandConfiguration(
+    commandName: "unmute",
+    abstract: "Stop muting a person."
+  )
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
   var uid: String
@@ -302,6 +318,7 @@ struct Unmute: ActionCommand {
 /// Blocks a person.
 struct Block: ActionCommand {
   static let configuration = CommandConfiguration(
+    commandName: "block",
     abstract: "Block a person: they can no longer comment on your posts."
   )
 
@@ -315,7 +332,10 @@ struct Block: ActionCommand {
 
 /// Lets a person comment again.
 struct Unblock: ActionCommand {
-  static let configuration = CommandConfiguration(abstract: "Stop blocking a person.")
+  static let configuration = CommandConfiguration(
+    commandName: "unblock",
+    abstract: "Stop blocking a person."
+  )
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
   var uid: String
@@ -327,7 +347,10 @@ struct Unblock: ActionCommand {
 
 /// Marks a post.
 struct Bookmark: ActionCommand {
-  static let configuration = CommandConfiguration(abstract: "Put a post into the list bookmarks.")
+  static let configuration = CommandConfiguration(
+    commandName: "bookmark",
+    abstract: "Put a post into the list bookmarks."
+  )
 
   @Argument(
     help: "The id of the post.",
@@ -344,6 +367,7 @@ struct Bookmark: ActionCommand {
 /// Takes the mark of a post away.
 struct Unbookmark: ActionCommand {
   static let configuration = CommandConfiguration(
+    commandName: "unbookmark",
     abstract: "Take a post out of the list bookmarks."
   )
 

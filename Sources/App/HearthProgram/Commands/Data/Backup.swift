@@ -6,6 +6,7 @@ import RealtimeServer
 /// Copies a local database.
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "backup",
     abstract: "Copy a local database into a file, while it is in use.",
     discussion: """
       The copy has everything that was committed at one moment, and is checked before it is put in \

@@ -9,6 +9,7 @@ import RealtimeServer
 /// a new database when a client first requests it.
 struct Databases: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "databases",
     abstract: "List the databases of the local server, or make another.",
     discussion: """
       Each database has its own data and rules. Clients name one with ns=NAME; "hearth" is the one \
@@ -58,6 +59,7 @@ extension Databases {
   /// Creates an empty database.
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "create",
       abstract: "Make an empty database; a running server has it at once."
     )
 
@@ -116,6 +118,7 @@ extension Databases {
   /// Deletes a database.
   struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "delete",
       abstract: "Delete a database, with its rules and accounts.",
       discussion: """
         No server may use the data directory: stop it first ("hearth stop"). In a shared PostgreSQL \
@@ -148,6 +151,7 @@ extension Databases {
   /// Renames a database.
   struct Rename: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "rename",
       abstract: "Give a database another name.",
       discussion: """
         Data, rules, accounts and what clients have written without an answer move along. Clients \
@@ -195,6 +199,7 @@ extension Databases {
   /// Makes another server the leader of a database.
   struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "move",
       abstract: "Ask the server that leads a database to hand it over to another.",
       discussion: """
         Its clients are sent to the other server once all writes in progress are stored; nothing is \
@@ -286,6 +291,7 @@ extension Databases {
   /// Spreads the databases over all servers.
   struct Rebalance: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "rebalance",
       abstract: "Spread the databases over the servers, after one has been started.",
       discussion: "Prints each database that has moved, and its new leader."
     )
@@ -304,6 +310,7 @@ extension Databases {
   /// Has a server lead nothing any more.
   struct Drain: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "drain",
       abstract: "Hand all databases of a server over to the others.",
       discussion: """
         The server keeps running. It leads a database again when somebody asks for one that no \

@@ -7,6 +7,7 @@ import RealtimeServer
 /// Writes a whole database as JSON.
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "export",
     abstract: "Write a whole database as JSON, with priorities.",
     discussion: """
       A local database is read from its file as of one moment, whether a server runs or not, with \

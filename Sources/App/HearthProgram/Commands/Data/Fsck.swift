@@ -8,6 +8,7 @@ import RealtimeServer
 /// Checks the files of the local databases, and the blog in one of them.
 struct Fsck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "fsck",
     abstract: "Check that the files are whole, every count equals its stars and all copies agree.",
     discussion: """
       The files of all databases, or of the one that --ns names, are read page by page, with every \

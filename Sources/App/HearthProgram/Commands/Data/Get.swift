@@ -4,7 +4,10 @@ import RealtimeDatabase
 
 /// Prints the data at a path.
 struct Get: BlogCommand {
-  static let configuration = CommandConfiguration(abstract: "Print the data at a path as JSON.")
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Print the data at a path as JSON."
+  )
 
   @Argument(help: "The path, such as /posts.", transform: DashedWord.restore)
   var path: String

@@ -9,6 +9,7 @@ import RealtimeServer
 /// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "import",
     abstract: "Add the data of a JSON file, checked first; existing data stays.",
     discussion: """
       The file is an object like that of "hearth export". Each entry, such as a post, a comment or a \

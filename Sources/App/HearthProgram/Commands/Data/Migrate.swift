@@ -5,6 +5,7 @@ import RealtimeServer
 /// Moves all data from one storage to another.
 struct Migrate: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "migrate",
     abstract: "Move all databases, accounts and keys between a data directory and PostgreSQL.",
     discussion: """
       SOURCE and TARGET are each a data directory, or a PostgreSQL as postgres://HOST/NAME. \

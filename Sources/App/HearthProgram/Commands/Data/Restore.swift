@@ -5,6 +5,7 @@ import RealtimeServer
 /// Replaces a local database with a backup.
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "restore",
     abstract: "Put a backup in the place of a local database.",
     discussion: """
       The backup is read and checked before anything changes, and stays as it is. The previous files \

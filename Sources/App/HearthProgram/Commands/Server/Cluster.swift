@@ -6,6 +6,7 @@ import RealtimeServer
 /// Shows the servers that share a storage.
 struct Cluster: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "cluster",
     abstract: "Show the servers that share a PostgreSQL, and which databases they lead.",
     discussion: """
       A line for each server with its host and version, then the databases that it leads: the epoch, \

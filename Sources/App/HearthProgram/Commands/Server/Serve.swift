@@ -9,6 +9,7 @@ import RealtimeServer
 /// Runs a server.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "serve",
     abstract: "Run a database server until it is told to stop.",
     discussion: """
       Prints one line of JSON when it is ready, with the seconds that the start took: the database is \
@@ -267,6 +268,7 @@ struct Serve: AsyncParsableCommand {
 /// Stops the local server.
 struct Stop: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "stop",
     abstract: "Stop the local server; terminals that are open start it again."
   )
 

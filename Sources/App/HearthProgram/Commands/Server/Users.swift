@@ -4,6 +4,7 @@ import RealtimeCore
 /// Manages the accounts of a database.
 struct Users: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "users",
     abstract: "List the accounts of the local server's databases, or change them.",
     discussion: """
       This requires write access to the data directory, whether a server runs or not. With --store \
@@ -77,6 +78,7 @@ extension Users {
   /// Creates an account.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "add",
       abstract: "Make an account with an address and a password."
     )
 
@@ -108,6 +110,7 @@ extension Users {
   /// Disables an account, so that its user cannot sign in.
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "disable",
       abstract: "Sign a user out everywhere, and disable the account."
     )
 
@@ -123,7 +126,10 @@ extension Users {
 
   /// Enables an account again.
   struct Enable: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Let a user sign in again.")
+    static let configuration = CommandConfiguration(
+      commandName: "enable",
+      abstract: "Let a user sign in again."
+    )
 
     @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
     var user: String
@@ -171,6 +177,7 @@ extension Users {
   /// Creates a code for setting a new password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "reset",
       abstract: "Print a code that lets a user set a new password, once, within an hour.",
       discussion: "The server sends no mail: hand the code over in a way that you trust."
     )
