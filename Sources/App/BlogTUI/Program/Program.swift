@@ -25,7 +25,10 @@ package final class Program<Terminal: TerminalDevice> {
   private var ending: Ending?
   /// Effects without a visible result; performing them first would delay drawing.
   private var waiting: [Effect] = []
-  /// What has happened since the last drawing.
+  /// The number of entries from which they are remembered, which takes longer than to draw: the
+  /// first screens must not wait for it.
+  private let mostUnremembered = 32
+  /// What has happened lately.
   private var unremembered: [RecordingEntry] = []
 
   /// Makes a program; nothing happens before ``run()``.
@@ -169,7 +172,7 @@ package final class Program<Terminal: TerminalDevice> {
       shown = screen
     }
     performWaiting()
-    remember()
+    if unremembered.count >= mostUnremembered { remember() }
   }
 
   private func performWaiting() {
