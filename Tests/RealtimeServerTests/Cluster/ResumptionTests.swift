@@ -181,6 +181,46 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
+  @Test("Who has signed in stays signed in, and hears it if not", arguments: [false, true])
+  func signedIn(withCopies: Bool) async throws {
+    let scene = try await Scene(withCopies: withCopies)
+    let (cluster, client) = (scene.cluster, scene.client)
+    let accounts = "/identitytoolkit.googleapis.com/v1/accounts"
+    let made = try await cluster.ask(
+      scene.other,
+      "POST",
+      "\(accounts):signUp?key=k",
+      #"{"returnSecureToken":true}"#,
+      lines: ["Content-Type: application/json"]
+    )
+    let token = try #require(try JSONParser.parse(Array(made.body.utf8))["idToken"]?.string)
+    client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    var next = try await scene.lose(by: .move)
+    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/n","d":1}}}"#)
+    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    #expect(try await next.serves { $0.signedIn } == 1)
+    // The account goes while nobody serves the client.
+    next.store.cut()
+    let gone = try await cluster.ask(
+      scene.other,
+      "POST",
+      "\(accounts):delete?key=k",
+      #"{"idToken":"\#(token)"}"#,
+      lines: ["Content-Type: application/json"]
+    )
+    #expect(gone.status == 200)
+    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":2}}}"#)
+    var heard = try await client.next()
+    #expect(heard.contains(#""a":"ac""#), "\(heard)")
+    heard = try await client.next()
+    #expect(heard.contains(#""r":3,"b":{"s":"ok""#), "\(heard)")
+    next = try await cluster.leader().leader
+    #expect(try await next.serves { $0.signedIn } == 0)
+    #expect(try await client.hasNothing())
+    await cluster.stop()
+  }
+
   @Test("A client that has scheduled writes is let go, and they are written once")
   func scheduled() async throws {
     let scene = try await Scene(withCopies: false)
@@ -295,6 +335,12 @@ struct ConversationTests {
     #expect(rest.count == 1)
     #expect(answer(-1, in: &talk) == .isDropped)
     #expect(!talk.awaitsAnswer)
+    // A credential that has ended in the meantime is none either.
+    say(#"{"t":"d","d":{"r":5,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
+    _ = answer(5, in: &talk)
+    talk.signedOut()
+    let last = talk.resume { _ in nil }
+    #expect(last.count == 1)
   }
 
   @Test("What a client has ended, was refused or has lost is not renewed")
@@ -358,7 +404,10 @@ struct ConversationTests {
     }
     #expect(glance(.push(.listenRevoked(path: .root, queries: nil))) == .listenRevoked)
     #expect(glance(.push(.data(path: .root, long, tag: nil))) == .other)
-    #expect(glance(.push(.authenticationRevoked(.expiredToken, reason: ""))) == .other)
+    #expect(
+      glance(.push(.authenticationRevoked(.expiredToken, reason: ""))) == .authenticationRevoked
+    )
+    #expect(glance(.push(.appCheckRevoked(.expiredToken, reason: ""))) == .other)
     for message in [ServerMessage.pong, .reset(host: "h"), .shutdown(reason: "r"), .error("e")] {
       #expect(glance(message) == .other)
     }

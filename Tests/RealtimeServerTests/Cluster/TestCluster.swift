@@ -32,6 +32,8 @@ final class TestCluster: Sendable {
       var listens = 0
       /// The sessions that the rules have allowed nothing.
       var strangers = 0
+      /// The sessions of users who have signed in.
+      var signedIn = 0
     }
 
     /// A part of what the server serves of a database.
@@ -45,6 +47,9 @@ final class TestCluster: Sendable {
         for database in core.value.served where database.name == name {
           serving.sessions += database.sessions.count
           serving.listens += database.hub.listenCount
+          serving.signedIn += database.sessions.keys.count {
+            database.hub.limitedUser(of: $0) != nil
+          }
           serving.strangers += database.sessions.keys.count { database.hub.hasDoneNothing($0) }
         }
         return part(serving)

@@ -263,6 +263,7 @@ extension ServerMessage {
   private static let responseHead: StaticString = "{\"t\":\"d\",\"d\":{\"r\":"
   private static let pushHead: StaticString = "{\"t\":\"d\",\"d\":{\"a\":"
   private static let revocationHead: StaticString = "{\"t\":\"d\",\"d\":{\"a\":\"c\""
+  private static let signOutHead: StaticString = "{\"t\":\"d\",\"d\":{\"a\":\"ac\""
   private static let helloHead: StaticString = "{\"t\":\"c\",\"d\":{\"t\":\"h\""
 
   /// What a message is, as far as its first bytes show.
@@ -273,6 +274,8 @@ extension ServerMessage {
     case response(id: Int64)
     /// The end of listens.
     case listenRevoked
+    /// The end of a credential.
+    case authenticationRevoked
     /// Any other message.
     case other
   }
@@ -294,6 +297,7 @@ extension ServerMessage {
       return .response(id: isNegative ? 0 &- id : id)
     }
     if text.begins(with: revocationHead) { return .listenRevoked }
+    if text.begins(with: signOutHead) { return .authenticationRevoked }
     return text.begins(with: helloHead) ? .hello : .other
   }
 }

@@ -125,6 +125,9 @@ struct Conversation {
     for query in queries ?? [.all] { listens[ListenKey(path, query: query)] = nil }
   }
 
+  /// Notes that the client's credential has ended.
+  mutating func signedOut() { credential = nil }
+
   /// What the client learns of the answer to a renewal: only that something has been refused.
   private mutating func renewed(_ renewal: Renewal, _ message: ServerMessage?) -> Answer {
     guard Self.isRefusal(message), case .response(_, let response)? = message else {

@@ -62,6 +62,8 @@ final class LeaderSearch {
       let hasHashes = client.copy != nil
       _ = client.resume(by: server) { [hashes] in hasHashes ? hashes[$0] : nil }
     }
+    // Those who come back here may have been told other data since.
+    if !clients.contains(where: \.isWaiting) { hashes = [:] }
   }
 
   /// Computes, on another thread, what the next leader compares its data with.

@@ -181,6 +181,9 @@ final class ResumableClient: MessageConnection {
     case .listenRevoked:
       conversation.revoked(decoded())
       return message
+    case .authenticationRevoked:
+      conversation.signedOut()
+      return message
     case .response(let id):
       guard conversation.awaitsAnswer else { return message }
       switch conversation.answered(id, decoded) {
