@@ -47,6 +47,16 @@ struct SwarmProcess {
   /// The progress messages of the run.
   var errors: String { (try? String(contentsOfFile: output + ".err", encoding: .utf8)) ?? "" }
 
+  /// Keeps the histories of a run that went wrong, which may not do so again, beside the build.
+  ///
+  /// - Returns: Where they are.
+  func keep(as name: String) -> String {
+    let place = Sandbox.package + "/.build/\(name)"
+    try? FileManager.default.removeItem(atPath: place)
+    let copy = try? Spawned("/bin/cp", ["-r", sandbox.directory, place], environment: [:])
+    return copy?.wait() == nil ? "nowhere" : place
+  }
+
   /// The names of the promises that were violated, such as "I1" and "G4".
   static func violated(_ report: [String: Any]) -> Set<String> {
     let promises = report["promises"] as? [[String: Any]] ?? []
@@ -96,7 +106,8 @@ extension EndToEnd {
         let (status, report) = try run.result()
         // On a busy machine a run may do little; what it did must still be right.
         let isRight = status == 0 || (report["verdict"] as? String)?.hasPrefix("too little") == true
-        #expect(isRight, "seed \(seed): \(run.text)")
+        let place = isRight ? "" : run.keep(as: "swarm-\(seed)")
+        #expect(isRight, "seed \(seed), kept in \(place): \(run.text)")
         #expect(report["violations"] as? Int == 0)
         #expect(report["mishaps"] as? [String] == [])
         unchecked.append(Set(report["unchecked"] as? [String] ?? ["everything"]))
