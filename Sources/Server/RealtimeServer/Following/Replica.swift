@@ -36,12 +36,6 @@ final class Replica: LinkReceiver {
     case unneeded
   }
 
-  private enum Cause {
-    case leader
-    case fault
-    case disuse
-  }
-
   /// The most that the leader may tell while the storage is being read, in bytes.
   private static let mostKept = 64 * 1_024 * 1_024
   /// How long a database is not followed again that could not be.
@@ -251,20 +245,18 @@ final class Replica: LinkReceiver {
   /// Ends the copy; its clients go on with whoever leads the database next.
   ///
   /// - Parameter reason: Why, for the log and for clients.
-  func leaderChanged(_ reason: String) { end(.leader, because: reason) }
+  func leaderChanged(_ reason: String) {
+    end(.leaderChanged(holding: holding), because: reason)
+  }
 
-  private func end(_ cause: Cause, because reason: String) {
+  private func end(_ ending: Ending, because reason: String) {
     if case .ended = phase { return }
-    let (core, holding) = (core, holding)
+    let core = core
     phase = .ended
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
-    switch cause {
-    case .leader: onEnd(.leaderChanged(holding: holding))
-    case .fault: onEnd(.fault)
-    case .disuse: onEnd(.unneeded)
-    }
+    onEnd(ending)
     let unconfirmed = waiting
     waiting.removeAll()
     for (_, body) in unconfirmed { body(false) }
@@ -278,7 +270,7 @@ final class Replica: LinkReceiver {
     idleCheck = context.eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
       guard let self else { return }
       let isIdle = core.map { $0.sessions.isEmpty && $0.peers.inside.isEmpty } ?? false
-      if isIdle, wasIdle { return end(.disuse, because: "no client needs it") }
+      if isIdle, wasIdle { return end(.unneeded, because: "no client needs it") }
       wasIdle = isIdle
       checkIdleness()
     }
