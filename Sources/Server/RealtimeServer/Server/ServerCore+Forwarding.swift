@@ -28,9 +28,7 @@ extension ServerCore {
     let client = ResumableClient(connection, handshake: handshake, on: eventLoop) { [weak self] in
       self?.search(for: name, on: $0) ?? false
     }
-    let isServed = client.resume { [self] client in
-      replicas[name]?.accept(client) ?? forward(client, to: name)
-    }
+    let isServed = client.resume { [self] in serve($0, from: name) }
     if !isServed, !search(for: name, on: client) {
       client.giveUp(because: "the server is stopping")
     }
@@ -62,14 +60,18 @@ extension ServerCore {
     }.flatMapErrorThrowing { error in
       guard let redirection = error as? Redirection else { throw error }
       guard core.value.link(to: redirection)?.isOpen == true else { return nil }
-      return { client in
-        core.value.replicas[name]?.accept(client) ?? core.value.forward(client, to: name)
-      }
+      return { core.value.serve($0, from: name) }
     }
   }
 
-  /// Forwards what a client says to the server that leads its database; nil if it is unknown.
-  private func forward(_ client: ResumableClient, to name: String) -> ServerHandlers.Callbacks? {
+  /// Serves a client from the copy of its database, or forwards what it says to the leader.
+  ///
+  /// - Returns: Who hears the client; nil if the leader is unknown.
+  private func serve(
+    _ client: ResumableClient,
+    from name: String
+  ) -> ServerHandlers.Callbacks? {
+    if let callbacks = replicas[name]?.accept(client) { return callbacks }
     guard let redirection = databases.redirection(of: name), let link = link(to: redirection) else {
       return nil
     }
