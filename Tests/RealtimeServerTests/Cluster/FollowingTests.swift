@@ -88,6 +88,27 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("What the leader answers at once does not overtake what was asked of the copy before")
+  func answersInOrder() async throws {
+    let (cluster, _, follower) = try await pair()
+    let client = try await client(cluster, follower)
+    let write = #""a":"p","b":{"p":"/n","d":1,"k":"once"}"#
+    for number in 0..<20 {
+      // The leader refuses the first condition, and knows the second write from the second round on.
+      client.send(#"{"t":"d","d":{"r":\#(4 * number),"a":"g","b":{"p":"/old","q":{}}}}"#)
+      client.send(
+        #"{"t":"d","d":{"r":\#(4 * number + 1),"a":"p","b":{"p":"/n","d":2,"h":"other"}}}"#
+      )
+      client.send(#"{"t":"d","d":{"r":\#(4 * number + 2),"a":"g","b":{"p":"/old","q":{}}}}"#)
+      client.send(#"{"t":"d","d":{"r":\#(4 * number + 3),\#(write)}}"#)
+    }
+    for number in 0..<80 {
+      let answer = try await client.next()
+      #expect(answer.contains(#""r":\#(number),"#), "\(answer)")
+    }
+    await cluster.stop()
+  }
+
   @Test("Clients that were forwarded before are taken over, and hear each change once, in order")
   func takenOver() async throws {
     let cluster = try await TestCluster(followClients: 4)

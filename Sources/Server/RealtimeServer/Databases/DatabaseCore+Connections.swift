@@ -126,6 +126,8 @@ extension DatabaseCore {
     case .takeOver(let body, let attemptsLeft):
       giveUpReads(of: session, attemptsLeft: attemptsLeft, body)
     case .current(let message, let length): session.leader?.answer(message, length: length)
+    case .answer(let message):
+      deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)
     case .compared(let message, let node, let hash, let length):
       hub.learn(hash, of: node)
       take(message, from: session, length: length)

@@ -48,6 +48,8 @@ final class Session: Schedulable {
     indirect case decoded(Result<ClientMessage, MessageError>, [UInt8])
     /// A request that is now answered from the copy of a database that another server leads.
     indirect case current(ClientMessage, length: Int)
+    /// What the leader has answered, which must not overtake what is answered from the copy.
+    indirect case answer([UInt8])
     /// Another server wants to answer what the client reads from now on.
     indirect case takeOver((SessionState?) -> Void, attemptsLeft: Int)
     /// A message with the data that it compares, and that data's hash.

@@ -40,6 +40,15 @@ extension DatabaseCore {
     context.scheduler.request(by: session)
   }
 
+  /// Passes on what the leader has said, after everything that was put back before.
+  func pass(_ message: [UInt8], to session: Session) {
+    guard !session.inbox.isEmpty || session.work != .none else {
+      return deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)
+    }
+    session.inbox.append(.answer(message))
+    context.scheduler.request(by: session)
+  }
+
   /// Answers a request from here.
   func takeCurrent(_ message: ClientMessage, from session: Session, length: Int) {
     guard !holdsBack(message, of: session, length: length) else { return }

@@ -4,9 +4,10 @@ internal import RealtimeTransport
 
 /// The session that a client of a ``Replica`` has at the leader, for everything but reading.
 ///
-/// The client's requests are sorted here. What it writes goes to the leader as it arrived, and the
-/// leader's answers come back. What it reads waits for the leader's answers to all that it has sent
-/// before, and for a mark; then it is put back into the inbox, and answered from the copy.
+/// The client's requests are sorted here. What it writes goes to the leader as it arrived. What it
+/// reads waits for the leader's answers to all that it has sent before, and for a mark; then it is
+/// put back into the inbox, and answered from the copy. The leader's answers wait in turn for what
+/// was read before: a client that is told that its write is stored must have the data to show it.
 /// Confined to the event loop.
 final class ForwardedWriter: LeaderSession, LinkReceiver {
   /// A request that is answered from the copy.
@@ -27,6 +28,9 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   /// How many requests have gone to the leader.
   private var sent = 0
   private var reads = CircularBuffer<Read>()
+  /// What the leader has said and the client is still to be told, each with how many requests had
+  /// gone to the leader before the one that it answers.
+  private var answers = CircularBuffer<(position: Int, message: [UInt8])>()
   /// How many of the first reads the leader has confirmed.
   private var confirmed = 0
   /// Whether the copy has accepted the client's credential.
@@ -72,19 +76,26 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     replica.whenCurrent { [weak self] isCurrent in
       guard isCurrent, let self else { return }
       confirmed += 1
-      releaseReads()
+      release()
     }
   }
 
-  /// Puts the reads back that need not wait any longer.
-  private func releaseReads() {
-    while confirmed > 0, let first = reads.first,
-      !unanswered.values.contains(where: { $0.position < first.position })
-    {
-      reads.removeFirst()
-      confirmed -= 1
-      guard let session else { return }
-      core?.putBack(first.message, length: first.length, of: session)
+  /// Passes on what need not wait any longer, in the order in which the client has asked.
+  private func release() {
+    guard let session, let core else { return }
+    while true {
+      if let answer = answers.first, reads.first.map({ $0.position > answer.position }) ?? true {
+        answers.removeFirst()
+        core.pass(answer.message, to: session)
+      } else if confirmed > 0, let read = reads.first,
+        !unanswered.values.contains(where: { $0.position < read.position })
+      {
+        reads.removeFirst()
+        confirmed -= 1
+        core.putBack(read.message, length: read.length, of: session)
+      } else {
+        return
+      }
     }
   }
 
@@ -102,6 +113,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
 
   func end() {
     reads.removeAll()
+    answers.removeAll()
     replica.link.end(exchange)
   }
 
@@ -109,10 +121,12 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
 
   func receive(_ message: [UInt8]) {
     guard let session, let core else { return }
+    var position = 0
     switch try? ServerMessage(decoding: message) {
     case .response(let id, let response):
-      if unanswered.removeValue(forKey: id)?.isDecided == true, response.status == .ok {
-        core.noteAllowed(session.peer)
+      if let request = unanswered.removeValue(forKey: id) {
+        position = request.position
+        if request.isDecided, response.status == .ok { core.noteAllowed(session.peer) }
       }
     case .push(.authenticationRevoked) where isSignedIn:
       // The copy ends the credential, too, and the listens with it.
@@ -122,8 +136,8 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
       return
     case .hello, .reset, .shutdown, .error, .pong, .push, nil: break
     }
-    core.deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)
-    releaseReads()
+    answers.append((position, message))
+    release()
   }
 
   func setReading(_ isReading: Bool) {
