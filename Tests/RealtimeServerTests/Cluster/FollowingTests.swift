@@ -135,6 +135,8 @@ struct FollowingTests {
       writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
       if number % 20 == 0 { #expect(try await writer.next().contains(#""s":"ok""#)) }
     }
+    // What another client writes from now on comes after all of it.
+    while try await !writer.next().contains(#""r":\#(count),"#) {}
     try await cluster.follow(at: follower)
     let deadline = NIODeadline.now() + .seconds(20)
     while try await leader.serves({ $0.listens }) > before - 6, NIODeadline.now() < deadline {}
@@ -145,6 +147,7 @@ struct FollowingTests {
       var values: [Int] = []
       while values.last != count {
         let push = try await listener.next()
+        try #require(push.contains(#""p":"n""#), "\(push)")
         let digits = push.split(separator: ":").last?.prefix { $0.isNumber } ?? ""
         values.append(try #require(Int(digits), "\(push)"))
       }
