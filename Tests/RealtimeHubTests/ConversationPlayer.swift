@@ -1,5 +1,6 @@
 import RealtimeCore
-import RealtimeServer
+
+@testable import RealtimeServer
 
 /// Plays the lines of a ``Conversation`` to a hub.
 struct ConversationPlayer {
@@ -95,6 +96,17 @@ struct ConversationPlayer {
     case "close": return outcome(dialogue.close(Int(rest) ?? 0))
     case "leave":
       return outcome(dialogue.texts(dialogue.hub.close(PeerID(Int(rest) ?? 0), at: dialogue.clock)))
+    case "away":
+      let peer = PeerID(Int(rest) ?? 0)
+      return outcome(
+        dialogue.texts(dialogue.hub.close(peer, at: dialogue.clock, mayReturn: true))
+      )
+    case "ended": return outcome(ended { $0.server == rest })
+    case "age": return outcome(ended(after: Int(rest) ?? 0) { _ in false })
+    case "shut":
+      let uid = Self.divided(rest).rest
+      let outputs = dialogue.hub.withdrawScheduled(at: dialogue.clock) { $0["uid"]?.string == uid }
+      return outcome(dialogue.texts(outputs))
     case "restart":
       taken = []
       dialogue.restart(peers: Int(rest) ?? 1)
@@ -132,14 +144,28 @@ struct ConversationPlayer {
     switch name {
     case "": dialogue.hub.open(peer)
     case "root": dialogue.hub.open(peer, as: .administrator)
+    case let place where place.hasPrefix("at "):
+      let parts = place.dropFirst(3).split(separator: "/").map { String($0) }
+      dialogue.hub.open(peer, in: RemoteSession(server: parts[0], name: parts[1]))
     default: dialogue.hub.open(peer, as: .user(.object(("uid", .string(name)))))
     }
+  }
+
+  private mutating func ended(
+    after checks: Int = .max,
+    where isOver: (RemoteSession) -> Bool
+  ) -> [String] {
+    dialogue.texts(
+      dialogue.hub.endSuspended(at: dialogue.clock, after: checks, where: isOver)
+    )
   }
 
   /// What the hub or its store says about itself.
   private mutating func state(_ word: String, _ rest: String) throws -> String {
     switch word {
     case "show": dialogue.hub.snapshot[Path(wire: rest)].json(.export).canonicalText
+    case "back": dialogue.hub.resumeScheduled(of: PeerID(Int(rest) ?? 0)) ? "yes" : "no"
+    case "suspended": dialogue.hub.hasSuspended ? "yes" : "no"
     case "revision": "\(dialogue.hub.revision)"
     case "pending": dialogue.hub.hasPendingCommits ? "yes" : "no"
     case "ordered": "\(dialogue.hub.orderedChildren)"

@@ -26,6 +26,7 @@ package final class ClientProbe: Sendable {
   package init(
     _ target: ConnectionTarget,
     lastSession: String? = nil,
+    parameters: String = "",
     trust: TrustRoots = .system,
     limits: TransportLimits = .client
   ) async throws {
@@ -37,6 +38,7 @@ package final class ClientProbe: Sendable {
       state.value.connection = ClientConnection(
         to: target,
         lastSession: lastSession,
+        parameters: parameters,
         trust: trust,
         on: loop,
         limits: limits,

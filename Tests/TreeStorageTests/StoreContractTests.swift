@@ -121,7 +121,11 @@ struct StoreContractTests {
         Change("a/c", to: .empty),
       ]
     )
-    let other = StoredSession(id: 9, changes: [Change("z", to: .integer(1))])
+    let other = StoredSession(
+      id: 9,
+      owner: RemoteSession(server: "run of a server", name: "name"),
+      changes: [Change("z", to: .integer(1))]
+    )
     try store.commit(
       CommitBatch(commits: [], sessions: [session, other].map { SessionUpdate($0) })
     )

@@ -119,7 +119,7 @@ struct ForwardingTests {
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
     #expect(try await client.next().contains(#""s":"ok""#))
     client.close()
-    try await waitForBody("1", at: "/n.json", leader, cluster)
+    try await cluster.expect("/n.json", "1", at: leader)
     #expect(try await cluster.ask(other, "GET", "/n.json").body == "1")
     await cluster.stop()
   }
@@ -290,19 +290,5 @@ struct ForwardingTests {
       #expect(answer.status == 401, "\(ticket)")
     }
     await cluster.stop()
-  }
-
-  private func waitForBody(
-    _ body: String,
-    at target: String,
-    _ member: TestCluster.Member,
-    _ cluster: TestCluster
-  ) async throws {
-    let deadline = NIODeadline.now() + .seconds(20)
-    var last = ""
-    while last != body, NIODeadline.now() < deadline {
-      last = try await cluster.ask(member, "GET", target).body
-    }
-    #expect(last == body)
   }
 }

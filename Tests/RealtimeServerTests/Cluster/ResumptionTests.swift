@@ -221,15 +221,114 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("A client that has scheduled writes is let go, and they are written once")
-  func scheduled() async throws {
+  @Test(
+    "What a client has scheduled outlives the leader, and is written once when it leaves",
+    arguments: Loss.allCases,
+    [false, true]
+  )
+  func scheduled(loss: Loss, withCopies: Bool) async throws {
+    let scene = try await Scene(withCopies: withCopies)
+    let (cluster, client) = (scene.cluster, scene.client)
+    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    var next = try await scene.lose(by: loss)
+    client.send(#"{"t":"d","d":{"r":2,"a":"om","b":{"p":"/","d":{"m":true}}}}"#)
+    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    // The next leader goes on with it for good.
+    try await Task.sleep(for: .seconds(2))
+    #expect(try await cluster.ask(next, "GET", "/.json").body == "null")
+    next = try await cluster.leader().leader
+    client.close()
+    try await cluster.expect("/.json", #"{"m":true,"n":1}"#, at: next)
+    await cluster.stop()
+  }
+
+  @Test("What a client has scheduled is written when it leaves while nobody leads")
+  func leavesWithScheduled() async throws {
     let scene = try await Scene(withCopies: false)
     let client = scene.client
     client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
     #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    scene.leader.store.cut()
+    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/n","d":1}}}"#)
+    try await scene.cluster.until("the leader has let the client go") {
+      scene.leader.hasLogged("a write failed")
+    }
+    client.close()
     let next = try await scene.lose(by: .cut)
-    _ = try await client.closed()
-    #expect(try await scene.cluster.ask(next, "GET", "/gone.json").body == "true")
+    try await scene.cluster.expect("/gone.json", "true", at: next)
+    await scene.cluster.stop()
+  }
+
+  @Test("A client that comes back elsewhere first has what it had scheduled written")
+  func comesBackElsewhere() async throws {
+    let scene = try await Scene(withCopies: false)
+    let cluster = scene.cluster
+    let link = try await FirstServer(running: scene.other.run, over: scene.leader)
+    let name = try await link.open()
+    link.say(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here","d":null}}}"#)
+    #expect(try await link.hear().contains(#""r":1,"b":{"s":"ok""#))
+    link.close()
+    let client = try await ClientProbe(
+      ConnectionTarget(
+        host: "127.0.0.1",
+        port: try #require(scene.other.server.port),
+        namespace: "hearth"
+      ),
+      lastSession: name
+    )
+    #expect(try await client.next().contains(#""t":"h""#))
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/here","d":true}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    try await Task.sleep(for: .seconds(3))
+    #expect(try await cluster.ask(scene.leader, "GET", "/here.json").body == "true")
+    await cluster.stop()
+  }
+
+  @Test("When the link to a server that lives is lost, what its clients have scheduled waits")
+  func waits() async throws {
+    let scene = try await Scene(withCopies: false)
+    let cluster = scene.cluster
+    var link = try await FirstServer(running: scene.other.run, over: scene.leader)
+    let name = try await link.open()
+    link.say(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await link.hear().contains(#""r":1,"b":{"s":"ok""#))
+    link.close()
+    try await Task.sleep(for: .seconds(3))
+    #expect(try await cluster.ask(scene.leader, "GET", "/gone.json").body == "null")
+    // The session goes on over the next link, and what it has scheduled with it.
+    link = try await FirstServer(running: scene.other.run, over: scene.leader)
+    link.open(goingOnWith: name)
+    link.settle()
+    link.say(#"{"t":"d","d":{"r":2,"a":"s","b":{"c":{}}}}"#)
+    #expect(try await link.hear().contains(#""r":2,"b":{"s":"ok""#))
+    #expect(try await cluster.ask(scene.leader, "GET", "/gone.json").body == "null")
+    link.close()
+    // The server has it no more.
+    link = try await FirstServer(running: scene.other.run, over: scene.leader)
+    link.settle()
+    try await cluster.expect("/gone.json", "true", at: scene.leader)
+    // A client that counts on it is let go.
+    link.open(goingOnWith: name)
+    link.say(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
+    #expect(try await link.ended().contains("\(CloseCode.tryAgainLater)"))
+    #expect(try await cluster.ask(scene.leader, "GET", "/n.json").body == "null")
+    link.close()
+    await cluster.stop()
+  }
+
+  @Test("When a client's first server has ended, what it has scheduled is written within seconds")
+  func firstServerEnds() async throws {
+    let scene = try await Scene(withCopies: false)
+    let link = try await FirstServer(running: "ended", over: scene.leader)
+    _ = try await link.open()
+    link.say(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
+    #expect(try await link.hear().contains(#""r":1,"b":{"s":"ok""#))
+    // While the way to it is there, nobody asks whether it has shown itself to the storage.
+    try await Task.sleep(for: .seconds(2))
+    #expect(try await scene.cluster.ask(scene.leader, "GET", "/gone.json").body == "null")
+    link.close()
+    try await scene.cluster.expect("/gone.json", "true", at: scene.leader)
     await scene.cluster.stop()
   }
 
@@ -257,6 +356,81 @@ struct ResumptionTests {
     _ = try await scene.client.closed()
     await scene.cluster.stop()
   }
+}
+
+/// A server that a client has reached, as far as the leader sees it: a link with one exchange.
+private final class FirstServer: Sendable {
+  private let link: ClientProbe
+  private static let number = 1
+
+  init(running server: String, over leader: TestCluster.Member) async throws {
+    let core = leader.server.core
+    let ticket = try await core.eventLoop.submit { () throws -> String? in
+      let leaders = try #require(core.value.leaders)
+      let ticket = LinkTicket(
+        server: leaders.id,
+        origin: server,
+        end: try #require(leaders.storageTime) + RedirectTicket.lifetime
+      )
+      return ticket.sealed(with: try #require(core.value.identities.sharedSecret))
+    }.get()
+    link = try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: try #require(leader.server.port)),
+      parameters: "&\(LinkTicket.parameter)=\(try #require(ticket))"
+    )
+    // Nothing is sent before the leader has greeted it.
+    #expect(try await link.next() == "b0:")
+  }
+
+  /// Opens a session, and returns its name.
+  func open() async throws -> String {
+    send(.session, head(session: nil))
+    let hello = try JSONParser.parse(Array(try await hear().utf8))
+    return try #require(hello["d"]?["d"]?["s"]?.string)
+  }
+
+  /// Goes on with a session that has scheduled something.
+  func open(goingOnWith name: String) { send(.session, head(session: name)) }
+
+  private func head(session: String?) -> [UInt8] {
+    var request = HTTPRequest(
+      forwarded: "GET",
+      target: "/.ws?v=5&ns=hearth",
+      headerLines: [],
+      body: [],
+      peer: .network(address: "127.0.0.1")
+    )
+    request.origin = HTTPRequest.Origin(server: "", session: session, hasScheduled: session != nil)
+    return request.linkHead
+  }
+
+  func say(_ message: String) { send(.message, Array(message.utf8)) }
+
+  func settle() { send(.settled, Array("hearth".utf8), of: 2) }
+
+  /// The next message for the client.
+  func hear() async throws -> String {
+    while true {
+      let frame = try await link.next()
+      if frame.hasPrefix("m\(Self.number):") { return String(frame.dropFirst(3)) }
+      if frame.hasPrefix("w") { return try await link.next() }
+      try #require(!frame.hasPrefix("e\(Self.number):"), "\(frame)")
+    }
+  }
+
+  /// How the leader has ended the exchange.
+  func ended() async throws -> String {
+    while true {
+      let frame = try await link.next()
+      if frame.hasPrefix("e\(Self.number):") { return frame }
+    }
+  }
+
+  private func send(_ kind: LinkFrame.Kind, _ payload: [UInt8], of exchange: Int = number) {
+    link.send(String(decoding: LinkFrame.bytes(kind, exchange, payload), as: UTF8.self))
+  }
+
+  func close() { link.close() }
 }
 
 /// What the next leader is told, request by request.
@@ -379,12 +553,18 @@ struct ConversationTests {
     #expect(steps == [])
   }
 
-  @Test("Any form of scheduling is noticed, and a write is not taken for one")
+  @Test("Any form of scheduling is noticed once it is granted, and a write is not taken for one")
   func scheduling() {
     for (action, isSo) in [("o", true), ("om", true), ("oc", false), ("p", false), ("m", false)] {
-      var talk = Conversation()
-      say(#"{"t":"d","d":{"r":1,"a":"\#(action)","b":{"p":"/x","d":{"a":"o"}}}}"#, in: &talk)
-      #expect(talk.hasScheduled == isSo, "\(action)")
+      for status in [StatusCode.ok, .permissionDenied] {
+        var talk = Conversation()
+        say(#"{"t":"d","d":{"r":1,"a":"\#(action)","b":{"p":"/x","d":{"a":"o"}}}}"#, in: &talk)
+        #expect(!talk.hasScheduled)
+        #expect(talk.mayHaveScheduled == isSo, "\(action)")
+        _ = answer(1, status, in: &talk)
+        #expect(talk.hasScheduled == (isSo && status == .ok), "\(action)")
+        #expect(talk.mayHaveScheduled == talk.hasScheduled)
+      }
     }
   }
 

@@ -21,6 +21,14 @@ final class TestCluster: Sendable {
       log.withLockedValue { $0.contains { $0.contains(text) } }
     }
 
+    /// The identifier of its run.
+    var run: String {
+      get async throws {
+        let core = server.core
+        return try await core.eventLoop.submit { core.value.leaders?.id ?? "" }.get()
+      }
+    }
+
     var host: String { "127.0.0.1:\(server.port ?? 0)" }
 
     /// What a server serves of a database.
@@ -188,6 +196,16 @@ final class TestCluster: Sendable {
         throw StoreError(.failed, description: "\(member.host) does not follow \(name)")
       }
     }
+  }
+
+  /// Waits until a server answers a request for data with a text.
+  func expect(_ target: String, _ body: String, at member: Member) async throws {
+    let deadline = NIODeadline.now() + .seconds(20)
+    var last = ""
+    while last != body, NIODeadline.now() < deadline {
+      last = try await ask(member, "GET", target).body
+    }
+    #expect(last == body)
   }
 
   /// A client that knows only this server's address.

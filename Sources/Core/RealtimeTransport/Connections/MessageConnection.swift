@@ -31,6 +31,9 @@ package protocol MessageConnection: AnyObject {
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   func whenRelieved(_ body: @escaping () -> Void)
 
+  /// Whether the client may go on with its session although this connection has ended.
+  var mayReturn: Bool { get }
+
   /// Sends a ping if nothing has been sent since the last call, for proxies that cut silent
   /// connections.
   func keepAlive()
@@ -44,4 +47,8 @@ package protocol MessageConnection: AnyObject {
   ///   - code: The WebSocket code for the client.
   ///   - reason: The reason that `onClose` receives.
   func close(code: UInt16, reason: String)
+}
+
+extension MessageConnection {
+  package var mayReturn: Bool { false }
 }

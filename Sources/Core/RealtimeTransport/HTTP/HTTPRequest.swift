@@ -23,9 +23,25 @@ package struct HTTPRequest: Sendable {
   /// Whether the client still waits for the answer; nil if that is unknown.
   package let reader: Reader?
 
-  /// The session that the client goes on with, which another server has opened; only a server says
-  /// so, and then the client is not greeted again.
-  package var resumedSession: String?
+  /// Where a client has connected that may be served by one server after the other; only a server
+  /// says so.
+  package var origin: Origin?
+
+  /// Where a client has connected, and what it goes on with.
+  package struct Origin: Sendable {
+    /// The run of the server that it has reached.
+    package let server: String
+    /// The session that it goes on with; then it is not greeted again.
+    package let session: String?
+    /// Whether it counts on writes that it has scheduled for its disconnect in that session.
+    package let hasScheduled: Bool
+
+    package init(server: String, session: String? = nil, hasScheduled: Bool = false) {
+      self.server = server
+      self.session = session
+      self.hasScheduled = hasScheduled
+    }
+  }
 
   /// Identifies a connection among those that are open.
   package typealias Connection = ObjectIdentifier

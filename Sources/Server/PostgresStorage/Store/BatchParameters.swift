@@ -46,7 +46,7 @@ struct BatchParameters {
       .integers(updates.filter(\.replaces).map(\.id)),
       .integers(updates.filter(\.isEnd).map(\.id)),
       .integers(open.map(\.id)),
-      .byteArrays(open.map { SessionCoding.encode($0.identity) }),
+      .byteArrays(open.map { SessionCoding.encode($0.identity, of: $0.owner) }),
       .integers(removed.map(\.0)),
       .byteArrays(removed.map { bytes($0.1) }),
       .integers(written.map(\.0)),

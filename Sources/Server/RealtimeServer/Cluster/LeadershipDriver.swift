@@ -161,6 +161,10 @@ final class LeadershipDriver: DatabaseLeaders {
   /// The time by the storage's clock, in milliseconds since 1970; nil while unknown.
   var storageTime: Int64? { isRunning ? machine.storageTime(at: clock())?.milliseconds : nil }
 
+  func isAlive(_ server: String) -> Bool {
+    server == id || machine.view?.servers.contains { $0.id.description == server } == true
+  }
+
   /// The identifier of this run of the server.
   var id: String { me.id.description }
 

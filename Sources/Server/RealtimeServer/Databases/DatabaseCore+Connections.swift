@@ -31,8 +31,14 @@ extension DatabaseCore {
     writingTo leader: (any LeaderSession)? = nil,
     readsElsewhere: Bool = false
   ) -> ServerHandlers.Callbacks {
-    let resumed = connection.request?.resumedSession
-    if let last = resumed ?? connection.request?.parameter("ls") { retire(last) }
+    let origin = connection.request?.origin
+    let resumed = origin?.session
+    if let resumed {
+      retire(resumed, mayReturn: true)
+    } else if let last = connection.request?.parameter("ls") {
+      retire(last)
+      endSuspended { $0.name == last }
+    }
     context.connectionOpened()
     let session = open(connection, leader: leader, readsElsewhere: readsElsewhere)
     allowMessages(of: session)
@@ -41,6 +47,9 @@ extension DatabaseCore {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
     expectSignIn(of: session)
+    if let origin, resumed != nil, leader == nil {
+      resumeScheduled(of: session, isExpected: origin.hasScheduled)
+    }
     return callbacks(of: session.peer)
   }
 
@@ -51,11 +60,12 @@ extension DatabaseCore {
     readsElsewhere: Bool
   ) -> Session {
     let peer = peers.makeID()
+    let origin = connection.request?.origin
     let session = Session(
       peer,
       of: self,
       connection: connection,
-      named: connection.request?.resumedSession ?? Session.makeName(),
+      named: origin?.session ?? Session.makeName(),
       leader: leader,
       readsElsewhere: readsElsewhere
     )
@@ -65,7 +75,8 @@ extension DatabaseCore {
     hub.open(
       peer,
       as: DatabaseCore.identity(of: connection.peer),
-      from: ClientNetwork(of: connection.peer)?.description
+      from: ClientNetwork(of: connection.peer)?.description,
+      in: origin.map { RemoteSession(server: $0.server, name: session.name) }
     )
     logger.debug("connected", metadata: ["peer": "\(peer)", "from": "\(connection.peer)"])
     return session
@@ -91,9 +102,9 @@ extension DatabaseCore {
   }
 
   /// Closes the connection that a new one from the same client replaces.
-  private func retire(_ name: String) {
+  private func retire(_ name: String, mayReturn: Bool = false) {
     guard let session = peers[name] else { return }
-    forget(session.peer)
+    forget(session.peer, mayReturn: mayReturn)
     session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
   }
 
@@ -141,8 +152,7 @@ extension DatabaseCore {
     guard session.inbox.isEmpty, session.work != .decoding else { return }
     resume(session, for: .turn)
     guard session.isGone, sessions[session.peer] === session else { return }
-    forget(session.peer)
-    continueClosing()
+    finish(session.peer)
   }
 
   private func decoded(_ bytes: [UInt8]) -> Result<ClientMessage, MessageError> {
@@ -277,7 +287,7 @@ extension DatabaseCore {
   }
 
   private func finish(_ peer: PeerID) {
-    forget(peer)
+    forget(peer, mayReturn: sessions[peer]?.connection.mayReturn ?? false)
     continueClosing()
   }
 
@@ -301,14 +311,19 @@ extension DatabaseCore {
   }
 
   /// Removes a connection from the hub.
-  func forget(_ peer: PeerID) {
+  ///
+  /// - Parameters:
+  ///   - peer: The connection.
+  ///   - mayReturn: Whether its session may go on.
+  func forget(_ peer: PeerID, mayReturn: Bool = false) {
     guard let session = peers.removeSession(peer) else { return }
     session.inbox.removeAll()
     session.output.queue.removeAll()
     session.timers.cancel()
     session.leader?.end()
     if let user = session.user { users.leave(user) }
-    perform(hub.close(peer, at: context.clock()))
+    perform(hub.close(peer, at: context.clock(), mayReturn: mayReturn))
+    if mayReturn { watchSuspended() }
     context.connectionClosed()
   }
 

@@ -48,6 +48,8 @@ final class DatabaseCore {
   ///
   /// It is only used where several servers share the storage.
   var onLoss: (StoreError) -> Void = { _ in }
+  /// Whether a server may still go on with its clients' sessions: its own lease has not ended.
+  var isAlive: (String) -> Bool = { _ in false }
   private(set) var phase = Phase.running
   var hub: TreeHub
   var peers = PeerTable()
@@ -58,6 +60,8 @@ final class DatabaseCore {
   var metrics = DatabaseMetrics()
   /// The next check for expired credentials.
   private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
+  /// The next check whether sessions have ended that no connection stands for.
+  var suspensionCheck: Scheduled<Void>?
   private var delivery = Delivery()
   private var pushIDs = PushIDGenerator()
 
@@ -99,6 +103,7 @@ final class DatabaseCore {
       logger.error("the stored rules are not valid, so nothing is allowed: \(problem)")
     }
     hub.resume(at: context.clock())
+    watchSuspended()
     if hub.hasPendingCommits { batcher.wake() }
   }
 

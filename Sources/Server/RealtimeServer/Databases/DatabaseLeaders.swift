@@ -13,6 +13,12 @@ protocol DatabaseLeaders: AnyObject {
   /// The time by the storage's clock, in milliseconds; nil while unknown.
   var storageTime: Int64? { get }
 
+  /// Tells whether a server may be alive.
+  ///
+  /// - Parameter server: The run of the server.
+  /// - Returns: Whether it has shown itself within the time of a lease.
+  func isAlive(_ server: String) -> Bool
+
   /// Finds out which server leads a database.
   ///
   /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.

@@ -344,6 +344,7 @@ extension DatabaseRegistry: LedDatabases {
         self.entries[name] = .open(core)
         self.noteOpened(name)
         core.onLoss = { [weak self] in self?.lost(core, because: $0) }
+        core.isAlive = { [weak self] in self?.leaders?.isAlive($0) ?? false }
         if name == self.context.options.namespace,
           let rules = try? self.context.options.rules.compiled()
         {

@@ -114,7 +114,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   func end() {
     reads.removeAll()
     answers.removeAll()
-    replica.link.end(exchange)
+    replica.link.end(exchange, mayReturn: replica.hasEnded)
   }
 
   // MARK: From the leader

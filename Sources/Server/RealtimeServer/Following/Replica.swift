@@ -99,6 +99,9 @@ final class Replica: LinkReceiver {
     return StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: lineage)
   }
 
+  /// Whether it is no longer kept up to date.
+  var hasEnded: Bool { if case .ended = phase { true } else { false } }
+
   /// The copy, once it is complete; nil before and after.
   var core: DatabaseCore? {
     if case .following(let core) = phase { core } else { nil }

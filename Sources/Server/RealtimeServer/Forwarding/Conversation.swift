@@ -13,6 +13,7 @@ struct Conversation {
     case endsListen(ListenKey)
     case signsIn(ClientRequest.Authentication)
     case signsOut
+    case schedules
     case none
   }
 
@@ -44,8 +45,14 @@ struct Conversation {
   private var count = 0
   /// The bytes of the requests without an answer.
   private(set) var waitingBytes = 0
-  /// Whether the client has scheduled writes for its disconnection, which end with the leader.
+  /// Whether the client counts on writes that it has scheduled for its disconnection.
   private(set) var hasScheduled = false
+
+  /// Whether a leader may have stored writes that the client has scheduled for its disconnection.
+  var mayHaveScheduled: Bool {
+    hasScheduled
+      || unanswered.values.contains { if case .schedules = $0.effect { true } else { false } }
+  }
 
   /// Whether any answer is expected.
   var awaitsAnswer: Bool { !unanswered.isEmpty || !renewals.isEmpty }
@@ -60,7 +67,6 @@ struct Conversation {
   /// - Returns: Whether it is a request, which has to be answered.
   mutating func said(_ bytes: [UInt8]) -> Bool {
     guard let (id, action) = ClientMessage.outline(of: bytes) else { return false }
-    if action == "o" || action == "om" { hasScheduled = true }
     add(Request(position: count, bytes: bytes, effect: effect(of: bytes, action)), as: id)
     return true
   }
@@ -81,6 +87,7 @@ struct Conversation {
   private static let decoded: Set<String> = ["q", "n", "auth", "gauth", "unauth"]
 
   private func effect(of bytes: [UInt8], _ action: String) -> Effect {
+    if action == "o" || action == "om" { return .schedules }
     guard Self.decoded.contains(action),
       case .request(_, let request)? = try? ClientMessage(decoding: bytes)
     else { return .none }
@@ -110,6 +117,7 @@ struct Conversation {
     case .none: return .passes
     case .endsListen(let key): listens[key] = nil
     case .signsOut: credential = nil
+    case .schedules: if !Self.isRefusal(message()) { hasScheduled = true }
     case .listens(let listen):
       let key = ListenKey(listen.path, query: listen.query)
       listens[key] = Self.isRefusal(message()) ? nil : (request.position, listen)

@@ -27,6 +27,8 @@ protocol ForwardingHost: AnyObject {
 /// to the other one, which has also checked it against the limits for connections.
 final class ForwardedClients {
   private let link: any MessageConnection
+  /// The run of the other server.
+  private let origin: String
   private let host: any ForwardingHost
   private var sessions: [Int: ForwardedSession] = [:]
   private var streams: [Int: ForwardedStream] = [:]
@@ -45,8 +47,14 @@ final class ForwardedClients {
   private var sharing: [Int] = []
 
   /// Accepts a link.
-  init(_ link: any MessageConnection, to host: any ForwardingHost) {
+  ///
+  /// - Parameters:
+  ///   - link: The connection.
+  ///   - origin: The run of the other server.
+  ///   - host: This server.
+  init(_ link: any MessageConnection, from origin: String, to host: any ForwardingHost) {
     self.link = link
+    self.origin = origin
     self.host = host
     link.allow(isStranger: false, messageBytes: 2 * LinkFrame.pieceBytes)
     send(.beat, 0)
@@ -135,19 +143,20 @@ final class ForwardedClients {
       if let id = Int64(String(decoding: frame.payload, as: UTF8.self)) {
         sessions[number]?.skipped(id)
       }
-    case .end:
-      let reason = String(decoding: frame.payload, as: UTF8.self)
+    case .end, .part:
+      let end = ConnectionEnd(.lost, description: String(decoding: frame.payload, as: UTF8.self))
       requests[number] = nil
-      sessions.removeValue(forKey: number)?.ended(ConnectionEnd(.lost, description: reason))
+      sessions.removeValue(forKey: number)?.ended(end, mayReturn: frame.kind == .part)
       streams.removeValue(forKey: number)?.stream?.ended()
       followers.removeValue(forKey: number)?.end()
+    case .settled: settle(String(decoding: frame.payload, as: UTF8.self), number)
     case .answer, .stream, .whole, .limits, .elsewhere: break
     }
   }
 
   private func open(_ frame: LinkFrame) {
     let number = frame.exchange
-    guard let request = HTTPRequest(linkHead: frame.payload, body: [], ownPeer: .thisServer) else {
+    guard let request = request(frame.payload, body: []) else {
       return send(.end, number, "\(CloseCode.goingAway) the request is malformed".utf8)
     }
     let session = ForwardedSession(request, number, of: self, on: host.eventLoop)
@@ -164,10 +173,12 @@ final class ForwardedClients {
     }
   }
 
+  private func request(_ head: some Collection<UInt8>, body: [UInt8]) -> HTTPRequest? {
+    HTTPRequest(linkHead: head, body: body, from: origin, ownPeer: .thisServer)
+  }
+
   private func answer(_ number: Int, head: [UInt8], body: [UInt8]) {
-    guard let request = HTTPRequest(linkHead: head, body: body, ownPeer: .thisServer) else {
-      return send(.end, number)
-    }
+    guard let request = request(head, body: body) else { return send(.end, number) }
     host.answerForwarded(request).assumeIsolated().whenComplete { [weak self] result in
       switch result {
       case .success(let reply): self?.send(reply, number)
@@ -203,6 +214,18 @@ final class ForwardedClients {
     }
   }
 
+  /// Ends the sessions of a database that the other server does not go on with.
+  private func settle(_ name: String, _ number: Int) {
+    host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
+      guard let self else { return }
+      guard case .success(let database) = result else {
+        return ended(number, code: CloseCode.goingAway, reason: "this server does not lead it")
+      }
+      database.settle(origin)
+      ended(number, code: CloseCode.normal, reason: "")
+    }
+  }
+
   // MARK: Ending
 
   /// Forgets a session that this server has closed, or a stream that it has ended.
@@ -227,7 +250,7 @@ final class ForwardedClients {
     self.sessions = [:]
     self.streams = [:]
     self.followers = [:]
-    for session in sessions.values { session.ended(end) }
+    for session in sessions.values { session.ended(end, mayReturn: true) }
     for stream in streams.values { stream.stream?.ended() }
     for follower in followers.values { follower.end() }
   }
@@ -283,6 +306,7 @@ final class ForwardedSession: MessageConnection {
   private var assembler = LinkAssembler()
   private var isReading = false
   private var hasEnded = false
+  private(set) var mayReturn = false
   /// What has arrived while nothing was read.
   private var inbox = CircularBuffer<Arrival>()
 
@@ -354,9 +378,14 @@ final class ForwardedSession: MessageConnection {
   }
 
   /// Reports that the client has gone, or the way to it.
-  func ended(_ end: ConnectionEnd) {
+  ///
+  /// - Parameters:
+  ///   - end: Why.
+  ///   - mayReturn: Whether the other server may go on with it.
+  func ended(_ end: ConnectionEnd, mayReturn: Bool) {
     guard !hasEnded else { return }
     hasEnded = true
+    self.mayReturn = mayReturn
     inbox.removeAll()
     callbacks?.onClose(end)
     callbacks = nil
@@ -407,7 +436,9 @@ final class ForwardedSession: MessageConnection {
     guard !hasEnded else { return }
     link?.ended(number, code: code, reason: reason)
     let end = ConnectionEnd(.closed, description: reason)
-    eventLoop.assumeIsolated().execute { self.ended(end) }
+    eventLoop.assumeIsolated().execute {
+      self.ended(end, mayReturn: code == CloseCode.goingAway)
+    }
   }
 }
 

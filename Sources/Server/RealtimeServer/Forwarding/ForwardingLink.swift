@@ -229,9 +229,34 @@ final class ForwardingLink {
   }
 
   /// Ends an exchange from this side; nothing happens if it is over.
-  func end(_ number: Int) {
+  ///
+  /// - Parameters:
+  ///   - number: The exchange.
+  ///   - mayReturn: Whether its client may be served in another way.
+  func end(_ number: Int, mayReturn: Bool = false) {
     guard exchanges.removeValue(forKey: number) != nil else { return }
-    send(.end, number, "it is no longer needed".utf8)
+    send(mayReturn ? .part : .end, number, "it is no longer needed".utf8)
+  }
+
+  /// Tells the other server that it serves all clients of a database that this one still has.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - body: Receives whether the other server leads it.
+  func settle(_ database: String, _ body: @escaping (Bool) -> Void) {
+    let number = begin(.receiver(Settlement(body)), about: database)
+    send(.settled, number, database.utf8)
+  }
+
+  /// Waits for the answer that a database is led at the other end.
+  private final class Settlement: LinkReceiver {
+    private let body: (Bool) -> Void
+
+    init(_ body: @escaping (Bool) -> Void) { self.body = body }
+
+    func receive(_ message: [UInt8]) {}
+
+    func ended(code: UInt16, reason: String) { body(code == CloseCode.normal) }
   }
 
   /// Ends the WebSocket that needs its place least: the oldest that has been allowed nothing.
@@ -249,7 +274,7 @@ final class ForwardingLink {
   /// Ends what is about a database that the other server no longer leads.
   func leave(_ database: String) {
     for (number, exchange) in exchanges where exchange.database == database {
-      send(.end, number, "the database is led elsewhere".utf8)
+      send(.part, number, "the database is led elsewhere".utf8)
       end(number, exchange, code: CloseCode.goingAway, reason: "another server leads the database")
     }
   }
@@ -358,7 +383,7 @@ final class ForwardingLink {
       guard case .request(let promise, nil) = exchange.client else { return }
       exchanges[number] = nil
       promise.fail(NotLedThere())
-    case .session, .submission, .request, .follow, .whole, .excess, .beat: break
+    case .session, .submission, .request, .follow, .whole, .excess, .part, .settled, .beat: break
     }
   }
 

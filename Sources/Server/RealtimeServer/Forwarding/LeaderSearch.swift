@@ -7,7 +7,11 @@ internal import RealtimeTransport
 /// Confined to the event loop.
 final class LeaderSearch {
   /// Whom the clients can be passed to.
-  typealias Server = (ResumableClient) -> ServerHandlers.Callbacks?
+  struct Server {
+    let serve: (ResumableClient) -> ServerHandlers.Callbacks?
+    /// Tells it that it serves all clients that there still are, and receives whether it leads.
+    let settle: (@escaping (Bool) -> Void) -> Void
+  }
 
   /// How long clients are kept waiting: several times as long as a lease lasts.
   private static let patience = TimeAmount.seconds(30)
@@ -18,6 +22,9 @@ final class LeaderSearch {
   private let onEnd: () -> Void
   private let deadline = NIODeadline.now() + patience
   private var clients: [ResumableClient] = []
+  /// How many clients have gone of whom the next leader must hear, and of how many it has heard.
+  private var departures = (count: 0, told: 0)
+  private var isSettling = false
   /// The hashes of what the clients have, from the copy that has served them.
   private var hashes: [ListenKey: String] = [:]
   private var isHashing = false
@@ -41,11 +48,14 @@ final class LeaderSearch {
 
   func add(_ client: ResumableClient) { clients.append(client) }
 
+  /// Looks for the leader even if no client waits.
+  func noteDeparture() { departures.count += 1 }
+
   private func look() {
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
       clients.removeAll { !$0.isWaiting }
       hashWhatClientsHave()
-      guard !clients.isEmpty else { return onEnd() }
+      guard !clients.isEmpty || departures.count > departures.told else { return onEnd() }
       guard NIODeadline.now() < deadline else {
         return end(because: "no server leads the database")
       }
@@ -60,10 +70,21 @@ final class LeaderSearch {
   private func pass(to server: Server) {
     for client in clients {
       let hasHashes = client.copy != nil
-      _ = client.resume(by: server) { [hashes] in hasHashes ? hashes[$0] : nil }
+      _ = client.resume(by: server.serve) { [hashes] in hasHashes ? hashes[$0] : nil }
     }
+    guard !clients.contains(where: \.isWaiting) else { return }
     // Those who come back here may have been told other data since.
-    if !clients.contains(where: \.isWaiting) { hashes = [:] }
+    hashes = [:]
+    settle(server)
+  }
+
+  private func settle(_ server: Server) {
+    guard !isSettling else { return }
+    isSettling = true
+    server.settle { [self, count = departures.count] leads in
+      isSettling = false
+      if leads { departures.told = count }
+    }
   }
 
   /// Computes, on another thread, what the next leader compares its data with.

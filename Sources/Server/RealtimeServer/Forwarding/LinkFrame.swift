@@ -43,6 +43,12 @@ struct LinkFrame {
     case end = 0x65  // e
     /// The database of the exchange is not led here, and nothing was carried out.
     case elsewhere = 0x76  // v
+    /// The first server serves the client in another way, or will: what the client has scheduled for
+    /// its disconnect waits.
+    case part = 0x64  // d
+    /// All clients of a database that the first server still has are here: its name. The exchange
+    /// ends normally if the database is led here.
+    case settled = 0x7A  // z
     /// The other server is alive.
     case beat = 0x62  // b
   }
@@ -145,7 +151,8 @@ extension HTTPRequest {
       ("h", HTTPAnswer.HeaderLine.json(headerLines)),
       // A process that may use the private socket may do everything; see `DatabaseCore.identity`.
       ("p", peer.isLocal ? .null : .string(peer.description)),
-      ("n", resumedSession.map { .string($0) } ?? .null)
+      ("n", origin?.session.map { .string($0) } ?? .null),
+      ("d", .bool(origin?.hasScheduled ?? false))
     )
     return Array(json.text.utf8)
   }
@@ -155,8 +162,14 @@ extension HTTPRequest {
   /// - Parameters:
   ///   - head: The head.
   ///   - body: The body.
+  ///   - server: The run of the other server.
   ///   - ownPeer: Whom a process of the other server's machine counts as.
-  init?(linkHead head: some Collection<UInt8>, body: [UInt8], ownPeer: Peer) {
+  init?(
+    linkHead head: some Collection<UInt8>,
+    body: [UInt8],
+    from server: String,
+    ownPeer: Peer
+  ) {
     guard let json = try? JSONParser.parse(Array(head)), let method = json["m"]?.string,
       let target = json["t"]?.string, let lines = HTTPAnswer.HeaderLine.lines(json["h"]),
       let peer = json["p"]
@@ -168,7 +181,11 @@ extension HTTPRequest {
       body: body,
       peer: peer.string.map { .network(address: $0) } ?? ownPeer
     )
-    resumedSession = json["n"]?.string
+    origin = Origin(
+      server: server,
+      session: json["n"]?.string,
+      hasScheduled: json["d"] == .bool(true)
+    )
   }
 }
 

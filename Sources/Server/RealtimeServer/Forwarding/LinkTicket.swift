@@ -10,11 +10,14 @@ struct LinkTicket {
 
   /// The run of the server that the link leads to.
   let server: String
+  /// The run of the server that opens it.
+  let origin: String
   /// When the ticket expires by the storage's clock, in milliseconds.
   let end: Int64
 
-  init(server: String, end: Int64) {
+  init(server: String, origin: String, end: Int64) {
     self.server = server
+    self.origin = origin
     self.end = end
   }
 
@@ -24,14 +27,18 @@ struct LinkTicket {
     guard let bytes = Base64URL.decode(text),
       let plain = Cryptography.opened(bytes, key: key, authenticating: Self.purpose),
       let json = try? JSONParser.parse(plain), let server = json["s"]?.string,
-      let end = json["e"]?.integer
+      let origin = json["o"]?.string, let end = json["e"]?.integer
     else { return nil }
-    self.init(server: server, end: end)
+    self.init(server: server, origin: origin, end: end)
   }
 
   /// The text for the handshake; nil without memory.
   func sealed(with secret: [UInt8]) -> String? {
-    let json = JSONValue.object(("s", .string(server)), ("e", .integer(end)))
+    let json = JSONValue.object(
+      ("s", .string(server)),
+      ("o", .string(origin)),
+      ("e", .integer(end))
+    )
     return Cryptography.sealed(
       Array(json.text.utf8),
       key: Cryptography.key(from: secret, for: Self.purpose),

@@ -8,8 +8,9 @@ internal import RealtimeTransport
 /// of the database, or the database itself once this server leads it. When they let it go because
 /// of a change of the leader, the client notices nothing but a pause.
 ///
-/// Clients that have scheduled writes for their disconnection are let go, too: the leader carries
-/// these out when it loses the client, and only the client knows what to schedule next.
+/// What it has scheduled for its disconnection waits meanwhile, stored under its session and the run
+/// of this server: see ``RemoteSession``. If that was carried out nevertheless, the next leader lets
+/// the client go, since only the client knows what to schedule next.
 ///
 /// State: waiting (for a server) ⇄ served → ended. Confined to the event loop.
 final class ResumableClient: MessageConnection {
@@ -26,8 +27,11 @@ final class ResumableClient: MessageConnection {
 
   private let client: any MessageConnection
   private let handshake: HTTPRequest
+  /// The run of this server.
+  private let server: String
   private let eventLoop: any EventLoop
   private let onLoss: (ResumableClient) -> Bool
+  private let onDeparture: () -> Void
   private var conversation = Conversation()
   private var phase = Phase.waiting
   /// The name of its session.
@@ -44,18 +48,24 @@ final class ResumableClient: MessageConnection {
   /// - Parameters:
   ///   - client: The connection.
   ///   - handshake: The request that has opened it.
+  ///   - server: The run of this server.
   ///   - eventLoop: The event loop.
   ///   - onLoss: Called when its leader is lost. It returns whether it will be served again.
+  ///   - onDeparture: Called when it has gone, and something may be scheduled for that.
   init(
     _ client: any MessageConnection,
     handshake: HTTPRequest,
+    at server: String,
     on eventLoop: any EventLoop,
-    onLoss: @escaping (ResumableClient) -> Bool
+    onLoss: @escaping (ResumableClient) -> Bool,
+    onDeparture: @escaping () -> Void
   ) {
     self.client = client
     self.handshake = handshake
+    self.server = server
     self.eventLoop = eventLoop
     self.onLoss = onLoss
+    self.onDeparture = onDeparture
   }
 
   /// Who hears what the client says.
@@ -97,6 +107,7 @@ final class ResumableClient: MessageConnection {
   private func closed(_ end: ConnectionEnd) {
     let last = phase
     phase = .ended
+    if conversation.mayHaveScheduled { onDeparture() }
     if case .served(let callbacks) = last { callbacks.onClose(end) }
   }
 
@@ -115,9 +126,9 @@ final class ResumableClient: MessageConnection {
     guard isWaiting else { return true }
     isTurnedAway = false
     guard let callbacks = serve(self) else { return false }
-    guard !isTurnedAway else {
+    guard isWaiting, !isTurnedAway else {
       part(from: callbacks, because: "turned away")
-      return false
+      return !isWaiting
     }
     phase = .served(callbacks)
     copy = nil
@@ -146,7 +157,11 @@ final class ResumableClient: MessageConnection {
   /// The request that has opened the connection, and the session that it goes on with.
   var request: HTTPRequest? {
     var request = handshake
-    request.resumedSession = session
+    request.origin = HTTPRequest.Origin(
+      server: server,
+      session: session,
+      hasScheduled: conversation.hasScheduled
+    )
     return request
   }
 
@@ -202,13 +217,15 @@ final class ResumableClient: MessageConnection {
 
   func keepAlive() { client.keepAlive() }
 
+  var mayReturn: Bool { if case .ended = phase { false } else { true } }
+
   func setReading(_ isReading: Bool) {
     if case .served = phase { client.setReading(isReading) }
   }
 
   /// Closes the connection, or waits for the next server if the leader has changed.
   func close(code: UInt16, reason: String) {
-    let mayWait = code == CloseCode.goingAway && !conversation.hasScheduled
+    let mayWait = code == CloseCode.goingAway
     switch phase {
     case .waiting where mayWait: isTurnedAway = true
     case .served(let callbacks) where mayWait && isPatient:
@@ -220,7 +237,10 @@ final class ResumableClient: MessageConnection {
       }
       client.setReading(true)
       part(from: callbacks, because: reason)
-    case .waiting, .served, .ended: client.close(code: code, reason: reason)
+    case .waiting:
+      phase = .ended
+      client.close(code: code, reason: reason)
+    case .served, .ended: client.close(code: code, reason: reason)
     }
   }
 

@@ -25,8 +25,16 @@ extension ServerCore {
     _ handshake: HTTPRequest
   ) -> ServerHandlers.Callbacks {
     let name = name(in: handshake)
-    let client = ResumableClient(connection, handshake: handshake, on: eventLoop) { [weak self] in
+    let client = ResumableClient(
+      connection,
+      handshake: handshake,
+      at: leaders?.id ?? "",
+      on: eventLoop
+    ) { [weak self] in
       self?.search(for: name, on: $0) ?? false
+    } onDeparture: { [weak self] in
+      self?.departures.insert(name)
+      self?.searches[name]?.noteDeparture()
     }
     let isServed = client.resume { [self] in serve($0, from: name) }
     if !isServed, !search(for: name, on: client) {
@@ -40,27 +48,45 @@ extension ServerCore {
   /// - Returns: Whether it will be; false if this server is stopping.
   private func search(for name: String, on client: ResumableClient) -> Bool {
     guard phase == .running else { return false }
-    let search =
-      searches[name]
-      ?? LeaderSearch(context) { [self] in
-        next(name)
-      } onEnd: { [weak self] in
-        self?.searches[name] = nil
-      }
-    searches[name] = search
-    search.add(client)
+    search(for: name).add(client)
     return true
+  }
+
+  private func search(for name: String) -> LeaderSearch {
+    if let search = searches[name] { return search }
+    let search = LeaderSearch(context) { [self] in
+      next(name)
+    } onEnd: { [weak self] in
+      self?.searches[name] = nil
+    }
+    searches[name] = search
+    return search
+  }
+
+  /// Tells the next leaders of databases which clients there still are, if any have gone.
+  private func tellDepartures(of names: some Sequence<String>) {
+    guard phase == .running else { return }
+    for name in names where departures.remove(name) != nil { search(for: name).noteDeparture() }
   }
 
   /// Who serves the clients of a database at this moment.
   private func next(_ name: String) -> EventLoopFuture<LeaderSearch.Server?> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return databases.database(name, isMade: false).map { database in
-      { client in database.accept(client) }
+      LeaderSearch.Server {
+        database.accept($0)
+      } settle: {
+        database.settle(core.value.leaders?.id ?? "")
+        $0(true)
+      }
     }.flatMapErrorThrowing { error in
       guard let redirection = error as? Redirection else { throw error }
-      guard core.value.link(to: redirection)?.isOpen == true else { return nil }
-      return { core.value.serve($0, from: name) }
+      guard let link = core.value.link(to: redirection), link.isOpen else { return nil }
+      return LeaderSearch.Server {
+        core.value.serve($0, from: name)
+      } settle: {
+        link.settle(name, $0)
+      }
     }
   }
 
@@ -166,16 +192,18 @@ extension ServerCore {
     if let replica = replicas[name], replica.link.server != leader {
       replica.leaderChanged("another server leads it")
     }
+    tellDepartures(of: [name])
   }
 
   /// The link to a server, which is begun if there is none.
   private func link(to redirection: Redirection) -> ForwardingLink? {
     if let link = links[redirection.server] { return link }
     let base = ConnectionTarget(host: "localhost", port: 1, isSecure: options.tls != nil)
-    guard phase == .running, let time = leaders?.storageTime, let secret = identities.sharedSecret,
-      let target = base.redirected(to: redirection.host),
+    guard phase == .running, let leaders, let time = leaders.storageTime,
+      let secret = identities.sharedSecret, let target = base.redirected(to: redirection.host),
       let ticket = LinkTicket(
         server: redirection.server,
+        origin: leaders.id,
         end: time + RedirectTicket.lifetime
       ).sealed(with: secret)
     else { return nil }
@@ -186,7 +214,9 @@ extension ServerCore {
       trust: options.tls?.authority.map { .file($0) } ?? .system,
       context: context
     ) { [weak self] in
-      self?.links[redirection.server] = nil
+      guard let self else { return }
+      links[redirection.server] = nil
+      tellDepartures(of: departures)
     }
     links[redirection.server] = link
     return link
@@ -199,35 +229,45 @@ extension ServerCore {
     leaders != nil && request.parameter(LinkTicket.parameter) != nil
   }
 
-  /// Decides whether a link is accepted.
+  /// Checks whether a link is accepted.
   ///
   /// - Parameters:
   ///   - request: The handshake.
   ///   - isOpened: Whether the link is about to be opened, which uses up its ticket.
-  /// - Returns: Why it is not; nil if it is.
-  func refusal(ofLink request: HTTPRequest, isOpened: Bool) -> RESTError? {
+  /// - Returns: The run of the server that it is from.
+  /// - Throws: Why it is not accepted.
+  @discardableResult func checkLink(
+    _ request: HTTPRequest,
+    isOpened: Bool
+  ) throws(RESTError) -> String {
     guard phase == .running, let leaders, let time = leaders.storageTime,
       let secret = identities.sharedSecret
-    else { return RESTError(503, reason: "the server is not ready") }
+    else { throw RESTError(503, reason: "the server is not ready") }
     guard let text = request.parameter(LinkTicket.parameter),
       let ticket = LinkTicket(text, sealedWith: secret), ticket.server == leaders.id
-    else { return RESTError(401, reason: "the link is not from one of these servers") }
+    else { throw RESTError(401, reason: "the link is not from one of these servers") }
     let end = ticket.end + RedirectTicket.margin
     guard time < end, ticket.end <= time + RedirectTicket.lifetime + RedirectTicket.margin else {
-      return RESTError(401, reason: "the ticket of the link has expired")
+      throw RESTError(401, reason: "the ticket of the link has expired")
     }
     if isOpened, !usedTickets.use(text, until: end, at: time) {
-      return RESTError(401, reason: "the ticket of the link has already been used")
+      throw RESTError(401, reason: "the ticket of the link has already been used")
     }
-    return nil
+    return ticket.origin
   }
 
   /// Accepts a link that has been admitted.
-  func acceptLink(_ socket: any MessageConnection) -> ServerHandlers.Callbacks {
-    if let request = socket.request, let refusal = refusal(ofLink: request, isOpened: true) {
-      return turnAway(socket, because: refusal.reason)
+  func acceptLink(
+    _ socket: any MessageConnection,
+    by handshake: HTTPRequest
+  ) -> ServerHandlers.Callbacks {
+    let origin: String
+    do throws(RESTError) {
+      origin = try checkLink(handshake, isOpened: true)
+    } catch {
+      return turnAway(socket, because: error.reason)
     }
-    let clients = ForwardedClients(socket, to: self)
+    let clients = ForwardedClients(socket, from: origin, to: self)
     forwarded.append(clients)
     let bound = NIOLoopBound(clients, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(

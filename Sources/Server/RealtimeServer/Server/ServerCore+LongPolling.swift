@@ -89,7 +89,7 @@ extension ServerCore {
   /// Accepts a WebSocket that has been admitted, which may be meant for a long-polling session.
   func acceptSocket(_ socket: ServerConnection) -> ServerHandlers.Callbacks {
     guard let request = socket.request else { return accept(socket) }
-    if isLink(request) { return acceptLink(socket) }
+    if isLink(request) { return acceptLink(socket, by: request) }
     guard request.parameter("s") != nil else { return accept(socket) }
     if let callbacks = session(named: request)?.offer(socket) { return callbacks }
     let host = options.advertisedHost ?? request.namedHost ?? "localhost"

@@ -41,6 +41,9 @@ final class ServerCore {
   var replicas: [String: Replica] = [:]
   /// What copies held whose leader was lost a moment ago.
   var known: [String: StoredTree] = [:]
+  /// The databases of which a client has gone that had scheduled something for its disconnect: if
+  /// their leader is lost, it may not have heard of that.
+  var departures: Set<String> = []
   /// The searches for the leaders of databases, on behalf of clients that have lost theirs.
   var searches: [String: LeaderSearch] = [:]
   /// Until when databases are not followed again that could not be.
@@ -148,8 +151,12 @@ final class ServerCore {
     // A session that moves to a WebSocket is no further connection.
     if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
     if isLink(request) {
-      let refusal = refusal(ofLink: request, isOpened: false)
-      return eventLoop.makeSucceededFuture(refusal?.answer)
+      do throws(RESTError) {
+        try checkLink(request, isOpened: false)
+        return eventLoop.makeSucceededFuture(nil)
+      } catch {
+        return eventLoop.makeSucceededFuture(error.answer)
+      }
     }
     if let refusal = refusal(of: request.peer) {
       return eventLoop.makeSucceededFuture(refusal.answer)

@@ -43,8 +43,15 @@ struct DisconnectTable: Sendable {
   }
 
   /// The entries at some paths, as an update for the store.
-  func update(of paths: Set<Path>, id: Int64, identity: Identity) -> SessionUpdate {
-    var update = SessionUpdate(StoredSession(id: id, identity: identity, changes: []))
+  func update(
+    of paths: Set<Path>,
+    id: Int64,
+    identity: Identity,
+    owner: RemoteSession?
+  ) -> SessionUpdate {
+    var update = SessionUpdate(
+      StoredSession(id: id, identity: identity, owner: owner, changes: [])
+    )
     // If nothing is left, the session ends, whoever scheduled it.
     if isEmpty { return update }
     update.replaces = false

@@ -3,22 +3,44 @@ internal import RealtimeCore
 /// The writes that peers have scheduled for their disconnects.
 ///
 ///     scheduled ──peer closes──► overdue ──fired──► applied, and forgotten once that is durable
+///        │ ▲                        ▲
+///        ▼ │ its session goes on    │ its session ends
+///     suspended ────────────────────┘
 ///
-/// Writes left over from the connections of an earlier hub are overdue from the start.
+/// Writes left over from the connections of an earlier hub are overdue from the start, or suspended
+/// if they belong to a session that may outlive the leader.
 struct Disconnects: Sendable {
   private let limits: HubLimits
   private var sessions: SessionLedger
   /// The writes of each peer that has scheduled any, in the order in which they will be applied.
   private var scheduled: [PeerID: [ScheduledWrites]] = [:]
+  private var suspended: [RemoteSession: Suspension] = [:]
   /// Writes of closed peers that could not be applied yet.
   private var overdue: [ScheduledWrites]
   /// Writes of closed peers that have been applied, each with the step that must become durable.
   private var fired: [(step: Int64, writes: ScheduledWrites)] = []
 
+  /// What a session has scheduled while no peer stands for it.
+  private struct Suspension {
+    var slots: [ScheduledWrites] = []
+    /// How often it was asked whether the session has ended.
+    var checks = 0
+  }
+
   init(_ stored: [StoredSession], limits: HubLimits) {
     self.limits = limits
     sessions = SessionLedger(stored)
-    overdue = sessions.stored
+    overdue = []
+    for writes in sessions.stored { restore(writes) }
+  }
+
+  /// Continues with writes whose peer is gone.
+  private mutating func restore(_ writes: ScheduledWrites) {
+    if let owner = writes.owner {
+      suspended[owner, default: Suspension()].slots.append(writes)
+    } else {
+      overdue.append(writes)
+    }
   }
 
   // MARK: Scheduling
@@ -30,15 +52,21 @@ struct Disconnects: Sendable {
 
   /// Schedules changes as an identity, after everything the peer has scheduled so far.
   ///
+  /// - Parameters:
+  ///   - changes: The changes.
+  ///   - identity: Who schedules them.
+  ///   - peer: The connection.
+  ///   - owner: Its session, if that may outlive the leader.
   /// - Returns: How many steps must become durable.
   /// - Throws: A ``RequestError`` when a limit is exceeded; then nothing changes.
   mutating func schedule(
     _ changes: [Change],
     as identity: Identity,
-    of peer: PeerID
+    of peer: PeerID,
+    owner: RemoteSession?
   ) throws(RequestError) -> Int {
     var slots = scheduled[peer] ?? []
-    let slot = try slot(for: identity, in: &slots)
+    let slot = try slot(for: identity, of: owner, in: &slots)
     for change in changes {
       for other in slots.indices where other != slot {
         slots[other].table.removeAll(below: change.path)
@@ -63,22 +91,28 @@ struct Disconnects: Sendable {
   /// - Returns: How many steps must become durable.
   /// - Complexity: O(peers)
   mutating func withdraw(where isWithdrawn: (Identity) -> Bool) -> Int {
-    var steps = 0
-    for (peer, slots) in scheduled.sorted(by: { $0.key < $1.key }) {
-      for (slot, writes) in slots.enumerated() {
-        guard !writes.table.isEmpty, isWithdrawn(writes.identity) else { continue }
-        let nothing = ScheduledWrites(id: writes.id, identity: writes.identity)
-        scheduled[peer]?[slot] = nothing
-        sessions.record(nothing)
-        steps += 1
+    var withdrawn: [ScheduledWrites] = []
+    func rest(of slots: [ScheduledWrites]) -> [ScheduledWrites] {
+      slots.map { writes in
+        guard !writes.table.isEmpty, isWithdrawn(writes.identity) else { return writes }
+        withdrawn.append(writes.emptied)
+        return writes.emptied
       }
     }
-    return steps
+    for (peer, slots) in scheduled.sorted(by: { $0.key < $1.key }) {
+      scheduled[peer] = rest(of: slots)
+    }
+    for (session, suspension) in suspended.sorted(by: { $0.key < $1.key }) {
+      suspended[session]?.slots = rest(of: suspension.slots)
+    }
+    for writes in withdrawn { sessions.record(writes) }
+    return withdrawn.count
   }
 
   /// The slot for the next writes of a user, which are applied after all existing ones.
   private mutating func slot(
     for identity: Identity,
+    of owner: RemoteSession?,
     in slots: inout [ScheduledWrites]
   ) throws(RequestError) -> Int {
     let last = slots.lastIndex { !$0.table.isEmpty }
@@ -95,7 +129,7 @@ struct Disconnects: Sendable {
           + "\(limits.disconnectIdentitiesPerPeer) users"
       )
     }
-    slots.append(ScheduledWrites(id: sessions.makeID(), identity: identity))
+    slots.append(ScheduledWrites(id: sessions.makeID(), identity: identity, owner: owner))
     return next
   }
 
@@ -141,6 +175,42 @@ struct Disconnects: Sendable {
     return boundOverdue()
   }
 
+  /// Whether any session may go on that no peer stands for.
+  var hasSuspended: Bool { !suspended.isEmpty }
+
+  /// Records that a peer has closed whose session may go on.
+  mutating func suspend(_ peer: PeerID, as session: RemoteSession) {
+    guard let slots = scheduled.removeValue(forKey: peer) else { return }
+    suspended[session, default: Suspension()].slots += slots
+  }
+
+  /// Goes on with a session.
+  ///
+  /// - Returns: Whether it was suspended.
+  mutating func resume(_ session: RemoteSession, as peer: PeerID) -> Bool {
+    guard let suspension = suspended.removeValue(forKey: session) else { return false }
+    scheduled[peer] = suspension.slots
+    return true
+  }
+
+  /// Ends sessions that do not go on.
+  ///
+  /// - Parameters:
+  ///   - checks: How many calls a session waits at most.
+  ///   - isOver: Whether a session has ended.
+  /// - Returns: How many steps must become durable.
+  mutating func endSuspended(after checks: Int, where isOver: (RemoteSession) -> Bool) -> Int {
+    for (session, suspension) in suspended.sorted(by: { $0.key < $1.key }) {
+      if suspension.checks >= checks || isOver(session) {
+        suspended[session] = nil
+        overdue += suspension.slots.filter { !$0.table.isEmpty }
+      } else {
+        suspended[session]?.checks += 1
+      }
+    }
+    return boundOverdue()
+  }
+
   /// Takes the writes to apply.
   mutating func takeOverdue() -> [ScheduledWrites] {
     defer { overdue = [] }
@@ -153,7 +223,7 @@ struct Disconnects: Sendable {
   ///   - writes: The writes.
   ///   - step: The step that must become durable before the writes are forgotten.
   mutating func noteFired(_ writes: ScheduledWrites, step: Int64) {
-    sessions.record(ScheduledWrites(id: writes.id, identity: writes.identity))
+    sessions.record(writes.emptied)
     fired.append((step, writes))
   }
 
@@ -163,9 +233,7 @@ struct Disconnects: Sendable {
   private mutating func boundOverdue() -> Int {
     let excess = overdue.count - limits.overdueDisconnects
     guard excess > 0 else { return 0 }
-    for writes in overdue.prefix(excess) {
-      sessions.record(ScheduledWrites(id: writes.id, identity: writes.identity))
-    }
+    for writes in overdue.prefix(excess) { sessions.record(writes.emptied) }
     overdue.removeFirst(excess)
     return excess
   }
@@ -196,15 +264,15 @@ struct Disconnects: Sendable {
     overdue = fired.map(\.writes) + overdue
     fired = []
     var known = Set(overdue.map(\.id))
-    for (peer, slots) in scheduled {
-      let durable = slots.map { writes in
-        sessions.durableWrites(of: writes.id)
-          ?? ScheduledWrites(id: writes.id, identity: writes.identity)
-      }
-      scheduled[peer] = durable
-      known.formUnion(durable.map(\.id))
+    func durable(_ slots: [ScheduledWrites]) -> [ScheduledWrites] {
+      known.formUnion(slots.map(\.id))
+      return slots.map { sessions.durableWrites(of: $0.id) ?? $0.emptied }
     }
-    overdue += sessions.stored.filter { !known.contains($0.id) }
+    for (peer, slots) in scheduled { scheduled[peer] = durable(slots) }
+    for (session, suspension) in suspended {
+      suspended[session]?.slots = durable(suspension.slots)
+    }
+    for writes in sessions.stored where !known.contains(writes.id) { restore(writes) }
     return boundOverdue()
   }
 }
@@ -215,7 +283,17 @@ struct ScheduledWrites: Sendable {
   let id: Int64
   /// Who scheduled the writes; this identity's permissions count when they are applied.
   var identity: Identity
+  /// The session that it belongs to, if that may outlive the leader.
+  var owner: RemoteSession?
   var table = DisconnectTable()
+
+  /// The entries at some paths, as an update for the store.
+  func update(of paths: Set<Path>) -> SessionUpdate {
+    table.update(of: paths, id: id, identity: identity, owner: owner)
+  }
+
+  /// Nothing, under the same number.
+  var emptied: ScheduledWrites { ScheduledWrites(id: id, identity: identity, owner: owner) }
 }
 
 /// Tracks what a store holds of the writes scheduled for disconnects.
@@ -230,7 +308,12 @@ private struct SessionLedger: Sendable {
   init(_ sessions: [StoredSession]) {
     for session in sessions {
       let table = DisconnectTable(changes: session.changes, withdrawn: session.withdrawn)
-      let writes = ScheduledWrites(id: session.id, identity: session.identity, table: table)
+      let writes = ScheduledWrites(
+        id: session.id,
+        identity: session.identity,
+        owner: session.owner,
+        table: table
+      )
       durable.updateValue(writes, forKey: session.id)
       lastID = max(lastID, session.id)
     }
@@ -266,7 +349,7 @@ private struct SessionLedger: Sendable {
   mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
     let taken = unsaved.map { _, value in
       let (writes, touched) = value
-      return (writes, writes.table.update(of: touched, id: writes.id, identity: writes.identity))
+      return (writes, writes.update(of: touched))
     }
     unsaved = SortedMap()
     return taken

@@ -13,7 +13,14 @@ extension TreeHub {
       if let error = admissionError { throw error }
       let changes = try checked(operation, at: path, as: state, at: timestamp)
       _ = try permitted(changes, as: state, at: timestamp)
-      addSteps(try disconnects.schedule(changes, as: state.identity, of: origin.peer))
+      addSteps(
+        try disconnects.schedule(
+          changes,
+          as: state.identity,
+          of: origin.peer,
+          owner: connections[origin.peer]?.session
+        )
+      )
       acknowledgeSchedule(origin)
     } catch {
       refuse(origin, with: error)
@@ -66,6 +73,34 @@ extension TreeHub {
   }
 
   // MARK: The end of a connection
+
+  /// Whether any session may go on that no connection stands for.
+  var hasSuspended: Bool { disconnects.hasSuspended }
+
+  /// Goes on with the session of a connection that has been opened for it.
+  ///
+  /// - Returns: Whether what it has scheduled still waits.
+  mutating func resumeScheduled(of peer: PeerID) -> Bool {
+    connections[peer]?.session.map { disconnects.resume($0, as: peer) } ?? false
+  }
+
+  /// Ends sessions that do not go on, and applies what they have scheduled.
+  ///
+  /// - Parameters:
+  ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - checks: How many calls a session waits at most.
+  ///   - isOver: Whether a session has ended.
+  /// - Returns: The outputs that can leave at once.
+  mutating func endSuspended(
+    at timestamp: Int64,
+    after checks: Int = .max,
+    where isOver: (RemoteSession) -> Bool
+  ) -> [HubOutput] {
+    now = timestamp
+    addSteps(disconnects.endSuspended(after: checks, where: isOver))
+    if admissionError == nil { fireOverdueDisconnects(at: timestamp) }
+    return flush()
+  }
 
   /// Applies the scheduled writes of closed connections.
   mutating func fireOverdueDisconnects(at timestamp: Int64) {

@@ -29,6 +29,8 @@ package struct TreeHub: Sendable {
     let isInternal: Bool
     /// The network that it comes from; nil for this machine.
     let network: String?
+    /// Its session, if that may outlive the leader.
+    let session: RemoteSession?
     /// Whether it is being closed, so that its requests are ignored.
     var isLeaving = false
   }
@@ -170,14 +172,16 @@ package struct TreeHub: Sendable {
   ///     where that saves encoding, and the response to its write carries the resulting data.
   ///   - network: The network that the client comes from, which guests share a budget by; nil for
   ///     this machine.
+  ///   - session: Its session, if that may outlive the leader.
   package mutating func open(
     _ peer: PeerID,
     as identity: Identity = .anonymous,
     isInternal: Bool = false,
-    from network: String? = nil
+    from network: String? = nil,
+    in session: RemoteSession? = nil
   ) {
     guard connections[peer] == nil else { return }
-    connections[peer] = Connection(isInternal: isInternal, network: network)
+    connections[peer] = Connection(isInternal: isInternal, network: network, session: session)
     access.open(peer, as: identity)
     writes.open(peer, as: identity)
   }
@@ -187,14 +191,23 @@ package struct TreeHub: Sendable {
   /// - Parameters:
   ///   - peer: The connection; unknown ones are ignored.
   ///   - timestamp: The server's time in milliseconds since 1970.
+  ///   - mayReturn: Whether its session may go on; then its scheduled writes wait.
   /// - Returns: The outputs that can leave at once.
-  package mutating func close(_ peer: PeerID, at timestamp: Int64) -> [HubOutput] {
+  package mutating func close(
+    _ peer: PeerID,
+    at timestamp: Int64,
+    mayReturn: Bool = false
+  ) -> [HubOutput] {
     now = timestamp
-    guard connections.removeValue(forKey: peer) != nil else { return [] }
+    guard let connection = connections.removeValue(forKey: peer) else { return [] }
     listens.endAll(of: peer)
     access.close(peer)
     writes.close(peer)
-    addSteps(disconnects.end(peer))
+    if mayReturn, let session = connection.session {
+      disconnects.suspend(peer, as: session)
+    } else {
+      addSteps(disconnects.end(peer))
+    }
     if admissionError == nil { fireOverdueDisconnects(at: timestamp) }
     return flush()
   }

@@ -238,6 +238,24 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+/// The session of a client that has reached another server than the one that leads its database.
+///
+/// It outlives the leader: the server that the client has reached goes on with it at the next one.
+package struct RemoteSession: Hashable, Sendable, Comparable {
+  /// The run of the server that the client has reached.
+  package let server: String
+  package let name: String
+
+  package init(server: String, name: String) {
+    self.server = server
+    self.name = name
+  }
+
+  package static func < (left: RemoteSession, right: RemoteSession) -> Bool {
+    (left.name, left.server) < (right.name, right.server)
+  }
+}
+
 /// What a connection has scheduled for its disconnect, as a store keeps it until it is applied.
 package struct StoredSession: Sendable, Equatable {
   /// A number that is unique among stored sessions; a connection may have several sessions.
@@ -247,6 +265,8 @@ package struct StoredSession: Sendable, Equatable {
   /// Those that were stored before identities existed belong to an administrator: they had been
   /// allowed.
   package var identity: Identity = .administrator
+  /// The session that they belong to, if it may outlive the leader.
+  package var owner: RemoteSession?
   /// The writes, with paths from the root and unresolved server values; a nested write is the later
   /// one.
   package var changes: [Change]
@@ -260,6 +280,8 @@ package struct SessionUpdate: Sendable, Equatable {
   package var id: Int64
   /// Who scheduled the writes.
   package var identity: Identity
+  /// The session that the writes belong to, if it may outlive the leader.
+  package var owner: RemoteSession?
   /// Whether everything stored for the session is discarded first; without any changes, this ends
   /// it.
   package var replaces: Bool
@@ -274,6 +296,7 @@ package struct SessionUpdate: Sendable, Equatable {
   package init(_ session: StoredSession) {
     id = session.id
     identity = session.identity
+    owner = session.owner
     replaces = true
     changes = session.changes
     withdrawn = session.withdrawn
@@ -292,6 +315,7 @@ package struct SessionUpdate: Sendable, Equatable {
     }
     let known = Set(later.changes.map(\.path) + later.withdrawn + later.removed)
     identity = later.identity
+    owner = later.owner
     changes = changes.filter { !known.contains($0.path) } + later.changes
     withdrawn = withdrawn.filter { !known.contains($0) } + later.withdrawn
     removed = removed.filter { !known.contains($0) } + later.removed
@@ -309,6 +333,7 @@ package struct SessionUpdate: Sendable, Equatable {
     return StoredSession(
       id: id,
       identity: identity,
+      owner: owner,
       changes: whole.changes,
       withdrawn: whole.withdrawn
     )

@@ -89,7 +89,7 @@ struct SessionTable {
         INSERT INTO sessions (id, changes) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET changes = excluded.changes WHERE changes <> excluded.changes
         """
-    ).execute(arguments: [update.id, Data(SessionCoding.encode(update.identity))])
+    ).execute(arguments: [update.id, Data(SessionCoding.encode(update.identity, of: update.owner))])
     let remove = try database.cachedStatement(
       sql: "DELETE FROM scheduled WHERE session = ? AND path = ?"
     )

@@ -33,10 +33,14 @@ package enum LedgerCoding {
 /// clients write. Earlier versions stored the writes of a connection in its own row.
 package enum SessionCoding {
   /// The bytes of a connection's row.
-  package static func encode(_ identity: Identity) -> [UInt8] {
+  package static func encode(_ identity: Identity, of owner: RemoteSession?) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(count: 0)
     writer.write(text: identity.json.text)
+    if let owner {
+      writer.write(text: owner.server)
+      writer.write(text: owner.name)
+    }
     writer.seal()
     return writer.bytes
   }
@@ -81,6 +85,9 @@ package enum SessionCoding {
       throw BinaryReader.Failure(reason: "the identity is invalid")
     }
     session.identity = identity
+    // Rows of clients that the leader itself has accepted end here.
+    guard !reader.isAtEnd else { return session }
+    session.owner = RemoteSession(server: try reader.text(), name: try reader.text())
     return session
   }
 }
