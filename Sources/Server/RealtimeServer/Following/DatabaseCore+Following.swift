@@ -5,12 +5,10 @@ internal import RealtimeTransport
 extension DatabaseCore {
   /// Applies commits that the leader has stored, and tells clients.
   ///
-  /// - Parameter commits: Commits in order; those that are known already are skipped.
-  /// - Returns: Whether none was missing before them.
+  /// - Parameter commits: The next commits of the database, in order.
+  /// - Returns: Whether they fit what is here; if not, the copy must be discarded.
   func follow(_ commits: [Commit]) -> Bool {
-    let news = commits.drop { $0.revision <= hub.revision }
-    guard !news.isEmpty else { return true }
-    guard let outputs = hub.follow(news) else { return false }
+    guard let outputs = hub.follow(commits) else { return false }
     perform(outputs)
     return true
   }

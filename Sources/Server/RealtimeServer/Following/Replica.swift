@@ -16,16 +16,8 @@ internal import RealtimeTransport
 /// leader's, a leader that has lost its lease confirms nothing, and no client sees anything go back,
 /// whichever server it reads from next.
 ///
-/// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
-/// kept) → following → ended. Confined to the event loop.
+/// It performs what ``Following`` decides. Confined to the event loop.
 final class Replica: LinkReceiver {
-  private enum Phase {
-    case asking
-    case reading(from: Int64, told: [FollowerMessage], bytes: Int)
-    case following(DatabaseCore)
-    case ended
-  }
-
   /// Why a copy is no longer kept up to date.
   enum Ending {
     /// The leader was lost, or is another one; what the copy held, if the storage knows it again.
@@ -36,8 +28,8 @@ final class Replica: LinkReceiver {
     case unneeded
   }
 
-  /// The most that the leader may tell while the storage is being read, in bytes.
-  private static let mostKept = 64 * 1_024 * 1_024
+  private typealias Machine = Following<(Bool) -> Void>
+
   /// How long a database is not followed again that could not be.
   static let rest = TimeAmount.seconds(15)
   /// How long what a copy held is kept for whoever leads or follows next.
@@ -54,14 +46,10 @@ final class Replica: LinkReceiver {
   private let onEnd: (Ending) -> Void
   /// What an earlier copy held.
   private let known: StoredTree?
-  private var lineage: String?
-  private var phase = Phase.asking
+  private var following = Machine()
+  /// The copy, once it is complete; nil before and after.
+  private(set) var core: DatabaseCore?
   private var exchange = 0
-  /// Who waits for the leader to confirm a mark, in the order of the marks.
-  private var waiting = CircularBuffer<(mark: Int, body: (Bool) -> Void)>()
-  /// The last mark that was sent, or will be at the end of the turn.
-  private var lastMark = 0
-  private var isMarkScheduled = false
   private var idleCheck: Scheduled<Void>?
   private var wasIdle = false
 
@@ -93,19 +81,8 @@ final class Replica: LinkReceiver {
     checkIdleness()
   }
 
-  /// What the copy holds; nil while it is not complete, or if the storage would not know it again.
-  var holding: StoredTree? {
-    guard let core, let lineage else { return nil }
-    return StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: lineage)
-  }
-
   /// Whether it is no longer kept up to date.
-  var hasEnded: Bool { if case .ended = phase { true } else { false } }
-
-  /// The copy, once it is complete; nil before and after.
-  var core: DatabaseCore? {
-    if case .following(let core) = phase { core } else { nil }
-  }
+  var hasEnded: Bool { following.hasEnded }
 
   // MARK: Clients
 
@@ -121,18 +98,7 @@ final class Replica: LinkReceiver {
   ///
   /// - Parameter body: Receives whether it has; false if the copy has ended.
   func whenCurrent(_ body: @escaping (Bool) -> Void) {
-    if case .ended = phase { return body(false) }
-    // All who ask in a turn of the event loop share a mark.
-    if !isMarkScheduled {
-      isMarkScheduled = true
-      lastMark += 1
-      context.eventLoop.assumeIsolated().execute { [weak self] in
-        guard let self else { return }
-        isMarkScheduled = false
-        link.sendMessage(Array("\(lastMark)".utf8), exchange)
-      }
-    }
-    waiting.append((lastMark, body))
+    perform(following.ask(body))
   }
 
   /// The copy, as soon as it has everything that was acknowledged by now.
@@ -155,92 +121,80 @@ final class Replica: LinkReceiver {
     guard let message = FollowerMessage(bytes) else {
       return end(.fault, because: "the leader spoke otherwise")
     }
-    switch (message, phase) {
-    case (.mark(let number), _): reached(number)
-    case (.beginning(let revision), .asking):
-      phase = .reading(from: revision, told: [], bytes: 0)
-      read(since: revision)
-    case (.commits, .reading(let start, var told, let length)),
-      (.rules, .reading(let start, var told, let length)):
-      guard length + bytes.count <= Self.mostKept else {
-        return end(.fault, because: "more was written than can be kept while the data is read")
-      }
-      phase = .asking
-      told.append(message)
-      phase = .reading(from: start, told: told, bytes: length + bytes.count)
-    case (_, .following(let core)): apply(message, to: core)
-    case (_, .asking), (_, .reading), (_, .ended): break
-    }
+    perform(following.receive(message, bytes: bytes.count))
   }
 
   func ended(code: UInt16, reason: String) {
     leaderChanged(reason)
   }
 
-  private func reached(_ mark: Int) {
-    while let first = waiting.first, first.mark <= mark {
-      waiting.removeFirst()
-      first.body(true)
+  // MARK: Data
+
+  private func perform(_ outputs: [Machine.Output]) {
+    for output in outputs { perform(output) }
+  }
+
+  private func perform(_ output: Machine.Output) {
+    switch output {
+    case .load: load()
+    case .commit(let commits):
+      if core?.follow(commits) == false { end(.fault, because: "a commit does not fit the copy") }
+    case .setRules(let source): core?.follow(rules: source)
+    case .takeOver: takeOver()
+    case .awaitEndOfTurn:
+      context.eventLoop.assumeIsolated().execute { [weak self] in
+        guard let self, let mark = following.turnEnded() else { return }
+        link.sendMessage(Array("\(mark)".utf8), exchange)
+      }
+    case .answer(let reads): for body in reads { body(true) }
+    case .refuse(let body): body(false)
+    case .end(let ending, let reads, let reason): finish(ending, refusing: reads, because: reason)
     }
   }
 
-  // MARK: Data
-
-  private func read(since start: Int64) {
+  private func load() {
     let database = storage.database(name)
     let opened = StoreThread.open(on: context.eventLoop, knowing: known) {
       ReplicaStore(of: database)
     }
     opened.assumeIsolated().whenComplete { [weak self] result in
-      guard let self, case .reading(_, let told, _) = phase else {
-        if case .success(let opened?) = result { _ = opened.thread.close() }
-        return
-      }
       switch result {
-      case .success(let opened?) where opened.stored.revision >= start:
-        begin(opened.stored, thread: opened.thread, told)
       case .success(let opened):
-        _ = opened?.thread.close()
-        end(.fault, because: "the storage lacks what the leader has stored")
+        guard let self else { return _ = opened?.thread.close() }
+        loaded(opened)
       case .failure(let error):
-        end(.fault, because: "the storage cannot be read: \(error)")
+        self?.end(.fault, because: "the storage cannot be read: \(error)")
       }
     }
   }
 
-  private func begin(_ stored: StoredTree, thread: StoreThread, _ told: [FollowerMessage]) {
-    lineage = stored.lineage
+  private func loaded(_ opened: (thread: StoreThread, stored: StoredTree)?) {
+    let outputs = following.loaded(opened?.stored)
+    if let (thread, stored) = opened {
+      if following.isFollowing { begin(stored, thread: thread) } else { _ = thread.close() }
+    }
+    perform(outputs)
+  }
+
+  private func begin(_ stored: StoredTree, thread: StoreThread) {
     let core = DatabaseCore(name: name, stored: stored, thread: thread, term: nil, context: context)
     core.begin()
-    phase = .following(core)
-    for message in told { apply(message, to: core) }
-    guard self.core != nil else { return }
-    takeOver(core)
-    logger.notice("following a database", metadata: ["revision": "\(core.hub.revision)"])
+    self.core = core
   }
 
   /// Answers what clients read that have been forwarded so far, where that is possible.
   ///
   /// What a client has been told is what the copy has when the leader gives it up: the leader has
   /// told the batches first, over the same link.
-  private func takeOver(_ core: DatabaseCore) {
+  private func takeOver() {
+    guard let core else { return }
     link.takeOver(name) { [weak self] connection, number, state in
       guard let self, self.core === core else { return nil }
       let writer = ForwardedWriter(of: self)
       writer.begin(over: number)
       return (writer, core.takeOver(connection, state, writingTo: writer))
     }
-  }
-
-  private func apply(_ message: FollowerMessage, to core: DatabaseCore) {
-    switch message {
-    case .commits(let commits):
-      guard core.follow(commits) else {
-        return end(.fault, because: "the leader has left out a commit")
-      }
-    case .rules(let source): core.follow(rules: source)
-    case .beginning, .mark: break
-    }
+    logger.notice("following a database", metadata: ["revision": "\(core.hub.revision)"])
   }
 
   // MARK: Ending
@@ -249,20 +203,35 @@ final class Replica: LinkReceiver {
   ///
   /// - Parameter reason: Why, for the log and for clients.
   func leaderChanged(_ reason: String) {
-    end(.leaderChanged(holding: holding), because: reason)
+    perform(following.leaderChanged(because: reason))
   }
 
-  private func end(_ ending: Ending, because reason: String) {
-    if case .ended = phase { return }
+  private func end(_ ending: Machine.Ending, because reason: String) {
+    perform(following.end(ending, because: reason))
+  }
+
+  private func finish(
+    _ ending: Machine.Ending,
+    refusing reads: [(Bool) -> Void],
+    because reason: String
+  ) {
     let core = core
-    phase = .ended
+    self.core = nil
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
-    onEnd(ending)
-    let unconfirmed = waiting
-    waiting.removeAll()
-    for (_, body) in unconfirmed { body(false) }
+    switch ending {
+    case .leaderChanged(let lineage):
+      let holding = core.flatMap { core in
+        lineage.map {
+          StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: $0)
+        }
+      }
+      onEnd(.leaderChanged(holding: holding))
+    case .fault: onEnd(.fault)
+    case .unneeded: onEnd(.unneeded)
+    }
+    for body in reads { body(false) }
     guard let core else { return }
     core.leaveCopies()
     _ = core.abandon(because: reason, code: CloseCode.goingAway)

@@ -1,0 +1,149 @@
+/// Decides what a copy of a database does that another server leads: see ``Replica``.
+///
+/// A value without a link, threads or a storage: it takes events, and returns what must be done.
+/// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
+/// kept) → following → ended.
+struct Following<Read> {
+  /// An action to perform.
+  enum Output {
+    /// Read the storage; what it holds becomes an event.
+    case load
+    /// Make commits, which are the next ones of the copy.
+    case commit([Commit])
+    /// Put rules in force.
+    case setRules(source: String)
+    /// Serve the clients that have been forwarded so far.
+    case takeOver
+    /// Report the end of the turn.
+    case awaitEndOfTurn
+    /// Answer reads from the copy, which has everything that was acknowledged when they arrived.
+    case answer([Read])
+    /// Refuse a read, since the copy has ended.
+    case refuse(Read)
+    /// Keep the copy up to date no longer, and refuse the reads that wait.
+    case end(Ending, refusing: [Read], because: String)
+  }
+
+  /// Why a copy is no longer kept up to date.
+  enum Ending: Equatable {
+    /// The leader was lost, or is another one; the history that the copy belongs to, if the storage
+    /// knows it again.
+    case leaderChanged(lineage: String?)
+    /// It could not be kept up to date.
+    case fault
+    /// No client needs it.
+    case unneeded
+  }
+
+  private enum Phase {
+    case asking
+    case reading(from: Int64, told: [FollowerMessage], bytes: Int)
+    case following(revision: Int64, lineage: String?)
+    case ended
+  }
+
+  /// The most that the leader may tell while the storage is being read, in bytes.
+  private static var mostKept: Int { 64 * 1_024 * 1_024 }
+
+  private var phase = Phase.asking
+  /// The reads that have arrived in this turn, and will share a mark.
+  private var arriving: [Read] = []
+  /// The reads that wait for the leader to confirm a mark, in the order of the marks.
+  private var waiting: [(mark: Int, reads: [Read])] = []
+  private var lastMark = 0
+
+  /// Whether the copy is complete.
+  var isFollowing: Bool { if case .following = phase { true } else { false } }
+
+  /// Whether it is no longer kept up to date.
+  var hasEnded: Bool { if case .ended = phase { true } else { false } }
+
+  // MARK: Data
+
+  /// Takes what the leader has said, in so many bytes.
+  mutating func receive(_ message: FollowerMessage, bytes: Int) -> [Output] {
+    switch (message, phase) {
+    case (.mark(let mark), _): return reached(mark)
+    case (.beginning(let revision), .asking):
+      phase = .reading(from: revision, told: [], bytes: 0)
+      return [.load]
+    case (.commits, .reading(let start, var told, let length)),
+      (.rules, .reading(let start, var told, let length)):
+      guard length + bytes <= Self.mostKept else {
+        return end(.fault, because: "more was written than can be kept while the data is read")
+      }
+      phase = .asking
+      told.append(message)
+      phase = .reading(from: start, told: told, bytes: length + bytes)
+      return []
+    case (.commits(let commits), .following(let revision, let lineage)):
+      let news = commits.drop { $0.revision <= revision }
+      guard let last = news.last else { return [] }
+      guard zip(news, (revision + 1)...).allSatisfy({ $0.revision == $1 }) else {
+        return end(.fault, because: "the leader has left out a commit")
+      }
+      phase = .following(revision: last.revision, lineage: lineage)
+      return [.commit(Array(news))]
+    case (.rules(let source), .following): return [.setRules(source: source)]
+    case (.beginning, .reading), (.beginning, .following), (_, .asking), (_, .ended): return []
+    }
+  }
+
+  /// Takes what the storage holds; nil if it has no such database.
+  ///
+  /// If ``isFollowing`` is true afterwards, this is what the copy begins with.
+  mutating func loaded(_ stored: StoredTree?) -> [Output] {
+    guard case .reading(let start, let told, _) = phase else { return [] }
+    guard let stored, stored.revision >= start else {
+      return end(.fault, because: "the storage lacks what the leader has stored")
+    }
+    phase = .following(revision: stored.revision, lineage: stored.lineage)
+    let outputs = told.flatMap { receive($0, bytes: 0) }
+    return isFollowing ? outputs + [.takeOver] : outputs
+  }
+
+  // MARK: Reads
+
+  /// Takes a read, which is answered once the copy has everything that is acknowledged by now.
+  mutating func ask(_ read: Read) -> [Output] {
+    if case .ended = phase { return [.refuse(read)] }
+    arriving.append(read)
+    return arriving.count == 1 ? [.awaitEndOfTurn] : []
+  }
+
+  /// Takes the end of a turn.
+  ///
+  /// - Returns: The mark that the leader has to confirm; nil if none is needed.
+  mutating func turnEnded() -> Int? {
+    guard !arriving.isEmpty else { return nil }
+    lastMark += 1
+    waiting.append((lastMark, arriving))
+    arriving = []
+    return lastMark
+  }
+
+  private mutating func reached(_ mark: Int) -> [Output] {
+    let confirmed = waiting.prefix { $0.mark <= mark }
+    waiting.removeFirst(confirmed.count)
+    return confirmed.isEmpty ? [] : [.answer(confirmed.flatMap(\.reads))]
+  }
+
+  // MARK: Ending
+
+  /// Ends the copy, because another server leads the database or nobody may.
+  mutating func leaderChanged(because reason: String) -> [Output] {
+    guard case .following(_, let lineage) = phase else {
+      return end(.leaderChanged(lineage: nil), because: reason)
+    }
+    return end(.leaderChanged(lineage: lineage), because: reason)
+  }
+
+  /// Ends the copy; nothing happens if it has ended.
+  mutating func end(_ ending: Ending, because reason: String) -> [Output] {
+    if case .ended = phase { return [] }
+    phase = .ended
+    let reads = waiting.flatMap(\.reads) + arriving
+    (waiting, arriving) = ([], [])
+    return [.end(ending, refusing: reads, because: reason)]
+  }
+}
