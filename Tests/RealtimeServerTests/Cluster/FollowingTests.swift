@@ -292,10 +292,11 @@ struct FollowingTests {
       Issue.record("the commits differ")
       return
     }
+    let beginning = FollowerMessage.beginning(revision: 9, lineage: nil)
+    let named = FollowerMessage.beginning(revision: 9, lineage: "1 2")
     guard case .mark(7)? = FollowerMessage(try FollowerMessage.mark(7).encoded()),
-      case .beginning(revision: 9)? = FollowerMessage(
-        try FollowerMessage.beginning(revision: 9).encoded()
-      ),
+      case .beginning(revision: 9, lineage: nil)? = FollowerMessage(try beginning.encoded()),
+      case .beginning(revision: 9, lineage: "1 2")? = FollowerMessage(try named.encoded()),
       case .rules(source: "{é}")? = FollowerMessage(
         try FollowerMessage.rules(source: "{é}").encoded()
       )
@@ -304,7 +305,8 @@ struct FollowingTests {
       return
     }
     for text in [
-      "", "x", "b", "bx", "m", "m-", "c", "c9:", "c9", "c:", "cx:y", "m99999999999999999999",
+      "", "x", "b", "bx", "b blog", "m", "m-", "c", "c9:", "c9", "c:", "cx:y",
+      "m99999999999999999999",
     ] {
       #expect(FollowerMessage(Array(text.utf8)) == nil, "\(text)")
     }

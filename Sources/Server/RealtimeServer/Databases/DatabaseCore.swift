@@ -43,6 +43,8 @@ final class DatabaseCore {
   let closed: EventLoopPromise<Void>
   /// The lease under which this server leads the database, where several servers share the storage.
   let term: LeaseTerm?
+  /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
+  let lineage: String?
   let users: UserTable
   /// Called when a write was refused because another server leads, or when its outcome is unknown.
   ///
@@ -76,6 +78,7 @@ final class DatabaseCore {
     self.context = context
     self.thread = thread
     self.term = term
+    lineage = stored.lineage
     logger = context.logger(of: name)
     hub = TreeHub(
       stored: stored,

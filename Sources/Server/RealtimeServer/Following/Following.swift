@@ -37,9 +37,15 @@ struct Following<Read> {
 
   private enum Phase {
     case asking
-    case reading(from: Int64, told: [FollowerMessage], bytes: Int)
+    case reading(Beginning, told: [FollowerMessage], bytes: Int)
     case following(revision: Int64, lineage: String?)
     case ended
+  }
+
+  /// Where the stream begins: the last commit before, and the history that the leader has read.
+  private struct Beginning {
+    let revision: Int64
+    let lineage: String?
   }
 
   /// The most that the leader may tell while the storage is being read, in bytes.
@@ -64,17 +70,18 @@ struct Following<Read> {
   mutating func receive(_ message: FollowerMessage, bytes: Int) -> [Output] {
     switch (message, phase) {
     case (.mark(let mark), _): return reached(mark)
-    case (.beginning(let revision), .asking):
-      phase = .reading(from: revision, told: [], bytes: 0)
+    case (.beginning(let revision, let lineage), .asking):
+      let beginning = Beginning(revision: revision, lineage: lineage)
+      phase = .reading(beginning, told: [], bytes: 0)
       return [.load]
-    case (.commits, .reading(let start, var told, let length)),
-      (.rules, .reading(let start, var told, let length)):
+    case (.commits, .reading(let beginning, var told, let length)),
+      (.rules, .reading(let beginning, var told, let length)):
       guard length + bytes <= Self.mostKept else {
         return end(.fault, because: "more was written than can be kept while the data is read")
       }
       phase = .asking
       told.append(message)
-      phase = .reading(from: start, told: told, bytes: length + bytes)
+      phase = .reading(beginning, told: told, bytes: length + bytes)
       return []
     case (.commits(let commits), .following(let revision, let lineage)):
       let news = commits.drop { $0.revision <= revision }
@@ -93,11 +100,13 @@ struct Following<Read> {
   ///
   /// If ``isFollowing`` is true afterwards, this is what the copy begins with.
   mutating func loaded(_ stored: StoredTree?) -> [Output] {
-    guard case .reading(let start, let told, _) = phase else { return [] }
-    guard let stored, stored.revision >= start else {
+    guard case .reading(let beginning, let told, _) = phase else { return [] }
+    guard let stored, stored.revision >= beginning.revision else {
       return end(.fault, because: "the storage lacks what the leader has stored")
     }
-    phase = .following(revision: stored.revision, lineage: stored.lineage)
+    // If the storage has gone back since the leader read it, the leader may tell what is lost.
+    let lineage = stored.lineage == beginning.lineage ? stored.lineage : nil
+    phase = .following(revision: stored.revision, lineage: lineage)
     let outputs = told.flatMap { receive($0, bytes: 0) }
     return isFollowing ? outputs + [.takeOver] : outputs
   }

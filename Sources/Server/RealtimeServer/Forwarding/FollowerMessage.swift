@@ -5,8 +5,8 @@ internal import RealtimeCore
 ///
 /// Each is a message of an exchange over the link between the two. It begins with a letter.
 enum FollowerMessage {
-  /// The stream has every commit after this one.
-  case beginning(revision: Int64)
+  /// The stream has every commit after this one, of the history that the leader has read.
+  case beginning(revision: Int64, lineage: String?)
   /// Commits in order, all of which are durable.
   case commits([Commit])
   /// The rules that apply to the commits that follow.
@@ -20,8 +20,9 @@ enum FollowerMessage {
     let text: () -> String = { String(decoding: rest, as: UTF8.self) }
     switch bytes.first {
     case Self.beginningLetter:
-      guard let revision = Int64(text()) else { return nil }
-      self = .beginning(revision: revision)
+      let parts = text().split(separator: " ", maxSplits: 1)
+      guard let revision = parts.first.flatMap({ Int64($0) }) else { return nil }
+      self = .beginning(revision: revision, lineage: parts.count > 1 ? String(parts[1]) : nil)
     case Self.commitsLetter:
       guard let colon = rest.firstIndex(of: 0x3A),
         let revision = Int64(String(decoding: rest[..<colon], as: UTF8.self)),
@@ -41,7 +42,9 @@ enum FollowerMessage {
   /// - Throws: A ``StoreError`` for commits that no store can hold.
   func encoded() throws(StoreError) -> [UInt8] {
     switch self {
-    case .beginning(let revision): return [Self.beginningLetter] + Array("\(revision)".utf8)
+    case .beginning(let revision, let lineage):
+      let rest = lineage.map { " \($0)" } ?? ""
+      return [Self.beginningLetter] + Array("\(revision)\(rest)".utf8)
     case .commits(let commits):
       let head = [Self.commitsLetter] + Array("\(commits.last?.revision ?? 0):".utf8)
       return head + (try BatchCoding.encode(commits))

@@ -483,7 +483,7 @@ final class ForwardedFollower: Follower {
     self.database = database
     self.number = number
     self.link = link
-    send(.beginning(revision: database.hub.revision))
+    send(.beginning(revision: database.hub.revision, lineage: database.lineage))
     database.followers.add(self)
   }
 
