@@ -2,12 +2,14 @@
 ///
 /// A value without a link, threads or a storage: it takes events, and returns what must be done.
 /// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
-/// kept) → following → ended.
+/// kept, and until that has all that was read) → following → ended.
 struct Following<Read> {
   /// An action to perform.
   enum Output {
     /// Read the storage; what it holds becomes an event.
     case load
+    /// Make the copy from what was read.
+    case begin(StoredTree)
     /// Make commits, which are the next ones of the copy.
     case commit([Commit])
     /// Put rules in force.
@@ -37,15 +39,22 @@ struct Following<Read> {
 
   private enum Phase {
     case asking
-    case reading(Beginning, told: [FollowerMessage], bytes: Int)
+    case reading(Reading)
     case following(revision: Int64, lineage: String?)
     case ended
   }
 
-  /// Where the stream begins: the last commit before, and the history that the leader has read.
-  private struct Beginning {
-    let revision: Int64
+  private struct Reading {
+    /// The last commit before the stream.
+    let start: Int64
+    /// The history that the leader has read.
     let lineage: String?
+    /// The last commit that the leader has told.
+    var reached: Int64
+    var told: [FollowerMessage] = []
+    var bytes = 0
+    /// What the storage holds, once it is read.
+    var stored: StoredTree?
   }
 
   /// The most that the leader may tell while the storage is being read, in bytes.
@@ -61,7 +70,7 @@ struct Following<Read> {
   /// Whether the copy is complete.
   var isFollowing: Bool { if case .following = phase { true } else { false } }
 
-  /// Whether it is no longer kept up to date.
+  /// Whether the copy is no longer kept up to date.
   var hasEnded: Bool { if case .ended = phase { true } else { false } }
 
   // MARK: Data
@@ -71,18 +80,20 @@ struct Following<Read> {
     switch (message, phase) {
     case (.mark(let mark), _): return reached(mark)
     case (.beginning(let revision, let lineage), .asking):
-      let beginning = Beginning(revision: revision, lineage: lineage)
-      phase = .reading(beginning, told: [], bytes: 0)
+      phase = .reading(Reading(start: revision, lineage: lineage, reached: revision))
       return [.load]
-    case (.commits, .reading(let beginning, var told, let length)),
-      (.rules, .reading(let beginning, var told, let length)):
-      guard length + bytes <= Self.mostKept else {
+    case (.commits, .reading(var reading)), (.rules, .reading(var reading)):
+      guard reading.bytes + bytes <= Self.mostKept else {
         return end(.fault, because: "more was written than can be kept while the data is read")
       }
       phase = .asking
-      told.append(message)
-      phase = .reading(beginning, told: told, bytes: length + bytes)
-      return []
+      if case .commits(let commits) = message {
+        reading.reached = commits.last?.revision ?? reading.reached
+      }
+      reading.told.append(message)
+      reading.bytes += bytes
+      phase = .reading(reading)
+      return begin()
     case (.commits(let commits), .following(let revision, let lineage)):
       let news = commits.drop { $0.revision <= revision }
       guard let last = news.last else { return [] }
@@ -97,17 +108,28 @@ struct Following<Read> {
   }
 
   /// Takes what the storage holds; nil if it has no such database.
-  ///
-  /// If ``isFollowing`` is true afterwards, this is what the copy begins with.
   mutating func loaded(_ stored: StoredTree?) -> [Output] {
-    guard case .reading(let beginning, let told, _) = phase else { return [] }
-    guard let stored, stored.revision >= beginning.revision else {
+    guard case .reading(var reading) = phase else { return [] }
+    guard let stored, stored.revision >= reading.start else {
       return end(.fault, because: "the storage lacks what the leader has stored")
     }
+    reading.stored = stored
+    phase = .reading(reading)
+    return begin()
+  }
+
+  /// Begins once the leader has told all that was read.
+  ///
+  /// Before, the leader may not know yet that it is stored, and let other followers answer without
+  /// it.
+  private mutating func begin() -> [Output] {
+    guard case .reading(let reading) = phase, let stored = reading.stored,
+      stored.revision <= reading.reached
+    else { return [] }
     // If the storage has gone back since the leader read it, the leader may tell what is lost.
-    let lineage = stored.lineage == beginning.lineage ? stored.lineage : nil
+    let lineage = stored.lineage == reading.lineage ? stored.lineage : nil
     phase = .following(revision: stored.revision, lineage: lineage)
-    let outputs = told.flatMap { receive($0, bytes: 0) }
+    let outputs = [.begin(stored)] + reading.told.flatMap { receive($0, bytes: 0) }
     return isFollowing ? outputs + [.takeOver] : outputs
   }
 
@@ -115,7 +137,7 @@ struct Following<Read> {
 
   /// Takes a read, which is answered once the copy has everything that is acknowledged by now.
   mutating func ask(_ read: Read) -> [Output] {
-    if case .ended = phase { return [.refuse(read)] }
+    if hasEnded { return [.refuse(read)] }
     arriving.append(read)
     return arriving.count == 1 ? [.awaitEndOfTurn] : []
   }
@@ -149,7 +171,7 @@ struct Following<Read> {
 
   /// Ends the copy; nothing happens if it has ended.
   mutating func end(_ ending: Ending, because reason: String) -> [Output] {
-    if case .ended = phase { return [] }
+    if hasEnded { return [] }
     phase = .ended
     let reads = waiting.flatMap(\.reads) + arriving
     (waiting, arriving) = ([], [])

@@ -49,6 +49,8 @@ final class Replica: LinkReceiver {
   private var following = Machine()
   /// The copy, once it is complete; nil before and after.
   private(set) var core: DatabaseCore?
+  /// What has read the storage, until the copy begins.
+  private var thread: StoreThread?
   private var exchange = 0
   private var idleCheck: Scheduled<Void>?
   private var wasIdle = false
@@ -137,6 +139,7 @@ final class Replica: LinkReceiver {
   private func perform(_ output: Machine.Output) {
     switch output {
     case .load: load()
+    case .begin(let stored): begin(stored)
     case .commit(let commits):
       if core?.follow(commits) == false { end(.fault, because: "a commit does not fit the copy") }
     case .setRules(let source): core?.follow(rules: source)
@@ -169,17 +172,21 @@ final class Replica: LinkReceiver {
   }
 
   private func loaded(_ opened: (thread: StoreThread, stored: StoredTree)?) {
-    let outputs = following.loaded(opened?.stored)
-    if let (thread, stored) = opened {
-      if following.isFollowing { begin(stored, thread: thread) } else { _ = thread.close() }
-    }
-    perform(outputs)
+    thread = opened?.thread
+    perform(following.loaded(opened?.stored))
+    if following.hasEnded { closeThread() }
   }
 
-  private func begin(_ stored: StoredTree, thread: StoreThread) {
+  private func begin(_ stored: StoredTree) {
+    guard let thread = thread.take() else { return }
     let core = DatabaseCore(name: name, stored: stored, thread: thread, term: nil, context: context)
     core.begin()
     self.core = core
+  }
+
+  /// Closes what has been read for a copy that does not begin.
+  private func closeThread() {
+    _ = thread.take()?.close()
   }
 
   /// Answers what clients read that have been forwarded so far, where that is possible.
@@ -217,6 +224,7 @@ final class Replica: LinkReceiver {
   ) {
     let core = core
     self.core = nil
+    closeThread()
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
