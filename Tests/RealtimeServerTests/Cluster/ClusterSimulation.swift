@@ -1,5 +1,6 @@
-import RealtimeServer
 import TestSupport
+
+@testable import RealtimeServer
 
 /// The promises of a cluster, by which a run's problem is named.
 enum ClusterPromise {
@@ -17,21 +18,31 @@ enum ClusterPromise {
   case openedOnce
   /// A server that has seen what the storage no longer has says so.
   case reported
+  /// A follower answers a read only after its leader has confirmed, under the last lease, that it
+  /// has been told everything.
+  case confirmed
+  /// A read returns what was acknowledged before it arrived, unless the storage has lost it.
+  case fresh
+  /// Nothing that was read goes back, whichever server is read from next.
+  case monotonic
+  /// What a server has in memory is a state that was stored: no commit is left out or made twice.
+  case ordered
 }
 
 /// Several servers, their clients and one storage, in virtual time: with clocks that differ and
 /// drift, pauses, crashes, orderly stops, moves, networks that lose and delay messages, and a storage
 /// whose clock is set and that goes back to an earlier state, as after an asynchronous failover.
 ///
-/// A server sends up to three batches before the first is answered, over one connection.
+/// A server sends up to three batches before the first is answered, over one connection. Servers
+/// follow databases that others lead, and answer what clients read from their copies.
 ///
 /// It checks that a server that answers as current holds the last lease at that moment, that a
 /// server that commits holds the last lease and knows all earlier commits, that an acknowledged write
-/// was stored, that a loss that was seen is reported, and that once the faults are over, every
-/// client is served.
+/// was stored, that a loss that was seen is reported, that what is read at any server is as fresh as
+/// at the leader, and that once the faults are over, every client is served.
 struct ClusterSimulation {
   /// One run of a server, and its open databases.
-  private struct Server {
+  struct Server {
     struct Open {
       var lease: Lease
       /// How many leases the storage had granted, including this one.
@@ -41,6 +52,11 @@ struct ClusterSimulation {
       var isLoaded = false
       /// The last commit that it knows of.
       var head: BatchPosition?
+      /// The data in memory, and the history of the storage that it was read from.
+      var version = SimulatedVersion()
+      var lineage: String?
+      /// The streams to servers that follow it.
+      var followers: [Int] = []
       /// The batches that are sent and not answered.
       var underWay: [BatchPosition] = []
       /// When the last message on the connection arrives at the storage, and the last answer here.
@@ -68,32 +84,59 @@ struct ClusterSimulation {
     var alarm: Duration?
     /// The last batches in its last view.
     var seen: [String: BatchPosition] = [:]
+    var copies: [String: Copy] = [:]
+    /// What copies held that have ended.
+    var known: [String: StoredTree] = [:]
+    /// Until when databases are not followed that could not be.
+    var unfollowed: [String: Duration] = [:]
 
     func clock(_ now: Duration) -> Duration { offset + now + now * drift / 1_000 }
   }
 
   /// A read or a write in progress.
-  private struct Client {
+  struct Client {
     let number: Int
     let database: String
     let isWrite: Bool
     let begin: Duration
     var hops = 0
+    /// When it arrived at the server, and what had been acknowledged and read by then.
+    var arrival = Duration.zero
+    var acknowledged = SimulatedVersion()
+    var seen = SimulatedVersion()
   }
 
-  private enum Happening {
+  enum Happening {
     case timer(Int)
     case input(Leadership.Input, sent: Duration)
-    case opened(String, Lease, count: Int, isValid: Bool, BatchPosition?)
+    case opened(String, Lease, count: Int, isValid: Bool, BatchPosition?, StoredTree)
     /// Whether a batch is stored; nil if that is unknown.
     case committed(String, Lease, BatchPosition, Bool?, Client)
     case closedAtOnce(String)
     case client(Client)
+    /// What a leader hears from a server that follows, or is about to.
+    case follow(stream: Int)
+    case asked(mark: Int, stream: Int)
+    /// What a follower hears from the leader, from the storage and from its event loop.
+    case told(FollowerMessage, stream: Int)
+    case loaded(StoredTree?, stream: Int)
+    case turnEnded(stream: Int)
+    /// A stream was ended by the leader, or has broken.
+    case streamEnded(Int, isBroken: Bool)
 
-    var isCommitted: Bool { if case .committed = self { true } else { false } }
+    /// The connection over which it comes in order; nil if there is none.
+    var connection: Int? {
+      switch self {
+      case .committed: 0
+      case .follow(let stream), .asked(_, let stream), .told(_, let stream),
+        .streamEnded(let stream, _):
+        stream
+      case .timer, .input, .opened, .closedAtOnce, .client, .loaded, .turnEnded: nil
+      }
+    }
   }
 
-  private enum Event {
+  enum Event {
     case at(server: Int, run: ServerID, Happening)
     case storage(server: Int, run: ServerID, Request, sent: Duration)
     /// Another client arrives.
@@ -107,20 +150,26 @@ struct ClusterSimulation {
     case wake(Int)
     /// The storage's state is copied to its standby.
     case copy
+    /// A stream breaks: any one, unless it is named.
+    case cut(Int?)
+    /// A leader tells its followers late.
+    case tell(Commit, stream: Int)
   }
 
-  private enum Request {
+  enum Request {
     case announce
     case acquire(String, LeaseMark?, StorageHistory?)
     case release(Lease, ServerID?)
-    case load(Lease)
+    case load(Lease, knowing: StoredTree?)
+    /// A follower reads.
+    case read(String, knowing: StoredTree?, stream: Int)
     case commit(Lease, BatchPosition, after: BatchPosition?, Client)
     case withdraw
 
     /// Whether it reads or writes the data of a database.
     var isForData: Bool {
       switch self {
-      case .load, .commit: true
+      case .load, .read, .commit: true
       case .announce, .acquire, .release, .withdraw: false
       }
     }
@@ -128,21 +177,21 @@ struct ClusterSimulation {
 
   private static let names = ["one", "two", "three", "four"]
   private static let readOnly: Set = ["three", "four"]
-  private static let faultTime = Duration.seconds(40)
-  private static let quietTime = Duration.seconds(25)
+  static let faultTime = Duration.seconds(40)
+  static let quietTime = Duration.seconds(25)
 
-  private let timing = LeaseTiming()
-  private let mistake: ClusterMistake?
-  private var random: SplitMix64
-  private var storage: SimulatedStorage
-  private var servers: [Server] = []
+  let timing = LeaseTiming()
+  let mistake: ClusterMistake?
+  var random: SplitMix64
+  var storage: SimulatedStorage
+  var servers: [Server] = []
   /// A heap of pending events, the next one at the root: microseconds, then the number of the
   /// event.
   private var queue: [UInt64] = []
   private var events: [Event?] = []
-  private var runs = 0
+  var runs = 0
   private(set) var now = Duration.zero
-  private var problem: (promise: ClusterPromise, text: String)?
+  var problem: (promise: ClusterPromise, text: String)?
   /// The server to which a client was first redirected, for each database.
   private var firstRedirects: [String: Int] = [:]
   /// How many reads and writes were answered, and how often each kind of event occurred.
@@ -151,6 +200,13 @@ struct ClusterSimulation {
   private var lostLeases: [String: Set<Int>] = [:]
   /// The clients that are not served yet, with their arrival.
   private var unserved: [Int: Duration] = [:]
+  /// What followers hear, by number.
+  var streams: [Int: Stream] = [:]
+  /// The newest states that were acknowledged or read, for each database.
+  var acknowledged: [String: SimulatedVersion] = [:]
+  var read: [String: SimulatedVersion] = [:]
+  /// How many reads were answered from copies after the faults.
+  var quietCopyReads = 0
   /// The longest wait of a client since the faults ended.
   private(set) var longestQuietWait = Duration.zero
 
@@ -178,6 +234,9 @@ struct ClusterSimulation {
     for _ in 0..<16 {
       schedule(.fault, at: .milliseconds(Int.random(in: 2_000...38_000, using: &random)))
     }
+    for _ in 0..<12 {
+      schedule(.cut(nil), at: .milliseconds(Int.random(in: 2_000...38_000, using: &random)))
+    }
     schedule(.arrival, at: .milliseconds(5))
     schedule(.copy, at: .zero)
     // In every other run one server can store and read nothing from then on.
@@ -191,12 +250,15 @@ struct ClusterSimulation {
     if problem == nil, longestQuietWait > .seconds(3) {
       problem = (.served, "a client waited for \(longestQuietWait) without a fault")
     }
+    if problem == nil, quietCopyReads == 0 {
+      problem = (.served, "no follower answered without a fault")
+    }
     return problem.map { ($0.promise, "\($0.text) at \(now)") }
   }
 
   // MARK: Events
 
-  private mutating func schedule(_ event: Event, at time: Duration) {
+  mutating func schedule(_ event: Event, at time: Duration) {
     let (seconds, attoseconds) = time.components
     let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     let key = UInt64(microseconds) << 32 | UInt64(events.count)
@@ -285,15 +347,17 @@ struct ClusterSimulation {
       servers[index].missed = []
       let run = servers[index].id
       // What comes over one connection keeps its order.
-      var answers = missed.filter(\.isCommitted)[...]
+      var ordered = Dictionary(grouping: missed) { $0.connection }
       for happening in missed.shuffled(using: &random) {
-        let next = happening.isCommitted ? answers.removeFirst() : happening
-        schedule(.at(server: index, run: run, next), at: now)
+        let next = happening.connection.flatMap { ordered[$0]?.removeFirst() } ?? happening
+        perform(.at(server: index, run: run, next))
       }
+    case .cut(let number): cut(number)
+    case .tell(let commit, let stream): tell(.commits([commit]), over: stream)
     }
   }
 
-  private mutating func retry(_ client: Client) {
+  mutating func retry(_ client: Client) {
     var client = client
     client.hops = 0
     mark("retry")
@@ -304,7 +368,7 @@ struct ClusterSimulation {
     )
   }
 
-  private mutating func done(_ client: Client) {
+  mutating func done(_ client: Client) {
     mark(client.isWrite ? "write" : "read")
     unserved[client.number] = nil
     if client.begin > Self.faultTime + .seconds(15) {
@@ -312,7 +376,7 @@ struct ClusterSimulation {
     }
   }
 
-  mutating private func mark(_ name: String) { marks[name, default: 0] += 1 }
+  mutating func mark(_ name: String) { marks[name, default: 0] += 1 }
 
   // MARK: Faults
 
@@ -326,6 +390,10 @@ struct ClusterSimulation {
       mark("pause")
       servers[index].isPaused = true
       schedule(.wake(index), at: now + length)
+      // Its streams count as lost once they have been silent for long.
+      if length > .seconds(7) {
+        for number in streams(of: index) { schedule(.cut(number), at: now + .seconds(7)) }
+      }
     case 2:
       mark("kill")
       kill(index)
@@ -371,6 +439,7 @@ struct ClusterSimulation {
     for client in waiting.sorted(by: { $0.begin < $1.begin }) { retry(client) }
     servers[index].asking = [:]
     servers[index].open = [:]
+    loseCopies(at: index)
   }
 
   // MARK: A server
@@ -387,12 +456,18 @@ struct ClusterSimulation {
       let id = servers[index].id
       feed(index, mistake == .renewedLate ? input.inflated(by: inflation, for: id) : input)
       if !missing.isEmpty { problem = (.reported, "s-\(index) does not report \(missing)") }
-    case .opened(let name, let lease, let count, let isValid, let head):
-      opened(name, lease, count: count, isValid: isValid, head, at: index)
+    case .opened(let name, let lease, let count, let isValid, let head, let stored):
+      opened(name, lease, count: count, isValid: isValid, head, stored, at: index)
     case .committed(let name, let lease, let head, let isStored, let client):
       committed(name, lease, head, isStored, client, at: index)
     case .closedAtOnce(let name): feed(index, .closed(name))
-    case .client(let client):
+    case .follow, .asked, .told, .loaded, .turnEnded, .streamEnded:
+      takeFromStream(happening, at: index)
+    case .client(var client):
+      client.arrival = now
+      client.acknowledged = acknowledged[client.database] ?? client.acknowledged
+      client.seen = read[client.database] ?? client.seen
+      if isAskingCopy(client, at: index) { return }
       // A connected client does not ask again who leads.
       if servers[index].open[client.database]?.isLoaded == true { return serve(client, at: index) }
       runs += 1
@@ -446,7 +521,9 @@ struct ClusterSimulation {
         problem = (.openedOnce, "a database was opened that was open")
       }
       servers[index].open[lease.database] = Server.Open(lease: lease, count: 0, until: until)
-      send(.load(lease), from: index)
+      leaderChanged(of: lease.database, to: servers[index].id, at: index)
+      let known = servers[index].known.removeValue(forKey: lease.database)
+      send(.load(lease, knowing: known), from: index)
     case .extend(let lease, let until): servers[index].open[lease.database]?.until = until
     case .giveUp(let name, .orderly):
       servers[index].open[name]?.isLeaving = true
@@ -470,6 +547,8 @@ struct ClusterSimulation {
       serve(client, at: index)
     case .there(let server):
       mark("redirect")
+      leaderChanged(of: client.database, to: server.id, at: index)
+      considerFollowing(client, server, at: index)
       var client = client
       client.hops += 1
       if client.hops > 8 {
@@ -506,14 +585,21 @@ struct ClusterSimulation {
       return
     }
     let revision = open.head?.revision ?? 0
-    if storage.grants[name]?.count != open.count, lostLeases[name]?.contains(open.count) != true {
+    if !isLast(open) {
       problem = (
         .current, "s-\(index) answers as current under lease \(open.lease.epoch), which is over"
       )
     } else if storage.revision(of: name) > revision {
       problem = (.current, "s-\(index) answers with \(revision), which is old")
     }
-    done(client)
+    answer(client, with: open.version, at: index)
+  }
+
+  /// Whether a server leads under the last lease, or under one that the storage has lost.
+  func isLast(_ open: Server.Open) -> Bool {
+    let name = open.lease.database
+    return storage.grants[name]?.count == open.count
+      || lostLeases[name]?.contains(open.count) == true
   }
 
   private mutating func serveNext(_ name: String, at index: Int) {
@@ -531,6 +617,7 @@ struct ClusterSimulation {
     count: Int,
     isValid: Bool,
     _ head: BatchPosition?,
+    _ stored: StoredTree,
     at index: Int
   ) {
     guard servers[index].open[name]?.lease == lease else { return }
@@ -541,6 +628,8 @@ struct ClusterSimulation {
     }
     servers[index].open[name]?.isLoaded = true
     servers[index].open[name]?.head = head
+    servers[index].open[name]?.version = SimulatedVersion(stored)
+    servers[index].open[name]?.lineage = stored.lineage
     servers[index].open[name]?.count = count
     serveNext(name, at: index)
     leaveIfPossible(name, at: index)
@@ -567,6 +656,10 @@ struct ClusterSimulation {
     }
     servers[index].open[name]?.underWay.removeAll { $0.revision <= head.revision }
     servers[index].open[name]?.head = head
+    let version = open.version.next(head.number)
+    servers[index].open[name]?.version = version
+    tellFollowers(of: open, Commit(revision: head.revision, timestamp: head.number, changes: []))
+    note(version, of: name, in: \.acknowledged)
     done(client)
     serveNext(name, at: index)
     leaveIfPossible(name, at: index)
@@ -581,6 +674,7 @@ struct ClusterSimulation {
   private mutating func abandon(_ name: String, at index: Int, isTold: Bool = true) {
     let open = servers[index].open.removeValue(forKey: name)
     for client in open?.waiting ?? [] { retry(client) }
+    endStreams(of: open)
     if isTold { mark("abandoned") }
     schedule(
       .at(server: index, run: servers[index].id, .closedAtOnce(name)),
@@ -594,16 +688,21 @@ struct ClusterSimulation {
     else { return }
     servers[index].open[name] = nil
     for client in open.waiting { retry(client) }
+    endStreams(of: open)
     schedule(.at(server: index, run: servers[index].id, .closedAtOnce(name)), at: now)
   }
 
   // MARK: The storage
 
-  private mutating func send(_ request: Request, from index: Int) {
-    // Some commits are in transit for longer than a lease.
-    let isCommit = if case .commit = request { true } else { false }
-    let isStray = isCommit && now < Self.faultTime && Int.random(in: 0..<8, using: &random) == 0
-    let delay = Duration.milliseconds(Int.random(in: 1...(isStray ? 9_000 : 30), using: &random))
+  mutating func send(_ request: Request, from index: Int) {
+    // Some commits are in transit for longer than a lease, and followers read when they can connect.
+    let longest =
+      switch request {
+      case .commit where now < Self.faultTime && Int.random(in: 0..<8, using: &random) == 0: 9_000
+      case .read where now < Self.faultTime && Int.random(in: 0..<4, using: &random) == 0: 3_000
+      case .announce, .acquire, .release, .load, .read, .commit, .withdraw: 30
+      }
+    let delay = Duration.milliseconds(Int.random(in: 1...longest, using: &random))
     var arrival = now + delay
     if case .commit(let lease, _, _, _) = request {
       arrival = max(arrival, servers[index].open[lease.database]?.arrival.there ?? .zero)
@@ -624,7 +723,13 @@ struct ClusterSimulation {
     let arrives = !isCutOff || Int.random(in: 0..<4, using: &random) == 0
     let happening = arrives ? carryOut(request, from: index, run: run) : failure(of: request)
     // Occasionally an operation takes very long, and sometimes a response is lost.
-    let isSlow = now < Self.faultTime && Int.random(in: 0..<100, using: &random) == 0
+    let oneIn =
+      switch request {
+      case .read: 4
+      case .commit: 20
+      case .announce, .acquire, .release, .load, .withdraw: 100
+      }
+    let isSlow = now < Self.faultTime && Int.random(in: 0..<oneIn, using: &random) == 0
     let delay = Int.random(in: isCutOff || isSlow ? 500...3_000 : 1...30, using: &random)
     let isAnswered = !isCutOff || !isStuck && Bool.random(using: &random)
     let answer = isAnswered ? happening : failure(of: request)
@@ -646,7 +751,9 @@ struct ClusterSimulation {
     case .announce: return .input(.announced(.failure(error)), sent: now)
     case .acquire(let name, _, _): return .input(.acquired(name, .failure(error)), sent: now)
     case .release(let lease, _): return .input(.released(lease.database), sent: now)
-    case .load(let lease): return .opened(lease.database, lease, count: 0, isValid: false, nil)
+    case .load(let lease, _):
+      return .opened(lease.database, lease, count: 0, isValid: false, nil, StoredTree())
+    case .read(_, _, let stream): return .loaded(nil, stream: stream)
     case .commit(let lease, let next, _, let client):
       return .committed(lease.database, lease, next, nil, client)
     case .withdraw: return nil
@@ -679,14 +786,17 @@ struct ClusterSimulation {
     case .release(let lease, let successor):
       storage.release(lease, to: successor, at: now)
       return .input(.released(lease.database), sent: now)
-    case .load(let lease):
+    case .load(let lease, let known):
       return .opened(
         lease.database,
         lease,
         count: storage.grants[lease.database]?.count ?? 0,
         isValid: storage.isCurrent(lease),
-        storage.state.heads[lease.database]
+        storage.state.heads[lease.database],
+        load(lease.database, knowing: known)
       )
+    case .read(let name, let known, let stream):
+      return .loaded(load(name, knowing: known), stream: stream)
     case .commit(let lease, let next, let head, let client):
       let before = storage.state.heads[lease.database]
       let isStored = storage.commit(next, after: head, under: lease)

@@ -1,4 +1,6 @@
-import RealtimeServer
+import RealtimeCore
+
+@testable import RealtimeServer
 
 /// A deliberate mistake that the invariants have to detect.
 enum ClusterMistake: CaseIterable {
@@ -24,20 +26,73 @@ enum ClusterMistake: CaseIterable {
   case predecessorAssumed
   /// A batch is acknowledged with its predecessor, before it is durable itself.
   case acknowledgedAhead
+  /// A leader confirms marks without asking its clock whether its lease is still valid.
+  case leaseNotAsked
+  /// A leader acknowledges a batch before it tells its followers.
+  case toldLate
+  /// A follower leaves out what it is told while it reads the storage.
+  case readingUnheard
+  /// What an earlier copy held is used in another history of the storage.
+  case lineageIgnored
+  /// A copy belongs to the history that it was read from, whatever history its leader has read.
+  case lineageAssumed
+  /// A follower answers with all that it has read, even if the leader has not told it yet.
+  case readAhead
+  /// A follower answers reads without asking the leader.
+  case markLeftOut
+  /// A follower skips a commit.
+  case commitSkipped
+  /// A follower goes on when a stream works again that was broken.
+  case streamResumed
 
   /// The promises that the mistake breaks.
   var broken: Set<ClusterPromise> {
     switch self {
     case .fencingLeftOut, .identityReused, .identityCounted, .predecessorAssumed:
       [.fenced, .current]
-    case .renewedLate, .clockNotAsked: [.current]
+    case .clockNotAsked: [.current]
+    case .renewedLate: [.current, .confirmed]
     // A database that is missing in the same history has been removed.
-    case .historyIgnored: [.current, .reported]
-    case .storageClockBelieved: [.current, .served]
+    case .historyIgnored: [.current, .confirmed, .reported]
+    case .storageClockBelieved: [.current, .confirmed, .served]
     case .redirectRemembered: [.found]
     case .silenceEndured: [.served]
     case .acknowledgedAhead: [.durable]
+    case .leaseNotAsked, .markLeftOut: [.confirmed]
+    case .readAhead: [.monotonic]
+    case .toldLate, .readingUnheard: [.fresh, .monotonic]
+    case .streamResumed: [.fresh, .monotonic, .served]
+    case .lineageIgnored, .lineageAssumed: [.ordered, .fresh, .monotonic]
+    case .commitSkipped: [.ordered]
     }
+  }
+}
+
+/// A state of a database: how many commits led there, and a hash of these.
+struct SimulatedVersion: Hashable {
+  private(set) var revision: Int64 = 0
+  private var hash: Int64 = 0
+
+  /// The empty database.
+  init() {}
+
+  /// What a server has read.
+  init(_ stored: StoredTree) {
+    revision = stored.revision
+    if case .leaf(.integer(let hash), _) = stored.root { self.hash = hash }
+  }
+
+  /// The state after another commit.
+  func next(_ commit: Int64) -> SimulatedVersion {
+    var next = self
+    next.revision += 1
+    next.hash = (hash ^ commit) &* 0x100_0000_01B3
+    return next
+  }
+
+  /// The state as a storage of a certain history would have it.
+  func stored(in lineage: String?) -> StoredTree {
+    StoredTree(root: .integer(hash), revision: revision, lineage: lineage)
   }
 }
 
@@ -58,12 +113,29 @@ struct SimulatedStorage {
     var count = 0
   }
 
+  /// The commits of a database.
+  struct Log {
+    fileprivate var commits: [Int64] = []
+    fileprivate var versions: [SimulatedVersion] = []
+    /// How many of the first commits are no longer there one by one.
+    fileprivate var folded: Int64 = 0
+
+    fileprivate var last: SimulatedVersion { versions.last ?? SimulatedVersion() }
+
+    fileprivate func has(_ version: SimulatedVersion) -> Bool {
+      version.revision == 0
+        || version.revision <= versions.count
+          && versions[Int(version.revision) - 1] == version
+    }
+  }
+
   /// What is stored, and what is lost when the storage goes back.
   struct State {
     fileprivate(set) var grants: [String: Grant] = [:]
     fileprivate var servers: [ServerID: (server: ClusterServer, renewal: Int64)] = [:]
     /// The last commit of each database.
     fileprivate(set) var heads: [String: BatchPosition] = [:]
+    fileprivate var logs: [String: Log] = [:]
     /// The last timeline that a server has seen for the duration of a lease.
     fileprivate var settled: Int64 = 1
   }
@@ -76,6 +148,8 @@ struct SimulatedStorage {
   private var count = 0
   /// Everything that was ever stored, also before the storage went back.
   private var stored: Set<String> = []
+  /// Every state that was ever stored, with the one before.
+  private var predecessors: [SimulatedVersion: SimulatedVersion] = [:]
   /// How far the storage's clock is ahead.
   private var offset = Duration.zero
 
@@ -246,8 +320,72 @@ struct SimulatedStorage {
     guard isCurrent(lease), follows else { return false }
     state.heads[lease.database] = next
     stored.insert(next.id)
+    let version = log(lease.database).last
+    let after = version.next(next.number)
+    predecessors[after] = version
+    state.logs[lease.database, default: Log()].commits.append(next.number)
+    state.logs[lease.database]?.versions.append(after)
+    if next.number % 32 == 0 { state.logs[lease.database]?.folded = version.revision }
     return true
   }
 
+  private func log(_ name: String) -> Log { state.logs[name] ?? Log() }
+
+  // MARK: Reading
+
+  /// Names the present history of a database.
+  private func lineage(of name: String) -> String { "\(name) \(timeline)" }
+
+  /// Whether a server that knows an earlier state reads only the commits since.
+  func logReaches(back known: StoredTree, of name: String) -> Bool {
+    let log = log(name)
+    return (known.lineage == lineage(of: name) || mistake == .lineageIgnored)
+      && (log.folded...Int64(log.commits.count)).contains(known.revision)
+  }
+
+  /// Reads a database, if possible without what is known.
+  func load(_ name: String, since known: StoredTree?) -> StoredTree {
+    let log = log(name)
+    guard let known, logReaches(back: known, of: name) else {
+      return log.last.stored(in: lineage(of: name))
+    }
+    return log.commits[Int(known.revision)...]
+      .reduce(SimulatedVersion(known)) { $0.next($1) }
+      .stored(in: lineage(of: name))
+  }
+
+  /// Whether a state was stored at some time: each commit once, in order.
+  func hasStored(_ version: SimulatedVersion) -> Bool {
+    version.revision == 0 || predecessors[version] != nil
+  }
+
+  /// Whether what a server holds is a state of the history that it is said to belong to, as far as
+  /// that is the present one.
+  func isRightlyNamed(_ held: StoredTree, of name: String) -> Bool {
+    held.lineage != lineage(of: name) || log(name).has(SimulatedVersion(held))
+  }
+
+  /// The last state up to a given one that no failover has undone.
+  func survivor(of version: SimulatedVersion, in name: String) -> SimulatedVersion {
+    var version = version
+    let log = log(name)
+    while !log.has(version), let before = predecessors[version] { version = before }
+    return version
+  }
+
+  /// Whether a state has all commits of another one.
+  func includes(_ earlier: SimulatedVersion, in version: SimulatedVersion) -> Bool {
+    var version = version
+    while version.revision > earlier.revision, let before = predecessors[version] {
+      version = before
+    }
+    return version == earlier
+  }
+
   mutating func withdraw(_ server: ServerID) { state.servers[server] = nil }
+}
+
+extension BatchPosition {
+  /// The number of a simulated batch.
+  var number: Int64 { Int64(id.drop { !$0.isNumber }) ?? 0 }
 }
