@@ -17,6 +17,7 @@ struct HistoryTests {
     .invoked(7, .unstar(post: "p")),
     .invoked(8, .increment(path: "counters/x", amount: -3)),
     .invoked(9, .read(path: "counters/x")),
+    .invoked(13, .read(path: "posts/p", server: "server1")),
     .invoked(10, .starAs(post: "p", uid: "b")),
     .invoked(11, .editOther(post: "p", title: "mine")),
     .invoked(12, .administer(paths: ["posts", "users/a"])),

@@ -33,7 +33,12 @@ struct RandomRun {
       case 0...3: begin()
       case 4...6: takeEffect()
       case 7...8: end()
-      default: if random.once(in: 4) { scenario.crash() } else { show() }
+      default:
+        switch random.below(4) {
+        case 0: scenario.crash()
+        case 1: read()
+        default: show()
+        }
       }
     }
     // Every operation ends, except those whose outcome remains unknown.
@@ -127,6 +132,19 @@ struct RandomRun {
     let outcome: Outcome =
       operation.intent.isForbidden ? .refused("permission_denied") : .ok(operation.result)
     scenario.answer(operation.client, operation.number, outcome)
+  }
+
+  /// Reads at one of several servers, while others may write.
+  private mutating func read() {
+    guard !posts.isEmpty else { return }
+    let path = "posts/\(random.pick(posts).key)"
+    let client = random.pick(clients)
+    let server = "server\(random.below(3))"
+    let number = scenario.invoke(client, .read(path: path, server: server))
+    if random.once(in: 2) { takeEffect() }
+    let value = scenario.root[Path(wire: path)].json(.value)
+    if random.once(in: 2) { takeEffect() }
+    scenario.answer(client, number, .ok(value))
   }
 
   private mutating func show() {

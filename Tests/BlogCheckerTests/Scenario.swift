@@ -61,6 +61,17 @@ struct Scenario {
     }
   }
 
+  /// Reads at a server: the actual data, or the data given.
+  mutating func read(
+    _ client: String,
+    _ place: String,
+    at server: String? = "server1",
+    _ data: Node? = nil
+  ) {
+    let number = invoke(client, .read(path: "/\(place)", server: server))
+    answer(client, number, .ok((data ?? root[Path(wire: place)]).json(.value)))
+  }
+
   // MARK: What clients are told
 
   /// Makes a client watch everything from then on, so that it is told about each commit.

@@ -202,7 +202,7 @@ package struct Activity: Hashable, Sendable {
   package let crashes: Int
 
   init(_ evidence: Evidence) {
-    let operations = evidence.history.operations
+    let operations = evidence.history.operations.filter { !$0.intent.isRead }
     clients = evidence.history.clients.count { $0.header.role != .driver }
     self.operations = operations.count
     acknowledged = operations.count(where: \.isAcknowledged)

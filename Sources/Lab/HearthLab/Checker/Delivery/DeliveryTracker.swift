@@ -389,7 +389,7 @@ struct DeliveryTracker {
 
 extension Intent {
   /// The paths at which a client shows its own write until the server has answered.
-  fileprivate var coveredPaths: [Path] {
+  var coveredPaths: [Path] {
     switch self {
     case .post(let post, _, _), .editPost(let post, _, _), .star(let post), .unstar(let post),
       .starAs(let post, _), .editOther(let post, _):
@@ -400,5 +400,10 @@ extension Intent {
       [CommentKey(post: post, comment: comment).path]
     case .increment, .read, .administer: []
     }
+  }
+
+  /// The path at which the operation changes something, or nil.
+  var writtenPath: Path? {
+    if case .increment(let path, _) = self { Path(wire: path) } else { coveredPaths.first }
   }
 }

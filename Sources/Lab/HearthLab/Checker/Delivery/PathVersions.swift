@@ -1,6 +1,6 @@
 import RealtimeCore
 
-/// All states of each post and each comment, in the order of the commits.
+/// All states of each post, each comment and some other paths, in the order of the commits.
 struct PathVersions: Sendable {
   /// A path after a commit.
   struct Version: Sendable {
@@ -26,6 +26,15 @@ struct PathVersions: Sendable {
     /// The indices of the states that resulted from a change, in ascending order.
     func indices(changes: JSONValue) -> [Int] { byChange[changes.text] ?? [] }
 
+    /// The revision that first made this state, or nil if the path never had it.
+    func oldest(hash: String) -> Int64? { indices(hash: hash).first.map { versions[$0].revision } }
+
+    /// The last revision that left the path in this state, or nil if the path never had it.
+    func newest(hash: String) -> Int64? {
+      guard let index = indices(hash: hash).last else { return nil }
+      return index + 1 < versions.count ? versions[index + 1].revision - 1 : .max
+    }
+
     mutating func add(_ version: Version, hash: String, changes: JSONValue?) {
       byHash[hash, default: []].append(versions.count)
       if let changes { byChange[changes.text, default: []].append(versions.count) }
@@ -36,12 +45,15 @@ struct PathVersions: Sendable {
   private var states: [Path: States] = [:]
   private var below: [Path: [Path]] = [:]
   private let first: Version
+  /// The other paths whose states are kept.
+  private let others: [Path]
   /// Whether commits were missed, so that a client may have been told unknown states.
   private(set) var hasGaps = false
   /// The largest number of posts at any time.
   private(set) var mostPosts: Int
 
-  init(_ commits: CommitHistory) {
+  init(_ commits: CommitHistory, and paths: Set<Path> = []) {
+    others = paths.filter { !$0.isOfPostOrComment }
     first = Version(revision: commits.revision, seen: .distantPast)
     mostPosts = commits.root[.posts].childCount
     for (key, post) in commits.root[.posts].entries {
@@ -51,6 +63,10 @@ struct PathVersions: Sendable {
       for (key, comment) in comments.entries {
         begin(Path([.postComments, post, key]), hash: comment.hash)
       }
+    }
+    for path in others {
+      let node = commits.root[path]
+      begin(path, hash: node.isEmpty ? States.nothing : node.hash)
     }
   }
 
@@ -66,6 +82,9 @@ struct PathVersions: Sendable {
     for post in step.touched.posts { note(step, at: Path([.posts, post])) }
     for comment in step.touched.comments {
       note(step, at: Path([.postComments, comment.post, comment.comment]))
+    }
+    for path in others where step.changes.contains(where: { $0.path.overlaps(path) }) {
+      note(step, at: path)
     }
   }
 
@@ -84,6 +103,13 @@ struct PathVersions: Sendable {
   private mutating func begin(_ path: Path, hash: String) {
     states[path] = States(first, hash: hash)
     if let parent = path.parent { below[parent, default: []].append(path) }
+  }
+}
+
+extension Path {
+  /// Whether it is the path of a post or of a comment.
+  fileprivate var isOfPostOrComment: Bool {
+    first == .posts && count == 2 || first == .postComments && count == 3
   }
 }
 

@@ -88,8 +88,8 @@ package enum Intent: Hashable, Sendable {
   case unstar(post: String)
   /// Adds to a number.
   case increment(path: String, amount: Int64)
-  /// Reads a value, which the answer contains.
-  case read(path: String)
+  /// Reads a value, which the answer contains, at a server if it is not the client's own.
+  case read(path: String, server: String? = nil)
   /// Tries to star a post as another user, which must be refused.
   case starAs(post: String, uid: String)
   /// Tries to rewrite another user's post, which must be refused.
@@ -106,6 +106,9 @@ package enum Intent: Hashable, Sendable {
       false
     }
   }
+
+  /// Whether the operation changes nothing.
+  package var isRead: Bool { if case .read = self { true } else { false } }
 
   /// The post that the operation concerns, or nil.
   package var post: String? {
@@ -157,7 +160,8 @@ package enum Intent: Hashable, Sendable {
       details = [text("post", is: post), text("comment", is: comment)]
     case .increment(let path, let amount):
       details = [text("path", is: path), JSONMember("amount", .integer(amount))]
-    case .read(let path): details = [text("path", is: path)]
+    case .read(let path, let server):
+      details = [text("path", is: path)] + (server.map { [text("server", is: $0)] } ?? [])
     case .starAs(let post, let uid): details = [text("post", is: post), text("uid", is: uid)]
     case .editOther(let post, let title):
       details = [text("post", is: post), text("title", is: title)]
@@ -190,7 +194,8 @@ package enum Intent: Hashable, Sendable {
     case .unstar: self = .unstar(post: try fields.text("post"))
     case .increment:
       self = .increment(path: try fields.text("path"), amount: try fields.integer("amount"))
-    case .read: self = .read(path: try fields.text("path"))
+    case .read:
+      self = .read(path: try fields.text("path"), server: fields.optionalText("server"))
     case .starAs: self = .starAs(post: try fields.text("post"), uid: try fields.text("uid"))
     case .editOther:
       self = .editOther(post: try fields.text("post"), title: try fields.text("title"))

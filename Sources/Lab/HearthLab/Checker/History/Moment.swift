@@ -37,6 +37,10 @@ package struct Moment: Hashable, Comparable, Sendable {
   }
 }
 
+extension Moment: CustomStringConvertible {
+  package var description: String { "at \(microseconds) µs" }
+}
+
 extension Duration {
   /// The duration in whole microseconds.
   package var microseconds: Int64 {

@@ -174,20 +174,28 @@ struct EventOrder: Invariant {
 /// A client never forgets: its acknowledged comments and everything it has shown remain, even when
 /// it was offline or restarted.
 ///
-/// Only lists from the server count as shown; before that, a client shows what it has cached.
+/// Only lists from the server count as shown; before that, a client shows what it has cached. What
+/// it reads, at whichever server, and what its listeners are told afterwards is no older than its
+/// acknowledged writes either.
 struct SessionReads: Invariant {
   static let promises: [Promise] = [.g6]
   static let statement = "a client reads its own writes and never forgets"
 
   private let evidence: Evidence
+  private var reads: ReadTracker
   private(set) var findings = Findings()
 
   init(_ evidence: Evidence) {
     self.evidence = evidence
+    reads = ReadTracker(evidence)
   }
+
+  mutating func observe(_ step: Step) { reads.observe(step) }
 
   mutating func conclude() {
     for client in evidence.history.clients { check(client) }
+    reads.expectReads(.ownWrites, &findings)
+    reads.expectTellings(&findings)
   }
 
   private mutating func check(_ client: ClientHistory) {

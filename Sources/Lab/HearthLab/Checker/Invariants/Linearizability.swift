@@ -28,7 +28,7 @@ struct BlackBoxOrder: Invariant {
         histories[Path(wire: path), default: []].append(
           call(.add(amount, sum: sum), by: operation)
         )
-      case .read(let path):
+      case .read(let path, _):
         // A missing value counts as 0.
         guard case .ok(let value) = operation.outcome,
           let number = (value ?? .integer(0)).integer

@@ -126,6 +126,8 @@ extension ClientOperation {
 }
 
 /// No view goes back: anything shown after a state of a post is that state or a later one.
+///
+/// Nor does a client go back that reads at one server after another.
 struct MonotonicViews: Invariant {
   static let promises: [Promise] = [.i8]
   static let statement = "nothing older is shown after something newer"
@@ -144,17 +146,23 @@ struct MonotonicViews: Invariant {
 
   private let evidence: Evidence
   private var versions: PostVersions
+  private var reads: ReadTracker
   private(set) var findings = Findings()
 
   init(_ evidence: Evidence) {
     self.evidence = evidence
     versions = PostVersions(evidence.commits)
+    reads = ReadTracker(evidence)
   }
 
-  mutating func observe(_ step: Step) { versions.observe(step) }
+  mutating func observe(_ step: Step) {
+    versions.observe(step)
+    reads.observe(step)
+  }
 
   mutating func conclude() {
     for client in evidence.history.clients { check(client) }
+    reads.expectReads(.ownSight, &findings)
   }
 
   private mutating func check(_ client: ClientHistory) {

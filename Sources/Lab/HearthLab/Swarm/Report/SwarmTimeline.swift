@@ -79,7 +79,7 @@ package struct SwarmTimeline: Sendable {
     func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
     let operations = history.operations.filter { operation in
       if case .administer = operation.intent { return false }
-      return operation.invoked >= start
+      return !operation.intent.isRead && operation.invoked >= start
     }
     let ends = operations.map { seconds($0.answered ?? $0.invoked) }
     readDriver(history.driver?.lines ?? [], seconds: seconds)
