@@ -35,6 +35,17 @@ extension EndToEnd {
       #expect(settings["servers"] as? Int == 3)
     }
 
+    @Test("A read that lacks the reader's own write is found, whichever server answers it")
+    func oldRead() throws {
+      let run = try SwarmProcess([
+        "--servers", "3", "--users", "3", "--seconds", "3", "--rate", "20", "--seed", "3",
+        "--faults", "none", "--terminals", "0", "--inject-bug", "old-read",
+      ])
+      let (status, report) = try run.result()
+      #expect(status == 1)
+      #expect(SwarmProcess.violated(report).isSuperset(of: ["G2", "G6"]), "\(run.text)")
+    }
+
     @Test(
       "Options that do not fit the number of servers are rejected with a reason",
       arguments: [

@@ -54,17 +54,21 @@ package struct SwarmCrew: Sendable {
     let pulse = SwarmPulse()
     self.pulse = pulse
     users = try settings.users(ofProcess: process).map { number in
-      SwarmUser(
+      let options = try Self.options(
+        ofUser: number,
+        process: process,
+        settings: settings,
+        access: access,
+        clock: clock
+      )
+      let database = try Database(url: access.url, options: options)
+      database.isPersistenceEnabled = true
+      return SwarmUser(
         number: number,
         settings: settings,
-        database: try Self.database(
-          ofUser: number,
-          process: process,
-          settings: settings,
-          access: access,
-          clock: clock
-        ),
+        database: database,
         history: try Self.history(ofUser: number, settings: settings, access: access),
+        reader: SwarmReader(at: settings.hosts, by: options.tokenProvider),
         pulse: pulse
       )
     }
@@ -73,13 +77,13 @@ package struct SwarmCrew: Sendable {
 
   private let clock: SteppingClock
 
-  private static func database(
+  private static func options(
     ofUser number: Int,
     process: Int,
     settings: SwarmSettings,
     access: Access,
     clock: SteppingClock
-  ) throws -> Database {
+  ) throws -> DatabaseOptions {
     let target = try DatabaseURL(access.url).target
     let name = SwarmUser.clientName(number)
     var options = DatabaseOptions()
@@ -106,9 +110,7 @@ package struct SwarmCrew: Sendable {
     } else if settings.stars == .increment {
       options.localUser = uid
     }
-    let database = try Database(url: access.url, options: options)
-    database.isPersistenceEnabled = true
-    return database
+    return options
   }
 
   private static func history(

@@ -234,6 +234,36 @@ extension SwarmUser {
         let latency = Moment.now.microseconds - due.microseconds
         self.tally.acknowledged.record(microseconds: latency)
         self.pulse?.record(microseconds: latency)
+        self.readBack(intent, number: -1 - number)
+      }
+    }
+  }
+
+  /// Reads what the user has just written, at each server in turn and then over its own connection.
+  ///
+  /// The library answers for what it listens to, so there it is the copy of a post. Nothing waits
+  /// for these reads.
+  private func readBack(_ intent: Intent, number: Int64) {
+    guard isWatcher, let reader else { return }
+    let turn = readBacks % (reader.ways.count + 1)
+    readBacks += 1
+    if reader.ways.indices.contains(turn) {
+      guard let path = intent.writtenPath else { return }
+      let way = reader.ways[turn]
+      history.append(.invoked(number, .read(path: "\(path)", server: way.name)))
+      Task { [history, readsOld] in
+        let outcome = await reader.read(path, by: way)
+        history.append(.answered(number, readsOld ? .ok(nil) : outcome))
+      }
+    } else if settings.stars.isAtomic, let post = intent.post, let owner = posts[post]?.uid {
+      let copy = Path([.userPosts, ChildKey(owner), ChildKey(post)])
+      history.append(.invoked(number, .read(path: "\(copy)")))
+      database.reference(withPath: "\(copy)").getData {
+        [history] (error: (any Error)?, snapshot: DataSnapshot?) in
+        let isFresh = snapshot.map { !$0.metadata.isFromCache && !$0.metadata.hasPendingWrites }
+        let value = isFresh == true ? snapshot?.node.json(.value) : nil
+        let reason = error.map { "\($0)" } ?? "from the cache"
+        history.append(.answered(number, value.map { .ok($0) } ?? .unknown(reason)))
       }
     }
   }

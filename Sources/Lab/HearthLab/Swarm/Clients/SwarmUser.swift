@@ -13,6 +13,8 @@ package final class SwarmUser: @unchecked Sendable {
   let blog: Blog
   let stars: SwarmStars
   let history: HistoryWriter
+  /// Reads at each of several servers; nil where there is only one.
+  let reader: SwarmReader?
   let queue: DispatchQueue
   /// Collects what is acknowledged for whoever watches the run.
   let pulse: SwarmPulse?
@@ -31,6 +33,8 @@ package final class SwarmUser: @unchecked Sendable {
   var starring: Set<PostID> = []
   /// How many operations have no answer yet.
   var unanswered = 0
+  /// How often the user has read back what it had written.
+  var readBacks = 0
   /// How many writes the library still has to send.
   var pendingWrites = 0
   var isConnected = false
@@ -42,6 +46,8 @@ package final class SwarmUser: @unchecked Sendable {
   var showsOld = false
   /// Whether this client hides its own comments, as an injected bug.
   var forgets = false
+  /// Whether this client reads what was there before its own writes, as an injected bug.
+  var readsOld = false
   /// The comments of this process that were acknowledged and not deleted since.
   var acknowledgedComments: [OwnComment] = []
   /// What has arrived but is not on the screen yet.
@@ -75,14 +81,17 @@ package final class SwarmUser: @unchecked Sendable {
   ///   - settings: The settings of the run.
   ///   - database: A database that has not been used yet.
   ///   - history: Records what happens.
+  ///   - reader: Reads at each of several servers; nil where there is only one.
   ///   - pulse: Collects what is acknowledged for whoever watches the run.
   package init(
     number: Int,
     settings: SwarmSettings,
     database: Database,
     history: HistoryWriter,
+    reader: SwarmReader? = nil,
     pulse: SwarmPulse? = nil
   ) {
+    self.reader = reader
     self.pulse = pulse
     self.number = number
     self.settings = settings
@@ -143,6 +152,7 @@ package final class SwarmUser: @unchecked Sendable {
       if bug == .divergingView { isStuck = true }
       if bug == .staleRead { showsOld = true }
       if bug == .forgottenComment { forgets = true }
+      if bug == .oldRead { readsOld = true }
     }
   }
 

@@ -36,7 +36,7 @@ package struct BugInjector: Sendable {
   /// Whether the mistake is made while the users work, rather than after they have finished.
   package var isEarly: Bool {
     switch bug {
-    case .staleRead, .forgottenComment, .divergingView: true
+    case .staleRead, .oldRead, .forgottenComment, .divergingView: true
     case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .lostIncrement, .countDrift,
       .phantomComment, .stuckPresence, .deniedWrite, .unboundedMemory:
       false
@@ -49,7 +49,8 @@ package struct BugInjector: Sendable {
   /// - Throws: ``Problem`` when there is nothing to make it with.
   package func inject(_ history: History) async throws {
     switch bug {
-    case .staleRead, .forgottenComment, .divergingView: await crews.first?.tell(.misbehave(bug))
+    case .staleRead, .oldRead, .forgottenComment, .divergingView:
+      await crews.first?.tell(.misbehave(bug))
     case .lostWrite:
       let (post, key, _) = try await comments(of: 1)
       try await admin.put(.null, at: "/post-comments/\(post)/\(key[0])")

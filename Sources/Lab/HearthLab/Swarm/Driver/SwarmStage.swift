@@ -102,6 +102,7 @@ struct SwarmStage: Sendable {
         // Servers that share accounts require an account of every client.
         let accounts = SwarmAccounts(ofRun: "own", at: database, in: options.directory)
         settings.uids = try await accounts.make(for: settings, terminals: options.terminals)
+        settings.hosts = own.members.map(\.host)
         try JSONEncoder().encode(settings).write(to: URL(fileURLWithPath: options.settingsFile))
         database.wantsAccounts = true
         access = database

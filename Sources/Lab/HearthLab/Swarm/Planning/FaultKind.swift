@@ -123,6 +123,8 @@ package enum InjectedBug: String, CaseIterable, Codable, Sendable {
   case phantomComment = "phantom-comment"
   /// A client shows an older state after a newer one.
   case staleRead = "stale-read"
+  /// A read at one of several servers returns what was there before the reader's own write.
+  case oldRead = "old-read"
   /// A client no longer shows one of its own comments.
   case forgottenComment = "forgotten-comment"
   /// A client no longer follows changes.

@@ -31,6 +31,9 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   /// If there are any, other users' posts are left alone.
   package var uids: [String] = []
 
+  /// The hosts of the servers, where there are several: watchers also read at each of them.
+  package var hosts: [String] = []
+
   /// Creates the usual settings.
   package init() {}
 
