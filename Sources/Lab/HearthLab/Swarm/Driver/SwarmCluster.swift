@@ -1,5 +1,6 @@
 import Foundation
 private import NIOConcurrencyHelpers
+private import NIOCore
 private import RealtimeCore
 import RealtimeTransport
 
@@ -47,6 +48,8 @@ package actor SwarmCluster {
   private static let patience = Duration.seconds(60)
   /// How often the leader is looked up.
   private static let interval = Duration.milliseconds(200)
+  /// How late messages arrive on connections that a fault delays.
+  private static let delay = TimeAmount.milliseconds(300)
   /// The number of the only line in each server's network.
   private static let line = 0
 
@@ -282,6 +285,12 @@ package actor SwarmCluster {
       try await server.killAndRestart(after: fault.duration)
     case .freeze: return await freeze(for: fault)
     case .partition: try await cutOff(await victim(of: fault).number, for: fault)
+    case .delay:
+      // The copies of the database then differ in age.
+      let network = members[await victim(of: fault).number].network
+      try await network.set(.uneven(Self.delay), process: Self.line)
+      await Pause.lasting(fault.duration)
+      try await network.set(.sound, process: Self.line)
     case .postgres: try await restartPostgres(fault)
     case _: return false
     }

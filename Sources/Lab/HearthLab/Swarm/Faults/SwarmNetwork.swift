@@ -178,6 +178,8 @@ package final class SwarmNetwork: Sendable {
       link.deliver(bytes, going: direction, after: .zero)
     case (.cut, _), (.deaf, .toClient): link.source(direction).read()
     case (.late(let delay), _): link.deliver(bytes, going: direction, after: delay)
+    case (.uneven(let delay), _):
+      link.deliver(bytes, going: direction, after: id.isMultiple(of: 2) ? delay : .zero)
     case (.slow(let rate), .toClient):
       let nanoseconds = Int64(bytes.readableBytes) * 1_000_000_000 / Int64(max(1, rate))
       link.deliver(bytes, going: direction, after: .nanoseconds(nanoseconds))
@@ -306,6 +308,8 @@ package enum NetworkCondition: Hashable, Sendable {
   case deaf
   /// It delivers after a delay, in both directions.
   case late(TimeAmount)
+  /// It does so on every other connection.
+  case uneven(TimeAmount)
   /// It delivers this many bytes a second to clients, which therefore read slowly.
   case slow(bytesPerSecond: Int)
 }

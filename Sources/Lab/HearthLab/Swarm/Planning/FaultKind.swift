@@ -4,7 +4,7 @@ import RealtimeTransport
 package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// The server's data, including acknowledgements, is lost for a while; then the connection ends.
   case drop
-  /// Everything arrives late.
+  /// Everything arrives late; of several servers, what one exchanges on every other connection.
   case delay
   /// Connections end, and no new one is accepted for a while.
   case partition
@@ -56,10 +56,8 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// Whether the fault affects a server, rather than a client, where there are several servers.
   package var concernsSeveralServers: Bool {
     switch self {
-    case .kill, .partition, .freeze, .postgres: true
-    case .drop, .delay, .pause, .duplicate, .serverKill, .slow, .clock, .diskFull, .rules,
-      .hostile:
-      false
+    case .kill, .partition, .delay, .freeze, .postgres: true
+    case .drop, .pause, .duplicate, .serverKill, .slow, .clock, .diskFull, .rules, .hostile: false
     }
   }
 
@@ -67,9 +65,9 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   package func obstacle(atServers count: Int) -> String? {
     switch self {
     case .freeze, .postgres: count > 1 ? nil : "needs several servers (--servers)"
-    case .drop, .delay, .duplicate, .slow, .serverKill, .diskFull:
+    case .drop, .duplicate, .slow, .serverKill, .diskFull:
       count > 1 ? "is done to one server only" : nil
-    case .partition, .kill, .pause, .clock, .rules, .hostile: nil
+    case .partition, .delay, .kill, .pause, .clock, .rules, .hostile: nil
     }
   }
 

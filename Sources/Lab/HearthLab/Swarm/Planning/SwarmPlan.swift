@@ -110,7 +110,7 @@ extension FaultKind {
       switch self {
       // Longer than a lease, so that another server leads when this one wakes.
       case .freeze: 5.5 + 2.5 * part
-      case .partition: 2 + 5 * part
+      case .partition, .delay: 2 + 5 * part
       case .kill: 2 * part
       case _: 1.5 * part
       }
