@@ -27,9 +27,10 @@ package struct SwarmOptions: ParsableArguments {
 
       With --servers there are several, which share a PostgreSQL that the swarm starts in a \
       temporary directory (apt-get install postgresql), and every user gets an account. The faults \
-      kill, freeze, partition and postgres then hit servers, mostly the leader: it is killed; stopped \
-      for longer than its lease; cut off from PostgreSQL or from its clients; PostgreSQL is \
-      restarted. A storm of 30 seconds or more has room for that.
+      kill, freeze, partition, delay and postgres then hit servers, mostly the leader: it is killed; \
+      stopped for longer than its lease; cut off from PostgreSQL or from its clients; every other \
+      connection to it is late; PostgreSQL is restarted. A storm of 30 seconds or more has room for \
+      that.
 
       Faults: drop, delay, partition, kill, pause, duplicate, server-kill, slow, clock, disk-full, \
       rules, hostile, freeze, postgres, all, none.
