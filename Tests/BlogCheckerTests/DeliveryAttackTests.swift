@@ -162,6 +162,14 @@ struct DeliveryAttackTests {
         run.deliver("cem")
       },
       { run in
+        // A server of several looks for the next leader, and its client stays connected.
+        run.note("driver", .fault(name: "kill", target: "server", isOver: false))
+        _ = starInSecret(&run)
+        run.note("driver", .fault(name: "kill", target: "server", isOver: true))
+        run.wait(.seconds(2))
+        run.deliver("cem")
+      },
+      { run in
         _ = starInSecret(&run)
         run.deliver("cem")
         run.note("driver", .coalesced(microseconds: 1_000_000))
@@ -193,6 +201,18 @@ struct DeliveryAttackTests {
       let report = try run(excuse)
       #expect(report.violated == [], "\(index): \(report.lines.flatMap(\.violations))")
     }
+  }
+
+  @Test("The loss of a leader excuses no lost change of a client that did not pause")
+  func leaderLost() throws {
+    let report = try run { run in
+      run.star("bob", "-p2")
+      run.note("driver", .fault(name: "kill", target: "server", isOver: false))
+      _ = starInSecret(&run)
+      run.deliver("cem")
+      run.note("driver", .fault(name: "kill", target: "server", isOver: true))
+    }
+    #expect(report.violated == [.g11])
   }
 
   @Test("A server that omitted changes long before excuses no lost change")

@@ -139,6 +139,39 @@ struct Disturbances: Sendable {
       default: break
       }
     }
+    coalescing += Self.pauses(of: client, during: lines)
+  }
+
+  /// How long the servers of a cluster may take to find the next leader after a fault is over.
+  private static let succession = Duration.seconds(15)
+  /// The shortest pause of a client that is taken for the change of a leader.
+  private static let shortestPause = Duration.seconds(1)
+
+  /// The pauses in which servers may have looked for the next leader: a client that stays connected
+  /// is then sent the newest data.
+  private static func pauses(of client: ClientHistory, during lines: [HistoryLine]) -> [Span] {
+    var troubles: [Span] = []
+    var starts: [String: Moment] = [:]
+    for line in lines {
+      guard case .fault(let name, "server", let isOver) = line.event else { continue }
+      if !isOver {
+        starts[name] = line.time
+      } else if let start = starts.removeValue(forKey: name) {
+        troubles.append(Span(start: start, end: line.time.advanced(by: succession)))
+      }
+    }
+    troubles += starts.values.map { Span(start: $0, end: .distantFuture) }
+    let told = client.lines.filter { line in
+      if case .told(let telling) = line.event, case .child(_?, _) = telling.content {
+        true
+      } else {
+        false
+      }
+    }.map(\.time)
+    return zip(told, told.dropFirst()).filter { start, end in
+      end.since(start) >= shortestPause
+        && troubles.contains { $0.start <= end && start <= $0.end }
+    }.map { Span(start: $0, end: $1) }
   }
 
   private static func span(_ microseconds: Int64, until end: Moment) -> Span {
