@@ -165,6 +165,47 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("Who has signed in before the copy hears once that the account is gone")
+  func signedOutOnce() async throws {
+    let cluster = try await TestCluster(followClients: 2)
+    let (leader, others) = try await cluster.leader()
+    let follower = try #require(others.first)
+    let client = try await client(cluster, follower)
+    let accounts = "/identitytoolkit.googleapis.com/v1/accounts"
+    let made = try await cluster.ask(
+      follower,
+      "POST",
+      "\(accounts):signUp?key=k",
+      #"{"returnSecureToken":true}"#,
+      lines: ["Content-Type: application/json"]
+    )
+    let token = try #require(try JSONParser.parse(Array(made.body.utf8))["idToken"]?.string)
+    client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    let second = try await self.client(cluster, follower)
+    try await cluster.follow(at: follower)
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await follower.serves({ $0.signedIn }) == 0, NIODeadline.now() < deadline {}
+    let gone = try await cluster.ask(
+      follower,
+      "POST",
+      "\(accounts):delete?key=k",
+      #"{"idToken":"\#(token)"}"#,
+      lines: ["Content-Type: application/json"]
+    )
+    #expect(gone.status == 200)
+    #expect(try await client.next().contains(#""a":"ac""#))
+    for member in [leader, follower] {
+      while try await member.serves({ $0.signedIn }) > 0, NIODeadline.now() < deadline {}
+    }
+    // What it asks for now is answered next, so nothing else was said.
+    client.send(#"{"t":"d","d":{"r":2,"a":"s","b":{"c":{}}}}"#)
+    let answer = try await client.next()
+    #expect(answer.contains(#""r":2"#), "\(answer)")
+    second.close()
+    await cluster.stop()
+  }
+
   @Test("What a client has open arrives at another server as it was, and nothing else does")
   func states() throws {
     let query = Query(index: .child("a/b"), limit: Query.Limit(7, side: .last))

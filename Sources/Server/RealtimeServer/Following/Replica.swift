@@ -198,7 +198,8 @@ final class Replica: LinkReceiver {
     link.takeOver(name) { [weak self] connection, number, state in
       guard let self, self.core === core else { return nil }
       let writer = ForwardedWriter(of: self)
-      writer.begin(over: number)
+      let isSignedIn = state.identity != DatabaseCore.identity(of: connection.peer)
+      writer.begin(over: number, isSignedIn: isSignedIn)
       return (writer, core.takeOver(connection, state, writingTo: writer))
     }
     logger.notice("following a database", metadata: ["revision": "\(core.hub.revision)"])
