@@ -518,6 +518,8 @@ final class ForwardingLink {
 
   private func ended(_ end: ConnectionEnd) {
     if case .ended = phase { return }
+    // Until a lost leader is replaced, it is tried many times.
+    let level: Logger.Level = isOpen ? .notice : .debug
     phase = .ended
     beat?.cancel()
     connection = nil
@@ -527,7 +529,8 @@ final class ForwardingLink {
           + "certificate, and --redirect sends clients there instead)"
       )
     }
-    context.logger.notice(
+    context.logger.log(
+      level: level,
       "a link to another server has ended: \(end)",
       metadata: ["exchanges": "\(exchanges.count)"]
     )
