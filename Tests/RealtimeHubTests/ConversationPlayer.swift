@@ -102,7 +102,7 @@ struct ConversationPlayer {
         dialogue.texts(dialogue.hub.close(peer, at: dialogue.clock, mayReturn: true))
       )
     case "ended": return outcome(ended { $0.server == rest })
-    case "age": return outcome(ended(after: Int(rest) ?? 0) { _ in false })
+    case "age": return outcome(ended(after: Int(rest)) { _ in false })
     case "shut":
       let uid = Self.divided(rest).rest
       let outputs = dialogue.hub.withdrawScheduled(at: dialogue.clock) { $0["uid"]?.string == uid }
@@ -152,7 +152,7 @@ struct ConversationPlayer {
   }
 
   private mutating func ended(
-    after checks: Int = .max,
+    after checks: Int? = nil,
     where isOver: (RemoteSession) -> Bool
   ) -> [String] {
     dialogue.texts(

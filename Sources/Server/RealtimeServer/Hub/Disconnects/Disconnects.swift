@@ -196,15 +196,15 @@ struct Disconnects: Sendable {
   /// Ends sessions that do not go on.
   ///
   /// - Parameters:
-  ///   - checks: How many calls a session waits at most.
+  ///   - checks: How many such calls a session waits at most; nil if this one does not count.
   ///   - isOver: Whether a session has ended.
   /// - Returns: How many steps must become durable.
-  mutating func endSuspended(after checks: Int, where isOver: (RemoteSession) -> Bool) -> Int {
+  mutating func endSuspended(after checks: Int?, where isOver: (RemoteSession) -> Bool) -> Int {
     for (session, suspension) in suspended.sorted(by: { $0.key < $1.key }) {
-      if suspension.checks >= checks || isOver(session) {
+      if isOver(session) || checks.map({ suspension.checks >= $0 }) ?? false {
         suspended[session] = nil
         overdue += suspension.slots.filter { !$0.table.isEmpty }
-      } else {
+      } else if checks != nil {
         suspended[session]?.checks += 1
       }
     }

@@ -88,12 +88,12 @@ extension TreeHub {
   ///
   /// - Parameters:
   ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - checks: How many calls a session waits at most.
+  ///   - checks: How many such calls a session waits at most; nil if this one does not count.
   ///   - isOver: Whether a session has ended.
   /// - Returns: The outputs that can leave at once.
   mutating func endSuspended(
     at timestamp: Int64,
-    after checks: Int = .max,
+    after checks: Int? = nil,
     where isOver: (RemoteSession) -> Bool
   ) -> [HubOutput] {
     now = timestamp
