@@ -171,29 +171,14 @@ struct FollowingTests {
     let (leader, others) = try await cluster.leader()
     let follower = try #require(others.first)
     let client = try await client(cluster, follower)
-    let accounts = "/identitytoolkit.googleapis.com/v1/accounts"
-    let made = try await cluster.ask(
-      follower,
-      "POST",
-      "\(accounts):signUp?key=k",
-      #"{"returnSecureToken":true}"#,
-      lines: ["Content-Type: application/json"]
-    )
-    let token = try #require(try JSONParser.parse(Array(made.body.utf8))["idToken"]?.string)
+    let token = try await cluster.signUp(at: follower)
     client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
     #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
     let second = try await self.client(cluster, follower)
     try await cluster.follow(at: follower)
     let deadline = NIODeadline.now() + .seconds(20)
     while try await follower.serves({ $0.signedIn }) == 0, NIODeadline.now() < deadline {}
-    let gone = try await cluster.ask(
-      follower,
-      "POST",
-      "\(accounts):delete?key=k",
-      #"{"idToken":"\#(token)"}"#,
-      lines: ["Content-Type: application/json"]
-    )
-    #expect(gone.status == 200)
+    try await cluster.deleteAccount(of: token, at: follower)
     #expect(try await client.next().contains(#""a":"ac""#))
     for member in [leader, follower] {
       while try await member.serves({ $0.signedIn }) > 0, NIODeadline.now() < deadline {}

@@ -185,15 +185,7 @@ struct ResumptionTests {
   func signedIn(withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
-    let accounts = "/identitytoolkit.googleapis.com/v1/accounts"
-    let made = try await cluster.ask(
-      scene.other,
-      "POST",
-      "\(accounts):signUp?key=k",
-      #"{"returnSecureToken":true}"#,
-      lines: ["Content-Type: application/json"]
-    )
-    let token = try #require(try JSONParser.parse(Array(made.body.utf8))["idToken"]?.string)
+    let token = try await cluster.signUp(at: scene.other)
     client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
     #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
     var next = try await scene.lose(by: .move)
@@ -202,14 +194,7 @@ struct ResumptionTests {
     #expect(try await next.serves { $0.signedIn } == 1)
     // The account goes while nobody serves the client.
     next.store.cut()
-    let gone = try await cluster.ask(
-      scene.other,
-      "POST",
-      "\(accounts):delete?key=k",
-      #"{"idToken":"\#(token)"}"#,
-      lines: ["Content-Type: application/json"]
-    )
-    #expect(gone.status == 200)
+    try await cluster.deleteAccount(of: token, at: scene.other)
     client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":2}}}"#)
     var heard = try await client.next()
     #expect(heard.contains(#""a":"ac""#), "\(heard)")

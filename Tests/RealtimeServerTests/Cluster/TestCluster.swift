@@ -2,6 +2,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import RealtimeCore
 import RealtimeTransport
 import Testing
 import TransportTestSupport
@@ -156,6 +157,34 @@ final class TestCluster: Sendable {
     let answer = try await http.request(method, target, body, lines: lines)
     await http.close()
     return answer
+  }
+
+  /// Creates an account.
+  ///
+  /// - Returns: Its token.
+  func signUp(at member: Member) async throws -> String {
+    let answer = try await askAccounts("signUp", #"{"returnSecureToken":true}"#, at: member)
+    return try #require(try JSONParser.parse(Array(answer.body.utf8))["idToken"]?.string)
+  }
+
+  /// Deletes the account of a token.
+  func deleteAccount(of token: String, at member: Member) async throws {
+    let answer = try await askAccounts("delete", #"{"idToken":"\#(token)"}"#, at: member)
+    #expect(answer.status == 200)
+  }
+
+  private func askAccounts(
+    _ action: String,
+    _ body: String,
+    at member: Member
+  ) async throws -> HTTPProbeAnswer {
+    try await ask(
+      member,
+      "POST",
+      "/identitytoolkit.googleapis.com/v1/accounts:\(action)?key=k",
+      body,
+      lines: ["Content-Type: application/json"]
+    )
   }
 
   /// The server that leads a database, and the others, as soon as there is a leader.
