@@ -117,6 +117,28 @@ struct ClusterTests {
     await cluster.stop()
   }
 
+  @Test(
+    "What a client has given up while no leader was found is not carried out later",
+    arguments: [("PUT", "1"), ("POST", "1"), ("PATCH", #"{"x":1}"#), ("DELETE", nil)]
+  )
+  func givenUp(method: String, body: String?) async throws {
+    let cluster = try await TestCluster()
+    let (leader, others) = try await cluster.leader()
+    let next = try #require(others.first)
+    let witness = try await cluster.connect(leader)
+    _ = try await witness.next()
+    leader.store.cut()
+    #expect(try await witness.closed().kind == .closedByPeer(code: 1_001))
+    // From here on the server that is cut off holds what it is sent.
+    let client = try await HTTPProbe(try leader.server.address)
+    client.send(HTTPProbe.text(method, "/n.json", body))
+    await client.close()
+    #expect(try await cluster.ask(next, "PUT", "/n.json", "2").status == 200)
+    leader.store.mend()
+    #expect(try await cluster.ask(leader, "GET", "/.json").body == #"{"n":2}"#)
+    await cluster.stop()
+  }
+
   @Test("Health probes need no key: always alive, ready only while the storage responds")
   func probes() async throws {
     let cluster = try await TestCluster(1)

@@ -270,6 +270,31 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
+  @Test("A client that has come back elsewhere is not heard under its old name any more")
+  func isReplaced() async throws {
+    let scene = try await Scene(withCopies: false)
+    let link = try await FirstServer(running: scene.other.run, over: scene.leader)
+    let name = try await link.open()
+    link.close()
+    let client = try await ClientProbe(
+      ConnectionTarget(
+        host: "127.0.0.1",
+        port: try #require(scene.other.server.port),
+        namespace: "hearth"
+      ),
+      lastSession: name
+    )
+    #expect(try await client.next().contains(#""t":"h""#))
+    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"new"}}}"#)
+    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    let next = try await FirstServer(running: scene.other.run, over: scene.leader)
+    next.open(goingOnWith: name, hasScheduled: false)
+    next.say(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"old"}}}"#)
+    #expect(try await next.ended().contains("a newer connection took its place"))
+    #expect(try await scene.cluster.ask(scene.leader, "GET", "/n.json").body == #""new""#)
+    await scene.cluster.stop()
+  }
+
   @Test("When the link to a server that lives is lost, what its clients have scheduled waits")
   func waits() async throws {
     let scene = try await Scene(withCopies: false)
@@ -374,10 +399,12 @@ private final class FirstServer: Sendable {
     return try #require(hello["d"]?["d"]?["s"]?.string)
   }
 
-  /// Goes on with a session that has scheduled something.
-  func open(goingOnWith name: String) { send(.session, head(session: name)) }
+  /// Goes on with a session.
+  func open(goingOnWith name: String, hasScheduled: Bool = true) {
+    send(.session, head(session: name, hasScheduled: hasScheduled))
+  }
 
-  private func head(session: String?) -> [UInt8] {
+  private func head(session: String?, hasScheduled: Bool = false) -> [UInt8] {
     var request = HTTPRequest(
       forwarded: "GET",
       target: "/.ws?v=5&ns=hearth",
@@ -385,7 +412,7 @@ private final class FirstServer: Sendable {
       body: [],
       peer: .network(address: "127.0.0.1")
     )
-    request.origin = HTTPRequest.Origin(server: "", session: session, hasScheduled: session != nil)
+    request.origin = HTTPRequest.Origin(server: "", session: session, hasScheduled: hasScheduled)
     return request.linkHead
   }
 

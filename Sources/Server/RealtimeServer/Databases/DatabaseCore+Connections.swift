@@ -37,6 +37,7 @@ extension DatabaseCore {
       retire(resumed, mayReturn: true)
     } else if let last = connection.request?.parameter("ls") {
       retire(last)
+      if term != nil { peers.replace(last) }
       endSuspended { $0.name == last }
     }
     context.connectionOpened()
@@ -47,9 +48,7 @@ extension DatabaseCore {
       connection.close(code: CloseCode.goingAway, reason: "the server is stopping")
     }
     expectSignIn(of: session)
-    if let origin, resumed != nil, leader == nil {
-      resumeScheduled(of: session, isExpected: origin.hasScheduled)
-    }
+    if let origin, resumed != nil, leader == nil { resume(session, from: origin) }
     return callbacks(of: session.peer)
   }
 
@@ -105,7 +104,7 @@ extension DatabaseCore {
   private func retire(_ name: String, mayReturn: Bool = false) {
     guard let session = peers[name] else { return }
     forget(session.peer, mayReturn: mayReturn)
-    session.connection.close(code: CloseCode.normal, reason: "a newer connection took its place")
+    session.connection.close(code: CloseCode.normal, reason: Self.replacement)
   }
 
   /// The number of waiting messages at which reading from a connection stops.

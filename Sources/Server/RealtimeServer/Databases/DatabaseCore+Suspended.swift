@@ -8,21 +8,31 @@ internal import RealtimeTransport
 /// their disconnect waits until their server goes on with them, says that it does not, or ends.
 extension DatabaseCore {
   private static let suspensionInterval = TimeAmount.seconds(1)
-  /// How many checks a session waits while its server lives: longer than that one keeps its clients
-  /// without a leader.
+  /// How many checks a session waits while its server lives.
   private static let mostSuspensionChecks = 45
+  /// Longer than a server keeps its clients without a leader.
+  static let suspension = suspensionInterval * mostSuspensionChecks
+  /// Why a connection ends when its client has opened another one.
+  static let replacement = "a newer connection took its place"
 
-  /// Goes on with what a client has scheduled.
+  /// Goes on with the session of a client that another server has passed on to one that is lost.
   ///
-  /// If that has been carried out, the client is let go: only it knows what to schedule next.
-  func resumeScheduled(of session: Session, isExpected: Bool) {
-    guard !hub.resumeScheduled(of: session.peer), isExpected else { return }
+  /// The client is let go if it has come back elsewhere meanwhile, and sent again what had no answer;
+  /// or if what it had scheduled has been carried out, since only it knows what to schedule next.
+  func resume(_ session: Session, from origin: HTTPRequest.Origin) {
+    let isThere = hub.resumeScheduled(of: session.peer)
+    if peers.isReplaced(session.name) {
+      turnAway(session, code: CloseCode.normal, because: Self.replacement)
+    } else if origin.hasScheduled, !isThere {
+      let reason = "what it had scheduled for its disconnect has been carried out"
+      turnAway(session, code: CloseCode.tryAgainLater, because: reason)
+    }
+  }
+
+  /// Lets a client go without hearing what it says.
+  private func turnAway(_ session: Session, code: UInt16, because reason: String) {
     pause(session, for: .leaving)
-    end(
-      session,
-      code: CloseCode.tryAgainLater,
-      reason: "what it had scheduled for its disconnect has been carried out"
-    )
+    end(session, code: code, reason: reason)
   }
 
   /// Ends the sessions of a server that has gone on with all others.

@@ -437,6 +437,9 @@ struct PeerTable {
   private(set) var inside: [PeerID: any InternalPeer] = [:]
   private var ids: [String: PeerID] = [:]
   private var last = 0
+  /// Sessions whose clients have begun others, and until when their servers may go on with them.
+  private var replaced: [String: NIODeadline] = [:]
+  private var nextTidying = NIODeadline.now()
 
   mutating func makeID() -> PeerID {
     last += 1
@@ -462,6 +465,20 @@ struct PeerTable {
     ids[session.name] = nil
     return session
   }
+
+  /// Notes that the client of a session goes on with another one.
+  ///
+  /// - Complexity: O(1), amortized.
+  mutating func replace(_ name: String) {
+    let now = NIODeadline.now()
+    if now >= nextTidying {
+      replaced = replaced.filter { $0.value > now }
+      nextTidying = now + DatabaseCore.suspension
+    }
+    replaced[name] = now + DatabaseCore.suspension
+  }
+
+  func isReplaced(_ name: String) -> Bool { replaced[name] != nil }
 
   /// Removes a peer inside the server, and returns whether there was one.
   mutating func removeInside(_ peer: PeerID) -> Bool { inside.removeValue(forKey: peer) != nil }

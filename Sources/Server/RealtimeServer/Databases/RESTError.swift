@@ -20,6 +20,9 @@ struct RESTError: Error, Equatable {
     reason: "Missing data; Perhaps you forgot to send the data."
   )
 
+  /// The end of a request that nobody waits for any more.
+  static let clientHasLeft = RESTError(503, reason: "the client has left")
+
   /// A write that exceeds the size limit it asked for; clients know this text.
   static let writeTooBig = RESTError(
     400,

@@ -116,7 +116,7 @@ final class PageExchange: InternalPeer, Schedulable {
   /// Ends the exchange if its reader has left; returns whether it has.
   private func giveUp() -> Bool {
     guard request.reader?.isGone == true else { return false }
-    finish(RESTError(503, reason: "the client has left").answer)
+    finish(RESTError.clientHasLeft.answer)
     return true
   }
 

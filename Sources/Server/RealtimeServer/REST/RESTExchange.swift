@@ -124,7 +124,7 @@ final class RESTExchange: InternalPeer, Schedulable {
   /// Ends a read whose client has left; returns whether it has.
   private func giveUp() -> Bool {
     guard request.isGivenUp else { return false }
-    finish(.readerHasLeft)
+    finish(RESTError.clientHasLeft.answer)
     return true
   }
 

@@ -141,7 +141,8 @@ extension ServerCore {
   /// Has a request answered by the server that leads its database.
   ///
   /// If that one says that it does not lead it, nothing was carried out, and the leader is looked
-  /// for once more. So it is if that one is lost and the request only reads.
+  /// for once more, as long as the client waits. So it is if that one is lost and the request only
+  /// reads.
   func forward(
     _ request: HTTPRequest,
     by redirection: Redirection,
@@ -159,7 +160,9 @@ extension ServerCore {
         return core.eventLoop.makeFailedFuture(error)
       }
       return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
-        core.value.answer(request, attempt: attempt + 1)
+        request.isGivenUp
+          ? core.eventLoop.makeFailedFuture(RESTError.clientHasLeft)
+          : core.value.answer(request, attempt: attempt + 1)
       }.futureResult
     }
   }

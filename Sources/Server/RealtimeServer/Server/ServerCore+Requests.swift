@@ -71,7 +71,9 @@ extension ServerCore {
     context.scheduler.request(
       by: RequestTurn(account) {
         // A reader that has left needs no answer; what others have sent is still carried out.
-        guard !request.hasLostReader else { return promise.succeed(.answer(.readerHasLeft)) }
+        guard !(request.isGivenUp && request.onlyReads) else {
+          return promise.fail(RESTError.clientHasLeft)
+        }
         promise.completeWith(work())
       }
     )
@@ -207,19 +209,13 @@ extension ServerCore {
 
 extension HTTPRequest {
   /// Whether it changes nothing, so that it may be answered again.
-  var onlyReads: Bool { ["GET", "HEAD"].contains(method) }
+  var onlyReads: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
 
-  /// Whether a request only reads, for a client that has closed its connection.
-  var hasLostReader: Bool {
-    // A client that polls sends by the same method.
+  /// Whether the client has closed its connection without waiting for the answer.
+  var isGivenUp: Bool {
+    // One that polls needs no connection between two requests.
     reader?.isGone == true && path != PollRequest.path
-      && ["GET", "HEAD", "OPTIONS"].contains(method)
   }
-}
-
-extension HTTPAnswer {
-  /// What nobody receives, since the client has closed its connection.
-  static var readerHasLeft: HTTPAnswer { HTTPAnswer(status: 503, error: "the client has left") }
 }
 
 /// A request that waits for its turn.

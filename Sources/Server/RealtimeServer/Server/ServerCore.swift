@@ -88,12 +88,25 @@ final class ServerCore {
 
   /// The database that a request is for.
   ///
-  /// The future fails with a ``RESTError``, or a ``Redirection`` if another server leads it.
+  /// The future fails with a ``RESTError``, or a ``Redirection`` if another server leads it. If the
+  /// client leaves while nobody is known to lead it, the request has come to nothing: the client may
+  /// have sent it to another server since, and changed the same data again.
   func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
-    databases.database(name(in: request), isMade: options.isEmulator).flatMapErrorThrowing {
-      if $0 is Redirection { throw $0 }
-      throw DatabaseRegistry.refusal($0)
+    var isLate = false
+    func checkThatClientWaits() throws {
+      if isLate, request.isGivenUp { throw RESTError.clientHasLeft }
     }
+    let database = databases.database(name(in: request), isMade: options.isEmulator)
+      .assumeIsolated()
+      .flatMapErrorThrowing { error in
+        try checkThatClientWaits()
+        throw error is Redirection ? error : DatabaseRegistry.refusal(error)
+      }.flatMapThrowing { database in
+        try checkThatClientWaits()
+        return database
+      }
+    isLate = true
+    return database.nonisolated()
   }
 
   /// The name of the database that a request is for.
