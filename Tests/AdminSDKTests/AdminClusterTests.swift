@@ -1,5 +1,6 @@
 import Foundation
 import HearthLab
+import NIOConcurrencyHelpers
 import NIOPosix
 import PostgresTestSupport
 import TLSTestSupport
@@ -16,14 +17,14 @@ import Testing
 struct AdminClusterTests {
   private static let key = "0123456789abcdef-0123456789abcdef-secret"
 
-  /// Starts the servers.
+  /// Starts servers, each of which has its own way to PostgreSQL.
   private static func servers(
-    _ count: Int,
     home: String,
-    store: String
+    postgres: PostgresServer
   ) throws
-    -> [EmulatorProcess]
+    -> [(server: EmulatorProcess, way: PostgresProxy)]
   {
+    let store = try postgres.makeDatabase()
     let authority = try CertificateAuthority()
     let issued = try authority.issue()
     for (name, text) in [
@@ -33,20 +34,45 @@ struct AdminClusterTests {
       try text.write(toFile: "\(home)/\(name)", atomically: true, encoding: .utf8)
       chmod("\(home)/\(name)", 0o600)
     }
-    return try (0..<count).map { _ in
-      try EmulatorProcess(
+    return try (0..<3).map { _ in
+      let way = try PostgresProxy(to: postgres)
+      let server = try EmulatorProcess(
         home: home,
         serving: [
-          "--store", store, "--port", "0", "--tls-cert", "\(home)/cert.pem", "--tls-key",
+          "--store", way.url(of: store), "--port", "0", "--tls-cert", "\(home)/cert.pem",
+          "--tls-key",
           "\(home)/key.pem", "--tls-ca", "\(home)/ca.pem", "--admin-key-file", "\(home)/key",
           "--limit", "follow-clients=1",
         ]
       )
+      return (server, way)
     }
   }
 
+  /// Runs a closure while servers are cut off from PostgreSQL by files that are named as they are.
+  private static func cutting<Result>(
+    _ servers: [(server: EmulatorProcess, way: PostgresProxy)],
+    in folder: String,
+    during body: () throws -> Result
+  ) throws
+    -> Result
+  {
+    let isOver = NIOLockedValueBox(false)
+    let watcher = Thread {
+      while !isOver.withLockedValue({ $0 }) {
+        for (server, way) in servers {
+          way.set(access("\(folder)/\(server.id)", F_OK) == 0 ? .silent : .fair)
+        }
+        usleep(50_000)
+      }
+    }
+    watcher.start()
+    defer { isOver.withLockedValue { $0 = true } }
+    return try body()
+  }
+
   @Test(
-    "It works through any server, and goes on when those behind its one name are frozen or killed",
+    "It works through any server, and goes on when those behind its one name freeze, are cut off or die",
     arguments: [
       ["test_1_every_server_takes_everything", "test_3_a_leader_is_killed"],
       ["test_2_one_name_outlives_its_servers"],
@@ -57,17 +83,21 @@ struct AdminClusterTests {
     let home = try TemporaryDirectory()
     let run = try await NIOThreadPool.singleton.runIfActive {
       let postgres = try PostgresServer.shared.get()
-      let servers = try Self.servers(3, home: home.path, store: try postgres.makeDatabase())
-      defer { for server in servers { kill(server.id, SIGKILL) } }
-      return try environment.run(
-        ["admin_cluster.py", "-v"] + tests.map { "ClusterTests.\($0)" },
-        variables: [
-          "HEARTH_SERVERS": servers.map { "\($0.id)@https://127.0.0.1:\($0.port)" }
-            .joined(separator: " "),
-          "HEARTH_KEY": Self.key,
-          "REQUESTS_CA_BUNDLE": "\(home.path)/ca.pem",
-        ]
-      )
+      let servers = try Self.servers(home: home.path, postgres: postgres)
+      defer { for (server, _) in servers { kill(server.id, SIGKILL) } }
+      let cuts = home.path + "/cuts"
+      try FileManager.default.createDirectory(atPath: cuts, withIntermediateDirectories: false)
+      return try Self.cutting(servers, in: cuts) {
+        try environment.run(
+          ["admin_cluster.py", "-v"] + tests.map { "ClusterTests.\($0)" },
+          variables: [
+            "HEARTH_SERVERS": servers.map { "\($0.server.id)@https://127.0.0.1:\($0.server.port)" }
+              .joined(separator: " "),
+            "HEARTH_KEY": Self.key, "HEARTH_CUTS": cuts,
+            "REQUESTS_CA_BUNDLE": "\(home.path)/ca.pem",
+          ]
+        )
+      }
     }
     for line in run.output.split(separator: "\n") where line.hasPrefix("writes went on") {
       print(line)

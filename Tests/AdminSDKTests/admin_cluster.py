@@ -1,9 +1,12 @@
 """What firebase-admin, as it comes from PyPI, does at several servers whose leader is killed.
 
 HEARTH_SERVERS has the servers, each as PROCESS@URL; HEARTH_KEY has the secret of their administrators.
+A server reaches PostgreSQL for as long as HEARTH_CUTS, a folder, has no file that is named as its process.
 """
 
+import contextlib
 import os
+import pathlib
 import queue
 import signal
 import socket
@@ -23,8 +26,30 @@ SERVERS = [
     for process, url in (text.split("@", 1) for text in os.environ["HEARTH_SERVERS"].split())
 ]
 KEY = os.environ["HEARTH_KEY"]
+CUTS = pathlib.Path(os.environ["HEARTH_CUTS"])
 # The last server is sure to be missed within the time of a lease, and machines are busy.
 PATIENCE = 60
+
+
+@contextlib.contextmanager
+def frozen(process):
+    """Stops a server, which answers nothing but keeps its connections."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def cut_off(process):
+    """Lets nothing pass between a server and PostgreSQL, without an error on either side."""
+    cut = CUTS / str(process)
+    cut.touch()
+    try:
+        yield
+    finally:
+        cut.unlink()
 
 
 class Secret(credentials.Base):
@@ -268,15 +293,16 @@ class ClusterTests(unittest.TestCase):
 
         write(10)
         left = list(SERVERS)
-        # A leader is frozen, and what it has to say when it wakes comes too late.
-        frozen, url = self.leader()
-        os.kill(frozen, signal.SIGSTOP)
-        try:
-            write(10)
-            self.assertNotEqual(self.leader([other for other in left if other[1] != url])[0], frozen)
-        finally:
-            os.kill(frozen, signal.SIGCONT)
-        write(10)
+        # What a leader has to say once it is back comes too late.
+        for fault in [frozen, cut_off]:
+            for leads in [True, False]:
+                leader = self.leader()
+                victim = leader if leads else next(other for other in left if other != leader)
+                with fault(victim[0]):
+                    write(10)
+                    successor = self.leader([other for other in left if other != victim])
+                    self.assertEqual(successor == leader, not leads)
+                write(10)
         # A server is killed that only follows, and then the leader.
         for leads in [False, True]:
             leader = self.leader(left)
