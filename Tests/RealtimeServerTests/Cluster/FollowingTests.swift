@@ -191,6 +191,47 @@ struct FollowingTests {
     await cluster.stop()
   }
 
+  @Test("A deleted account loses its listeners at every server, and is told nothing from then on")
+  func lostListeners() async throws {
+    let cluster = try await TestCluster(3, followClients: 1)
+    try await cluster.followEverywhere()
+    let (leader, others) = try await cluster.leader()
+    let core = leader.server.core
+    let rules = try RuleSet(
+      source: #"{"rules":{"n":{".read":"auth != null",".write":"auth != null"}}}"#
+    )
+    try await core.eventLoop.submit { core.value.databases.opened("hearth")?.setRules(rules) }.get()
+    let token = try await cluster.signUp(at: leader)
+    let kept = try await cluster.signUp(at: leader)
+    var clients: [ClientProbe] = []
+    var streams: [HTTPProbe] = []
+    for member in [leader] + others {
+      let stream = try await HTTPProbe(try member.server.address)
+      let accepted = ["Accept: text/event-stream"]
+      stream.send(HTTPProbe.text("GET", "/n.json?auth=\(token)", lines: accepted))
+      #expect(try await stream.chunkAfterHead().contains("event: put"))
+      streams.append(stream)
+      let client = try await client(cluster, member)
+      client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
+      #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+      client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/n","h":""}}}"#)
+      #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+      clients.append(client)
+    }
+    try await cluster.deleteAccount(of: token, at: try #require(others.last))
+    for client in clients {
+      #expect(try await client.next().contains(#""a":"ac""#))
+      #expect(try await client.next().contains(#""a":"c","b":{"p":"n""#))
+    }
+    for stream in streams { #expect(try await stream.chunk().contains("event: auth_revoked")) }
+    #expect(try await cluster.ask(leader, "PUT", "/n.json?auth=\(kept)", "1").status == 200)
+    for client in clients {
+      client.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/n","q":{}}}}"#)
+      #expect(try await client.next().contains(#""r":3,"b":{"s":"permission_denied""#))
+    }
+    await cluster.stop()
+  }
+
   @Test("What a client has open arrives at another server as it was, and nothing else does")
   func states() throws {
     let query = Query(index: .child("a/b"), limit: Query.Limit(7, side: .last))
