@@ -470,6 +470,8 @@ struct PeerTable {
   ///
   /// - Complexity: O(1), amortized.
   mutating func replace(_ name: String) {
+    // What no server has made is not kept: anybody may send it, at any length.
+    guard name.utf8.count == Session.nameLength else { return }
     let now = NIODeadline.now()
     if now >= nextTidying {
       replaced = replaced.filter { $0.value > now }

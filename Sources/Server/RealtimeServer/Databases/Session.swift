@@ -158,11 +158,14 @@ final class Session: Schedulable {
     if work != .decoding { work = .none }
   }
 
-  /// Makes a random, unguessable name of 32 letters and digits.
+  /// How many letters and digits a name has.
+  static let nameLength = 32
+
+  /// Makes a random, unguessable name.
   static func makeName() -> String {
     var generator = SystemRandomNumberGenerator()
     return String(
-      (0..<32).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
+      (0..<nameLength).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
     )
   }
 
