@@ -39,7 +39,11 @@ func program(_ name: String, in folder: String, _ dependencies: [Target.Dependen
     name: name,
     dependencies: dependencies,
     path: "Sources/\(folder)/\(name)",
-    swiftSettings: settings
+    swiftSettings: settings,
+    // Nothing else links to a program, which starts sooner without a table of all its symbols.
+    linkerSettings: [
+      .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))
+    ]
   )
 }
 
