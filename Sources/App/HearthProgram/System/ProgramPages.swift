@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
+import RealtimeServer
 
-/// The code pages that the system has mapped for this process.
+/// The pages of code and constants that the system has mapped for this process.
 ///
 /// During its start, a program touches a lot of code (options, configuration, the dynamic linker,
 /// the Unicode tables), and the system maps the neighbours of every page as well. Most of it never
@@ -11,32 +12,53 @@ enum ProgramPages {
   /// clients.
   private static let startTime = 3.0
 
-  /// Releases the code pages once the program has started.
+  /// Releases the pages, and the memory that only the start used, once the program has started.
   ///
-  /// Code never changes, so nothing is lost: a page that is used again is mapped again from the
-  /// system's page cache, without reading the disk.
+  /// What is released never changes, so nothing is lost: a page that is used again is mapped again
+  /// from the system's page cache, without reading the disk.
   static func releaseOnceStarted() {
     DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + startTime) {
-      guard let maps = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
-        return
-      }
-      for range in code(in: maps) {
+      ResidentMemory.giveBack()
+      guard let mappings = try? mappings() else { return }
+      for range in constants(in: mappings) {
         madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
       }
     }
   }
 
-  /// The address ranges of code mapped from files, in the system's list of mappings.
+  /// The system's list of mappings, with the facts about each.
   ///
-  /// Only mappings that are executable and not writable are included; data that this process
-  /// modifies lies elsewhere.
-  static func code(in maps: String) -> [Range<UInt>] {
-    maps.split(separator: "\n").compactMap { line in
-      let words = line.split(separator: " ", maxSplits: 5)
-      guard words.count == 6, words[1] == "r-xp", words[5].contains("/") else { return nil }
-      let bounds = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-      guard bounds.count == 2, bounds[0] < bounds[1] else { return nil }
-      return bounds[0]..<bounds[1]
+  /// It comes in pieces, and Foundation takes the first one for the whole.
+  private static func mappings() throws(CommandFailure) -> String {
+    let source = try ByteSource("/proc/self/smaps")
+    var bytes: [UInt8] = []
+    while true {
+      let next = try source.next()
+      guard !next.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
+      bytes += next
     }
+  }
+
+  /// The address ranges of files that this process has mapped and never changed, in the system's
+  /// list of mappings.
+  ///
+  /// Mappings with anonymous pages are not included: a library's tables of addresses, for example,
+  /// look constant once they are filled in, but the file does not have them.
+  static func constants(in mappings: String) -> [Range<UInt>] {
+    var ranges: [Range<UInt>] = []
+    var current: Range<UInt>?
+    for line in mappings.split(separator: "\n") {
+      let words = line.split(separator: " ", maxSplits: 5)
+      if words.first == "Anonymous:" {
+        if words.dropFirst().first == "0", let current { ranges.append(current) }
+      } else if words.first?.hasSuffix(":") == false {
+        let bounds = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        let isConstant =
+          words.count == 6 && ["r-xp", "r--p"].contains(words[1]) && words[5].contains("/")
+        current =
+          isConstant && bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : nil
+      }
+    }
+    return ranges
   }
 }
