@@ -19,7 +19,7 @@ package enum CommandRun {
         throw CommandFailure(.usage, description: problem)
       }
       let moved = try LeadingOptions.moved(words, of: root)
-      var command = try root.parseAsRoot(DashedWord.protect(moved, of: root))
+      var command = try parse(DashedWord.protect(moved, of: root), of: root)
       try OptionUse.check(moved, of: root)
       asker = (command as? any BlogCommand)?.options
       if var command = command as? any AsyncParsableCommand {
@@ -46,6 +46,27 @@ package enum CommandRun {
 }
 
 extension CommandRun {
+  /// Parses the command line.
+  ///
+  /// The command that the first word names is tried alone, since the parser would first prepare
+  /// all others. Whatever it refuses is left to the root: mistakes, and commands within commands.
+  private static func parse<Root: ParsableCommand>(
+    _ words: [String],
+    of root: Root.Type
+  ) throws -> any ParsableCommand {
+    let isNamed = words.first.map { !$0.hasPrefix("-") } ?? false
+    let command =
+      isNamed
+      ? root.configuration.subcommands.first { $0._commandName == words.first }
+      : root.configuration.defaultSubcommand
+    guard Set(words).isDisjoint(with: ["-h", "--help", "--version"]),
+      let command, command.configuration.subcommands.isEmpty,
+      let parsed = try? command.parseAsRoot(Array(words.dropFirst(isNamed ? 1 : 0))),
+      type(of: parsed) == command
+    else { return try root.parseAsRoot(words) }
+    return parsed
+  }
+
   /// The number of the first argument that is not UTF-8: Swift replaces what it cannot read in it.
   private static func unreadableWord() -> Int? {
     // Safety: the arguments exist, unchanged, until the process ends.
@@ -99,8 +120,9 @@ enum LeadingOptions {
     _ arguments: [String],
     of program: Program.Type
   ) throws(CommandFailure) -> [String] {
+    guard arguments.first?.hasPrefix("--") == true else { return arguments }
     let names = Set(program.configuration.subcommands.map { $0._commandName })
-    guard arguments.first?.hasPrefix("--") == true, arguments.contains(where: names.contains),
+    guard arguments.contains(where: names.contains),
       let json = (try? JSONParser.parse(Array(program._dumpHelp().utf8)))?["command"]
     else { return arguments }
     let root = Command(json: json)
