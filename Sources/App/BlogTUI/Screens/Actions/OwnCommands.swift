@@ -77,6 +77,8 @@ extension Configuration {
   /// - Parameter problems: Receives the problems of bindings and names, which have no effect.
   /// - Returns: The table.
   func keyTable(problems: inout [ConfigurationProblem]) -> KeyTable {
+    // Making a table takes a millisecond, for which the first screen would wait.
+    guard !commands.isEmpty || !keys.isEmpty else { return .standard }
     let taken = Set(KeyTable.standard.actions.map(\.name) + Command.all.map(\.name))
     var own: [OwnCommand] = []
     for command in commands {
