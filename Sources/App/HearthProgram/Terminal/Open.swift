@@ -180,6 +180,8 @@ struct Open: AsyncParsableCommand {
     )
     let tap = WireTap(database)
     tap.open()
+    // The server answers while the first screen is being made.
+    database.goOnline()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
     environment.attributeWrites = { database.writes(because: $0) }
     let secrets = [options.apiKey].compactMap(\.self)
