@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pages of code and constants")
 struct ProgramPagesTests {
-  @Test("Only what comes from a file and was never changed is released")
+  @Test("Only what comes from a program or a library, and was never changed, is released")
   func constants() {
     let mappings = """
       1000-2000 r-xp 00000000 fe:00 16221877                   /usr/bin/hearth
@@ -18,6 +18,10 @@ struct ProgramPagesTests {
       4000-5000 rw-p 00000000 00:00 0                          [heap]
       Anonymous:             0 kB
       7f575dc00000-7f575dc99000 r--p 00000000 fe:00 333671     /usr/lib/a library (deleted)
+      Anonymous:             0 kB
+      7f575dd00000-7f575dd99000 r-xp 00099000 fe:00 333671     /usr/lib/a library (deleted)
+      Anonymous:             4 kB
+      7f575de00000-7f575de99000 r--p 00000000 fe:00 333672     /usr/lib/locale/locale-archive
       Anonymous:             0 kB
       7ffc01000000-7ffc01002000 r-xp 00000000 00:00 0          [vdso]
       Anonymous:             0 kB

@@ -39,26 +39,30 @@ enum ProgramPages {
     }
   }
 
-  /// The address ranges of files that this process has mapped and never changed, in the system's
-  /// list of mappings.
+  /// The address ranges of programs and libraries that this process has mapped and never changed.
   ///
   /// Mappings with anonymous pages are not included: a library's tables of addresses, for example,
-  /// look constant once they are filled in, but the file does not have them.
+  /// look constant once they are filled in, but the file does not have them. Nor are other files,
+  /// which may be unmapped at any moment, so that their addresses are used for something else.
   static func constants(in mappings: String) -> [Range<UInt>] {
-    var ranges: [Range<UInt>] = []
-    var current: Range<UInt>?
+    var constants: [(file: Substring, range: Range<UInt>)] = []
+    var programs: Set<Substring> = []
+    var current: (file: Substring, range: Range<UInt>)?
     for line in mappings.split(separator: "\n") {
       let words = line.split(separator: " ", maxSplits: 5)
       if words.first == "Anonymous:" {
-        if words.dropFirst().first == "0", let current { ranges.append(current) }
+        if words.dropFirst().first == "0", let current { constants.append(current) }
       } else if words.first?.hasSuffix(":") == false {
+        current = nil
+        guard words.count == 6, words[5].contains("/") else { continue }
+        if words[1] == "r-xp" { programs.insert(words[5]) }
         let bounds = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-        let isConstant =
-          words.count == 6 && ["r-xp", "r--p"].contains(words[1]) && words[5].contains("/")
-        current =
-          isConstant && bounds.count == 2 && bounds[0] < bounds[1] ? bounds[0]..<bounds[1] : nil
+        guard ["r-xp", "r--p"].contains(words[1]), bounds.count == 2, bounds[0] < bounds[1] else {
+          continue
+        }
+        current = (words[5], bounds[0]..<bounds[1])
       }
     }
-    return ranges
+    return constants.compactMap { programs.contains($0.file) ? $0.range : nil }
   }
 }
