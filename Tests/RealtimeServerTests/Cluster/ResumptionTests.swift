@@ -100,6 +100,32 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
+  @Test("Many clients go on at the next leader, each in its own order")
+  func many() async throws {
+    let scene = try await Scene(withCopies: false)
+    var clients: [ClientProbe] = []
+    for _ in 0..<60 {
+      let client = try await scene.cluster.connect(scene.other)
+      #expect(try await client.next().contains(#""t":"h""#))
+      clients.append(client)
+    }
+    scene.leader.store.cut()
+    for (number, client) in clients.enumerated() {
+      for value in 1...3 {
+        client.send(
+          #"{"t":"d","d":{"r":\#(value),"a":"p","b":{"p":"/\#(number)","d":\#(value)}}}"#
+        )
+      }
+    }
+    _ = try await scene.lose(by: .cut)
+    for client in clients {
+      for value in 1...3 {
+        #expect(try await client.next().contains(#""r":\#(value),"b":{"s":"ok""#))
+      }
+    }
+    await scene.cluster.stop()
+  }
+
   @Test(
     "Requests under way are carried out by the next leader, in order",
     arguments: [false, true]

@@ -36,8 +36,12 @@ extension DatabaseCore {
   }
 
   /// Ends the sessions of a server that has gone on with all others.
-  func settle(_ server: String) {
+  ///
+  /// - Returns: Whether the database is still led here.
+  func settle(_ server: String) -> Bool {
+    guard isAnswering else { return false }
     endSuspended { $0.server == server }
+    return true
   }
 
   /// Carries out what sessions have scheduled that do not go on.

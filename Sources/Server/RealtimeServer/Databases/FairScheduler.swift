@@ -109,7 +109,7 @@ final class FairScheduler {
   /// How long one turn lasts, if the pieces of work are smaller.
   static let turn = TimeAmount.milliseconds(1)
   /// How long the event loop waits for its sockets between slices; any delay makes it check them.
-  private static let pause = TimeAmount.microseconds(50)
+  static let pause = TimeAmount.microseconds(50)
 
   /// The clock and the scheduling of an event loop.
   struct Loop {

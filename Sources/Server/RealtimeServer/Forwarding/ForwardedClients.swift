@@ -218,10 +218,9 @@ final class ForwardedClients {
   private func settle(_ name: String, _ number: Int) {
     host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
-      guard case .success(let database) = result else {
+      guard case .success(let database) = result, database.settle(origin) else {
         return ended(number, code: CloseCode.goingAway, reason: "this server does not lead it")
       }
-      database.settle(origin)
       ended(number, code: CloseCode.normal, reason: "")
     }
   }

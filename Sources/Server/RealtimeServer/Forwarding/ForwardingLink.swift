@@ -244,6 +244,7 @@ final class ForwardingLink {
   ///   - database: The database.
   ///   - body: Receives whether the other server leads it.
   func settle(_ database: String, _ body: @escaping (Bool) -> Void) {
+    guard isOpen else { return body(false) }
     let number = begin(.receiver(Settlement(body)), about: database)
     send(.settled, number, database.utf8)
   }

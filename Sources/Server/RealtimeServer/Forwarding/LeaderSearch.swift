@@ -61,17 +61,27 @@ final class LeaderSearch {
       }
       guard !isHashing else { return look() }
       find().assumeIsolated().whenComplete { [self] result in
-        if case .success(let server?) = result { pass(to: server) }
-        look()
+        guard case .success(let server?) = result else { return look() }
+        pass(clients[...], to: server)
       }
     }
   }
 
-  private func pass(to server: Server) {
-    for client in clients {
+  /// Passes clients on, no longer in one turn than others may wait for theirs.
+  private func pass(_ waiting: ArraySlice<ResumableClient>, to server: Server) {
+    var waiting = waiting
+    let end = NIODeadline.now() + FairScheduler.slice
+    while NIODeadline.now() < end, let client = waiting.popFirst() {
       let hasHashes = client.copy != nil
       _ = client.resume(by: server.serve) { [hashes] in hasHashes ? hashes[$0] : nil }
     }
+    guard waiting.isEmpty else {
+      context.eventLoop.assumeIsolated().scheduleTask(in: FairScheduler.pause) { [self] in
+        pass(waiting, to: server)
+      }
+      return
+    }
+    look()
     guard !clients.contains(where: \.isWaiting) else { return }
     // Those who come back here may have been told other data since.
     hashes = [:]

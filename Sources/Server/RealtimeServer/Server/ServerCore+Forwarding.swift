@@ -76,8 +76,7 @@ extension ServerCore {
       LeaderSearch.Server {
         database.accept($0)
       } settle: {
-        database.settle(core.value.leaders?.id ?? "")
-        $0(true)
+        $0(database.settle(core.value.leaders?.id ?? ""))
       }
     }.flatMapErrorThrowing { error in
       guard let redirection = error as? Redirection else { throw error }
