@@ -19,18 +19,25 @@ extension DatabaseCore {
 
   // MARK: Connections
 
-  /// Accepts a new connection and sends it the server's greeting, unless it goes on with a session.
+  /// Accepts a new connection.
+  ///
+  /// - Returns: What to call when the client says something or goes.
+  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
+    callbacks(of: connect(connection).peer)
+  }
+
+  /// Adds a new connection and sends it the server's greeting, unless it goes on with a session.
   ///
   /// - Parameters:
   ///   - connection: The connection.
   ///   - leader: Where the database is a copy, the client's session at the leader, which greets it.
   ///   - readsElsewhere: Whether the client is another server's, which answers what it reads.
-  /// - Returns: What to call when the client says something or goes.
-  func accept(
+  /// - Returns: Its session.
+  func connect(
     _ connection: any MessageConnection,
     writingTo leader: (any LeaderSession)? = nil,
     readsElsewhere: Bool = false
-  ) -> ServerHandlers.Callbacks {
+  ) -> Session {
     let origin = connection.request?.origin
     let resumed = origin?.session
     if let resumed {
@@ -49,7 +56,7 @@ extension DatabaseCore {
     }
     expectSignIn(of: session)
     if let origin, resumed != nil, leader == nil { resume(session, from: origin) }
-    return callbacks(of: session.peer)
+    return session
   }
 
   /// Adds a session for a connection that is counted already.
@@ -396,20 +403,15 @@ extension DatabaseCore {
   /// Gives up what a client reads, after all that it has said before.
   ///
   /// - Parameters:
-  ///   - connection: The connection of the client.
+  ///   - session: The session of the client.
   ///   - body: Receives what the client has open; nil if it stays here.
-  func giveUpReads(
-    of connection: any MessageConnection,
-    _ body: @escaping (SessionState?) -> Void
-  ) {
-    guard let session = sessions.values.first(where: { $0.connection === connection }) else {
-      return body(nil)
-    }
+  func giveUpReads(of session: Session, _ body: @escaping (SessionState?) -> Void) {
+    guard sessions[session.peer] === session else { return body(nil) }
     session.inbox.append(.takeOver(body, attemptsLeft: Self.mostAttempts))
     context.scheduler.request(by: session)
   }
 
-  func giveUpReads(
+  private func giveUpReads(
     of session: Session,
     attemptsLeft: Int,
     _ body: @escaping (SessionState?) -> Void

@@ -93,7 +93,7 @@ final class Replica: LinkReceiver {
     guard let core, let request = connection.request else { return nil }
     let leader = ForwardedWriter(of: self)
     leader.begin(over: link.submit(request, to: name, leader))
-    return core.accept(connection, writingTo: leader)
+    return core.callbacks(of: core.connect(connection, writingTo: leader).peer)
   }
 
   /// Calls a closure once the copy has everything that was acknowledged by now.

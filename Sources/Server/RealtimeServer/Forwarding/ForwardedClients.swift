@@ -316,6 +316,7 @@ final class ForwardedSession: MessageConnection {
   }
 
   private weak var database: DatabaseCore?
+  private weak var session: Session?
 
   init(
     _ request: HTTPRequest,
@@ -332,8 +333,10 @@ final class ForwardedSession: MessageConnection {
 
   /// Has the session accepted, and delivers what has arrived meanwhile.
   func begin(at database: DatabaseCore, readsElsewhere: Bool) {
-    let callbacks = database.accept(self, readsElsewhere: readsElsewhere)
+    let session = database.connect(self, readsElsewhere: readsElsewhere)
+    let callbacks = database.callbacks(of: session.peer)
     self.database = database
+    self.session = session
     request = nil
     guard !hasEnded else {
       return callbacks.onClose(ConnectionEnd(.closed, description: "closed while accepted"))
@@ -371,7 +374,11 @@ final class ForwardedSession: MessageConnection {
       case .message(let message): callbacks.onMessage(message)
       case .excess(let id): callbacks.onExcess(id)
       case .takeOver(let body):
-        if let database { database.giveUpReads(of: self, body) } else { body(nil) }
+        if let database, let session {
+          database.giveUpReads(of: session, body)
+        } else {
+          body(nil)
+        }
       }
     }
   }
